@@ -35,8 +35,8 @@ export class ConfigError extends NightscreenError {
 }
 
 /** What is wrong with a flag of the command line. */
-export const flagError = (flag: string, message: string): ConfigError =>
-  new ConfigError([{ where: `flag ${flag}`, path: '', message }]);
+export const flagError = (flag: string, message: string, cause?: unknown): ConfigError =>
+  new ConfigError([{ where: `flag ${flag}`, path: '', message }], cause === undefined ? {} : { cause });
 
 /** A roster that cannot be read or must not be used: missing file, missing column, empty, query refused. */
 export class RosterError extends NightscreenError {}

@@ -131,12 +131,6 @@ export function parseMetricsAddress(text: string): MetricsAddress {
   return { host: ipv6 ?? (name === '' ? undefined : name), port: Number(port) };
 }
 
-/** A server that runs. */
-interface MetricsServer {
-  port: number;
-  stop(): Promise<void>;
-}
-
 type Answer = { status: number; contentType: string; text: string };
 
 async function answer(path: string, health: Health): Promise<Answer> {
@@ -176,7 +170,7 @@ export async function startMetricsServer(
   { host, port }: MetricsAddress,
   health: Health,
   names: readonly string[] = [],
-): Promise<MetricsServer> {
+): Promise<{ port: number; stop: () => Promise<void> }> {
   const hosts = host === undefined ? names : [host, ...names];
   const server = createServer((request, response) => {
     respond(request, response, health, hosts).catch(() => {

@@ -73,8 +73,6 @@ export async function findRosterAcceptance(
   return findAcceptance(database, { by, reason });
 }
 
-const refuse = (where: string, message: string): ConfigError => new ConfigError([{ where, path: '', message }]);
-
 function findRoster(rosters: readonly RosterSettings[], name: string): RosterSettings | undefined {
   return rosters.find((roster) => roster.name === name);
 }
@@ -82,17 +80,17 @@ function findRoster(rosters: readonly RosterSettings[], name: string): RosterSet
 /** The path as it is found from any folder: a run that is gone on with later reads the same file. */
 function findFile(flag: string, file: string): string {
   if (file === '-') return file;
-  if (!/[*?[]/.test(file) && !existsSync(file)) throw refuse(flag, `no file at ${file}`);
+  if (!/[*?[]/.test(file) && !existsSync(file)) throw flagError(flag, `no file at ${file}`);
   return resolve(file);
 }
 
 function withFile(rosters: readonly RosterSettings[], name: string, file: string): RosterSettings {
-  const path = findFile('flag --file', file);
+  const path = findFile('--file', file);
   const configured = findRoster(rosters, name);
   if (!configured) return toFileRoster(name, path);
   if (!configured.csv)
-    throw refuse(
-      'flag --file',
+    throw flagError(
+      '--file',
       `roster ${name} is read from a database, not from a file; give the file a roster of its own with --roster NAME`,
     );
   return { ...configured, csv: { ...configured.csv, path } };
@@ -100,7 +98,7 @@ function withFile(rosters: readonly RosterSettings[], name: string, file: string
 
 /** Rejected rows of a database come back in a file: under the same columns, however such files are written. */
 function withDelta(rosters: readonly RosterSettings[], name: string, file: string): RosterSettings {
-  const path = findFile('flag --delta', file);
+  const path = findFile('--delta', file);
   const configured = findRoster(rosters, name);
   const { csv } = toFileRoster(name, path);
   if (!configured) return toFileRoster(name, path);
@@ -112,10 +110,7 @@ function nameOfFile(rosters: readonly RosterSettings[], flag: 'file' | 'delta'):
   const [roster, ...others] = rosters;
   if (others.length === 0) return roster?.name ?? 'default';
   const names = rosters.map((each) => each.name).join(', ');
-  throw refuse(
-    'flag --roster',
-    `several rosters are configured: say with --roster whose file --${flag} gives: ${names}`,
-  );
+  throw flagError('--roster', `several rosters are configured: say with --roster whose file --${flag} gives: ${names}`);
 }
 
 /**
@@ -128,7 +123,8 @@ export function chooseRosters(rosters: readonly RosterSettings[], choice: Roster
   if (choice.file !== undefined) return [withFile(rosters, choice.roster ?? nameOfFile(rosters, 'file'), choice.file)];
   if (choice.roster === undefined) {
     if (rosters.length > 0) return [...rosters];
-    throw refuse('rosters', 'no roster is configured: give one with --file FILE, or write it under `rosters:`');
+    const message = 'no roster is configured: give one with --file FILE, or write it under `rosters:`';
+    throw new ConfigError([{ where: 'rosters', path: '', message }]);
   }
   const roster = findRoster(rosters, choice.roster);
   if (roster) return [roster];
@@ -139,7 +135,7 @@ export function chooseRosters(rosters: readonly RosterSettings[], choice: Roster
     : names.length > 0
       ? `there are: ${names.join(', ')}`
       : 'none is configured';
-  throw refuse('flag --roster', `no roster is named ${choice.roster}; ${advice}`);
+  throw flagError('--roster', `no roster is named ${choice.roster}; ${advice}`);
 }
 
 /** The roster of a command that reads what is stored: it need not be configured, only imported; `default` where none is configured. */
@@ -154,8 +150,8 @@ export function chooseStoredRoster(rosters: readonly RosterSettings[], choice: R
 export function chooseRoster(rosters: readonly RosterSettings[], choice: RosterChoice): RosterSettings {
   const [roster, ...others] = chooseRosters(rosters, choice);
   if (roster && others.length === 0) return roster;
-  throw refuse(
-    'flag --roster',
+  throw flagError(
+    '--roster',
     `several rosters are configured: choose one of ${rosters.map((each) => each.name).join(', ')}`,
   );
 }

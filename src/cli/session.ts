@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
-import type { ClientEvent } from '../client/client.js';
 import { systemClock } from '../clock.js';
 import { findUnknownVariables, type Override } from '../config/environment.js';
 import { type Config, loadConfig } from '../config/load-config.js';
@@ -77,12 +76,6 @@ function chooseTeller(invocation: Invocation, config: Config): Teller {
   };
 }
 
-/** What a command that calls the service leaves behind. */
-interface Leaving {
-  /** Whether it writes a report at its end. */
-  writesReport?: boolean;
-}
-
 /**
  * Makes a choice and requires that the service can be called and the folders be written, before anything is spent; throws one ConfigError
  * with everything that stands in the way.
@@ -90,7 +83,7 @@ interface Leaving {
 export function requireService<Choice>(
   config: Config,
   choose: () => Choice,
-  { writesReport = false }: Leaving = {},
+  { writesReport = false }: { writesReport?: boolean } = {},
 ): Choice {
   const problems = [...findMissingService(config), ...findUnwritable(config, writesReport)];
   if (problems.length === 0) return choose();
@@ -256,26 +249,16 @@ function toFields({ found, waitingFor, callsPerSecond, ...figures }: NonNullable
 
 /** One event: single steps at level debug, warnings and runs that are not complete at level warn, rosters without any at level error. */
 function logEvent(logger: Logger, event: RunEvent, run: RunOfLine): void {
-  if (event.kind === 'service') {
-    logServiceEvent(logger, event.event, run);
-    return;
-  }
-  if (event.kind === 'roster_failed') {
-    const { kind, ...facts } = event;
-    logger.error(facts, kind);
-    return;
-  }
-  const { kind, ...facts } = event;
-  const isBad = kind === 'warning' || (event.kind === 'run_finished' && event.state !== 'complete');
-  if (kind === 'progress') logger.debug({ ...run, ...facts }, 'step');
+  const { kind, ...facts } = event.kind === 'service' ? event.event : event;
+  const isBad =
+    // An outage is worth a warning, and so is its end; that the pace is adapted is part of the day's work.
+    kind === 'outage_began' ||
+    kind === 'outage_ended' ||
+    kind === 'warning' ||
+    (event.kind === 'run_finished' && event.state !== 'complete');
+  if (kind === 'roster_failed') logger.error(facts, kind);
+  else if (kind === 'progress') logger.debug({ ...run, ...facts }, 'step');
   else logger[isBad ? 'warn' : 'info']({ ...run, ...facts }, kind);
-}
-
-/** An outage is worth a warning, and so is its end; that the pace is adapted is part of the day's work. */
-function logServiceEvent(logger: Logger, event: ClientEvent, run: RunOfLine): void {
-  const { kind, ...facts } = event;
-  const isOutage = kind === 'outage_began' || kind === 'outage_ended';
-  logger[isOutage ? 'warn' : 'info']({ ...run, ...facts }, kind);
 }
 
 /** The run that a line belongs to, and its roster (null for a sweep); nothing where it belongs to none. */

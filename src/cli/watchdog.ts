@@ -69,7 +69,10 @@ async function lookOrTell(
     return outcome;
   } catch (error) {
     if (error instanceof ConfigError || isAtWork(error) || signal.aborted) throw error;
-    const reason = error instanceof NightscreenError ? error.message : `an unexpected error (${toName(error)})`;
+    const reason =
+      error instanceof NightscreenError
+        ? error.message
+        : `an unexpected error (${error instanceof Error ? error.name : 'unknown'})`;
     const since = await tellUnreachable(config, reason, { complain, signal });
     return {
       exitCode: exitCodes.incomplete,
@@ -85,8 +88,6 @@ async function lookOrTell(
     };
   }
 }
-
-const toName = (error: unknown): string => (error instanceof Error ? error.name : 'unknown');
 
 const isAtWork = (error: unknown): boolean =>
   error instanceof RunLockedError && (error.heldMs === null || error.heldMs < longestNightMs);
@@ -184,13 +185,7 @@ export function presentWatch(watch: Watch): Outcome {
       canLook: true,
       rosters: watch.rosters,
       findings: watch.findings.map(({ kind, subject, roster, reason, actions, isKnown, isNews, incident }) => ({
-        kind,
-        subject,
-        roster,
-        reason,
-        actions,
-        isKnown,
-        isNews,
+        ...{ kind, subject, roster, reason, actions, isKnown, isNews },
         incidentId: incident.incidentId,
         openedAt: incident.openedAt.toISOString(),
         toldAt: incident.toldAt.toISOString(),
@@ -228,7 +223,8 @@ async function tellUnreachable(config: Config, reason: string, listener: PingLis
     listener,
   );
   try {
-    await writeNote(noteFile, { since, told });
+    const note: UnreachableNote = { since, told };
+    await writePrivately(noteFile, `${JSON.stringify(note)}\n`);
   } catch (error) {
     complain(`${noteFile} (watchdog.noteFile) cannot be written, so this is told each time: ${toWords(error)}`);
   }
@@ -250,7 +246,7 @@ async function tellReachable(config: Config, listener: PingListener): Promise<vo
   const actions = ['See how the rosters stand: nightscreen coverage'];
   const alarm: Alarm = { telling: 'over', title, reason, openedAt: known.since, at, actions };
   if (known.told && !(await mail(config, alarm, listener))) return;
-  await removeNote(noteFile);
+  await rm(noteFile, { force: true });
 }
 
 /** True once everybody has been told, or there is nobody to tell. */
@@ -288,10 +284,3 @@ async function readNote(file: string): Promise<UnreachableNote | null> {
     return null;
   }
 }
-
-/** Writes the note whole. */
-const writeNote = (file: string, note: UnreachableNote): Promise<void> =>
-  writePrivately(file, `${JSON.stringify(note)}\n`);
-
-/** Removes the note. */
-const removeNote = (file: string): Promise<void> => rm(file, { force: true });

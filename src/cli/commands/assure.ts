@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { ConfigError } from '../../errors.js';
+import { flagError } from '../../errors.js';
 import { formatCount, toVisibleText } from '../../reports/text.js';
 import type { AssuranceOptions, AssuranceResult, Recall, StratumRecall } from '../../runs/checks/assurance.js';
 import { partyTypes } from '../../vocabulary.js';
@@ -34,17 +34,15 @@ const describeStrata = (strata: Readonly<Record<string, number>>): string =>
     .map(([stratum, names]) => `${names} ${stratum}`)
     .join('; ');
 
-const refuse = (where: string, message: string): ConfigError => new ConfigError([{ where, path: '', message }]);
-
 async function readOptions(invocation: Invocation, options: AssureOptions): Promise<AssuranceOptions> {
   if (options.list === undefined)
-    throw refuse('flag --list', 'is missing: the published list whose names are searched for');
-  if (options.sample === undefined) throw refuse('flag --sample', 'is missing: how many names are searched for');
+    throw flagError('--list', 'is missing: the published list whose names are searched for');
+  if (options.sample === undefined) throw flagError('--sample', 'is missing: how many names are searched for');
   const { readPublishedList } = await import('../../lists/published-list.js');
   const list = await readPublishedList(resolve(invocation.folder, options.list));
   if (options.type === undefined && list.parties.some((party) => party.type === null)) {
     const message = `is missing: ${list.file} does not say of all its names whether they are persons or entities`;
-    throw refuse('flag --type', message);
+    throw flagError('--type', message);
   }
   const { sample: size, seed, type, atLeast } = options;
   return { list, size, seed, type, atLeast, spelling: options.variants ? 'variants' : 'as_listed' };

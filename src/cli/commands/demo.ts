@@ -1,22 +1,177 @@
-import { readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import type { Command } from 'commander';
-import { shiftedClock, systemClock } from '../../clock.js';
-import { reportJsonSchema } from '../../reports/report-json.js';
-import {
-  type Comparison,
-  compareWithExpected,
-  type DemoFolder,
-  findDemoFixture,
-  makeDemoConfig,
-  type Night,
-  playNight,
-  prepareDemoFolder,
-} from '../demo.js';
+import { z } from 'zod';
+import { type Clock, shiftedClock, systemClock } from '../../clock.js';
+import type { Config } from '../../config/load-config.js';
+import { configSchema, digestSettings } from '../../config/schema.js';
+import { ConfigError } from '../../errors.js';
+import { makeFolder } from '../../files.js';
+import { type ReportJson, reportJsonSchema } from '../../reports/report-json.js';
+import type { RunSummary } from '../../runs/run-summary.js';
+import { lockFolder } from '../../store/database/folder-lock.js';
 import { combineExitCodes, exitCodes } from '../exit-code.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
 import { examples } from '../options.js';
+import { showProgress } from '../progress.js';
+import type { Terminal } from '../terminal.js';
 import { describeCounts, formatTable } from '../text.js';
+import { buildWorkplace } from '../workplace.js';
+
+/** A file of the demo fixtures, as an absolute path; throws when the installation lacks it. */
+export function findDemoFixture(name: string): string {
+  const project = dirname(createRequire(import.meta.url).resolve('#package.json'));
+  const path = join(project, 'fixtures', 'demo', name);
+  if (!existsSync(path)) throw new Error(`the installation is incomplete: ${path} is missing`);
+  return path;
+}
+
+const markerName = '.nightscreen-demo';
+const ownedNames = ['database', 'reports'];
+
+/** The demo's own folder, emptied and held against other demos until `release`. */
+interface DemoFolder {
+  database: string;
+  reports: string;
+  release(): Promise<void>;
+}
+
+/**
+ * Makes or resets the demo's folder. Throws ConfigError when there is a folder of that name that the demo did not make (it is left
+ * alone) or when it cannot be written, RunLockedError when another demo runs in it.
+ */
+export async function prepareDemoFolder(folder: string): Promise<DemoFolder> {
+  const marker = join(folder, markerName);
+  await makeFolder(folder, 'start the demo in another folder');
+  if (!existsSync(marker)) {
+    if ((await readdir(folder)).length > 0) {
+      const message = 'exists and was not made by the demo, so it is left alone; move it away or start elsewhere';
+      throw new ConfigError([{ where: folder, path: '', message }]);
+    }
+    await writeFile(marker, 'The demo of Nightscreen made this folder and empties it at each start.\n');
+  }
+  const lock = await lockFolder(folder, 'nightscreen demo');
+  try {
+    for (const name of ownedNames) await rm(join(folder, name), { recursive: true, force: true });
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+  return { database: join(folder, 'database'), reports: join(folder, 'reports'), release: () => lock.release() };
+}
+
+/** The demo's configuration: the sandbox as the service, the fixture roster, everything in the demo's folder, nothing from outside. */
+async function makeDemoConfig(folder: DemoFolder, baseUrl: string, apiKey: string): Promise<Config> {
+  const canaries: unknown = JSON.parse(await readFile(findDemoFixture('canaries.json'), 'utf8'));
+  const settings = configSchema.parse({
+    service: { baseUrl, mode: 'test', rate: { perSecond: 150, concurrency: 8 } },
+    // The demo's roster has a few bad rows on purpose, to show what becomes of them: more than a roster may have unless it says so.
+    rosters: [
+      {
+        name: 'demo',
+        csv: { path: findDemoFixture('roster.csv') },
+        dossiers: { expect: 'never' },
+        guards: { maxRejectShare: 0.02 },
+      },
+    ],
+    canaries,
+    reports: { dir: folder.reports },
+    mail: { directory: join(folder.reports, 'mail'), from: 'nightscreen@bank.example', to: ['reviewer@bank.example'] },
+    database: { folder: folder.database },
+  });
+  return {
+    settings,
+    file: null,
+    settingsDigest: digestSettings(settings),
+    secrets: [{ name: 'NIGHTSCREEN_API_KEY', value: apiKey, from: 'NIGHTSCREEN_API_KEY' }],
+    secret: (name) => (name === 'NIGHTSCREEN_API_KEY' ? apiKey : undefined),
+    originOfSecret: () => null,
+    originOf: () => 'demo',
+  };
+}
+
+/** What one night made. */
+interface Night {
+  screening: RunSummary;
+  sweep: RunSummary;
+  /** Folder of the night's report. */
+  report: string;
+}
+
+/** Plays one night by the given clock: sweep, import, screen, reconcile, report and mail as `.eml` files. */
+async function playNight(config: Config, clock: Clock, terminal: Terminal, signal: AbortSignal): Promise<Night> {
+  const { runScreening } = await import('../../runs/screening-run.js');
+  const { runSweep } = await import('../../runs/sweep-run.js');
+  const { mailRunReport } = await import('../../runs/mail/deliver.js');
+  const { writeRunReport } = await import('../../runs/write-reports.js');
+  const { tell, close } = showProgress(terminal, config.settings.service.rate.perSecond, '  ');
+  const workplace = await buildWorkplace({ config, command: 'demo', tell, clock });
+  try {
+    const [roster] = workplace.settings.rosters;
+    if (!roster) throw new Error('the demo has no roster');
+    const plan = { kind: 'rescreen', selection: 'due', importFirst: true, writeReport: false } as const;
+    const sweep = await runSweep(workplace, { writeReport: false }, signal);
+    signal.throwIfAborted();
+    const screening = await runScreening(workplace, { ...plan, roster }, signal);
+    signal.throwIfAborted();
+    const report = await writeRunReport(workplace, screening.runId);
+    await mailRunReport(workplace, report, signal);
+    return { screening, sweep, report: report.directory };
+  } finally {
+    await workplace.close();
+    close();
+  }
+}
+
+const expectedSchema = z.object({
+  matches: z.array(
+    z.object({ reference: z.string(), kind: z.string(), matchId: z.string(), fields: z.array(z.string()) }),
+  ),
+  dossiers: z.array(z.object({ dossierId: z.string(), kind: z.string(), fields: z.array(z.string()).default([]) })),
+  discrepancies: z.array(z.object({ reference: z.string(), event: z.string(), kind: z.string() })),
+});
+
+/** How a report differs from what was expected: each change as one line of words. */
+interface Comparison {
+  expected: number;
+  missing: readonly string[];
+  unexpected: readonly string[];
+}
+
+const describe = (about: string, kind: string, id: string, fields: readonly string[]): string =>
+  `${about} ${kind} ${id}${fields.length > 0 ? ` (${fields.toSorted().join(', ')})` : ''}`;
+
+/** What is left of `minuend` when one entry is taken away for each entry of `subtrahend`. */
+export function subtract(minuend: readonly string[], subtrahend: readonly string[]): string[] {
+  const rest = [...subtrahend];
+  return minuend.filter((line) => {
+    const at = rest.indexOf(line);
+    if (at >= 0) rest.splice(at, 1);
+    return at < 0;
+  });
+}
+
+/** Compares the changes of a report with the expected ones; throws ZodError when the expectation itself is malformed. */
+function compareWithExpected(report: ReportJson, expectation: unknown): Comparison {
+  const { matches, dossiers, discrepancies } = expectedSchema.parse(expectation);
+  const expected = [
+    ...matches.map(({ reference, kind, matchId, fields }) => describe(reference, kind, matchId, fields)),
+    ...dossiers.map(({ dossierId, kind, fields }) => describe('dossier', kind, dossierId, fields)),
+    ...discrepancies.map(({ reference, event, kind }) => describe(reference, event, kind, [])),
+  ];
+  const found = [
+    ...(report.changes ?? []).map(({ party, kind, matchId, fields }) =>
+      describe(party.reference, kind, matchId, fields),
+    ),
+    ...(report.dossierChanges ?? []).map(({ dossierId, kind, fields }) => describe('dossier', kind, dossierId, fields)),
+    ...report.reconciliations.flatMap(({ news }) =>
+      news.map(({ event, kind, facts }) => describe(String(facts['reference']), event, kind, [])),
+    ),
+  ];
+  return { expected: expected.length, missing: subtract(expected, found), unexpected: subtract(found, expected) };
+}
 
 const demoFolderName = 'nightscreen-demo';
 const dayMs = 86_400_000;

@@ -9,7 +9,7 @@ import type { RunMode } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Invocation, Outcome } from '../invocation.js';
 import { withWorkplace } from '../session.js';
-import { formatTable } from '../text.js';
+import { formatTable, type Row } from '../text.js';
 
 /** The options of `review import`. */
 export interface LegacyImportOptions {
@@ -84,13 +84,13 @@ export function presentLegacy(
     unmatched: countOf('unmatched'),
     refused: countOf('refused'),
   };
-  const table = [
+  const table: Row[] = [
     ['rows', String(counts.rows)],
     [isApplied ? 'taken over for 90 days' : 'would be taken over for 90 days', String(counts.decided)],
-    ...(proposed === 0 ? [] : [['for another person to confirm', String(proposed)]]),
+    proposed > 0 && ['for another person to confirm', String(proposed)],
     ['left open as a sample', String(counts.sample)],
-    ...(counts.onLiveAccounts === 0 ? [] : [['of these on a live account', String(counts.onLiveAccounts)]]),
-    ...(counts.onTestAccounts === 0 ? [] : [['of these on a test account', String(counts.onTestAccounts)]]),
+    counts.onLiveAccounts > 0 && ['of these on a live account', String(counts.onLiveAccounts)],
+    counts.onTestAccounts > 0 && ['of these on a test account', String(counts.onTestAccounts)],
     ['taken before', String(counts.same)],
     ['not found here', String(counts.unmatched)],
     ['not taken', String(counts.refused)],

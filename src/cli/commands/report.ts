@@ -30,16 +30,13 @@ interface ReportOptions {
 }
 
 function requireMail(config: Config): void {
-  const refuse = (message: string): ConfigError => new ConfigError([{ where: 'flag --send', path: '', message }]);
   if (!config.settings.mail)
-    throw refuse('no mail is configured: write `mail:` with `from` and `to` (or `recipients`) into the file');
+    throw flagError(
+      '--send',
+      'no mail is configured: write `mail:` with `from` and `to` (or `recipients`) into the file',
+    );
   const [missing] = findMissingMail(config);
-  if (missing) throw refuse(`${missing.path} ${missing.message}`);
-}
-
-function refuseMaskedMail(): never {
-  const message = 'mail is masked by recipient: write `attach: masked` into mail.recipients, and leave --mask out';
-  throw new ConfigError([{ where: 'flag --mask', path: '', message }]);
+  if (missing) throw flagError('--send', `${missing.path} ${missing.message}`);
 }
 
 function presentReports(reports: readonly SentReport[]): Outcome {
@@ -77,13 +74,18 @@ const parseEdge =
   };
 
 /** What only goes with a span, and what does not. */
-function refuseMixture({ since, until, roster, run, send }: ReportOptions): void {
+function refuseMixture({ since, until, roster, run, send, mask }: ReportOptions): void {
   const beside = 'goes with --since, which says where the span begins';
   if (since === undefined && until !== undefined) throw flagError('--until', beside);
   if (since === undefined && roster !== undefined) throw flagError('--roster', beside);
   if (since !== undefined && run !== undefined) throw flagError('--run', 'and --since exclude each other');
   if (since !== undefined && send)
     throw flagError('--send', 'mails the report of a run; that of a span is only written');
+  if (send && mask)
+    throw flagError(
+      '--mask',
+      'mail is masked by recipient: write `attach: masked` into mail.recipients, and leave --mask out',
+    );
 }
 
 function requireWritable({ out }: ReportOptions, { settings, originOf }: Config): void {
@@ -119,7 +121,6 @@ export function addReportCommand(program: Command, act: Act): void {
           needsDatabase: true,
           prepare: (config) => {
             refuseMixture(options);
-            if (options.send && options.mask) refuseMaskedMail();
             if (options.send) requireMail(config);
             requireWritable(options, config);
             return options.pdf ? findChromium(invocation.environment) : undefined;

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { ConfigError } from '../../errors.js';
+import { flagError } from '../../errors.js';
 import { writePrivately } from '../../files.js';
 import type { loadWorld } from '../../sandbox/world.js';
-import { findDemoFixture } from '../demo.js';
 import type { Act } from '../invocation.js';
 import { examples, parseWholeNumber } from '../options.js';
 import { waitForAbort } from '../process.js';
 import { formatTable } from '../text.js';
+import { findDemoFixture } from './demo.js';
 
 interface SandboxCommandOptions {
   port: number;
@@ -33,7 +33,7 @@ async function readWorld(paths: WorldPaths): ReturnType<typeof loadWorld> {
     return await sandbox.loadWorld(paths);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    throw new ConfigError([{ where: 'flag --watchlist or --dossiers', path: '', message }], { cause: error });
+    throw flagError('--watchlist or --dossiers', message, error);
   }
 }
 
@@ -42,8 +42,7 @@ async function listenOn(port: number, world: Awaited<ReturnType<typeof loadWorld
   try {
     return await startSandbox({ port, world });
   } catch (error) {
-    const message = `port ${port} cannot be had; --port 0 takes a free one`;
-    throw new ConfigError([{ where: 'flag --port', path: '', message }], { cause: error });
+    throw flagError('--port', `port ${port} cannot be had; --port 0 takes a free one`, error);
   }
 }
 
@@ -53,9 +52,7 @@ async function writeKey(file: string, key: string): Promise<void> {
     await writePrivately(file, `${key}\n`);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigError([{ where: 'flag --key-file', path: '', message: `cannot be written: ${reason}` }], {
-      cause: error,
-    });
+    throw flagError('--key-file', `cannot be written: ${reason}`, error);
   }
 }
 
@@ -82,17 +79,8 @@ export function addSandboxCommand(program: Command, act: Act): void {
         const sandbox = await listenOn(options.port, world);
         const { url, privateKey, publicKey, livePrivateKey, otherPrivateKey } = sandbox;
         const { workflowToken, kycLevel, kybLevel, jwt } = sandbox;
-        const access = {
-          url,
-          privateKey,
-          publicKey,
-          livePrivateKey,
-          otherPrivateKey,
-          workflowToken,
-          kycLevel,
-          kybLevel,
-          jwt,
-        };
+        const keys = { url, privateKey, publicKey, livePrivateKey, otherPrivateKey };
+        const access = { ...keys, workflowToken, kycLevel, kybLevel, jwt };
         if (options.keyFile !== undefined) {
           await writeKey(resolve(folder, options.keyFile), privateKey).catch(async (error: unknown) => {
             await sandbox.close();

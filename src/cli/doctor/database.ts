@@ -56,31 +56,28 @@ async function examine(database: Database, location: DatabaseLocation, config: C
   const { hasSchema, pendingMigrations } = await import('../../store/database/migrate.js');
   const { url, folder = '' } = location;
   const place = url === undefined ? `embedded in ${resolve(folder)}` : 'Postgres';
-  if (!(await hasSchema(database))) {
+  const isOurs = await hasSchema(database);
+  const pending = isOurs ? (await pendingMigrations(database)).length : 1;
+  const toFindings = async (finding: Finding): Promise<Finding[]> => [
+    finding,
+    ...(await checkServer(database)),
+    ...(await checkRights(database, pending)),
+  ];
+  if (!isOurs) {
     const named = url === undefined ? place : `Postgres ${await nameServer(url)}`;
     const next =
       'nothing, if no run has been yet: the first one, or `nightscreen migrate`, makes its tables; if nights have run, it is another database: correct DATABASE_URL or database.folder';
     const empty = doubtful('database', `${named} holds nothing of Nightscreen yet`, next);
-    return { findings: [empty, ...(await checkServer(database)), ...(await checkRights(database, 1))], imported: [] };
+    return { findings: await toFindings(empty), imported: [] };
   }
-  const pending = await pendingMigrations(database);
-  if (pending.length > 0) {
-    const message = `${place}, ${pending.length} migrations wait`;
+  if (pending > 0) {
     const next = 'the next command applies them, or run `nightscreen migrate` now';
-    return {
-      findings: [
-        doubtful('database', message, next),
-        ...(await checkServer(database)),
-        ...(await checkRights(database, pending.length)),
-      ],
-      imported: [],
-    };
+    const behind = doubtful('database', `${place}, ${pending} migrations wait`, next);
+    return { findings: await toFindings(behind), imported: [] };
   }
   return {
     findings: [
-      well('database', `${place}, schema up to date`),
-      ...(await checkServer(database)),
-      ...(await checkRights(database, 0)),
+      ...(await toFindings(well('database', `${place}, schema up to date`))),
       ...(await listHolders(database)),
       ...(await checkAccepted(database, config)),
       ...(await checkImportedMail(database, config)),

@@ -88,7 +88,7 @@ async function checkTransport({ secret }: Config, mail: MailSettings): Promise<F
 }
 
 /** Why nothing can be written into a folder that is never made; null when something can. */
-async function findObstacle(folder: string): Promise<string | null> {
+async function findFolderTrouble(folder: string): Promise<string | null> {
   try {
     if (!(await stat(folder)).isDirectory()) return `${folder} is not a folder`;
   } catch {
@@ -110,27 +110,23 @@ async function findObstacle(folder: string): Promise<string | null> {
 export async function checkOutputs({ settings }: Config): Promise<Finding[]> {
   const { reports, metrics, watchdog } = settings;
   const findings: Finding[] = [];
+  const check = async (name: string, path: string, folder: string, next: string): Promise<void> => {
+    const problem = await findFolderTrouble(folder);
+    findings.push(problem === null ? well(name, `${path} can be written`) : wrong(name, problem, next));
+  };
   if (reports.publishTo !== undefined) {
-    const obstacle = await findObstacle(reports.publishTo);
     const next =
       'mount or make it, with the right to write for this user: until then reports are not copied (reports.publishTo)';
-    findings.push(
-      obstacle === null
-        ? well('published reports', `${reports.publishTo} can be written`)
-        : wrong('published reports', obstacle, next),
-    );
+    await check('published reports', reports.publishTo, reports.publishTo, next);
   }
   if (metrics.textfile !== undefined) {
-    const obstacle = await findObstacle(dirname(metrics.textfile));
     const next =
       'make it, with the right to write for this user, or set metrics.textfile to another file: until then alerts go by old figures';
-    findings.push(
-      obstacle === null ? well('metrics', `${metrics.textfile} can be written`) : wrong('metrics', obstacle, next),
-    );
+    await check('metrics', metrics.textfile, dirname(metrics.textfile), next);
   }
-  const obstacle = await findObstacle(dirname(watchdog.noteFile));
-  if (obstacle !== null) {
-    const message = `${obstacle}: that the database is out of reach would be mailed at each look`;
+  const problem = await findFolderTrouble(dirname(watchdog.noteFile));
+  if (problem !== null) {
+    const message = `${problem}: that the database is out of reach would be mailed at each look`;
     findings.push(
       doubtful('watchdog note', message, 'set watchdog.noteFile to a file in a folder that this user may write to'),
     );

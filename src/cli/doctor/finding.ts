@@ -10,17 +10,11 @@ export interface Finding {
 export const well = (check: string, message: string): Finding => ({ check, state: 'ok', message, next: null });
 
 /** A finding that something may be wrong. */
-export const doubtful = (check: string, message: string, next: string): Finding => ({
-  check,
-  state: 'warn',
-  message,
-  next,
-});
+export const doubtful = (check: string, message: string, next: string): Finding => {
+  return { check, state: 'warn', message, next };
+};
 
 /** A finding that something is wrong. */
-export const wrong = (check: string, message: string, next: string): Finding => ({
-  check,
-  state: 'fail',
-  message,
-  next,
-});
+export const wrong = (check: string, message: string, next: string): Finding => {
+  return { check, state: 'fail', message, next };
+};

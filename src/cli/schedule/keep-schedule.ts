@@ -126,18 +126,12 @@ async function sayPlan({ terminal, options }: Invocation, logger: Logger, { plan
   );
 }
 
-/** Whether a stop has cut off a job, as far as the events of a scheduler tell. */
-interface Interruption {
-  note(event: ScheduleEvent): void;
-  hasHappened(): boolean;
-}
-
 /** Follows whether a job ends because of `signal` before it is done, also where the database goes before that could be noted. */
-export function followInterruption(signal: AbortSignal): Interruption {
+export function followInterruption(signal: AbortSignal) {
   const underWay = new Set<string>();
   let hasHappened = false;
   return {
-    note: (event) => {
+    note: (event: ScheduleEvent): void => {
       const { kind } = event;
       const isCutOff = kind === 'interrupted' || (kind === 'blocked' && underWay.size > 0);
       if (isCutOff && signal.aborted) hasHappened = true;
@@ -149,69 +143,46 @@ export function followInterruption(signal: AbortSignal): Interruption {
   };
 }
 
-interface Line {
-  level: 'info' | 'warn' | 'error';
-  fields: Record<string, unknown>;
-  message: string;
-}
-
 /** Tells what a scheduler does as log lines; what needs somebody's eyes as warnings and errors. */
 export const logSchedule =
   (logger: Logger) =>
   (event: ScheduleEvent): void => {
-    const { level, fields, message } = toLine(event);
+    const [level, fields, message] = toLine(event);
     logger[level](fields, message);
   };
 
-function toLine(event: ScheduleEvent): Line {
+function toLine(event: ScheduleEvent): ['info' | 'warn' | 'error', Record<string, unknown>, string] {
+  if (event.kind === 'blocked')
+    return ['error', { err: event.error, retryMs: event.retryMs }, 'schedule_blocked: it is tried again'];
+  if (event.kind === 'missed') {
+    const fields = { job: event.job, dates: event.missed.map(({ occasion }) => occasion) };
+    return ['error', fields, 'job_missed: nothing was there to begin it when it was due'];
+  }
+  const of = 'run' in event ? event.run : { job: event.job, localDate: event.due.localDate };
+  const facts = { job: of.job, date: of.localDate };
   switch (event.kind) {
     case 'begun': {
-      const { job, localDate: date, dueAt, attempts, isLate } = event.run;
-      const fields = { job, date, dueAt, attempt: attempts, late: isLate };
-      return isLate
-        ? { level: 'warn', fields, message: 'job_started: late' }
-        : { level: 'info', fields, message: 'job_started' };
+      const { dueAt, attempts: attempt, isLate: late } = event.run;
+      return [late ? 'warn' : 'info', { ...facts, dueAt, attempt, late }, `job_started${late ? ': late' : ''}`];
     }
     case 'ended': {
-      const { run, exitCode, because, runIds } = event;
-      const fields = { job: run.job, date: run.localDate, exitCode, because, runIds };
-      if (exitCode !== 0) return { level: 'error', fields, message: 'job_finished: not all is well' };
-      return because === null
-        ? { level: 'info', fields, message: 'job_finished' }
-        : { level: 'warn', fields, message: 'job_finished: with a remark' };
+      const { exitCode, because, runIds } = event;
+      const fields = { ...facts, exitCode, because, runIds };
+      if (exitCode !== 0) return ['error', fields, 'job_finished: not all is well'];
+      return because === null ? ['info', fields, 'job_finished'] : ['warn', fields, 'job_finished: with a remark'];
     }
-    case 'interrupted': {
-      const { job, localDate: date } = event.run;
-      const fields = { job, date, because: event.because };
-      return { level: 'warn', fields, message: 'job_interrupted: it is taken up again' };
-    }
+    case 'interrupted':
+      return ['warn', { ...facts, because: event.because }, 'job_interrupted: it is taken up again'];
     case 'hanging': {
-      const { job, localDate: date, owner } = event.run;
-      const fields = { job, date, owner, because: event.because };
-      return { level: 'error', fields, message: 'job_stuck: it ignored its signal; restart this process' };
+      const fields = { ...facts, owner: event.run.owner, because: event.because };
+      return ['error', fields, 'job_stuck: it ignored its signal; restart this process'];
     }
-    case 'missed': {
-      const fields = { job: event.job, dates: event.missed.map(({ occasion }) => occasion) };
-      return { level: 'error', fields, message: 'job_missed: nothing was there to begin it when it was due' };
-    }
-    case 'given_up': {
-      const { job, localDate: date, attempts } = event.run;
-      return { level: 'error', fields: { job, date, attempts }, message: 'job_given_up: it never came to its end' };
-    }
-    case 'held': {
-      const { job, due, holder } = event;
-      const fields = { job, date: due.localDate, holder };
-      return { level: 'info', fields, message: 'job_held: another process runs it' };
-    }
-    case 'waiting': {
-      const { job, due, for: awaited, until } = event;
-      const fields = { job, date: due.localDate, for: awaited, until };
-      return { level: 'info', fields, message: 'job_waits: another has to end first' };
-    }
-    case 'blocked': {
-      const fields = { err: event.error, retryMs: event.retryMs };
-      return { level: 'error', fields, message: 'schedule_blocked: it is tried again' };
-    }
+    case 'given_up':
+      return ['error', { ...facts, attempts: event.run.attempts }, 'job_given_up: it never came to its end'];
+    case 'held':
+      return ['info', { ...facts, holder: event.holder }, 'job_held: another process runs it'];
+    case 'waiting':
+      return ['info', { ...facts, for: event.for, until: event.until }, 'job_waits: another has to end first'];
   }
 }
 

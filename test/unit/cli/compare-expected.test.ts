@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { subtract } from '../../../src/cli/demo.js';
+import { subtract } from '../../../src/cli/commands/demo.js';
 
 test('a change that was found twice but expected once is unexpected once', () => {
   expect(subtract(['a', 'a', 'b'], ['a'])).toEqual(['a', 'b']);

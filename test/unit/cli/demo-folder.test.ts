@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { prepareDemoFolder } from '../../../src/cli/demo.js';
+import { prepareDemoFolder } from '../../../src/cli/commands/demo.js';
 import { ConfigError, RunLockedError } from '../../../src/errors.js';
 
 let parent: string;

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { prepareDemoFolder } from '../../../src/cli/demo.js';
+import { prepareDemoFolder } from '../../../src/cli/commands/demo.js';
 import { describeError } from '../../../src/cli/describe-error.js';
 import { findUnknownVariables } from '../../../src/config/environment.js';
 import { loadConfig } from '../../../src/config/load-config.js';
