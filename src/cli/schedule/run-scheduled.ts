@@ -101,8 +101,8 @@ async function runOnce(
   const isFrequent = schedule !== undefined && !toDueTimes(schedule).isByDate;
   const forgetBefore = isFrequent ? toForgetBefore(workplace.clock.now()) : null;
   const limits = { timeoutMs: toTimeoutMs(job, plan.jobsSettings), canContinue: job.isOwn !== true };
-  const occasion = { job: job.name, ...once, forgetBefore, limits };
-  const answer = await runOccasion(workplace, occasion, signal, (run, held) =>
+  const slot = { job: job.name, ...once, forgetBefore, limits };
+  const answer = await runOccasion(workplace, slot, signal, (run, held) =>
     performJob(workplace, job, run, held, { ...options, plan }),
   );
   const { due } = once;
