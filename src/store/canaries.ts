@@ -71,33 +71,33 @@ export async function saveCanaryOutcome(
 /** Whether a run has asked any control search, so that its answers wait for the next ones. */
 export async function hasAskedCanaries(database: Queryable, runId: number): Promise<boolean> {
   const rows = await database.query(
-    z.object({ has_asked: z.boolean() }),
+    z.object({ hasAsked: z.boolean() }),
     'select exists (select from canary_outcome where run_id = $1) as has_asked',
     [runId],
   );
-  return firstRow(rows, 'canary_outcome').has_asked;
+  return firstRow(rows, 'canary_outcome').hasAsked;
 }
 
 /** Whether any control search of a run has failed. */
 export async function hasFailedCanary(database: Queryable, runId: number): Promise<boolean> {
   const rows = await database.query(
-    z.object({ has_failed: z.boolean() }),
+    z.object({ hasFailed: z.boolean() }),
     `select exists (select from canary_outcome where run_id = $1 and verdict = 'failed') as has_failed`,
     [runId],
   );
-  return firstRow(rows, 'canary_outcome').has_failed;
+  return firstRow(rows, 'canary_outcome').hasFailed;
 }
 
 /** Whether searches of a run were answered that no round of control searches has confirmed since. */
 export async function hasUncontrolledSearches(database: Queryable, runId: number): Promise<boolean> {
   const rows = await database.query(
-    z.object({ has_some: z.boolean() }),
+    z.object({ hasSome: z.boolean() }),
     `select exists (
        select from screening where screening.run_id = $1 and screening.outcome = 'screened' and ${isUnconfirmedSql}
      ) as has_some`,
     [runId],
   );
-  return firstRow(rows, 'screening').has_some;
+  return firstRow(rows, 'screening').hasSome;
 }
 
 const outcomeRow = z.object({
@@ -124,7 +124,7 @@ export async function readCanaryOutcomes(
   return database.query(
     outcomeRow,
     `select round, occasion, searches, ordinal, type, name, expect, topics, label, verdict, found,
-       response_id as "responseId", asked_at as "askedAt"
+       response_id, asked_at
      from canary_outcome where run_id = $1 order by round, ordinal`,
     [runId],
   );
@@ -144,7 +144,7 @@ export async function ensureRequests(
     [organisationId, list],
   );
   const rows = await transaction.query(
-    z.object({ request_id: z.number() }),
+    z.object({ requestId: z.number() }),
     `select request.request_id
      from jsonb_to_recordset($2::text::jsonb) as row (type text, name text, place integer)
      join screening_request request on request.organisation_id = $1 and request.type = row.type and request.name = row.name
@@ -152,7 +152,7 @@ export async function ensureRequests(
     [organisationId, list],
   );
   requireRows(rows.length, requests.length, 'screening_request');
-  return rows.map((row) => row.request_id);
+  return rows.map((row) => row.requestId);
 }
 
 /** The control searches of a run, each with all its rounds, failed ones first. */
@@ -206,7 +206,7 @@ export async function readLastControls(
 ): Promise<LastControls | null> {
   const [last] = await database.query(
     controlsRow,
-    `select canary.run_id as "runId", max(canary.asked_at) as "askedAt", bool_and(canary.verdict = 'passed') as "hasPassed",
+    `select canary.run_id, max(canary.asked_at) as "askedAt", bool_and(canary.verdict = 'passed') as "hasPassed",
        count(distinct canary.expect) = 2 as "isConclusive"
      from (
        select run_id from run

@@ -107,12 +107,12 @@ const formerPartySql = `(
 
 /** SQL that reads change events (`event`), each with the party as it was then; conditions and order are still to come. */
 export const matchChangeSql = `
-  select event.change_id as "changeId", ${runIdSql('found')} as "runId", ${partyFactsSql} as party, ${formerPartySql} as "formerParty", event.kind, event.severity, event.rule,
+  select event.change_id, ${runIdSql('found')} as "runId", ${partyFactsSql} as party, ${formerPartySql} as "formerParty", event.kind, event.severity, event.rule,
     event.adjustments, event.cause, event.sanction_hit as "isSanctionHit",
     case when event.birth_date_agreement is not null then jsonb_build_object(
       'birthDate', event.birth_date_agreement, 'country', event.country_agreement
     ) end as corroboration,
-    event.match_id as "matchId", event.fields, event.before, event.after, event.is_baseline as "isBaseline", event.item
+    event.match_id, event.fields, event.before, event.after, event.is_baseline, event.item
   from change_event event
   join run found on found.run_id = event.run_id
   ${joinPartySql('event')}`;
@@ -150,7 +150,7 @@ export async function readDossierChanges(
 ): Promise<readonly DossierChangeFacts[]> {
   return database.query(
     dossierChangeRow,
-    `select change.change_id as "changeId", change.kind, change.dossier_id as "dossierId", change.fields, change.before, change.after,
+    `select change.change_id, change.kind, change.dossier_id, change.fields, change.before, change.after,
        exists (
          select from customer
          join roster on roster.roster_id = customer.roster_id and roster.organisation_id = run.organisation_id
@@ -183,7 +183,7 @@ export async function readDossierHistory(
 ): Promise<readonly DossierTransition[] | null> {
   const known = await database.query(
     z.object({ accountId: z.number() }),
-    `select dossier.account_id as "accountId" from dossier join account using (account_id)
+    `select dossier.account_id from dossier join account using (account_id)
      where account.organisation_id = $1 and dossier.dossier_id = $2`,
     [organisationId, dossierId],
   );

@@ -80,7 +80,7 @@ export async function findDeadChecks(
 ): Promise<readonly { runId: number; leaseKey: string }[]> {
   return database.query(
     z.object({ runId: z.number(), leaseKey: z.string() }),
-    `select run.run_id as "runId", run.lease_key as "leaseKey"
+    `select run.run_id, run.lease_key
      from run left join lease using (lease_key)
      where run.kind = 'check' and run.state = 'running' and (
        lease.epoch is null or lease.epoch <> run.epoch or lease.expires_at <= clock_timestamp()
@@ -109,9 +109,9 @@ const checkRow: z.ZodType<StoredCheck> = z.object({
 export async function readCheck(database: Queryable, runId: number): Promise<StoredCheck | null> {
   const [row] = await database.query(
     checkRow,
-    `select request.type, single_check.name, reason, asked_by as "askedBy", asked_at as "askedAt", request.name as "sentName",
-       outcome, outcome_reason as "outcomeReason", response_id as "responseId", verdict,
-       encode(response.digest, 'hex') as "responseDigest", ended_at as "endedAt"
+    `select request.type, single_check.name, reason, asked_by, asked_at, request.name as "sentName",
+       outcome, outcome_reason, response_id, verdict,
+       encode(response.digest, 'hex') as "responseDigest", ended_at
      from single_check
      join screening_request request using (request_id)
      left join response using (response_id)
@@ -195,8 +195,8 @@ const comparisonRow: z.ZodType<ListComparison> = z.object({
 export async function readListComparison(database: Queryable, runId: number): Promise<ListComparison | null> {
   const [row] = await database.query(
     comparisonRow,
-    `select file, format, files, digest, listed, spellings, compared_parties as "comparedParties",
-       forced_parties as "forcedParties", forced_customers as "forcedCustomers", compared_at as "comparedAt"
+    `select file, format, files, digest, listed, spellings, compared_parties,
+       forced_parties, forced_customers, compared_at
      from list_comparison where run_id = $1`,
     [runId],
   );
@@ -226,7 +226,7 @@ const uncomparedRow: z.ZodType<UncomparedList> = z.object({
 export async function findUncomparedLists(database: Queryable, runId: number): Promise<readonly UncomparedList[]> {
   return database.query(
     uncomparedRow,
-    `select noted.file, earlier.run_id as "runId", earlier.kind, earlier.started_at as "startedAt"
+    `select noted.file, earlier.run_id, earlier.kind, earlier.started_at
      from run ours
      join run earlier on earlier.roster_id = ours.roster_id and earlier.mode = ours.mode and earlier.run_id < ours.run_id
        and earlier.state = 'abandoned'
@@ -371,7 +371,7 @@ const factsRow: z.ZodType<AssuranceFacts> = z.object({
 export async function readAssurance(database: Queryable, runId: number): Promise<AssuranceFacts | null> {
   const [row] = await database.query(
     factsRow,
-    `select file, format, files, digest, listed, seed, spelling, sample_size as "sampleSize", at_least as "atLeast"
+    `select file, format, files, digest, listed, seed, spelling, sample_size, at_least
      from assurance where run_id = $1`,
     [runId],
   );
@@ -397,8 +397,8 @@ const itemRow: z.ZodType<AssuranceItem> = z.object({
 export async function readAssuranceItems(database: Queryable, runId: number): Promise<readonly AssuranceItem[]> {
   return database.query(
     itemRow,
-    `select item.ordinal, item.listed_id as "listedId", item.listed_name as "listedName", item.type, item.script, item.variant,
-       item.sent_name as "sentName", item.outcome, item.outcome_reason as "outcomeReason", item.response_id as "responseId",
+    `select item.ordinal, item.listed_id, item.listed_name, item.type, item.script, item.variant,
+       item.sent_name, item.outcome, item.outcome_reason, item.response_id,
        coalesce(response.total, 0) as results,
        (select count(*) from match where match.response_id = item.response_id and match.is_hit) as hits
      from assurance_item item

@@ -117,7 +117,7 @@ function coveredCustomersSql({ bind }: Bindings, input: PlanInput): string {
 export async function readCoverage(database: Database, input: PlanInput): Promise<readonly CoverageGroup[]> {
   const bindings = openBindings();
   const sql = `with ${coveredCustomersSql(bindings, input)}
-     select tier, standing, state, failed_because as "failedBecause", count(*) as customers, min(screened_at) as "oldestScreenedAt"
+     select tier, standing, state, failed_because, count(*) as customers, min(screened_at) as "oldestScreenedAt"
      from covered
      group by tier, standing, state, failed_because`;
   return judgedBy(database, input, (transaction) => transaction.query(groupRow, sql, bindings.values));
@@ -131,7 +131,7 @@ export async function listUncovered(
 ): Promise<readonly UncoveredCustomer[]> {
   const bindings = openBindings();
   const sql = `with ${coveredCustomersSql(bindings, input)}
-     select reference, tier, standing, screened_at as "lastScreenedAt", failed_because as "failedBecause"
+     select reference, tier, standing, screened_at as "lastScreenedAt", failed_because
      from covered
      where standing <> 'valid'
      order by array_position(array['${standings.join("', '")}'], standing), array_position(array['high', 'medium', 'low'], tier),
@@ -147,7 +147,7 @@ export async function readImportedRosters(
 ): Promise<readonly { rosterId: number; roster: string }[]> {
   return database.query(
     z.object({ rosterId: z.number(), roster: z.string() }),
-    `select roster_id as "rosterId", name as roster from roster
+    `select roster_id, name as roster from roster
      where organisation_id = $1 and exists (select from roster_import where roster_import.roster_id = roster.roster_id)
      order by name collate "C"`,
     [organisationId],

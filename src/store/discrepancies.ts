@@ -164,8 +164,8 @@ export async function readReconciliations(
 ): Promise<readonly ReconciliationFacts[]> {
   const rows = await database.query(
     reconciliationRow,
-    `select roster.roster_id as "rosterId", roster.name as roster, reconciled_at as "reconciledAt", swept.finished_at as "sweptAt",
-       unproven_because as "unprovenBecause", reconciliation.sums, standing, invitations,
+    `select roster.roster_id, roster.name as roster, reconciled_at, swept.finished_at as "sweptAt",
+       unproven_because, reconciliation.sums, standing, invitations,
        (select count(*) from discrepancy_event event join discrepancy using (discrepancy_id)
         where event.run_id = any ($2::bigint[]) and discrepancy.roster_id = reconciliation.roster_id)::integer as "newsCount"
      from reconciliation join roster on roster.roster_id = reconciliation.roster_id join run swept on swept.run_id = sweep_run_id
@@ -176,8 +176,8 @@ export async function readReconciliations(
   for (const { rosterId, ...reconciliation } of rows) {
     const news = await database.query(
       newsRow,
-      `select event.discrepancy_id as "discrepancyId", event.kind as event, discrepancy.kind, event.severity, event.facts,
-         discrepancy.opened_at as "openedAt"
+      `select event.discrepancy_id, event.kind as event, discrepancy.kind, event.severity, event.facts,
+         discrepancy.opened_at
        from discrepancy_event event join discrepancy using (discrepancy_id)
        where event.run_id = any ($1::bigint[]) and discrepancy.roster_id = $2
        order by event.kind = 'resolved', array_position(array['critical', 'high', 'medium', 'low'], event.severity), discrepancy.kind, event.discrepancy_id, event_id limit $3`,
@@ -235,7 +235,7 @@ export async function readStandingDiscrepancies(
        select *, count(*) over ()::integer as count from last_said where kind <> 'resolved'
        order by array_position(array['critical', 'high', 'medium', 'low'], severity), found_kind, discrepancy_id limit $3
      )
-     select discrepancy_id as "discrepancyId", event_id as "eventId", roster.name as roster, found_kind as kind, severity, facts,
+     select discrepancy_id, event_id, roster.name as roster, found_kind as kind, severity, facts,
        opened.at as "openedAt", opened.seen, count,
        case when kind in ('proposed', 'accepted') then jsonb_build_object(
          'isFinal', kind = 'accepted', 'reviewer', reviewer, 'reason', reason, 'until', accepted_until
@@ -275,7 +275,7 @@ const decidableRow = z.object({
 export async function readDecidable(database: Queryable, discrepancyIds: readonly number[]) {
   const rows = await database.query(
     decidableRow,
-    `select discrepancy_id as "discrepancyId", account_id as "accountId", severity, state = 'resolved' as "isResolved", last
+    `select discrepancy_id, account_id, severity, state = 'resolved' as "isResolved", last
      from discrepancy
      cross join lateral (
        select jsonb_build_object('eventId', event_id, 'kind', event.kind, 'reviewer', reviewer, 'until', event.accepted_until) as last

@@ -30,7 +30,7 @@ interface StoredDossier {
   isGone: boolean;
 }
 
-const dossierRow = z.object({ snapshot: dossierSnapshotSchema, is_gone: z.boolean() });
+const dossierRow = z.object({ snapshot: dossierSnapshotSchema, isGone: z.boolean() });
 
 /** The stored dossiers among these ids, by id. */
 export async function readDossiers(
@@ -43,7 +43,7 @@ export async function readDossiers(
     `select snapshot, gone_at is not null as is_gone from dossier where account_id = $1 and dossier_id = any ($2::text[])`,
     [accountId, [...dossierIds]],
   );
-  return new Map(rows.map((row) => [row.snapshot.id, { snapshot: row.snapshot, isGone: row.is_gone }]));
+  return new Map(rows.map((row) => [row.snapshot.id, { snapshot: row.snapshot, isGone: row.isGone }]));
 }
 
 /** Saves dossiers that are new or changed; one that is as it was is not written. */
@@ -120,11 +120,11 @@ export async function listDossierIds(
   { after, limit }: { after: string; limit: number },
 ): Promise<readonly string[]> {
   const rows = await database.query(
-    z.object({ dossier_id: z.string() }),
+    z.object({ dossierId: z.string() }),
     `select dossier_id from dossier where account_id = $1 and dossier_id > $2 and gone_at is null order by dossier_id limit $3`,
     [accountId, after, limit],
   );
-  return rows.map((row) => row.dossier_id);
+  return rows.map((row) => row.dossierId);
 }
 
 /** Marks dossiers that a proven sweep did not find as gone; gives them as they were last seen. */
@@ -211,7 +211,7 @@ const sweepRow = z.object({
 export async function readSweep(database: Queryable, runId: number): Promise<(SweepRow & { isStart: boolean }) | null> {
   const rows = await database.query(
     sweepRow,
-    `select pages, dossiers, appeared, changed, gone, proven, unproven_because as "unprovenBecause", sweep.details,
+    `select pages, dossiers, appeared, changed, gone, proven, unproven_because, sweep.details,
        not exists (
          select from sweep earlier
          join run before on before.run_id = earlier.run_id
@@ -249,7 +249,7 @@ export async function findLastSweep(
   const [condition, id] = typeof of === 'number' ? ['run.account_id', of] : ['run.organisation_id', of.organisationId];
   const rows = await database.query(
     lastSweepRow,
-    `select run_id as "runId", account_id as "accountId", account.is_test as "isTest", run.finished_at as "finishedAt",
+    `select run_id, account_id, account.is_test, run.finished_at,
        case when not sweep.proven then coalesce(sweep.unproven_because, 'the last sweep is not proven complete') end as "unprovenBecause"
      from sweep join run using (run_id) join account using (account_id)
      where ${condition} = $1 and run.finished_at is not null
@@ -308,7 +308,7 @@ export async function saveSweptPages(
 export async function readWindowWalks(database: Queryable, runId: number): Promise<readonly WindowWalk[]> {
   const windows = await database.query(
     z.object({ place: z.number(), from: z.date().nullable(), to: z.date().nullable(), hasEnded: z.boolean() }),
-    `select place, created_from as from, created_to as to, has_ended as "hasEnded"
+    `select place, created_from as from, created_to as to, has_ended
      from sweep_window where run_id = $1 order by place`,
     [runId],
   );
@@ -376,7 +376,7 @@ export function listRecordsToAsk(
 ): Promise<readonly DossierRecordId[]> {
   return database.query(
     z.object({ dossierId: z.string(), kind: z.enum(['dossier', 'entity', 'decision']), id: z.string() }),
-    `select dossier_id as "dossierId", kind, record_id as id from (${toAskSql}) as due
+    `select dossier_id, kind, record_id as id from (${toAskSql}) as due
      order by changed_by_run_id desc, kind = 'dossier', dossier_id, record_id limit $2`,
     [accountId, limit],
   );

@@ -64,7 +64,7 @@ export async function listMarkedDossiers(
 ): Promise<readonly DossierMark[]> {
   return database.query(
     dossierMarkRow,
-    `select dossier_id as "dossierId", events, is_aml as "isAml" from dossier_mark
+    `select dossier_id, events, is_aml from dossier_mark
      where organisation_id = $1 and (try_after is null or try_after <= $2)
      order by first_at, dossier_id limit $3`,
     [organisationId, now, limit],
@@ -121,7 +121,7 @@ export async function clearOldDossierMarks(
 ): Promise<readonly string[]> {
   const rows = await transaction.query(
     z.object({ dossierId: z.string(), isAml: z.boolean() }),
-    `delete from dossier_mark where organisation_id = $1 and last_at < $2 returning dossier_id as "dossierId", is_aml as "isAml"`,
+    `delete from dossier_mark where organisation_id = $1 and last_at < $2 returning dossier_id, is_aml`,
     [organisationId, before],
   );
   return rows.flatMap(({ dossierId, isAml }) => (isAml ? [dossierId] : []));
@@ -169,7 +169,7 @@ export interface MarkedScope {
 export async function listMarkedCustomers(database: Queryable, scope: MarkedScope): Promise<readonly number[]> {
   const rows = await database.query(
     z.object({ customerId: z.number() }),
-    `select customer_id as "customerId"
+    `select customer_id
      from (
        select customer_id, marked_at, sum(searches) over (order by marked_at, customer_id) as searches
        from (

@@ -47,7 +47,7 @@ export async function* readComparedParties(
   for (let last = 0; ; ) {
     const rows = await database.query(
       comparedRow,
-      `select party_id as "partyId", request_id as "requestId",
+      `select party_id, request_id,
          is_answered and former_request_id = request_id and is_same_search as "isCompared",
          case
            when not is_answered or former_answer is null then ${matchesSql('held.response_id', 'match.is_hit')}
@@ -194,7 +194,7 @@ const holdRow = z.object({
 export async function readRunHolds(database: Queryable, runId: number): Promise<readonly RunHold[]> {
   return database.query(
     holdRow,
-    `select kind, reasons, customers, opened_alerts as "openedAlerts", states, held_at as "heldAt", accepted_at as "acceptedAt"
+    `select kind, reasons, customers, opened_alerts, states, held_at, accepted_at
      from run_hold where run_id = $1 order by kind`,
     [runId],
   );
@@ -227,7 +227,7 @@ export type RunAcceptance = z.infer<typeof acceptanceRow>;
 export async function readRunAcceptances(database: Queryable, runId: number): Promise<readonly RunAcceptance[]> {
   return database.query(
     acceptanceRow,
-    `select is_proposal as "isProposal", accepted_by as "acceptedBy", is_attested as "isAttested", reason, accepted_at as "acceptedAt"
+    `select is_proposal, accepted_by, is_attested, reason, accepted_at
      from run_acceptance where run_id = $1 order by acceptance_id`,
     [runId],
   );

@@ -55,8 +55,8 @@ const incidentRow = z.object({
   recoveredAt: z.date().nullable(),
 }) satisfies z.ZodType<Incident>;
 
-const incidentColumns = `incident_id as "incidentId", kind, subject, roster, reason, mark, run_id as "runId", opened_at as "openedAt",
-  told_at as "toldAt", times_told as "timesTold", recovered_at as "recoveredAt"`;
+const incidentColumns = `incident_id, kind, subject, roster, reason, mark, run_id, opened_at,
+  told_at, times_told, recovered_at`;
 
 /** Makes watchdogs that look at the same time tell one after the other, until the transaction ends. */
 export async function holdIncidents(transaction: Queryable, organisationId: number): Promise<void> {
@@ -166,7 +166,7 @@ export async function noteWatched(
   );
   return database.query(
     z.object({ subject: z.string(), watchedSince: z.date(), lastWatchedAt: z.date() }),
-    `select subject, watched_since as "watchedSince", last_watched_at as "lastWatchedAt" from watched where organisation_id = $1`,
+    `select subject, watched_since, last_watched_at from watched where organisation_id = $1`,
     [organisationId],
   );
 }

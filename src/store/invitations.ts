@@ -42,7 +42,7 @@ export async function* readCandidates(
          where account_id = $1 and roster_id = $2 and kind = 'customer_without_dossier' and state = 'open' and discrepancy_id > $3
          order by discrepancy_id limit $4
        )
-       select page.discrepancy_id as "discrepancyId", page.facts ->> 'reference' as customer, customer.version as "customerVersion",
+       select page.discrepancy_id, page.facts ->> 'reference' as customer, customer.version as "customerVersion",
          version.record -> 'attributes' ->> $5::text as recipient, version.record -> 'attributes' ->> $6::text as channel,
          version.record -> 'attributes' ->> $7::text as locale,
          exists (
@@ -91,7 +91,7 @@ export async function saveIntention(
      ), told as (
        insert into invitation_event (invitation_id, kind, happened_at) select invitation_id, 'intended', $6 from intended
      )
-     select invitation_id as "invitationId" from intended`,
+     select invitation_id from intended`,
     [accountId, intended.discrepancyId, intended.customerVersion, intended.reference, intended.channel, now],
   );
   return rows[0]?.invitationId ?? null;
@@ -224,8 +224,8 @@ export type OpenInvitation = z.infer<typeof openRow>;
 
 const selectFrom = (
   source: 'invitation' | 'eligible',
-): string => `select invitation_id as "invitationId", roster.name as roster, customer.reference as customer, channel, ${source}.reference, token, state,
-    sending_at as "sendingAt"
+): string => `select invitation_id, roster.name as roster, customer.reference as customer, channel, ${source}.reference, token, state,
+    sending_at
   from ${source} join customer using (customer_id) join roster on roster.roster_id = customer.roster_id`;
 
 /** The invitations of which it is not known whether they reached the service. */

@@ -39,9 +39,9 @@ const jobRunRow = z.object({
 /** What became of one time at which a job was due. */
 export type JobRun = z.infer<typeof jobRunRow>;
 
-const jobRunColumns = `job_run_id as "jobRunId", job, occasion, local_date as "localDate", due_at as "dueAt", state, is_late as "isLate",
-  attempts, owner, begun_at as "begunAt", ended_at as "endedAt", exit_code as "exitCode", because, run_ids as "runIds",
-  attempt_at as "attemptAt", deadline_at as "deadlineAt", timed_out as "isTimedOut", cancelled_by as "cancelledBy"`;
+const jobRunColumns = `job_run_id, job, occasion, local_date, due_at, state, is_late,
+  attempts, owner, begun_at, ended_at, exit_code, because, run_ids,
+  attempt_at, deadline_at, timed_out as "isTimedOut", cancelled_by`;
 
 /** How one is begun; `again` names the exit codes after which a finished one may be begun once more. */
 interface JobBeginning extends JobDue {
@@ -216,7 +216,7 @@ const jobScheduleRow = z.object({
 /** A schedule as it was last seen; nothing is missed before `plannedSince`, nor once it was retired. */
 export type JobSchedule = z.infer<typeof jobScheduleRow>;
 
-const columns = 'job, cron, timezone, planned_since as "plannedSince", retired_at as "retiredAt"';
+const columns = 'job, cron, timezone, planned_since, retired_at';
 
 /** Notes the schedule of a job; one that is new, changed or back from retirement counts from `now`. */
 export async function saveJobSchedule(

@@ -49,7 +49,7 @@ export const holderRow = z.object({
 const heldRow = holderRow.extend({ key: z.string() });
 
 /** A lease's row as its holder, by one look at the database's clock. */
-const holderSql = `owner, epoch, acquired_at as "acquiredAt", heartbeat_at as "heartbeatAt",
+const holderSql = `owner, epoch, acquired_at, heartbeat_at,
   greatest(0, extract(epoch from clock_timestamp() - heartbeat_at) * 1000)::float8 as "heartbeatAgeMs",
   greatest(0, extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs"`;
 

@@ -25,13 +25,13 @@ export async function noteInFlight(
   now: Date,
 ): Promise<ReadonlyMap<number, number>> {
   const rows = await transaction.query(
-    z.object({ attempt_id: z.number(), request_id: z.number() }),
+    z.object({ attemptId: z.number(), requestId: z.number() }),
     `insert into search_attempt (run_id, request_id, started_at, outcome)
      select $1, request_id, $3, 'in_flight' from unnest($2::bigint[]) as request_id
      returning attempt_id, request_id`,
     [runId, [...requestIds], now],
   );
-  const noted = new Map(rows.map((row) => [row.request_id, row.attempt_id]));
+  const noted = new Map(rows.map((row) => [row.requestId, row.attemptId]));
   requireRows(noted.size, requestIds.length, 'search_attempt');
   return noted;
 }
@@ -82,7 +82,7 @@ export async function markInFlightUnknown(transaction: Queryable, runId: number)
 export async function countBadAnswers(database: Queryable, runId: number): Promise<ReadonlyMap<number, number>> {
   const rows = await database.query(
     z.object({ requestId: z.number(), attempts: z.number() }),
-    `select request_id as "requestId", count(*) as attempts
+    `select request_id, count(*) as attempts
      from search_attempt
      where run_id = $1 and outcome = 'bad_response'
        and request_id in (select request_id from screening where run_id = $1 and outcome = 'remaining')
@@ -278,11 +278,11 @@ export async function insertCommitBatch(
   now: Date,
 ): Promise<number> {
   const rows = await transaction.query(
-    z.object({ batch_id: z.number() }),
+    z.object({ batchId: z.number() }),
     `insert into commit_batch (run_id, epoch, sequence, items, committed_at)
      select $1, $2, coalesce(max(sequence), 0) + 1, $3, $4 from commit_batch where run_id = $1
      returning batch_id`,
     [runId, epoch, items, now],
   );
-  return firstRow(rows, 'commit_batch').batch_id;
+  return firstRow(rows, 'commit_batch').batchId;
 }

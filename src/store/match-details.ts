@@ -16,7 +16,7 @@ const newHitRow = z.object({
 export function readNewHits(database: Queryable, runId: number): Promise<readonly z.infer<typeof newHitRow>[]> {
   return database.query(
     newHitRow,
-    `select match_id as "matchId", severity, sanction_hit as "isSanctionHit", is_baseline as "isBaseline",
+    `select match_id, severity, sanction_hit as "isSanctionHit", is_baseline,
        max((after ->> 'score')::float8) as score, jsonb_build_object(
          'birthDate', coalesce(birth_date_agreement, 'unknown'), 'country', coalesce(country_agreement, 'unknown')
        ) as corroboration
@@ -139,7 +139,7 @@ const lookupRow: z.ZodType<DetailLookup> = z.object({
 export function readDetailLookups(database: Queryable, runIds: readonly number[]): Promise<readonly DetailLookup[]> {
   return database.query(
     lookupRow,
-    `select lookup.kind, lookup.record_id as id, lookup.asked_at as "askedAt", lookup.status, lookup.reason,
+    `select lookup.kind, lookup.record_id as id, lookup.asked_at, lookup.status, lookup.reason,
        encode(lookup.received_digest, 'hex') as digest, coalesce(detail.withheld_links, 0) as "withheldLinks",
        coalesce(detail.entity_ids, '{}') as "entityIds"
      from detail_lookup lookup

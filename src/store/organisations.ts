@@ -18,9 +18,9 @@ export interface Account {
   isTest: boolean;
 }
 
-const organisationRow = z.object({ organisation_id: z.number(), digest_key: z.instanceof(Buffer) });
-const accountRow = z.object({ account_id: z.number(), is_test: z.boolean() });
-const rosterRow = z.object({ roster_id: z.number() });
+const organisationRow = z.object({ organisationId: z.number(), digestKey: z.instanceof(Buffer) });
+const accountRow = z.object({ accountId: z.number(), isTest: z.boolean() });
+const rosterRow = z.object({ rosterId: z.number() });
 
 /** Finds the organisation of this name or creates it; whoever only finds it needs no right to write. */
 export async function ensureOrganisation(database: Queryable, name: string, now: Date): Promise<Organisation> {
@@ -49,7 +49,7 @@ export async function findOrganisation(database: Queryable, name: string): Promi
     'select organisation_id, digest_key from organisation where name = $1',
     [name],
   );
-  return row && { organisationId: row.organisation_id, name, digestKey: row.digest_key };
+  return row && { organisationId: row.organisationId, name, digestKey: row.digestKey };
 }
 
 /** An account without a public key is the organisation's only such account of its mode: a renewed private key is the same account. */
@@ -71,17 +71,17 @@ export async function ensureAccount(
     [organisationId, toPublicKey(account.publicKey, account.isTest), account.isTest, account.baseUrl, now],
   );
   const row = firstRow(rows, 'account');
-  return { accountId: row.account_id, isTest: row.is_test };
+  return { accountId: row.accountId, isTest: row.isTest };
 }
 
 /** Whether an account of this organisation has been reached at this address. */
 export async function hasAccountAt(database: Queryable, organisationId: number, baseUrl: string): Promise<boolean> {
   const rows = await database.query(
-    z.object({ is_known: z.boolean() }),
+    z.object({ isKnown: z.boolean() }),
     'select exists (select from account where organisation_id = $1 and base_url = $2) as is_known',
     [organisationId, baseUrl],
   );
-  return firstRow(rows, 'account').is_known;
+  return firstRow(rows, 'account').isKnown;
 }
 
 /** An account in words, by the end of its public key and its address; throws StoreError when there is none of this number. */
@@ -113,7 +113,7 @@ export async function findLastAccount(
     [rosterId, mode === undefined ? null : mode === 'test'],
   );
   const row = rows[0];
-  return row ? { accountId: row.account_id, isTest: row.is_test } : null;
+  return row ? { accountId: row.accountId, isTest: row.isTest } : null;
 }
 
 /** Finds the organisation's roster of this name or creates it. */
@@ -132,7 +132,7 @@ export async function ensureRoster(
     'select roster_id from roster where organisation_id = $1 and name = $2',
     [organisationId, name],
   );
-  return firstRow(rows, 'roster').roster_id;
+  return firstRow(rows, 'roster').rosterId;
 }
 
 /** The number of an organisation's roster of this name; null where it was never begun. */
@@ -143,16 +143,16 @@ export async function findRoster(database: Queryable, organisation: string, name
      where organisation.name = $1 and roster.name = $2`,
     [organisation, name],
   );
-  return rows[0]?.roster_id ?? null;
+  return rows[0]?.rosterId ?? null;
 }
 
 /** The names of all rosters by their number. */
 export async function readRosterNames(database: Queryable): Promise<ReadonlyMap<number, string>> {
   const rows = await database.query(
-    z.object({ roster_id: z.number(), name: z.string() }),
+    z.object({ rosterId: z.number(), name: z.string() }),
     'select roster_id, name from roster',
   );
-  return new Map(rows.map((row) => [row.roster_id, row.name]));
+  return new Map(rows.map((row) => [row.rosterId, row.name]));
 }
 
 /** All rosters of an organisation that were ever begun. */
@@ -162,7 +162,7 @@ export async function listRosters(
 ): Promise<readonly { rosterId: number; name: string }[]> {
   return database.query(
     z.object({ rosterId: z.number(), name: z.string() }),
-    `select roster_id as "rosterId", roster.name from roster join organisation using (organisation_id)
+    `select roster_id, roster.name from roster join organisation using (organisation_id)
      where organisation.name = $1 order by roster_id`,
     [organisation],
   );
@@ -179,8 +179,8 @@ export interface SettingsRecord extends SettingsChangeFacts {
 /** Settings to record; `proposedBy` accepted them first, where two people have to. */
 type NewSettingsRecord = Omit<SettingsRecord, 'recordId'> & { proposedBy?: string | null };
 
-const columns = `settings_record.settings_record_id as "recordId", settings_record.settings, digest, differences, accepted_by as "acceptedBy", is_attested as "isAttested",
-  reason, accepted_at as "acceptedAt"`;
+const columns = `settings_record.settings_record_id as "recordId", settings_record.settings, digest, differences, accepted_by, is_attested,
+  reason, accepted_at`;
 const recordRow = z.object({
   recordId: z.number(),
   settings: z.record(z.string(), z.unknown()),

@@ -207,7 +207,7 @@ export async function readEarlyWarnings(
 ): Promise<readonly { recipient: string; changes: number; queuedAt: Date; acceptedAt: Date | null }[]> {
   return database.query(
     z.object({ recipient: z.string(), changes: z.number(), queuedAt: z.date(), acceptedAt: z.date().nullable() }),
-    `select recipient, changes, warning.queued_at as "queuedAt",
+    `select recipient, changes, warning.queued_at,
        case when outbox_id is null then accepted_at else sent_at end as "acceptedAt"
      from early_warning warning
      left join outbox on outbox.run_id = warning.run_id

@@ -78,10 +78,10 @@ export const outboxRow = z.object({
 }) satisfies z.ZodType<OutboxRow>;
 
 /** SQL: the columns of `outbox` that `outboxRow` reads. */
-export const outboxColumns = `outbox_id as "outboxId", kind, destination, run_id as "runId", revision, dedup_key as "dedupKey", content,
-  message_id as "messageId", state, attempts, queued_at as "queuedAt", next_attempt_at as "nextAttemptAt", give_up_at as "giveUpAt",
-  last_error as "lastError", sent_at as "sentAt",
-  dropped_at as "droppedAt", dropped_by as "droppedBy", dropped_because as "droppedBecause"`;
+export const outboxColumns = `outbox_id, kind, destination, run_id, revision, dedup_key, content,
+  message_id, state, attempts, queued_at, next_attempt_at, give_up_at,
+  last_error, sent_at,
+  dropped_at, dropped_by, dropped_because`;
 
 /** Queues what was never queued under its key; gives how many that were. */
 export async function queueOutbox(transaction: Queryable, entries: readonly OutboxEntry[]): Promise<number> {
@@ -254,7 +254,7 @@ export async function readAttempts(
 ): Promise<ReadonlyMap<number, readonly OutboxAttempt[]>> {
   const rows = await database.query(
     attemptRow.extend({ outboxId: z.number() }),
-    `select outbox_id as "outboxId", attempt, tried_at as "triedAt", outcome, said
+    `select outbox_id, attempt, tried_at, outcome, said
      from outbox_attempt where outbox_id = any ($1::bigint[]) order by outbox_id, attempt`,
     [[...outboxIds]],
   );

@@ -210,13 +210,13 @@ export interface ReusableScreening {
 }
 
 const reusableRow = z
-  .object({ party_id: z.number(), request_id: z.number(), customer_version: z.number(), response_id: z.number() })
+  .object({ partyId: z.number(), requestId: z.number(), customerVersion: z.number(), responseId: z.number() })
   .transform(
     (row): ReusableScreening => ({
-      partyId: row.party_id,
-      requestId: row.request_id,
-      customerVersion: row.customer_version,
-      responseId: row.response_id,
+      partyId: row.partyId,
+      requestId: row.requestId,
+      customerVersion: row.customerVersion,
+      responseId: row.responseId,
     }),
   );
 

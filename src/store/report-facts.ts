@@ -207,7 +207,7 @@ const pointRow = z
 async function readRunTrend(database: Queryable, runId: number): Promise<readonly TrendPoint[]> {
   const newestFirst = await database.query(
     pointRow,
-    `select former.run_id as "runId", former.kind, former.started_at as "startedAt", former.finished_at as "finishedAt", former.sums,
+    `select former.run_id, former.kind, former.started_at, former.finished_at, former.sums,
        (former.open_items ->> 'waiting')::integer as waiting
      from run
      join run former on former.roster_id = run.roster_id and former.account_id = run.account_id and former.run_id <= run.run_id

@@ -21,20 +21,20 @@ export interface ReportRevision {
 const revisionRow = z
   .object({
     revision: z.number(),
-    sweep_run_ids: z.array(z.number()),
-    earlier_run_ids: z.array(z.number()),
-    former_settings_record_id: z.number().nullable(),
-    manifest_sha256: z.string().nullable(),
-    is_current: z.boolean(),
+    sweepRunIds: z.array(z.number()),
+    earlierRunIds: z.array(z.number()),
+    formerSettingsRecordId: z.number().nullable(),
+    manifestSha256: z.string().nullable(),
+    isCurrent: z.boolean(),
   })
   .transform((row) => ({
     revision: row.revision,
-    sweepRunIds: row.sweep_run_ids,
-    earlierRunIds: row.earlier_run_ids,
-    formerSettingsRecordId: row.former_settings_record_id,
-    manifestSha256: row.manifest_sha256,
+    sweepRunIds: row.sweepRunIds,
+    earlierRunIds: row.earlierRunIds,
+    formerSettingsRecordId: row.formerSettingsRecordId,
+    manifestSha256: row.manifestSha256,
     /** The run has not gone on since. */
-    isCurrent: row.is_current,
+    isCurrent: row.isCurrent,
   }));
 
 const columns = 'revision, sweep_run_ids, earlier_run_ids, former_settings_record_id, manifest_sha256';
@@ -84,7 +84,7 @@ export async function fixReportRevision(transaction: Queryable, run: RunRow, now
   return firstRow(inserted, 'report');
 }
 
-const idRow = z.object({ run_id: z.number() });
+const idRow = z.object({ runId: z.number() });
 
 /** Under which settings the run was begun that the roster's last report before this one is of. */
 async function findFormerSettings(transaction: Queryable, { runId, rosterId }: RunRow): Promise<number | null> {
@@ -121,7 +121,7 @@ async function findUnreadSweeps(transaction: Queryable, run: RunRow): Promise<re
      order by swept.run_id`,
     [run.runId, run.rosterId, run.organisationId, run.accountId],
   );
-  return rows.map((row) => row.run_id);
+  return rows.map((row) => row.runId);
 }
 
 async function findUnreadRuns(transaction: Queryable, run: RunRow): Promise<readonly number[]> {
@@ -145,7 +145,7 @@ async function findUnreadRuns(transaction: Queryable, run: RunRow): Promise<read
      order by earlier.run_id`,
     [run.runId, run.rosterId],
   );
-  return rows.map((row) => row.run_id);
+  return rows.map((row) => row.runId);
 }
 
 /** Notes the digest of a report's manifest once it has been written whole; the first one stays. */
@@ -223,7 +223,7 @@ export async function saveReportSheet(
 export async function readReportSheet(database: Queryable, runId: number): Promise<ReportSheet | null> {
   const [sheet] = await database.query(
     z.object({ sheetId: z.number(), waiting: z.number() }),
-    `select sheet_id as "sheetId", waiting from review_sheet where run_id = $1 order by sheet_id desc limit 1`,
+    `select sheet_id, waiting from review_sheet where run_id = $1 order by sheet_id desc limit 1`,
     [runId],
   );
   if (sheet === undefined) return null;

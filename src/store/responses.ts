@@ -22,7 +22,7 @@ interface NewResponse {
   matchSet: MatchSet;
 }
 
-const idRow = z.object({ response_id: z.number(), digest: z.string() });
+const idRow = z.object({ responseId: z.number(), digest: z.string() });
 
 /** Stores answers that are not known yet, each with its matches, once ever; gives the id of each by hex digest. */
 export async function saveResponses(
@@ -56,10 +56,10 @@ export async function saveResponses(
   await saveMatches(
     transaction,
     inserted.flatMap((row) =>
-      (byDigest.get(row.digest)?.matchSet.matches ?? []).map((match) => ({ ...match, responseId: row.response_id })),
+      (byDigest.get(row.digest)?.matchSet.matches ?? []).map((match) => ({ ...match, responseId: row.responseId })),
     ),
   );
-  const all = new Map([...known, ...inserted.map((row) => [row.digest, row.response_id] as const)]);
+  const all = new Map([...known, ...inserted.map((row) => [row.digest, row.responseId] as const)]);
   if (all.size === byDigest.size) return all;
   // Another run has stored some of them meanwhile.
   const stored = await findResponses(transaction, organisationId, [...byDigest.keys()]);
@@ -88,7 +88,7 @@ async function findResponses(
      where organisation_id = $1 and digest = any ($2::bytea[])`,
     [organisationId, digests.map((digest) => `\\x${digest}`)],
   );
-  return new Map(rows.map((row) => [row.digest, row.response_id]));
+  return new Map(rows.map((row) => [row.digest, row.responseId]));
 }
 
 async function saveMatches(
@@ -109,7 +109,7 @@ async function saveMatches(
 }
 
 const matchSetRow = z.object({
-  response_id: z.number(),
+  responseId: z.number(),
   total: z.number(),
   truncated: z.boolean(),
   matches: z.array(storedMatchSchema),
@@ -135,7 +135,7 @@ export async function readMatchSets(
      group by response.response_id`,
     [[...new Set(responseIds)]],
   );
-  return new Map(rows.map(({ response_id: id, ...matchSet }) => [id, matchSet]));
+  return new Map(rows.map(({ responseId: id, ...matchSet }) => [id, matchSet]));
 }
 
 const answerRow = z.object({
@@ -164,7 +164,7 @@ export async function listParties(
 ): Promise<readonly number[]> {
   const rows = await database.query(
     z.object({ partyId: z.number() }),
-    `select party_id as "partyId"
+    `select party_id
      from party join customer using (customer_id) join roster using (roster_id) join organisation using (organisation_id)
      where organisation.name = $1 and party_id > $2
      order by party_id limit $3`,
@@ -180,14 +180,14 @@ export async function readAnswerHistory(
 ): Promise<readonly HistoricalAnswer[]> {
   return database.query(
     answerRow,
-    `select "partyId", "accountId", "runId", kind, "startedAt", "savedAt", "requestId", "responseId", "customerVersion", "settingsDigest", cap
+    `select party_id, account_id, run_id, kind, started_at, saved_at, request_id, response_id, customer_version, settings_digest, cap
      from (
-       select told.*, lag(told.likeness) over (partition by "partyId", "accountId" order by "runId") as former
+       select told.*, lag(told.likeness) over (partition by party_id, account_id order by run_id) as former
        from (
-         select answered.party_id as "partyId", run.account_id as "accountId", run.run_id as "runId", run.kind, run.started_at as "startedAt",
-           coalesce(batch.committed_at, run.started_at) as "savedAt", answered.request_id as "requestId",
-           answered.response_id as "responseId", answered.customer_version as "customerVersion",
-           run.settings_digest as "settingsDigest", cap.length as cap,
+         select answered.party_id, run.account_id, run.run_id, run.kind, run.started_at,
+           coalesce(batch.committed_at, run.started_at) as saved_at, answered.request_id,
+           answered.response_id, answered.customer_version,
+           run.settings_digest, cap.length as cap,
            concat_ws('/', answered.response_id, answered.customer_version, answered.request_id, run.settings_digest, coalesce(cap.length, 0))
              as likeness
          from run
@@ -205,7 +205,7 @@ export async function readAnswerHistory(
        ) told
      ) compared
      where likeness is distinct from former
-     order by "partyId", "accountId", "runId"`,
+     order by party_id, account_id, run_id`,
     [[...partyIds]],
   );
 }
@@ -228,7 +228,7 @@ export async function readHistoricalParties(
 ): Promise<readonly HistoricalParty[]> {
   return database.query(
     partyRow,
-    `select distinct on (party.party_id, version.version) party.party_id as "partyId", version.version, customer.reference,
+    `select distinct on (party.party_id, version.version) party.party_id, version.version, customer.reference,
        ${seenCustomerSql} as customer, ${judgedTierSql} as "riskTier", ${partySaidSql} as said
      from unnest($1::bigint[], $2::integer[]) as asked (party_id, customer_version)
      join party on party.party_id = asked.party_id
@@ -255,7 +255,7 @@ export async function readDecisionHistory(
 ): Promise<readonly HistoricalDecision[]> {
   return database.query(
     decisionRow,
-    `select item.party_id as "partyId", item.account_id as "accountId", item.listed ->> 'id' as "matchId", told.at, told.kind
+    `select item.party_id, item.account_id, item.listed ->> 'id' as "matchId", told.at, told.kind
      from review_item item
      cross join lateral (
        select decided_at as at, 0 as place, disposition_id as number,

@@ -141,9 +141,9 @@ export async function countSnapshot(
       joined: z.number(),
       changed: z.number(),
       absent: z.number(),
-      newly_absent: z.number(),
+      newlyAbsent: z.number(),
       leavers: z.number(),
-      leavers_by_row: z.number(),
+      leaversByRow: z.number(),
       returned: z.number(),
     }),
     `select count(*) filter (where kind = 'new')::integer as joined,
@@ -159,7 +159,7 @@ export async function countSnapshot(
   );
   const { plain, several, leavers, unreadable, ...row } = firstRow(rows, 'roster_staging');
   const party = firstRow(parties, 'roster_party_staging');
-  const { newly_absent: newlyAbsent, leavers_by_row: leaversByRow, ...step } = firstRow(steps, 'roster_step');
+  const { newlyAbsent, leaversByRow, ...step } = firstRow(steps, 'roster_step');
   const counts = {
     ...row,
     customers: row.rows - row.rejected - row.duplicates,
@@ -185,8 +185,8 @@ export async function readRosterBefore(transaction: Queryable, rosterId: number,
       known: z.number(),
       most: z.number().nullable(),
       headers: z.array(z.string()).nullable(),
-      party_rows: z.number(),
-      party_headers: z.array(z.string()).nullable(),
+      partyRows: z.number(),
+      partyHeaders: z.array(z.string()).nullable(),
     }),
     `select
        (select count(*)::integer from customer where roster_id = $1 and absent_since is null and left_at is null) as known,
@@ -210,7 +210,7 @@ export async function readRosterBefore(transaction: Queryable, rosterId: number,
      ) last on true`,
     [rosterId, now],
   );
-  const { known, most, headers, party_rows: partyRows, party_headers: partyHeaders } = firstRow(rows, 'roster');
+  const { known, most, headers, partyRows, partyHeaders } = firstRow(rows, 'roster');
   return { known, mostIn30Days: most, headers, partyRows, partyHeaders };
 }
 
@@ -257,7 +257,7 @@ export async function* compareRecords(
 ): AsyncGenerator<readonly ComparedCustomer[]> {
   const recent = await transaction.query(
     z.object({ importId: z.number() }),
-    `select import_id as "importId" from roster_import
+    `select import_id from roster_import
      where roster_id = $1 and imported_at > $2::timestamptz - interval '7 days' and changed > 0
        and import_id > coalesce((
          select max(import_id) from roster_import where roster_id = $1 and overridden_guards && $3::text[]
@@ -283,7 +283,7 @@ export async function* compareRecords(
          select customer_id, tonight.record, earlier.version from tonight full join earlier using (customer_id)
          order by customer_id limit $3
        )
-       select touched.customer_id as "customerId", customer.reference, ${hasAlertsSql} as "hasAlerts",
+       select touched.customer_id, customer.reference, ${hasAlertsSql} as "hasAlerts",
          known.record as known, touched.record as next, former.record as "weekAgo"
        from touched
        join customer on customer.customer_id = touched.customer_id

@@ -93,7 +93,7 @@ export async function readRosterHold(database: Queryable, runId: number): Promis
       heldBy,
       changes,
     }),
-    `select source, source_digest as "sourceDigest", new_ids as "newIds", command, held_by as "heldBy", changes
+    `select source, source_digest, new_ids, command, held_by, changes
      from roster_hold where run_id = $1 order by hold_id desc limit 1`,
     [runId],
   );
@@ -107,7 +107,7 @@ export async function readRosterAcceptances(
 ): Promise<readonly RosterAcceptanceFacts[]> {
   return database.query(
     acceptanceRow,
-    `select accepted_by as "acceptedBy", is_attested as "isAttested", reason, accepted_at as "acceptedAt", held_by as "heldBy", changes
+    `select accepted_by, is_attested, reason, accepted_at, held_by, changes
      from roster_acceptance
      where run_id in (
        select $1::bigint
@@ -195,7 +195,7 @@ export async function readRejects(
   return database.query(
     rejectRow,
     `select reject.line, reject.file, reject.column_name as "column", reject.reason,
-       reject.value_class as "valueClass", reject.reference, reject.fields
+       reject.value_class, reject.reference, reject.fields
      from roster_reject reject
      join roster_import using (import_id)
      where roster_import.run_id = $1
@@ -212,7 +212,7 @@ export async function readDoubtedRows(
 ): Promise<readonly Omit<DoubtedRow, 'ordinal'>[]> {
   return database.query(
     doubtedRow,
-    `select doubt.line, doubt.file, doubt.reference, doubt.doubts, doubt.fields, doubt.is_party as "isParty"
+    `select doubt.line, doubt.file, doubt.reference, doubt.doubts, doubt.fields, doubt.is_party
      from roster_doubt doubt
      join roster_import using (import_id)
      where roster_import.run_id = $1
@@ -258,8 +258,8 @@ export async function readImportOrigin(
 }
 
 const snapshotColumns = `
-  is_delta as "isDelta", joined, changed, absent, leavers, returned, conflicts, party_rows as "partyRows",
-  party_rejected as "partyRejected", unreadable_ids as "unreadableIds",
+  is_delta, joined, changed, absent, leavers, returned, conflicts, party_rows,
+  party_rejected, unreadable_ids,
   case when party_rows = 0 then 0 else (
     select count(*)::integer from customer
     join customer_version named using (customer_id)
@@ -278,7 +278,7 @@ const snapshotColumns = `
     where reject.import_id = roster_import.import_id and not reject.is_party and reject.reason <> 'conflicting_id'
       and customer.first_import_id < reject.import_id
   ) as "keptRecords",
-  overridden_guards as "overriddenGuards", doubts`;
+  overridden_guards, doubts`;
 const columnDoubtsRow = z.object({
   column: z.string(),
   field: z.enum(['birthDate', 'countries', 'riskTier', 'active', 'endDate', 'aliases']),
@@ -328,7 +328,7 @@ export async function readRosterSource(
 ): Promise<RosterSource | null> {
   const rows = await database.query(
     sourceRow,
-    `select source, source_digest as digest, imported_at as "importedAt", ${snapshotColumns}
+    `select source, source_digest as digest, imported_at, ${snapshotColumns}
      from roster_import where roster_id = $1 and run_id <= $2
      order by import_id desc limit 1`,
     [rosterId, runId],
@@ -362,7 +362,7 @@ export function readRosterParties(
   const bindings = openBindings();
   return database.cursor(
     partyRow,
-    `select party.party_id as "partyId", party.customer_id as "customerId", party.reference, request.type, request.name
+    `select party.party_id, party.customer_id, party.reference, request.type, request.name
      from party_standing party
      join screening_request request on request.request_id = party.request_id
      where ${inPartyScopeSql(bindings, scope)}

@@ -80,7 +80,7 @@ async function awake(transaction: Queryable, work: Promise<number>): Promise<num
 
 async function insertImport(transaction: Queryable, origin: ImportOrigin, counts: SnapshotCounts): Promise<number> {
   const rows = await transaction.query(
-    z.object({ import_id: z.number() }),
+    z.object({ importId: z.number() }),
     `insert into roster_import (
        run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers,
        joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, party_headers,
@@ -115,7 +115,7 @@ async function insertImport(transaction: Queryable, origin: ImportOrigin, counts
       origin.controlTotal ?? null,
     ],
   );
-  return firstRow(rows, 'roster_import').import_id;
+  return firstRow(rows, 'roster_import').importId;
 }
 
 async function saveRejects(

@@ -20,11 +20,11 @@ export async function takeRoom(transaction: Queryable): Promise<void> {
 /** Whether no snapshot of the roster has brought a customer yet. */
 export async function isFirstImport(transaction: Queryable, rosterId: number): Promise<boolean> {
   const rows = await transaction.query(
-    z.object({ is_first: z.boolean() }),
+    z.object({ isFirst: z.boolean() }),
     'select not exists (select from customer where roster_id = $1) as is_first',
     [rosterId],
   );
-  return firstRow(rows, 'customer').is_first;
+  return firstRow(rows, 'customer').isFirst;
 }
 
 /** Collects the customers that are more than one row of the roster, each with all that the snapshot says of them. */
@@ -374,9 +374,9 @@ export async function readCases(
 ): Promise<readonly RosterCase[]> {
   return transaction.query(
     caseRow,
-    `select whole.reference, whole.ordinal, whole.own_record as "ownRecord", encode(whole.own_digest, 'hex') as "ownDigest",
-       whole.leaves, whole.conflicts, whole.related, whole.keeps_related as "keepsRelated", whole.is_shown as "isShown",
-       customer.customer_id as "customerId", customer.version, encode(customer.record_digest, 'hex') as "knownDigest",
+    `select whole.reference, whole.ordinal, whole.own_record, encode(whole.own_digest, 'hex') as "ownDigest",
+       whole.leaves, whole.conflicts, whole.related, whole.keeps_related, whole.is_shown,
+       customer.customer_id, customer.version, encode(customer.record_digest, 'hex') as "knownDigest",
        encode(customer.own_digest, 'hex') as "knownOwnDigest", latest.record as "knownRecord", seated.seats
      from roster_case whole
      left join customer on customer.roster_id = $2 and customer.reference = whole.reference

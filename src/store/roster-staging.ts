@@ -309,7 +309,7 @@ export async function listStagedRejections(
   limit: number,
 ): Promise<readonly StagedRejection[]> {
   const columns =
-    'ordinal, line, file, reference, reject_column as "column", reject_reason as reason, value_class as "valueClass"';
+    'ordinal, line, file, reference, reject_column as "column", reject_reason as reason, value_class';
   return transaction.query(
     rejectionRow,
     `select * from (

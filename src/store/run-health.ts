@@ -143,7 +143,7 @@ export async function readFormerFindings(
   return database.query(
     findingsRow,
     // Whom a list or a flag has chosen is no usual crowd.
-    `select watch.screened, watch.matches, watch.match_squares as "matchSquares", watch.hits, watch.hit_squares as "hitSquares",
+    `select watch.screened, watch.matches, watch.match_squares, watch.hits, watch.hit_squares,
        coalesce(watch.searches_again, 0) as "searchesAgain", coalesce(watch.changes, 0) as changes,
        coalesce(watch.change_squares, 0) as "changeSquares"
      from run

@@ -190,7 +190,7 @@ async function readImportedRows(database: Queryable, runId: number): Promise<z.i
 async function countChanges(database: Queryable, runId: number) {
   const rows = await database.query(
     changesRow,
-    `select is_baseline as "isBaseline", severity, count(*)::integer as count
+    `select is_baseline, severity, count(*)::integer as count
      from change_event where run_id = $1 group by is_baseline, severity`,
     [runId],
   );
@@ -301,9 +301,9 @@ const balanceRow = z.object({
 export async function readRunBalance(database: Queryable, runId: number): Promise<RunBalance> {
   const rows = await database.query(
     balanceRow,
-    `select rows, customers, rejected, duplicates, in_scope as "inScope", in_plan + unaccepted.ids as "inPlan", planned, skipped + unaccepted.ids as skipped, screened, reused,
-       failed, remaining, answered_parties as "answeredParties", proven_parties as "provenParties",
-       answered_searches as "answeredSearches", recorded_searches as "recordedSearches"
+    `select rows, customers, rejected, duplicates, in_scope, in_plan + unaccepted.ids as "inPlan", planned, skipped + unaccepted.ids as skipped, screened, reused,
+       failed, remaining, answered_parties, proven_parties,
+       answered_searches, recorded_searches
      from run_balance
      -- Ids without an accepted record are in scope and in no plan.
      cross join lateral (

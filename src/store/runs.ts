@@ -234,54 +234,54 @@ export interface RunRow {
 /** A run as the database gives it. */
 export const runRow = z
   .object({
-    run_id: z.number(),
-    organisation_id: z.number(),
-    roster_id: z.number().nullable(),
-    account_id: z.number().nullable(),
+    runId: z.number(),
+    organisationId: z.number(),
+    rosterId: z.number().nullable(),
+    accountId: z.number().nullable(),
     mode: z.enum(runModes),
     kind: z.enum(runKinds),
     state: z.enum(runStates),
-    state_reasons: z.array(z.string()),
-    halted_by: z.enum(haltCodes).nullable(),
+    stateReasons: z.array(z.string()),
+    haltedBy: z.enum(haltCodes).nullable(),
     stage: z.enum(runStages),
     selection: z.enum(planSelections).nullable(),
-    roster_file: z.string().nullable(),
-    lease_key: z.string(),
+    rosterFile: z.string().nullable(),
+    leaseKey: z.string(),
     epoch: z.number(),
     owner: z.string(),
     resumed: z.number(),
-    settings_digest: z.string(),
+    settingsDigest: z.string(),
     settings: z.record(z.string(), z.unknown()).nullable(),
     version: z.string(),
-    compared_run_id: z.number().nullable(),
-    started_at: z.date(),
-    finished_at: z.date().nullable(),
+    comparedRunId: z.number().nullable(),
+    startedAt: z.date(),
+    finishedAt: z.date().nullable(),
     sums: runSumsSchema.nullable(),
   })
   .transform(
     (row): RunRow => ({
-      runId: row.run_id,
-      organisationId: row.organisation_id,
-      rosterId: row.roster_id,
-      accountId: row.account_id,
+      runId: row.runId,
+      organisationId: row.organisationId,
+      rosterId: row.rosterId,
+      accountId: row.accountId,
       mode: row.mode,
       kind: row.kind,
       state: row.state,
-      stateReasons: row.state_reasons,
-      haltedBy: row.halted_by,
+      stateReasons: row.stateReasons,
+      haltedBy: row.haltedBy,
       stage: row.stage,
       selection: row.selection,
-      rosterFile: row.roster_file,
-      leaseKey: row.lease_key,
+      rosterFile: row.rosterFile,
+      leaseKey: row.leaseKey,
       epoch: row.epoch,
       owner: row.owner,
       resumed: row.resumed,
-      settingsDigest: row.settings_digest,
+      settingsDigest: row.settingsDigest,
       settings: row.settings,
       version: row.version,
-      comparedRunId: row.compared_run_id,
-      startedAt: row.started_at,
-      finishedAt: row.finished_at,
+      comparedRunId: row.comparedRunId,
+      startedAt: row.startedAt,
+      finishedAt: row.finishedAt,
       sums: row.sums,
     }),
   );
@@ -363,7 +363,7 @@ export async function findLeftRuns(
        select run_id, state from run
        where roster_id = $1 and account_id = $2 and kind in (${screeningKindsSql}) and ${isWholeSql('run')} and ($3::bigint is null or run_id < $3)
      )
-     select run_id as "runId" from screening_run
+     select run_id from screening_run
      where state in ('running', 'stopped', 'abandoned')
        and run_id > coalesce((select max(run_id) from screening_run where state in ('complete', 'incomplete')), 0)
      order by run_id`,
@@ -418,7 +418,7 @@ export async function noteRunHolder(transaction: Queryable, runId: number, holde
 export async function readRunHolders(database: Queryable, runId: number): Promise<readonly RunHolder[]> {
   return database.query(
     holderRow,
-    'select epoch, owner, taken_at as "takenAt", differences from run_holder where run_id = $1 order by epoch',
+    'select epoch, owner, taken_at, differences from run_holder where run_id = $1 order by epoch',
     [runId],
   );
 }

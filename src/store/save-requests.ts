@@ -94,11 +94,11 @@ async function insertOwnRequests(
   onConflict: string,
 ): Promise<number> {
   const found = await transaction.query(
-    z.object({ any_known: z.boolean() }),
+    z.object({ anyKnown: z.boolean() }),
     'select exists (select from screening_request where organisation_id = $1) as any_known',
     [organisationId],
   );
-  const { any_known: anyKnown } = firstRow(found, 'screening_request');
+  const { anyKnown } = firstRow(found, 'screening_request');
   return transaction.execute(
     `insert into screening_request (request_id, organisation_id, type, name) overriding system value
      select $3::bigint + ordinal, $2, type, name

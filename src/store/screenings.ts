@@ -71,12 +71,12 @@ export interface SearchTask {
 
 const taskRow = z
   .object({
-    request_id: z.number(),
+    requestId: z.number(),
     type: z.enum(partyTypes),
     name: z.string(),
     parties: z.array(z.object({ partyId: z.number(), customerVersion: z.number() })),
   })
-  .transform(({ request_id: requestId, ...task }): SearchTask => ({ requestId, ...task }));
+  .transform(({ requestId, ...task }): SearchTask => ({ requestId, ...task }));
 
 const pageRow = z
   .object({ partyIds: z.array(z.number()) })
@@ -195,7 +195,7 @@ export async function readConfirmedMatches(
   if (partyIds.length === 0) return new Map();
   const rows = await database.query(
     row,
-    `select party_id as "partyId", array_agg(listed ->> 'id') as "matchIds"
+    `select party_id, array_agg(listed ->> 'id') as "matchIds"
      from review_item where party_id = any ($2::bigint[]) and account_id = $1 and is_confirmed
      group by party_id`,
     [accountId, [...partyIds]],
@@ -225,23 +225,23 @@ export interface NewPartyState extends PartyStateRow {
 
 const stateRow = z
   .object({
-    party_id: z.number(),
-    request_id: z.number(),
-    response_id: z.number(),
-    customer_version: z.number(),
-    settings_digest: z.string(),
-    reported_scores: z.record(z.string(), z.number()).nullable(),
+    partyId: z.number(),
+    requestId: z.number(),
+    responseId: z.number(),
+    customerVersion: z.number(),
+    settingsDigest: z.string(),
+    reportedScores: z.record(z.string(), z.number()).nullable(),
     unreturned: z.array(storedMatchSchema).nullable(),
     state: z.enum(['clear', 'below_threshold', 'incompletely_seen', 'open_hit']),
   })
   .transform(
     (row): PartyStateRow => ({
-      partyId: row.party_id,
-      requestId: row.request_id,
-      responseId: row.response_id,
-      customerVersion: row.customer_version,
-      settingsDigest: row.settings_digest,
-      reportedScores: row.reported_scores ?? {},
+      partyId: row.partyId,
+      requestId: row.requestId,
+      responseId: row.responseId,
+      customerVersion: row.customerVersion,
+      settingsDigest: row.settingsDigest,
+      reportedScores: row.reportedScores ?? {},
       unreturned: row.unreturned ?? [],
       state: row.state,
     }),
@@ -377,7 +377,7 @@ export async function readChangedParties(
   if (parties.length === 0) return new Map();
   const rows = await database.query(
     partyRow,
-    `select asked.party_id as "partyId", ${judgedTierSql} as "riskTier",
+    `select asked.party_id, ${judgedTierSql} as "riskTier",
        version.record -> 'parties' -> party.ordinal::integer ->> 'birthDate' as "birthDate",
        version.record -> 'parties' -> party.ordinal::integer -> 'countries' as countries,
        coalesce((

@@ -144,7 +144,7 @@ async function readSpanSweeps(
 ): Promise<readonly number[]> {
   const rows = await database.query(
     z.object({ runId: z.number() }),
-    `select swept.run_id as "runId" from run swept join sweep on sweep.run_id = swept.run_id
+    `select swept.run_id from run swept join sweep on sweep.run_id = swept.run_id
      where swept.organisation_id = $1 and swept.account_id = $2 and swept.finished_at >= $3 and swept.finished_at < $4
      order by swept.run_id`,
     [run.organisationId, run.accountId, from, until],

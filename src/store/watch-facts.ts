@@ -33,7 +33,7 @@ const nightRow = z.object({
   isProven: z.boolean().nullable(),
 }) satisfies z.ZodType<NightFacts>;
 
-const nightColumns = `run.run_id as "runId", ${runIdSql('run')} as name, run.state, run.state_reasons as reasons,
+const nightColumns = `run.run_id, ${runIdSql('run')} as name, run.state, run.state_reasons as reasons,
   ${takenAtSql('run')} as "takenAt",
   coalesce((run.sums #>> '{counts,failed}')::integer, 0) as failed,
   exists (select from canary_outcome where canary_outcome.run_id = run.run_id and verdict = 'failed') as "hasFailedCanary",
@@ -106,7 +106,7 @@ export async function readRunning(database: Queryable, organisationId: number): 
       silentMs: z.number().nullable(),
       activeAt: z.date(),
     }),
-    `select run.run_id as "runId", ${runIdSql('run')} as name, run.kind, roster.name as roster, run.owner,
+    `select run.run_id, ${runIdSql('run')} as name, run.kind, roster.name as roster, run.owner,
        case when not coalesce(lease.epoch = run.epoch and lease.expires_at > clock_timestamp(), false) then
          greatest(0, extract(epoch from clock_timestamp() - coalesce(
            case when lease.epoch = run.epoch then lease.heartbeat_at end, run.started_at

@@ -105,7 +105,7 @@ export function takeWebhookEvents(
        )
        returning webhook_id, change_id
      )
-     select webhook.webhook_id as "webhookId", webhook.url, jsonb_build_object(
+     select webhook.webhook_id, webhook.url, jsonb_build_object(
          'sequence', change.change_id, 'roster', roster.name, 'reference', customer.reference,
          'from', change.from_state, 'to', change.to_state, 'reason', change.reason,
          'asOf', change.as_of, 'dueAt', change.due_at, 'expiresAt', change.expires_at,
@@ -204,9 +204,9 @@ export function readCustomerStatuses(
 ): AsyncIterable<CustomerStatus[]> {
   return database.cursor(
     statusRow,
-    `select roster, reference, in_scope as "inScope", state, worst_topic as "worstTopic", waiting, held, reason, because, last_state as "lastState", as_of as "asOf", never_screened as "neverScreened", due_at as "dueAt",
-       expires_at as "expiresAt", is_provisional as "isProvisional", risk_tier as "riskTier", mode,
-       run_id as "runId", changed_at as "changedAt"
+    `select roster, reference, in_scope, state, worst_topic, waiting, held, reason, because, last_state, as_of, never_screened, due_at,
+       expires_at, is_provisional, risk_tier, mode,
+       run_id, changed_at
      from customer_screening_status
      where organisation = $1 and roster = any ($2::text[])
      order by roster collate "C", reference collate "C"`,

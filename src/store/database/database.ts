@@ -7,7 +7,7 @@ import { type ErrorContext, NightscreenError, StoreError } from '../../errors.js
  * numbers; JSON goes as a string through `$1::text::jsonb`.
  */
 export interface Queryable {
-  /** The rows, each validated by `row`; throws DatabaseError when the database refuses, StoreError when a row breaks the schema. */
+  /** The rows, their columns in camelCase, each validated by `row`; throws DatabaseError when the database refuses, StoreError when a row breaks the schema. */
   query<Row>(row: z.ZodType<Row>, sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /** The number of rows affected; throws DatabaseError when the database refuses. */
   execute(sql: string, parameters?: readonly unknown[]): Promise<number>;
@@ -175,17 +175,29 @@ export function firstRow<Row>(rows: readonly Row[], table: string): Row {
   return row;
 }
 
-/** The rows as their schema types them; throws StoreError (`database_row`) that names the columns at fault, never their values. */
-export function validateRows<Row>(row: z.ZodType<Row>, rows: readonly unknown[]): Row[] {
-  return rows.map((candidate) => {
+/**
+ * The rows as their schema types them, their columns in camelCase unless the schema is a record of any columns; throws StoreError
+ * (`database_row`) that names the columns at fault, never their values.
+ */
+export function validateRows<Row>(row: z.ZodType<Row>, rows: readonly Readonly<Record<string, unknown>>[]): Row[] {
+  const [first] = rows;
+  if (first === undefined) return [];
+  // All rows of a result have the same columns: their names are converted once.
+  const toName = row instanceof z.ZodRecord ? (column: string) => column : toCamelCase;
+  const names = Object.keys(first).map((column) => [column, toName(column)] as const);
+  return rows.map((columns) => {
+    const candidate: Record<string, unknown> = {};
+    for (const [column, name] of names) candidate[name] = columns[column];
     const result = row.safeParse(candidate);
     if (result.success) return result.data;
-    const columns = [
-      ...new Set(result.error.issues.map((issue) => `${issue.path.join('.') || 'row'} (${issue.code})`)),
-    ];
-    throw new StoreError('database_row', `a row of the database breaks its schema at ${columns.join(', ')}`);
+    const faults = new Set(result.error.issues.map((issue) => `${issue.path.join('.') || 'row'} (${issue.code})`));
+    throw new StoreError('database_row', `a row of the database breaks its schema at ${[...faults].join(', ')}`);
   });
 }
+
+/** The name of a column as a row has it. */
+const toCamelCase = (column: string): string =>
+  column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 /** Runs several queries over one state of the database, so that what they give fits together whatever is committed meanwhile. */
 export function readAtOnce<T>(database: Database, work: (snapshot: Queryable) => Promise<T>): Promise<T> {

@@ -72,7 +72,7 @@ export async function readSchemaUsers(database: Queryable): Promise<readonly Sch
   if (!(await hasLeases(database))) return [];
   return database.query(
     userRow,
-    `select lease_key as key, owner, epoch, acquired_at as "acquiredAt", heartbeat_at as "heartbeatAt",
+    `select lease_key as key, owner, epoch, acquired_at, heartbeat_at,
        greatest(0, extract(epoch from clock_timestamp() - heartbeat_at) * 1000)::float8 as "heartbeatAgeMs",
        greatest(0, extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs",
        (select ${runIdSql('run')} from run

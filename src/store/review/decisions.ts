@@ -93,8 +93,8 @@ export async function readDecidableItems(
 ): Promise<ReadonlyMap<number, DecidableItem>> {
   const rows = await database.query(
     itemRow,
-    `select item.item_id as "itemId", item.party_id as "partyId", item.account_id as "accountId", item.state, item.absence, item.severity,
-       item.topic, item.is_confirmed as "isConfirmed", item.listed,
+    `select item.item_id, item.party_id, item.account_id, item.state, item.absence, item.severity,
+       item.topic, item.is_confirmed, item.listed,
        ${seenCustomerSql} as customer,
        case when standing.disposition_id is not null then jsonb_build_object(
          'dispositionId', standing.disposition_id, 'verdict', standing.verdict, 'reviewer', standing.reviewer,
@@ -119,7 +119,7 @@ export async function readReferences(
 ): Promise<ReadonlyMap<number, string>> {
   const rows = await database.query(
     z.object({ itemId: z.number(), reference: z.string() }),
-    `select item.item_id as "itemId", customer.reference
+    `select item.item_id, customer.reference
      from review_item item join party using (party_id) join customer using (customer_id)
      where item.item_id = any ($1::bigint[])`,
     [[...itemIds]],
@@ -159,7 +159,7 @@ export async function saveDisposition(transaction: Queryable, decision: NewDispo
        $1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::jsonb, decode($11, 'hex'), $12, $13,
        (select sheet_id from review_sheet where sheet_id = $14), $15
      )
-     returning disposition_id as "dispositionId"`,
+     returning disposition_id`,
     [
       decision.itemId,
       decision.kind,
@@ -204,7 +204,7 @@ export async function readFourEyes(
 ): Promise<ReadonlyMap<number, ReadonlySet<Severity>>> {
   const rows = await database.query(
     ruleRow,
-    `select account.account_id as "accountId", rule.severities
+    `select account.account_id, rule.severities
      from account
      join lateral (
        select severities from four_eyes_rule

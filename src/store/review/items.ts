@@ -81,10 +81,10 @@ export async function readReviewItems(
 ): Promise<ReadonlyMap<number, readonly StoredItem[]>> {
   const rows = await database.query(
     itemRow,
-    `select item.item_id as "itemId", item.party_id as "partyId", item.state, item.listed, item.severity, item.rule, item.priority,
-       item.opened_at as "openedAt", item.due_at as "dueAt", disposition.verdict, disposition.seen,
-       coalesce(disposition.kind <> 'proposed', false) as "isFinal", disposition.expires_at as "expiresAt",
-       item.is_confirmed as "isConfirmed", item.absence, ${seenCustomerSql} as customer,
+    `select item.item_id, item.party_id, item.state, item.listed, item.severity, item.rule, item.priority,
+       item.opened_at, item.due_at, disposition.verdict, disposition.seen,
+       coalesce(disposition.kind <> 'proposed', false) as "isFinal", disposition.expires_at,
+       item.is_confirmed, item.absence, ${seenCustomerSql} as customer,
        item.absence is null and item.state <> 'gone' and exists (
          select from review_event event
          join run_hold hold on hold.run_id = event.run_id and hold.kind = 'answers' and hold.held_at >= event.happened_at

@@ -121,7 +121,7 @@ export async function findUnprojectedParties(
 ): Promise<readonly number[]> {
   const rows = await database.query(
     idRow,
-    `select event.party_id as "partyId" from ${unprojectedSql} where ${inScopeSql}
+    `select event.party_id from ${unprojectedSql} where ${inScopeSql}
      union
      select item.party_id
      from review_item item
@@ -208,8 +208,8 @@ export async function readUnprojectedParties(
 ): Promise<readonly UnprojectedParty[]> {
   return database.query(
     partyRow,
-    `select party.party_id as "partyId", version.version as "customerVersion", ${judgedTierSql} as "riskTier",
-       party.is_current as "isCurrent", ${seenCustomerSql} as customer,
+    `select party.party_id, version.version as "customerVersion", ${judgedTierSql} as "riskTier",
+       party.is_current, ${seenCustomerSql} as customer,
        (select coalesce(jsonb_agg(${storedMatchSql} order by match.rank), '[]') from match where match.response_id = state.response_id) as returned,
        coalesce(state.unreturned, '[]') as hidden,
        (select coalesce(jsonb_agg(${changeSql} order by event.change_id), '[]')
@@ -239,8 +239,8 @@ export async function readHeldParties(
 ): Promise<readonly UnprojectedParty[]> {
   return database.query(
     partyRow,
-    `select taken.party_id as "partyId", coalesce(state.customer_version, (taken.answer ->> 'customer_version')::integer) as "customerVersion",
-       ${judgedTierSql} as "riskTier", party.is_current as "isCurrent", ${seenCustomerSql} as customer,
+    `select taken.party_id, coalesce(state.customer_version, (taken.answer ->> 'customer_version')::integer) as "customerVersion",
+       ${judgedTierSql} as "riskTier", party.is_current, ${seenCustomerSql} as customer,
        (select coalesce(jsonb_agg(${storedMatchSql} order by match.rank), '[]') from match where match.response_id = taken.response_id) as returned,
        coalesce(nullif(taken.answer -> 'unreturned', 'null'), '[]') as hidden,
        (select coalesce(jsonb_agg(${changeSql} order by event.change_id), '[]')

@@ -71,9 +71,9 @@ interface WaitingChoice {
 
 /** SQL: the items (`event`) that wait, as `waitingRow` reads them, at a moment (a placeholder); conditions and order are still to come. */
 export const waitingItemsSql = (moment: string): string => `
-  select event.item_id as "itemId", case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party, event.listed, event.severity, event.rule, event.priority,
-    event.opened_at as "openedAt", event.due_at as "dueAt", event.state,
-    event.absence, event.absent_since as "absentSince", ${replacedSql('event')} as replaced,
+  select event.item_id, case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party, event.listed, event.severity, event.rule, event.priority,
+    event.opened_at, event.due_at, event.state,
+    event.absence, event.absent_since, ${replacedSql('event')} as replaced,
     ${ownerSql('event', moment)} as owner,
     ${reopenedBecauseSql('event')} as "reopenedBecause",
     case when event.state = 'proposed' then (
@@ -130,7 +130,7 @@ export async function insertReviewSheet(
 ): Promise<number> {
   const rows = await database.query(
     z.object({ sheetId: z.number() }),
-    `insert into review_sheet (exported_at, exported_by) values ($1, $2) returning sheet_id as "sheetId"`,
+    `insert into review_sheet (exported_at, exported_by) values ($1, $2) returning sheet_id`,
     [sheet.exportedAt, sheet.exportedBy],
   );
   return firstRow(rows, 'review_sheet').sheetId;
@@ -154,7 +154,7 @@ export async function holdWaitingItems(
 ): Promise<readonly z.infer<typeof heldRow>[]> {
   return transaction.query(
     heldRow,
-    `select item.item_id as "itemId", item.assigned_to as "assignedTo"
+    `select item.item_id, item.assigned_to
      from review_item item
      where item.state in ('open', 'proposed') and ($2::bigint[] is null or item.item_id = any ($2)) and ($4::text is null or item.severity = $4)
        and exists (
@@ -252,7 +252,7 @@ export function readDelegations(
       actor: z.string(),
       isAttested: z.boolean(),
     }),
-    `select from_name as "from", to_name as "to", until::text as until, reason, actor, is_attested as "isAttested"
+    `select from_name as "from", to_name as "to", until::text as until, reason, actor, is_attested
      from (
        select distinct on (from_name) * from review_delegation where organisation_id = $1 order by from_name, delegation_id desc
      ) last_said
@@ -308,8 +308,8 @@ export function readItemHistories(
 ): Promise<readonly ItemHistory[]> {
   return database.query(
     historyRow,
-    `select item.item_id as "itemId", roster.name as roster, case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
-       item.listed, item.state, item.absence, item.severity, item.opened_at as "openedAt", item.due_at as "dueAt",
+    `select item.item_id, roster.name as roster, case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
+       item.listed, item.state, item.absence, item.severity, item.opened_at, item.due_at,
        ${ownerSql('item', '$3')} as owner,
        (
          select coalesce(jsonb_agg(jsonb_build_object(
@@ -382,7 +382,7 @@ export async function findAutoClosable(
 ): Promise<readonly { itemId: number; absentSince: Date }[]> {
   return transaction.query(
     z.object({ itemId: z.number(), absentSince: z.date() }),
-    `select item.item_id as "itemId", item.absent_since as "absentSince"
+    `select item.item_id, item.absent_since
      from review_item item
      join party on party.party_id = item.party_id
      join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
@@ -429,7 +429,7 @@ export async function findPlainlyAbsent(
   if (itemIds.length === 0) return new Map();
   const rows = await database.query(
     z.object({ itemId: z.number(), accountId: z.number() }),
-    `select item.item_id as "itemId", item.account_id as "accountId"
+    `select item.item_id, item.account_id
      from review_item item
      join party on party.party_id = item.party_id
      join customer on customer.customer_id = party.customer_id
@@ -443,7 +443,7 @@ export async function findPlainlyAbsent(
 export async function saveBulk(database: Queryable, sheetId: number, itemIds: readonly number[]): Promise<number> {
   const rows = await database.query(
     z.object({ bulkId: z.number() }),
-    'insert into review_bulk (sheet_id, item_ids) values ($1, $2::bigint[]) returning bulk_id as "bulkId"',
+    'insert into review_bulk (sheet_id, item_ids) values ($1, $2::bigint[]) returning bulk_id',
     [sheetId, [...itemIds]],
   );
   return firstRow(rows, 'review_bulk').bulkId;
@@ -453,7 +453,7 @@ export async function saveBulk(database: Queryable, sheetId: number, itemIds: re
 export async function readBulk(database: Queryable, bulkId: number): Promise<readonly number[]> {
   const rows = await database.query(
     z.object({ itemIds: z.array(z.number()) }),
-    'select item_ids as "itemIds" from review_bulk where bulk_id = $1',
+    'select item_ids from review_bulk where bulk_id = $1',
     [bulkId],
   );
   return rows[0]?.itemIds ?? [];
