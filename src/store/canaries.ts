@@ -182,21 +182,15 @@ function toFacts(outcomes: readonly (CanaryOutcome & CanaryRound)[]): CanaryFact
   return [{ type, name, expect, topics, label, verdict, found, rounds }];
 }
 
-/** The last whole round of control searches on an account: of which run, when it ended, and whether all came as expected. */
-interface LastControls {
-  runId: number;
-  askedAt: Date;
-  hasPassed: boolean;
-  /** Whether it had one that expects a match and one that expects nothing. */
-  isConclusive: boolean;
-}
-
-const controlsRow: z.ZodType<LastControls> = z.object({
+const controlsRow = z.object({
   runId: z.number(),
   askedAt: z.date(),
   hasPassed: z.boolean(),
+  /** Whether it had one that expects a match and one that expects nothing. */
   isConclusive: z.boolean(),
 });
+/** The last whole round of control searches on an account: of which run, when it ended, and whether all came as expected. */
+type LastControls = z.infer<typeof controlsRow>;
 
 /** The last round of control searches that any run on the account had asked by then, single ones beside a failed search left out; or null. */
 export async function readLastControls(

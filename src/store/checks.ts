@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { PartyState } from '../matches/match.js';
-import type { RunKind } from '../vocabulary.js';
 import { partyTypes, runKinds } from '../vocabulary.js';
 import { type Queryable, requireRows } from './database/database.js';
 
@@ -203,21 +202,15 @@ export async function readListComparison(database: Queryable, runId: number): Pr
   return row ?? null;
 }
 
-/** A list with which a run was to compare the customers, and did not. */
-export interface UncomparedList {
-  file: string;
-  /** The run that was given up. */
-  runId: number;
-  kind: RunKind;
-  startedAt: Date;
-}
-
-const uncomparedRow: z.ZodType<UncomparedList> = z.object({
+const uncomparedRow = z.object({
   file: z.string(),
+  /** The run that was given up. */
   runId: z.number(),
   kind: z.enum(runKinds),
   startedAt: z.date(),
 });
+/** A list with which a run was to compare the customers, and did not. */
+export type UncomparedList = z.infer<typeof uncomparedRow>;
 
 /**
  * The lists that earlier runs of the roster were given up with before they had compared them with the customers, as far as no run has

@@ -9,44 +9,28 @@ import { gapsSql } from './unaccepted-customers.js';
  * control search has passed, or valid.
  */
 const standings = ['never', 'changed', 'overdue', 'unproven', 'valid'] as const;
-type CoverageStanding = (typeof standings)[number];
-
-/** Customers of one tier, standing, state and last failure. */
-export interface CoverageGroup {
-  tier: 'high' | 'medium' | 'low';
-  standing: CoverageStanding;
-  state: string;
-  /** Why the last search for them failed, where no valid answer has come since. */
-  failedBecause: string | null;
-  customers: number;
-  oldestScreenedAt: Date | null;
-}
-
-/** One customer whose screening does not hold. */
-export interface UncoveredCustomer {
-  reference: string;
-  tier: 'high' | 'medium' | 'low';
-  standing: CoverageStanding;
-  lastScreenedAt: Date | null;
-  failedBecause: string | null;
-}
 
 const tier = z.enum(['high', 'medium', 'low']);
 const groupRow = z.object({
   tier,
   standing: z.enum(standings),
   state: z.string(),
+  /** Why the last search for them failed, where no valid answer has come since. */
   failedBecause: z.string().nullable(),
   customers: z.number(),
   oldestScreenedAt: z.date().nullable(),
-}) satisfies z.ZodType<CoverageGroup>;
+});
+/** Customers of one tier, standing, state and last failure. */
+export type CoverageGroup = z.infer<typeof groupRow>;
 const uncoveredRow = z.object({
   reference: z.string(),
   tier,
   standing: z.enum(standings),
   lastScreenedAt: z.date().nullable(),
   failedBecause: z.string().nullable(),
-}) satisfies z.ZodType<UncoveredCustomer>;
+});
+/** One customer whose screening does not hold. */
+export type UncoveredCustomer = z.infer<typeof uncoveredRow>;
 
 const hourMs = 3_600_000;
 

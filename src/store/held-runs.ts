@@ -166,29 +166,20 @@ export async function countAnswered(database: Queryable, runId: number): Promise
   return firstRow(rows, 'screening').customers;
 }
 
-/** What of a run waits until somebody accepts it, and why. */
-export interface RunHold {
-  /** All of its answers, or only what webhooks would send of it. */
-  kind: 'answers' | 'webhooks';
-  reasons: readonly string[];
-  customers: number;
-  /** Alerts that its answers opened all the same. */
-  openedAlerts: number;
-  /** How many customers of the roster are in which state meanwhile. */
-  states: Readonly<Record<string, number>>;
-  heldAt: Date;
-  acceptedAt: Date | null;
-}
-
 const holdRow = z.object({
+  /** All of its answers, or only what webhooks would send of it. */
   kind: z.enum(['answers', 'webhooks']),
-  reasons: z.array(z.string()),
+  reasons: z.array(z.string()).readonly(),
   customers: z.number(),
+  /** Alerts that its answers opened all the same. */
   openedAlerts: z.number(),
+  /** How many customers of the roster are in which state meanwhile. */
   states: z.record(z.string(), z.number()),
   heldAt: z.date(),
   acceptedAt: z.date().nullable(),
-}) satisfies z.ZodType<RunHold>;
+});
+/** What of a run waits until somebody accepts it, and why. */
+export type RunHold = z.infer<typeof holdRow>;
 
 /** What of a run is or was held. */
 export async function readRunHolds(database: Queryable, runId: number): Promise<readonly RunHold[]> {

@@ -15,16 +15,6 @@ export interface Lease {
   owner: string;
 }
 
-/** Who holds a lease, by the database's clock; `expiresInMs` is 0 once it has expired. */
-export interface LeaseHolder {
-  owner: string;
-  epoch: number;
-  acquiredAt: Date;
-  heartbeatAt: Date;
-  heartbeatAgeMs: number;
-  expiresInMs: number;
-}
-
 /** The outcome of asking for a lease. */
 export type LeaseAnswer = { acquired: Lease } | { holder: LeaseHolder };
 
@@ -45,7 +35,9 @@ export const holderRow = z.object({
   heartbeatAt: z.date(),
   heartbeatAgeMs: z.number(),
   expiresInMs: z.number(),
-}) satisfies z.ZodType<LeaseHolder>;
+});
+/** Who holds a lease, by the database's clock; `expiresInMs` is 0 once it has expired. */
+export type LeaseHolder = z.infer<typeof holderRow>;
 const heldRow = holderRow.extend({ key: z.string() });
 
 /** A lease's row as its holder, by one look at the database's clock. */

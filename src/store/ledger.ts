@@ -92,16 +92,6 @@ export async function countBadAnswers(database: Queryable, runId: number): Promi
   return new Map(rows.map(({ requestId, attempts }) => [requestId, attempts]));
 }
 
-/** Calls of an account that the service may have billed. */
-interface BudgetUsage {
-  /** Of the run that was asked about; 0 for none. */
-  run: number;
-  /** Since the day began in the time zone of the settings. */
-  day: number;
-  /** Since the month began there. */
-  month: number;
-}
-
 /**
  * SQL for whether the service may have billed a call: everything that left this machine, or may have, except what the service refused
  * itself (4xx, or 503: screening temporarily unavailable). So an answer that was cut, late or broken counts, and so does every unknown one.
@@ -120,7 +110,16 @@ export async function noteBillableAttempts(transaction: Queryable, runId: number
   );
 }
 
-const usageRow: z.ZodType<BudgetUsage> = z.object({ run: z.number(), day: z.number(), month: z.number() });
+const usageRow = z.object({
+  /** Of the run that was asked about; 0 for none. */
+  run: z.number(),
+  /** Since the day began in the time zone of the settings. */
+  day: z.number(),
+  /** Since the month began there. */
+  month: z.number(),
+});
+/** Calls of an account that the service may have billed. */
+type BudgetUsage = z.infer<typeof usageRow>;
 
 /** $1 account, $2 now, $3 time zone, $4 run; runs that lie wholly in the day or the month are counted by their own note. */
 const usageSql = `

@@ -32,29 +32,6 @@ export interface OutboxEntry {
   giveUpAt: Date;
 }
 
-/** Something in the outbox. */
-export interface OutboxRow {
-  outboxId: number;
-  kind: OutboxKind;
-  destination: string | null;
-  runId: number | null;
-  revision: number | null;
-  dedupKey: string;
-  content: unknown;
-  messageId: string | null;
-  state: OutboxState;
-  attempts: number;
-  queuedAt: Date;
-  nextAttemptAt: Date;
-  giveUpAt: Date;
-  lastError: string | null;
-  sentAt: Date | null;
-  /** When, by whom and why it was put aside for good; null where nobody did. */
-  droppedAt: Date | null;
-  droppedBy: string | null;
-  droppedBecause: string | null;
-}
-
 /** A row of the outbox as the database gives it, by `outboxColumns`. */
 export const outboxRow = z.object({
   outboxId: z.number(),
@@ -72,10 +49,13 @@ export const outboxRow = z.object({
   giveUpAt: z.date(),
   lastError: z.string().nullable(),
   sentAt: z.date().nullable(),
+  /** When, by whom and why it was put aside for good; null where nobody did. */
   droppedAt: z.date().nullable(),
   droppedBy: z.string().nullable(),
   droppedBecause: z.string().nullable(),
-}) satisfies z.ZodType<OutboxRow>;
+});
+/** Something in the outbox. */
+export type OutboxRow = z.infer<typeof outboxRow>;
 
 /** SQL: the columns of `outbox` that `outboxRow` reads. */
 export const outboxColumns = `outbox_id, kind, destination, run_id, revision, dedup_key, content,

@@ -69,29 +69,21 @@ export async function removePlan(transaction: Queryable, runId: number): Promise
   await transaction.execute('delete from screening where run_id = $1', [runId]);
 }
 
-/** What a plan comes to; customers unless the name says otherwise. One with several parties counts under each of their reasons. */
-export interface PlanCounts {
-  inScope: number;
-  planned: number;
-  /** By the reason to ask about them or to skip them. */
-  reasons: Readonly<Record<string, number>>;
-  /** Distinct requests that have to be sent. */
-  searches: number;
-  /** Whose requests are answered already, all or some of them. */
-  reused: number;
-  /** Whom the budget leaves out, by the reason they would have been asked for. */
-  overBudget: Readonly<Record<string, number>>;
-}
-
 const tally = z.record(z.string(), z.number());
-const countsRow: z.ZodType<PlanCounts> = z.object({
+const countsRow = z.object({
   inScope: z.number(),
   planned: z.number(),
+  /** By the reason to ask about them or to skip them. */
   reasons: tally,
+  /** Distinct requests that have to be sent. */
   searches: z.number(),
+  /** Whose requests are answered already, all or some of them. */
   reused: z.number(),
+  /** Whom the budget leaves out, by the reason they would have been asked for. */
   overBudget: tally,
 });
+/** What a plan comes to; customers unless the name says otherwise. One with several parties counts under each of their reasons. */
+export type PlanCounts = z.infer<typeof countsRow>;
 
 /** Counts customers by a name for each row of `plan`. */
 const tallySql = (name: string, where: string): string => `
@@ -201,24 +193,14 @@ export async function forceScreenings(
   );
 }
 
+const reusableRow = z.object({
+  partyId: z.number(),
+  requestId: z.number(),
+  customerVersion: z.number(),
+  responseId: z.number(),
+});
 /** A planned party whose request has been answered already. */
-export interface ReusableScreening {
-  partyId: number;
-  requestId: number;
-  customerVersion: number;
-  responseId: number;
-}
-
-const reusableRow = z
-  .object({ partyId: z.number(), requestId: z.number(), customerVersion: z.number(), responseId: z.number() })
-  .transform(
-    (row): ReusableScreening => ({
-      partyId: row.partyId,
-      requestId: row.requestId,
-      customerVersion: row.customerVersion,
-      responseId: row.responseId,
-    }),
-  );
+export type ReusableScreening = z.infer<typeof reusableRow>;
 
 /**
  * Whose planned search an answer still stands in for, in chunks, read from one snapshot: nothing else has been answered to the request since

@@ -336,22 +336,15 @@ export async function readRosterSource(
   return rows[0] ?? null;
 }
 
-/** A party of a roster under the name that is searched for. */
-interface RosterParty {
-  partyId: number;
-  customerId: number;
-  reference: string;
-  type: 'person' | 'entity';
-  name: string;
-}
-
-const partyRow: z.ZodType<RosterParty> = z.object({
+const partyRow = z.object({
   partyId: z.number(),
   customerId: z.number(),
   reference: z.string(),
   type: z.enum(partyTypes),
   name: z.string(),
 });
+/** A party of a roster under the name that is searched for. */
+type RosterParty = z.infer<typeof partyRow>;
 
 /** The parties that a run of the roster answers for, customer by customer, in batches. */
 export function readRosterParties(

@@ -283,17 +283,7 @@ export const withoutNul = (json: string): string =>
 /** JSON as a database stores it. */
 export const toJson = (value: unknown): string => withoutNul(JSON.stringify(value));
 
-/** A staged row that is rejected: where it stands and why, without what it holds. */
-export interface StagedRejection {
-  line: number;
-  file: string | null;
-  reference: string | null;
-  column: string | null;
-  reason: string;
-  valueClass: string | null;
-}
-
-const rejectionRow: z.ZodType<StagedRejection> = z.object({
+const rejectionRow = z.object({
   line: z.number(),
   file: z.string().nullable(),
   reference: z.string().nullable(),
@@ -301,6 +291,8 @@ const rejectionRow: z.ZodType<StagedRejection> = z.object({
   reason: z.string(),
   valueClass: z.string().nullable(),
 });
+/** A staged row that is rejected: where it stands and why, without what it holds. */
+export type StagedRejection = z.infer<typeof rejectionRow>;
 
 /** The first rows that an import rejects, related parties last. */
 export async function listStagedRejections(
@@ -308,8 +300,7 @@ export async function listStagedRejections(
   runId: number,
   limit: number,
 ): Promise<readonly StagedRejection[]> {
-  const columns =
-    'ordinal, line, file, reference, reject_column as "column", reject_reason as reason, value_class';
+  const columns = 'ordinal, line, file, reference, reject_column as "column", reject_reason as reason, value_class';
   return transaction.query(
     rejectionRow,
     `select * from (

@@ -254,36 +254,14 @@ const customerStatesSql = `array[
   'clear', 'below_threshold', 'settled_false_positive', 'incompletely_seen', 'not_screened', 'open_hit', 'confirmed'
 ]`;
 
-/** What the tables themselves say about a run, counted by the view `run_balance`; customers unless the name says otherwise. */
-export interface RunBalance {
-  rows: number;
-  customers: number;
-  rejected: number;
-  duplicates: number;
-  /** Counted from the roster when the plan was made. */
-  inScope: number;
-  /** Counted from the plan. */
-  inPlan: number;
-  planned: number;
-  skipped: number;
-  screened: number;
-  reused: number;
-  failed: number;
-  remaining: number;
-  /** Parties that count as screened or reused, and those of them whose answer is stored together with its transaction. */
-  answeredParties: number;
-  provenParties: number;
-  /** Searches that count as answered, and those of them that the ledger knows as called and answered in this run. */
-  answeredSearches: number;
-  recordedSearches: number;
-}
-
 const balanceRow = z.object({
   rows: z.number(),
   customers: z.number(),
   rejected: z.number(),
   duplicates: z.number(),
+  /** Counted from the roster when the plan was made. */
   inScope: z.number(),
+  /** Counted from the plan. */
   inPlan: z.number(),
   planned: z.number(),
   skipped: z.number(),
@@ -291,11 +269,15 @@ const balanceRow = z.object({
   reused: z.number(),
   failed: z.number(),
   remaining: z.number(),
+  /** Parties that count as screened or reused, and those of them whose answer is stored together with its transaction. */
   answeredParties: z.number(),
   provenParties: z.number(),
+  /** Searches that count as answered, and those of them that the ledger knows as called and answered in this run. */
   answeredSearches: z.number(),
   recordedSearches: z.number(),
-}) satisfies z.ZodType<RunBalance>;
+});
+/** What the tables themselves say about a run, counted by the view `run_balance`; customers unless the name says otherwise. */
+export type RunBalance = z.infer<typeof balanceRow>;
 
 /** Counts a run from its rows; throws StoreError when there is no such run. */
 export async function readRunBalance(database: Queryable, runId: number): Promise<RunBalance> {

@@ -200,91 +200,38 @@ async function noteFailedParties(transaction: Queryable, runId: number): Promise
   );
 }
 
-/** A run as stored. */
-export interface RunRow {
-  runId: number;
-  organisationId: number;
-  rosterId: number | null;
-  accountId: number | null;
-  /** Mode of the key that the run works with. */
-  mode: RunMode;
-  kind: RunKind;
-  state: RunState;
-  stateReasons: readonly string[];
-  /** What stopped it early; null where nothing did. */
-  haltedBy: HaltCode | null;
-  stage: RunStage;
-  selection: PlanSelection | null;
-  /** The file that was given with the command in place of the configured source; `-` for standard input. */
-  rosterFile: string | null;
-  leaseKey: string;
-  epoch: number;
-  owner: string;
-  resumed: number;
-  settingsDigest: string;
-  /** The settings it was begun with; null for a run older than that. */
-  settings: Readonly<Record<string, unknown>> | null;
-  version: string;
-  comparedRunId: number | null;
-  startedAt: Date;
-  finishedAt: Date | null;
-  sums: RunSums | null;
-}
-
 /** A run as the database gives it. */
-export const runRow = z
-  .object({
-    runId: z.number(),
-    organisationId: z.number(),
-    rosterId: z.number().nullable(),
-    accountId: z.number().nullable(),
-    mode: z.enum(runModes),
-    kind: z.enum(runKinds),
-    state: z.enum(runStates),
-    stateReasons: z.array(z.string()),
-    haltedBy: z.enum(haltCodes).nullable(),
-    stage: z.enum(runStages),
-    selection: z.enum(planSelections).nullable(),
-    rosterFile: z.string().nullable(),
-    leaseKey: z.string(),
-    epoch: z.number(),
-    owner: z.string(),
-    resumed: z.number(),
-    settingsDigest: z.string(),
-    settings: z.record(z.string(), z.unknown()).nullable(),
-    version: z.string(),
-    comparedRunId: z.number().nullable(),
-    startedAt: z.date(),
-    finishedAt: z.date().nullable(),
-    sums: runSumsSchema.nullable(),
-  })
-  .transform(
-    (row): RunRow => ({
-      runId: row.runId,
-      organisationId: row.organisationId,
-      rosterId: row.rosterId,
-      accountId: row.accountId,
-      mode: row.mode,
-      kind: row.kind,
-      state: row.state,
-      stateReasons: row.stateReasons,
-      haltedBy: row.haltedBy,
-      stage: row.stage,
-      selection: row.selection,
-      rosterFile: row.rosterFile,
-      leaseKey: row.leaseKey,
-      epoch: row.epoch,
-      owner: row.owner,
-      resumed: row.resumed,
-      settingsDigest: row.settingsDigest,
-      settings: row.settings,
-      version: row.version,
-      comparedRunId: row.comparedRunId,
-      startedAt: row.startedAt,
-      finishedAt: row.finishedAt,
-      sums: row.sums,
-    }),
-  );
+export const runRow = z.object({
+  runId: z.number(),
+  organisationId: z.number(),
+  rosterId: z.number().nullable(),
+  accountId: z.number().nullable(),
+  /** Mode of the key that the run works with. */
+  mode: z.enum(runModes),
+  kind: z.enum(runKinds),
+  state: z.enum(runStates),
+  stateReasons: z.array(z.string()),
+  /** What stopped it early; null where nothing did. */
+  haltedBy: z.enum(haltCodes).nullable(),
+  stage: z.enum(runStages),
+  selection: z.enum(planSelections).nullable(),
+  /** The file that was given with the command in place of the configured source; `-` for standard input. */
+  rosterFile: z.string().nullable(),
+  leaseKey: z.string(),
+  epoch: z.number(),
+  owner: z.string(),
+  resumed: z.number(),
+  settingsDigest: z.string(),
+  /** The settings it was begun with; null for a run older than that. */
+  settings: z.record(z.string(), z.unknown()).nullable(),
+  version: z.string(),
+  comparedRunId: z.number().nullable(),
+  startedAt: z.date(),
+  finishedAt: z.date().nullable(),
+  sums: runSumsSchema.nullable(),
+});
+/** A run as stored. */
+export type RunRow = z.infer<typeof runRow>;
 
 /** The newest run under this lease that never came to its end, or null. */
 export async function findOpenRun(database: Queryable, leaseKey: string): Promise<RunRow | null> {
@@ -391,20 +338,14 @@ export function toRunId(run: { runId: number; kind: RunKind; startedAt: Date }):
 export const runIdSql = (run: string): string =>
   `to_char(${run}.started_at at time zone 'UTC', 'YYYY-MM-DD') || '-' || ${run}.kind || '-' || ${run}.run_id`;
 
-/** A process that worked on a run, since when, and what it found changed since the run was begun. */
-export interface RunHolder {
-  epoch: number;
-  owner: string;
-  takenAt: Date;
-  differences: readonly string[];
-}
-
 const holderRow = z.object({
   epoch: z.number(),
   owner: z.string(),
   takenAt: z.date(),
-  differences: z.array(z.string()),
-}) satisfies z.ZodType<RunHolder>;
+  differences: z.array(z.string()).readonly(),
+});
+/** A process that worked on a run, since when, and what it found changed since the run was begun. */
+export type RunHolder = z.infer<typeof holderRow>;
 
 /** Notes who works on a run from now on. */
 export async function noteRunHolder(transaction: Queryable, runId: number, holder: RunHolder): Promise<void> {

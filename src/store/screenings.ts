@@ -61,22 +61,14 @@ export async function failRemaining(transaction: Queryable, runId: number, reaso
   );
 }
 
+const taskRow = z.object({
+  requestId: z.number(),
+  type: z.enum(partyTypes),
+  name: z.string(),
+  parties: z.array(z.object({ partyId: z.number(), customerVersion: z.number() })),
+});
 /** One search that a run still has to make, and the parties it answers for. */
-export interface SearchTask {
-  requestId: number;
-  type: 'person' | 'entity';
-  name: string;
-  parties: readonly { partyId: number; customerVersion: number }[];
-}
-
-const taskRow = z
-  .object({
-    requestId: z.number(),
-    type: z.enum(partyTypes),
-    name: z.string(),
-    parties: z.array(z.object({ partyId: z.number(), customerVersion: z.number() })),
-  })
-  .transform(({ requestId, ...task }): SearchTask => ({ requestId, ...task }));
+export type SearchTask = z.infer<typeof taskRow>;
 
 const pageRow = z
   .object({ partyIds: z.array(z.number()) })

@@ -1,37 +1,26 @@
 import { z } from 'zod';
-import type { RunState } from '../vocabulary.js';
 import { runStates } from '../vocabulary.js';
 import type { Queryable } from './database/database.js';
 import { isNightSql, isWholeSql, takenAtSql } from './metrics.js';
 import { runIdSql } from './runs.js';
 
-/** A run of a nightly job. */
-export interface NightFacts {
-  runId: number;
-  /** As people see it. */
-  name: string;
-  state: RunState;
-  reasons: readonly string[];
-  /** When it began, or was last gone on with. */
-  takenAt: Date;
-  /** Customers whose searches failed in it. */
-  failed: number;
-  /** Whether a control search of it failed. */
-  hasFailedCanary: boolean;
-  /** Of a sweep: whether it was proven complete; null for anything else, and before its end. */
-  isProven: boolean | null;
-}
-
 const nightRow = z.object({
   runId: z.number(),
+  /** As people see it. */
   name: z.string(),
   state: z.enum(runStates),
   reasons: z.array(z.string()),
+  /** When it began, or was last gone on with. */
   takenAt: z.date(),
+  /** Customers whose searches failed in it. */
   failed: z.number(),
+  /** Whether a control search of it failed. */
   hasFailedCanary: z.boolean(),
+  /** Of a sweep: whether it was proven complete; null for anything else, and before its end. */
   isProven: z.boolean().nullable(),
-}) satisfies z.ZodType<NightFacts>;
+});
+/** A run of a nightly job. */
+export type NightFacts = z.infer<typeof nightRow>;
 
 const nightColumns = `run.run_id, ${runIdSql('run')} as name, run.state, run.state_reasons as reasons,
   ${takenAtSql('run')} as "takenAt",

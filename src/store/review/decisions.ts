@@ -1,68 +1,46 @@
 import { z } from 'zod';
-import type { Match } from '../../matches/match.js';
-import type { SeenCustomer, SeenFacts } from '../../matches/review-item.js';
+import type { SeenFacts } from '../../matches/review-item.js';
 import type { OpenItemsFacts } from '../../reports/list-facts.js';
 import type { SettledFacts } from '../../reports/run-facts.js';
-import type { Absence, DispositionVerdict, ItemState, Severity, WorstTopic } from '../../vocabulary.js';
+import type { DispositionVerdict, Severity } from '../../vocabulary.js';
 import { absences, dispositionVerdicts, itemStates, severities, worstTopics } from '../../vocabulary.js';
 import { firstRow, type Queryable } from '../database/database.js';
 import { ownerShape, seenCustomerSchema, seenCustomerSql, storedMatchSchema } from '../row-shapes.js';
 import { ownerSql } from './items.js';
-
-/** An item with all that a decision about it depends on. */
-export interface DecidableItem {
-  itemId: number;
-  partyId: number;
-  accountId: number;
-  state: ItemState;
-  /** Null while the match is listed. */
-  absence: Absence | null;
-  severity: Severity;
-  /** The most serious of what the listed party is listed for. */
-  topic: WorstTopic;
-  /** Whether the customer is a true match because of it. */
-  isConfirmed: boolean;
-  listed: Match;
-  /** As the roster described it when the match was last seen. */
-  customer: SeenCustomer;
-  /** The decision or proposal that stands; null without one. */
-  standing: {
-    dispositionId: number;
-    verdict: DispositionVerdict;
-    reviewer: string;
-    /** Who had proposed what somebody else has confirmed. */
-    proposer: string | null;
-    isFinal: boolean;
-    /** Of what it was decided on; keyed, in hex. */
-    seenDigest: string;
-  } | null;
-  /** The numbers of all that was ever said about it, oldest first. */
-  decisions: readonly number[];
-}
 
 const itemRow = z.object({
   itemId: z.number(),
   partyId: z.number(),
   accountId: z.number(),
   state: z.enum(itemStates),
+  /** Null while the match is listed. */
   absence: z.enum(absences).nullable(),
   severity: z.enum(severities),
+  /** The most serious of what the listed party is listed for. */
   topic: z.enum(worstTopics),
+  /** Whether the customer is a true match because of it. */
   isConfirmed: z.boolean(),
   listed: storedMatchSchema,
+  /** As the roster described it when the match was last seen. */
   customer: seenCustomerSchema,
+  /** The decision or proposal that stands; null without one. */
   standing: z
     .object({
       dispositionId: z.number(),
       verdict: z.enum(dispositionVerdicts),
       reviewer: z.string(),
+      /** Who had proposed what somebody else has confirmed. */
       proposer: z.string().nullable(),
       isFinal: z.boolean(),
+      /** Of what it was decided on; keyed, in hex. */
       seenDigest: z.string(),
     })
     .nullable(),
+  /** The numbers of all that was ever said about it, oldest first. */
   decisions: z.array(z.number()),
-}) satisfies z.ZodType<DecidableItem>;
+});
+/** An item with all that a decision about it depends on. */
+export type DecidableItem = z.infer<typeof itemRow>;
 
 /**
  * These items and the states of their parties, each held until the transaction ends, so that of two who decide at once the second sees what
