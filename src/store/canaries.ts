@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CanaryFacts } from '../reports/list-facts.js';
 import { type CanaryOccasion, canaryOccasions, partyTypes } from '../vocabulary.js';
 
-import { firstRow, type Queryable, requireRows } from './database/database.js';
+import { findRow, type Queryable, readValue, requireRows } from './database/database.js';
 import { isUnconfirmedSql } from './unconfirmed-answers.js';
 
 /** A round of control searches: which one of its run, from 1, and after how many answered searches. */
@@ -27,13 +27,13 @@ export interface CanaryOutcome {
 }
 
 /** The number of a run's next round. */
-export async function findNextRound(database: Queryable, runId: number): Promise<number> {
-  const rows = await database.query(
-    z.object({ next: z.number() }),
+export function findNextRound(database: Queryable, runId: number): Promise<number> {
+  return readValue(
+    database,
+    z.number(),
     'select coalesce(max(round), 0)::integer + 1 as next from canary_outcome where run_id = $1',
     [runId],
   );
-  return firstRow(rows, 'canary_outcome').next;
 }
 
 /** Saves a control search of a round. */
@@ -69,35 +69,32 @@ export async function saveCanaryOutcome(
 }
 
 /** Whether a run has asked any control search, so that its answers wait for the next ones. */
-export async function hasAskedCanaries(database: Queryable, runId: number): Promise<boolean> {
-  const rows = await database.query(
-    z.object({ hasAsked: z.boolean() }),
-    'select exists (select from canary_outcome where run_id = $1) as has_asked',
-    [runId],
-  );
-  return firstRow(rows, 'canary_outcome').hasAsked;
+export function hasAskedCanaries(database: Queryable, runId: number): Promise<boolean> {
+  return readValue(database, z.boolean(), 'select exists (select from canary_outcome where run_id = $1) as has_asked', [
+    runId,
+  ]);
 }
 
 /** Whether any control search of a run has failed. */
-export async function hasFailedCanary(database: Queryable, runId: number): Promise<boolean> {
-  const rows = await database.query(
-    z.object({ hasFailed: z.boolean() }),
+export function hasFailedCanary(database: Queryable, runId: number): Promise<boolean> {
+  return readValue(
+    database,
+    z.boolean(),
     `select exists (select from canary_outcome where run_id = $1 and verdict = 'failed') as has_failed`,
     [runId],
   );
-  return firstRow(rows, 'canary_outcome').hasFailed;
 }
 
 /** Whether searches of a run were answered that no round of control searches has confirmed since. */
-export async function hasUncontrolledSearches(database: Queryable, runId: number): Promise<boolean> {
-  const rows = await database.query(
-    z.object({ hasSome: z.boolean() }),
+export function hasUncontrolledSearches(database: Queryable, runId: number): Promise<boolean> {
+  return readValue(
+    database,
+    z.boolean(),
     `select exists (
        select from screening where screening.run_id = $1 and screening.outcome = 'screened' and ${isUnconfirmedSql}
      ) as has_some`,
     [runId],
   );
-  return firstRow(rows, 'screening').hasSome;
 }
 
 const outcomeRow = z.object({
@@ -117,10 +114,7 @@ const outcomeRow = z.object({
 }) satisfies z.ZodType<CanaryOutcome & CanaryRound>;
 
 /** The control searches of a run, round by round. */
-export async function readCanaryOutcomes(
-  database: Queryable,
-  runId: number,
-): Promise<readonly (CanaryOutcome & CanaryRound)[]> {
+export async function readCanaryOutcomes(database: Queryable, runId: number) {
   return database.query(
     outcomeRow,
     `select round, occasion, searches, ordinal, type, name, expect, topics, label, verdict, found,
@@ -193,12 +187,9 @@ const controlsRow = z.object({
 type LastControls = z.infer<typeof controlsRow>;
 
 /** The last round of control searches that any run on the account had asked by then, single ones beside a failed search left out; or null. */
-export async function readLastControls(
-  database: Queryable,
-  accountId: number,
-  askedBy: Date,
-): Promise<LastControls | null> {
-  const [last] = await database.query(
+export function readLastControls(database: Queryable, accountId: number, askedBy: Date): Promise<LastControls | null> {
+  return findRow(
+    database,
     controlsRow,
     `select canary.run_id, max(canary.asked_at) as "askedAt", bool_and(canary.verdict = 'passed') as "hasPassed",
        count(distinct canary.expect) = 2 as "isConclusive"
@@ -214,5 +205,4 @@ export async function readLastControls(
      limit 1`,
     [accountId, askedBy],
   );
-  return last ?? null;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { PartyState } from '../matches/match.js';
 import { partyTypes, runKinds } from '../vocabulary.js';
-import { type Queryable, requireRows } from './database/database.js';
+import { findRow, type Queryable, requireRows } from './database/database.js';
 
 /** Who asked about whom and why. */
 interface CheckQuestion {
@@ -33,12 +33,7 @@ export interface StoredCheck extends CheckQuestion {
 }
 
 /** Keeps what is about to be asked. */
-export async function insertCheck(
-  transaction: Queryable,
-  runId: number,
-  requestId: number,
-  question: CheckQuestion,
-): Promise<void> {
+export async function insertCheck(transaction: Queryable, runId: number, requestId: number, question: CheckQuestion) {
   await transaction.execute(
     `insert into single_check (run_id, request_id, name, reason, asked_by, asked_at, outcome, verdict)
      values ($1, $2, $3, $4, $5, $6, 'in_progress', 'not_screened')`,
@@ -73,10 +68,7 @@ export async function failOpenCheck(transaction: Queryable, runId: number, code:
 }
 
 /** The checks that say they are running while nobody holds a lease for them any more, those of one lease only where it is named. */
-export async function findDeadChecks(
-  database: Queryable,
-  leaseKey: string | null = null,
-): Promise<readonly { runId: number; leaseKey: string }[]> {
+export async function findDeadChecks(database: Queryable, leaseKey: string | null = null) {
   return database.query(
     z.object({ runId: z.number(), leaseKey: z.string() }),
     `select run.run_id, run.lease_key
@@ -105,8 +97,9 @@ const checkRow: z.ZodType<StoredCheck> = z.object({
 });
 
 /** The check that a run was, or null when it was none. */
-export async function readCheck(database: Queryable, runId: number): Promise<StoredCheck | null> {
-  const [row] = await database.query(
+export function readCheck(database: Queryable, runId: number): Promise<StoredCheck | null> {
+  return findRow(
+    database,
     checkRow,
     `select request.type, single_check.name, reason, asked_by, asked_at, request.name as "sentName",
        outcome, outcome_reason, response_id, verdict,
@@ -117,7 +110,6 @@ export async function readCheck(database: Queryable, runId: number): Promise<Sto
      where run_id = $1`,
     [runId],
   );
-  return row ?? null;
 }
 
 /** A published list as it was read. */
@@ -161,12 +153,7 @@ export async function noteList(transaction: Queryable, runId: number, list: Stor
 }
 
 /** Keeps what the comparison with a run's list came to. */
-export async function finishComparison(
-  transaction: Queryable,
-  runId: number,
-  sums: ComparisonSums,
-  comparedAt: Date,
-): Promise<void> {
+export async function finishComparison(transaction: Queryable, runId: number, sums: ComparisonSums, comparedAt: Date) {
   await transaction.execute(
     `update list_comparison set compared_parties = $2, forced_parties = $3, forced_customers = $4, compared_at = $5
      where run_id = $1`,
@@ -191,15 +178,15 @@ const comparisonRow: z.ZodType<ListComparison> = z.object({
 });
 
 /** The list because of which a run asked, or null when there was none. */
-export async function readListComparison(database: Queryable, runId: number): Promise<ListComparison | null> {
-  const [row] = await database.query(
+export function readListComparison(database: Queryable, runId: number): Promise<ListComparison | null> {
+  return findRow(
+    database,
     comparisonRow,
     `select file, format, files, digest, listed, spellings, compared_parties,
        forced_parties, forced_customers, compared_at
      from list_comparison where run_id = $1`,
     [runId],
   );
-  return row ?? null;
 }
 
 const uncomparedRow = z.object({
@@ -241,11 +228,7 @@ export async function findUncomparedLists(database: Queryable, runId: number): P
 }
 
 /** The first so many customers whom a run was forced to ask about, and why. */
-export async function readForcedCustomers(
-  database: Queryable,
-  runId: number,
-  limit: number,
-): Promise<readonly ForcedCustomer[]> {
+export async function readForcedCustomers(database: Queryable, runId: number, limit: number) {
   return database.query(
     z.object({ reference: z.string(), because: z.string() }),
     `select customer.reference, min(forced.because collate "C") as because
@@ -361,14 +344,14 @@ const factsRow: z.ZodType<AssuranceFacts> = z.object({
 });
 
 /** What a run measures, or null when it is no measurement. */
-export async function readAssurance(database: Queryable, runId: number): Promise<AssuranceFacts | null> {
-  const [row] = await database.query(
+export function readAssurance(database: Queryable, runId: number): Promise<AssuranceFacts | null> {
+  return findRow(
+    database,
     factsRow,
     `select file, format, files, digest, listed, seed, spelling, sample_size, at_least
      from assurance where run_id = $1`,
     [runId],
   );
-  return row ?? null;
 }
 
 const itemRow: z.ZodType<AssuranceItem> = z.object({

@@ -108,11 +108,7 @@ export async function readCoverage(database: Database, input: PlanInput): Promis
 }
 
 /** The customers whose screening does not hold, the worst first: never screened, then changed, then by age; `limit` of them. */
-export async function listUncovered(
-  database: Database,
-  input: PlanInput,
-  limit: number,
-): Promise<readonly UncoveredCustomer[]> {
+export async function listUncovered(database: Database, input: PlanInput, limit: number) {
   const bindings = openBindings();
   const sql = `with ${coveredCustomersSql(bindings, input)}
      select reference, tier, standing, screened_at as "lastScreenedAt", failed_because
@@ -125,10 +121,7 @@ export async function listUncovered(
 }
 
 /** The rosters of an organisation that were ever imported, by name. */
-export async function readImportedRosters(
-  database: Queryable,
-  organisationId: number,
-): Promise<readonly { rosterId: number; roster: string }[]> {
+export async function readImportedRosters(database: Queryable, organisationId: number) {
   return database.query(
     z.object({ rosterId: z.number(), roster: z.string() }),
     `select roster_id, name as roster from roster
@@ -196,11 +189,7 @@ const eachGapSql = `
   where unreadable.rows > 0`;
 
 /** Why customers of a roster cannot be screened as it stands, and for how many of them an exception holds at a moment. */
-export async function readCoverageGaps(
-  database: Queryable,
-  rosterId: number,
-  now: Date,
-): Promise<readonly CoverageGap[]> {
+export async function readCoverageGaps(database: Queryable, rosterId: number, now: Date) {
   return database.query(
     z.object({ reason: gapReason, count: z.number(), accepted: z.number() }),
     `select reason, sum(coalesce(rows, 1))::integer as count,

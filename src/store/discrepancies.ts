@@ -8,7 +8,7 @@ import type {
   StandingDiscrepancies,
 } from '../reconciliation/discrepancy.js';
 import { discrepancyEvents, discrepancySeverities } from '../vocabulary.js';
-import { firstRow, type Queryable } from './database/database.js';
+import { findValue, firstRow, type Queryable } from './database/database.js';
 import { type ReconciliationInput, sumsRow } from './reconciliation.js';
 
 /**
@@ -85,11 +85,7 @@ export async function settleDiscrepancies(
 }
 
 /** How many discrepancies of a roster a run has opened (those that came back included) and resolved. */
-export async function countNews(
-  database: Queryable,
-  runId: number,
-  rosterId: number,
-): Promise<{ opened: number; resolved: number }> {
+export async function countNews(database: Queryable, runId: number, rosterId: number) {
   const rows = await database.query(
     z.object({ opened: z.number(), resolved: z.number() }),
     `select count(*) filter (where event.kind in ('opened', 'returned'))::integer as opened,
@@ -102,18 +98,14 @@ export async function countNews(
 }
 
 /** The sweep that a roster was last compared with, where absence proved something; null where it never was. */
-export async function findLastCompared(
-  database: Queryable,
-  rosterId: number,
-  accountId: number,
-): Promise<number | null> {
-  const rows = await database.query(
-    z.object({ sweepRunId: z.number().nullable() }),
+export function findLastCompared(database: Queryable, rosterId: number, accountId: number): Promise<number | null> {
+  return findValue(
+    database,
+    z.number().nullable(),
     `select case when unproven_because is null then sweep_run_id end as "sweepRunId" from reconciliation
      where roster_id = $1 and account_id = $2 order by run_id desc limit 1`,
     [rosterId, accountId],
   );
-  return rows[0]?.sweepRunId ?? null;
 }
 
 const standingSchema = z.array(
@@ -157,11 +149,7 @@ const mostNews = 1_000;
  * The comparisons that a run has made, each with the first discrepancies that opened, changed, returned or were resolved in it, or in one of
  * the `earlier` runs that its report tells of.
  */
-export async function readReconciliations(
-  database: Queryable,
-  runId: number,
-  earlier: readonly number[],
-): Promise<readonly ReconciliationFacts[]> {
+export async function readReconciliations(database: Queryable, runId: number, earlier: readonly number[]) {
   const rows = await database.query(
     reconciliationRow,
     `select roster.roster_id, roster.name as roster, reconciled_at, swept.finished_at as "sweptAt",
@@ -188,6 +176,7 @@ export async function readReconciliations(
   return facts;
 }
 
+/** A discrepancy as it is stored, with the last that was said of it. */
 const listedRow = z.object({
   discrepancyId: z.number(),
   eventId: z.number(),
@@ -202,18 +191,11 @@ const listedRow = z.object({
     .nullable(),
 }) satisfies z.ZodType<Omit<ListedDiscrepancy, 'mark'>>;
 
-/** A discrepancy as it is stored, with the last that was said of it. */
-type StoredDiscrepancy = z.infer<typeof listedRow>;
-
 /** Which discrepancies are listed: those of an organisation, or of a roster, that stand now; or those that stood when a run had compared. */
 type StandingChoice = { organisationId: number; roster: string | null } | { runId: number };
 
 /** The discrepancies that stand or stood, most urgent first, at most `limit` of `count`, all for null; each as the last event up to then left it. */
-export async function readStandingDiscrepancies(
-  database: Queryable,
-  choice: StandingChoice,
-  limit: number | null,
-): Promise<{ count: number; listed: readonly StoredDiscrepancy[] }> {
+export async function readStandingDiscrepancies(database: Queryable, choice: StandingChoice, limit: number | null) {
   const ofRun = 'runId' in choice;
   const rows = await database.query(
     listedRow.extend({ count: z.number() }),

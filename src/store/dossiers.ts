@@ -5,7 +5,7 @@ import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { WalkedPage, WindowWalk } from '../dossiers/sweep-dossiers.js';
 import type { DetailStop } from '../vocabulary.js';
 import { detailStops } from '../vocabulary.js';
-import { firstRow, type Queryable } from './database/database.js';
+import { findRow, firstRow, type Queryable, readColumn, readValue } from './database/database.js';
 
 /** A dossier snapshot as stored in JSON. */
 export const dossierSnapshotSchema = z.object({
@@ -25,19 +25,10 @@ export const dossierSnapshotSchema = z.object({
 }) satisfies z.ZodType<DossierSnapshot>;
 
 /** A dossier as the last sweep left it. */
-interface StoredDossier {
-  snapshot: DossierSnapshot;
-  isGone: boolean;
-}
-
 const dossierRow = z.object({ snapshot: dossierSnapshotSchema, isGone: z.boolean() });
 
 /** The stored dossiers among these ids, by id. */
-export async function readDossiers(
-  database: Queryable,
-  accountId: number,
-  dossierIds: readonly string[],
-): Promise<ReadonlyMap<string, StoredDossier>> {
+export async function readDossiers(database: Queryable, accountId: number, dossierIds: readonly string[]) {
   const rows = await database.query(
     dossierRow,
     `select snapshot, gone_at is not null as is_gone from dossier where account_id = $1 and dossier_id = any ($2::text[])`,
@@ -98,10 +89,7 @@ export async function adoptDossierChanges(transaction: Queryable, accountId: num
 }
 
 /** How many dossiers a sweep reports as new, as gone, and as changed otherwise. */
-export async function countDossierChanges(
-  database: Queryable,
-  runId: number,
-): Promise<{ appeared: number; changed: number; gone: number }> {
+export async function countDossierChanges(database: Queryable, runId: number) {
   const rows = await database.query(
     z.object({ appeared: z.number(), changed: z.number(), gone: z.number() }),
     `select count(*) filter (where kind = 'dossier_appeared')::integer as appeared,
@@ -114,34 +102,29 @@ export async function countDossierChanges(
 }
 
 /** The ids of an account's dossiers that are not gone, in order, after one of them; at most `limit`. */
-export async function listDossierIds(
+export function listDossierIds(
   database: Queryable,
   accountId: number,
   { after, limit }: { after: string; limit: number },
 ): Promise<readonly string[]> {
-  const rows = await database.query(
-    z.object({ dossierId: z.string() }),
+  return readColumn(
+    database,
+    z.string(),
     `select dossier_id from dossier where account_id = $1 and dossier_id > $2 and gone_at is null order by dossier_id limit $3`,
     [accountId, after, limit],
   );
-  return rows.map((row) => row.dossierId);
 }
 
 /** Marks dossiers that a proven sweep did not find as gone; gives them as they were last seen. */
-export async function markGone(
-  transaction: Queryable,
-  accountId: number,
-  dossierIds: readonly string[],
-  now: Date,
-): Promise<readonly DossierSnapshot[]> {
-  const rows = await transaction.query(
-    z.object({ snapshot: dossierSnapshotSchema }),
+export function markGone(transaction: Queryable, accountId: number, dossierIds: readonly string[], now: Date) {
+  return readColumn(
+    transaction,
+    dossierSnapshotSchema,
     `update dossier set gone_at = $3
      where account_id = $1 and dossier_id = any ($2::text[]) and gone_at is null
      returning snapshot`,
     [accountId, [...dossierIds], now],
   );
-  return rows.map((row) => row.snapshot);
 }
 
 /** How many records of dossiers a sweep looked up, and what became of them; `missing` are still to be looked up. */
@@ -208,8 +191,9 @@ const sweepRow = z.object({
 });
 
 /** What the sweep of a run came to, or null while it has not ended. */
-export async function readSweep(database: Queryable, runId: number): Promise<(SweepRow & { isStart: boolean }) | null> {
-  const rows = await database.query(
+export function readSweep(database: Queryable, runId: number): Promise<(SweepRow & { isStart: boolean }) | null> {
+  return findRow(
+    database,
     sweepRow,
     `select pages, dossiers, appeared, changed, gone, proven, unproven_because, sweep.details,
        not exists (
@@ -220,17 +204,16 @@ export async function readSweep(database: Queryable, runId: number): Promise<(Sw
      from sweep join run using (run_id) where run_id = $1`,
     [runId],
   );
-  return rows[0] ?? null;
 }
 
 /** Whether an account's dossiers were ever swept to the end; until then everything is a starting point and nothing a change. */
-export async function hasSweep(database: Queryable, accountId: number): Promise<boolean> {
-  const rows = await database.query(
-    z.object({ found: z.boolean() }),
+export function hasSweep(database: Queryable, accountId: number): Promise<boolean> {
+  return readValue(
+    database,
+    z.boolean(),
     'select exists (select from sweep join run using (run_id) where run.account_id = $1) as found',
     [accountId],
   );
-  return firstRow(rows, 'sweep').found;
 }
 
 const lastSweepRow = z.object({
@@ -242,12 +225,10 @@ const lastSweepRow = z.object({
 });
 
 /** The last sweep that has ended, of an account or of any account of an organisation; null before the first. */
-export async function findLastSweep(
-  database: Queryable,
-  of: number | { organisationId: number },
-): Promise<z.infer<typeof lastSweepRow> | null> {
+export async function findLastSweep(database: Queryable, of: number | { organisationId: number }) {
   const [condition, id] = typeof of === 'number' ? ['run.account_id', of] : ['run.organisation_id', of.organisationId];
-  const rows = await database.query(
+  return findRow(
+    database,
     lastSweepRow,
     `select run_id, account_id, account.is_test, run.finished_at,
        case when not sweep.proven then coalesce(sweep.unproven_because, 'the last sweep is not proven complete') end as "unprovenBecause"
@@ -256,15 +237,10 @@ export async function findLastSweep(
      order by run_id desc limit 1`,
     [id],
   );
-  return rows[0] ?? null;
 }
 
 /** Saves the windows that a sweep walks. */
-export async function saveSweepWindows(
-  transaction: Queryable,
-  runId: number,
-  windows: readonly CreationWindow[],
-): Promise<void> {
+export async function saveSweepWindows(transaction: Queryable, runId: number, windows: readonly CreationWindow[]) {
   const toInstant = (ms: number): string | null => (ms > 0 && Number.isFinite(ms) ? new Date(ms).toISOString() : null);
   await transaction.execute(
     `insert into sweep_window (run_id, place, created_from, created_to)
@@ -328,10 +304,7 @@ export async function readWindowWalks(database: Queryable, runId: number): Promi
 }
 
 /** How many dossiers were new and changed on the pages that a sweep has saved. */
-export async function sumSweptPages(
-  database: Queryable,
-  runId: number,
-): Promise<{ appeared: number; changed: number; gone: number }> {
+export async function sumSweptPages(database: Queryable, runId: number) {
   const rows = await database.query(
     z.object({ appeared: z.number(), changed: z.number() }),
     `select coalesce(sum(appeared), 0)::integer as appeared, coalesce(sum(changed), 0)::integer as changed
@@ -369,11 +342,7 @@ const toAskSql = `
     and (asked.run_id is null or asked.run_id < dossier.changed_by_run_id)`;
 
 /** The records that are to be asked for: those of the dossiers that changed last first. */
-export function listRecordsToAsk(
-  database: Queryable,
-  accountId: number,
-  limit: number,
-): Promise<readonly DossierRecordId[]> {
+export function listRecordsToAsk(database: Queryable, accountId: number, limit: number) {
   return database.query(
     z.object({ dossierId: z.string(), kind: z.enum(['dossier', 'entity', 'decision']), id: z.string() }),
     `select dossier_id, kind, record_id as id from (${toAskSql}) as due
@@ -383,13 +352,8 @@ export function listRecordsToAsk(
 }
 
 /** How many records are to be asked for. */
-export async function countRecordsToAsk(database: Queryable, accountId: number): Promise<number> {
-  const rows = await database.query(
-    z.object({ count: z.number() }),
-    `select count(*)::integer as count from (${toAskSql}) as due`,
-    [accountId],
-  );
-  return firstRow(rows, 'dossier_record').count;
+export function countRecordsToAsk(database: Queryable, accountId: number): Promise<number> {
+  return readValue(database, z.number(), `select count(*)::integer as count from (${toAskSql}) as due`, [accountId]);
 }
 
 /** How many records a sweep has asked for, and how many of them came. */

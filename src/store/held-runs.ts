@@ -3,7 +3,7 @@ import type { ComparedParty, VanishedBefore, VanishedFigures } from '../changes/
 import type { HeldFacts } from '../reports/run-facts.js';
 import { hitFamilies, severities } from '../vocabulary.js';
 
-import { firstRow, type Queryable } from './database/database.js';
+import { findRow, type Queryable, readValue } from './database/database.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql, storedMatchSchema, storedMatchSql } from './row-shapes.js';
 
 /** What a run answered for on which account. */
@@ -114,11 +114,7 @@ export async function readVanishedBefore(
 }
 
 /** Keeps the figures of a run in place of those of an earlier end of it. */
-export async function saveVanishing(
-  transaction: Queryable,
-  runId: number,
-  figures: readonly VanishedFigures[],
-): Promise<void> {
+export async function saveVanishing(transaction: Queryable, runId: number, figures: readonly VanishedFigures[]) {
   await transaction.execute('delete from run_vanishing where run_id = $1', [runId]);
   await transaction.execute(
     `insert into run_vanishing (run_id, family, known, vanished, standing)
@@ -133,13 +129,10 @@ const secondSearchRow = z.object({ searches: z.number(), vanished: z.number() })
 export type SecondSearches = z.infer<typeof secondSearchRow>;
 
 /** What a run has searched for again, or null. */
-export async function readSecondSearches(database: Queryable, runId: number): Promise<SecondSearches | null> {
-  const rows = await database.query(
-    secondSearchRow,
-    'select searches, vanished from run_second_search where run_id = $1',
-    [runId],
-  );
-  return rows[0] ?? null;
+export function readSecondSearches(database: Queryable, runId: number): Promise<SecondSearches | null> {
+  return findRow(database, secondSearchRow, 'select searches, vanished from run_second_search where run_id = $1', [
+    runId,
+  ]);
 }
 
 /** Notes what a run searches for again; it does so once. */
@@ -156,14 +149,14 @@ export async function saveSecondSearches(
 }
 
 /** How many customers a run has answered for. */
-export async function countAnswered(database: Queryable, runId: number): Promise<number> {
-  const rows = await database.query(
-    z.object({ customers: z.number() }),
+export function countAnswered(database: Queryable, runId: number): Promise<number> {
+  return readValue(
+    database,
+    z.number(),
     `select count(distinct party.customer_id)::integer as customers from screening join party using (party_id)
      where screening.run_id = $1 and screening.outcome in ('screened', 'reused')`,
     [runId],
   );
-  return firstRow(rows, 'screening').customers;
 }
 
 const holdRow = z.object({
@@ -287,27 +280,24 @@ const openedBySql = `exists (
 )`;
 
 /** How many alerts a run that is being held has opened or made worse. */
-export async function countOpenedAlerts(database: Queryable, runId: number): Promise<number> {
-  const rows = await database.query(
-    z.object({ alerts: z.number() }),
+export function countOpenedAlerts(database: Queryable, runId: number): Promise<number> {
+  return readValue(
+    database,
+    z.number(),
     `select count(distinct item_id)::integer as alerts from review_event
      where run_id = $1 and kind in ('opened', 'reopened', 'escalated', 'returned')`,
     [runId],
   );
-  return firstRow(rows, 'review_event').alerts;
 }
 
 /** The newest later run of the same roster and account whose answers are held, or null. */
-export async function findLaterHeld(
-  database: Queryable,
-  { runId, rosterId, accountId }: AnsweredRun,
-): Promise<number | null> {
-  const rows = await database.query(
-    z.object({ runId: z.number().nullable() }),
+export function findLaterHeld(database: Queryable, { runId, rosterId, accountId }: AnsweredRun) {
+  return readValue(
+    database,
+    z.number().nullable(),
     `select max(run.run_id) as "runId" from run_hold hold join run on run.run_id = hold.run_id
      where hold.kind = 'answers' and hold.accepted_at is null
        and run.roster_id = $2 and run.account_id = $3 and run.run_id > $1`,
     [runId, rosterId, accountId],
   );
-  return firstRow(rows, 'run_hold').runId;
 }

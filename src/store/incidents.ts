@@ -140,12 +140,7 @@ export const toScheduleSubject = (job: string, { cron, timezone }: { cron: strin
  * Notes that these are watched at a moment, and gives everything that is or was. Something new counts from then on, a roster from when it was
  * first known; what others were watched without for a day counts anew.
  */
-export async function noteWatched(
-  database: Queryable,
-  organisationId: number,
-  subjects: readonly string[],
-  now: Date,
-): Promise<readonly Watched[]> {
+export async function noteWatched(database: Queryable, organisationId: number, subjects: readonly string[], now: Date) {
   await database.execute(
     // In order, so that two that look at the same time wait for each other. A clock that was ahead keeps nothing from being expected.
     `with latest as (
@@ -267,12 +262,7 @@ export type AheadFacts = z.infer<typeof aheadRow>;
 const toleratedSql = `interval '5 minutes'`;
 
 /** Reads what is dated ahead of a moment, of these rosters; those of which nothing is are left out. */
-export async function readAhead(
-  database: Queryable,
-  organisationId: number,
-  rosters: readonly string[],
-  now: Date,
-): Promise<readonly AheadFacts[]> {
+export async function readAhead(database: Queryable, organisationId: number, rosters: readonly string[], now: Date) {
   return database.query(
     aheadRow,
     `select roster.name as roster, newest.name as run, newest.began_at as "startedAt",

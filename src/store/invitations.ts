@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Invitation } from '../client/invitations.js';
-import type { Queryable } from './database/database.js';
+import { findValue, type Queryable } from './database/database.js';
 
 /** Whose customers are invited, on which account. */
 export interface InvitingScope {
@@ -64,20 +64,19 @@ export async function* readCandidates(
   }
 }
 
-const idRow = z.object({ invitationId: z.number() });
-
 /**
  * Keeps that a customer is to be invited; null, with nothing kept, where the rule forbids it, where it is invited already, and where the
  * roster has another record of it than the one that was read.
  */
-export async function saveIntention(
+export function saveIntention(
   transaction: Queryable,
   accountId: number,
   intended: { discrepancyId: number; customerVersion: number | null; reference: string; channel: string },
   now: Date,
 ): Promise<number | null> {
-  const rows = await transaction.query(
-    idRow,
+  return findValue(
+    transaction,
+    z.number(),
     `with intended as (
        insert into invitation
          (account_id, roster_id, customer_id, discrepancy_id, customer_version, reference, channel, state, is_open, intended_at)
@@ -94,7 +93,6 @@ export async function saveIntention(
      select invitation_id from intended`,
     [accountId, intended.discrepancyId, intended.customerVersion, intended.reference, intended.channel, now],
   );
-  return rows[0]?.invitationId ?? null;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Queryable } from './database/database.js';
+import { findRow, type Queryable } from './database/database.js';
 import { isAheadSql } from './plan-sql.js';
 
 /** One time at which a job is due; `occasion` is what is done once only, `localDate` (yyyy-mm-dd) the date of the job's time zone. */
@@ -67,7 +67,8 @@ export async function beginJobRun(
      where organisation_id = $1 and job = $2 and occasion <> $3 and state = 'running'`,
     [organisationId, job, occasion, now],
   );
-  const [begun] = await transaction.query(
+  return findRow(
+    transaction,
     jobRunRow,
     `insert into job_run as known (organisation_id, job, occasion, local_date, due_at, state, is_late, attempts, owner, begun_at, attempt_at, deadline_at)
      values ($1, $2, $3, $4::date, $5, 'running', $8, 1, $6, $7, $7, $10)
@@ -95,7 +96,6 @@ export async function beginJobRun(
       new Date(now.getTime() + timeoutMs),
     ],
   );
-  return begun ?? null;
 }
 
 /** How one ended; `exitCode` is left out where it was interrupted and is to be taken up again. */
@@ -141,30 +141,20 @@ export async function noteMissedJob(
 }
 
 /** What became of one time at which a job was due; null when nothing is known of it. */
-export async function findJobRun(
-  database: Queryable,
-  organisationId: number,
-  job: string,
-  occasion: string,
-): Promise<JobRun | null> {
-  const [found] = await database.query(
+export function findJobRun(database: Queryable, organisationId: number, job: string, occasion: string) {
+  return findRow(
+    database,
     jobRunRow,
     `select ${jobRunColumns} from job_run where organisation_id = $1 and job = $2 and occasion = $3`,
     [organisationId, job, occasion],
   );
-  return found ?? null;
 }
 
 /**
  * The newest of each job by the time at which they were due, newest first, at most `limit` of each. With `now`, without what a clock that
  * was ahead has noted: it counts when that moment has come.
  */
-export async function readJobRuns(
-  database: Queryable,
-  organisationId: number,
-  limit: number,
-  now: Date | null = null,
-): Promise<readonly JobRun[]> {
+export async function readJobRuns(database: Queryable, organisationId: number, limit: number, now: Date | null = null) {
   return database.query(
     jobRunRow,
     `select ${jobRunColumns} from (
@@ -179,12 +169,7 @@ export async function readJobRuns(
 }
 
 /** Forgets what became of a job that runs too often for each time to be worth keeping, before a moment; only what ended well. */
-export async function forgetJobRuns(
-  transaction: Queryable,
-  organisationId: number,
-  job: string,
-  before: Date,
-): Promise<void> {
+export async function forgetJobRuns(transaction: Queryable, organisationId: number, job: string, before: Date) {
   await transaction.execute(
     `delete from job_run where organisation_id = $1 and job = $2 and due_at < $3 and state = 'finished' and exit_code = 0`,
     [organisationId, job, before],
@@ -192,18 +177,13 @@ export async function forgetJobRuns(
 }
 
 /** Asks whichever process runs a job to end it; gives the run, or null where none is under way. */
-export async function cancelJobRun(
-  transaction: Queryable,
-  organisationId: number,
-  job: string,
-  by: string,
-): Promise<JobRun | null> {
-  const [found] = await transaction.query(
+export function cancelJobRun(transaction: Queryable, organisationId: number, job: string, by: string) {
+  return findRow(
+    transaction,
     jobRunRow,
     `update job_run set cancelled_by = $3 where organisation_id = $1 and job = $2 and state = 'running' returning ${jobRunColumns}`,
     [organisationId, job, by],
   );
-  return found ?? null;
 }
 
 const jobScheduleRow = z.object({
@@ -288,12 +268,7 @@ export async function pauseSchedule(
 }
 
 /** Ends a pause. */
-export async function resumeSchedule(
-  transaction: Queryable,
-  organisationId: number,
-  by: string,
-  now: Date,
-): Promise<void> {
+export async function resumeSchedule(transaction: Queryable, organisationId: number, by: string, now: Date) {
   await transaction.execute(
     `update organisation set schedule_paused_until = $3::timestamptz, schedule_resumed_by = $2
      where organisation_id = $1 and schedule_paused_until > $3::timestamptz`,
@@ -302,16 +277,12 @@ export async function resumeSchedule(
 }
 
 /** The pause of a schedule that was not over at a moment; null where there is none. */
-export async function findSchedulePause(
-  database: Queryable,
-  organisationId: number,
-  now: Date,
-): Promise<SchedulePause | null> {
-  const [found] = await database.query(
+export function findSchedulePause(database: Queryable, organisationId: number, now: Date) {
+  return findRow(
+    database,
     pauseRow,
     `select schedule_paused_at as "pausedAt", schedule_paused_until as until, schedule_paused_by as by, schedule_pause_reason as reason
      from organisation where organisation_id = $1 and schedule_paused_until > $2`,
     [organisationId, now],
   );
-  return found ?? null;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { firstRow, type Queryable, requireRows } from './database/database.js';
+import { firstRow, type Queryable, readValue, requireRows } from './database/database.js';
 
 /** How one POST ended, as the ledger keeps it, in the row that was noted before it was sent. */
 export interface AttemptRecord {
@@ -18,12 +18,7 @@ export interface SearchAttempts {
 }
 
 /** Notes requests as in flight before they are sent; gives the ledger row of each. */
-export async function noteInFlight(
-  transaction: Queryable,
-  runId: number,
-  requestIds: readonly number[],
-  now: Date,
-): Promise<ReadonlyMap<number, number>> {
+export async function noteInFlight(transaction: Queryable, runId: number, requestIds: readonly number[], now: Date) {
   const rows = await transaction.query(
     z.object({ attemptId: z.number(), requestId: z.number() }),
     `insert into search_attempt (run_id, request_id, started_at, outcome)
@@ -238,12 +233,7 @@ export async function readUsageAndPosition(
 }
 
 /** What was noted in the ledger after a position, of the account and of the run, sent or not; and the new position. */
-export async function readNotedSince(
-  database: Queryable,
-  accountId: number,
-  runId: number,
-  position: LedgerPosition,
-): Promise<{ account: number; run: number; position: LedgerPosition }> {
+export async function readNotedSince(database: Queryable, accountId: number, runId: number, position: LedgerPosition) {
   const { settledId, newestId } = position;
   const rows = await database.query(lookRow, lookSql('$3::bigint', '$4::bigint', '$1', '$2'), [
     accountId,
@@ -269,19 +259,13 @@ export async function readNotedSince(
 }
 
 /** Opens the next batch of a run inside its transaction; everything the transaction saves carries the batch's id. */
-export async function insertCommitBatch(
-  transaction: Queryable,
-  runId: number,
-  epoch: number,
-  items: number,
-  now: Date,
-): Promise<number> {
-  const rows = await transaction.query(
-    z.object({ batchId: z.number() }),
+export function insertCommitBatch(transaction: Queryable, runId: number, epoch: number, items: number, now: Date) {
+  return readValue(
+    transaction,
+    z.number(),
     `insert into commit_batch (run_id, epoch, sequence, items, committed_at)
      select $1, $2, coalesce(max(sequence), 0) + 1, $3, $4 from commit_batch where run_id = $1
      returning batch_id`,
     [runId, epoch, items, now],
   );
-  return firstRow(rows, 'commit_batch').batchId;
 }

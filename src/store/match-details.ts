@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { DetailCounts, DetailFacts, DetailKind, DetailLookup } from '../reports/list-facts.js';
+import type { DetailCounts, DetailKind, DetailLookup } from '../reports/list-facts.js';
 import { agreements, detailStops, severities } from '../vocabulary.js';
-import type { Queryable } from './database/database.js';
+import { type Queryable, readColumn } from './database/database.js';
 
 const newHitRow = z.object({
   matchId: z.string(),
@@ -31,12 +31,13 @@ export function readNewHits(database: Queryable, runId: number): Promise<readonl
  * The ids that no run on the account has asked about: of hits of the roster's that are items and that the last answer still shows, and of
  * entities that their kept activities name; what waits for a decision first, then by priority.
  */
-export async function readDetailBacklog(
+export function readDetailBacklog(
   database: Queryable,
   { rosterId, accountId }: { rosterId: number; accountId: number },
 ): Promise<readonly string[]> {
-  const rows = await database.query(
-    z.object({ id: z.string() }),
+  return readColumn(
+    database,
+    z.string(),
     `with listed as materialized (
        select item.listed ->> 'id' as id, bool_or(item.state in ('open', 'proposed')) as waits, max(item.priority) as priority
        from review_item item
@@ -64,7 +65,6 @@ export async function readDetailBacklog(
      order by bool_or(waits) desc, max(priority) desc, id collate "C"`,
     [rosterId, accountId],
   );
-  return rows.map(({ id }) => id);
 }
 
 /** One look-up to be saved. */
@@ -182,11 +182,7 @@ export async function readDetailCounts(database: Queryable, runId: number): Prom
 }
 
 /** What a run fetched, and the runs whose findings its report carries. */
-export async function readDetailFacts(
-  database: Queryable,
-  runId: number,
-  earlierRunIds: readonly number[],
-): Promise<DetailFacts> {
+export async function readDetailFacts(database: Queryable, runId: number, earlierRunIds: readonly number[]) {
   return {
     counts: await readDetailCounts(database, runId),
     lookups: await readDetailLookups(database, [...earlierRunIds, runId]),

@@ -116,11 +116,7 @@ export type NightFigures = z.infer<typeof nightFigure>;
  * The nights of these rosters, each roster once, known or not. A night was to screen everybody who is due: an onboarding, a run over new or
  * chosen customers and one that was given up for a newer one are none.
  */
-function readNightFigures(
-  database: Queryable,
-  organisationId: number,
-  rosters: readonly string[],
-): Promise<readonly NightFigures[]> {
+function readNightFigures(database: Queryable, organisationId: number, rosters: readonly string[]) {
   return database.query(
     nightFigure,
     `with night as (

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Database, Queryable } from './database/database.js';
+import { type Database, findRow, type Queryable, readColumn } from './database/database.js';
 
 const outboxKinds = ['mail_report', 'mail_warning', 'mail_failure', 'webhook'] as const;
 /** What is told: a report, critical changes before the report, a run that could not be made, a change of state to another system. */
@@ -92,11 +92,7 @@ export async function queueOutbox(transaction: Queryable, entries: readonly Outb
 }
 
 /** What the outbox holds of these kinds, oldest first: what waits, was refused or given up; what was sent or put aside only where `all` is asked for. */
-export async function listOutbox(
-  database: Queryable,
-  kinds: readonly OutboxKind[],
-  { all }: { all: boolean },
-): Promise<readonly OutboxRow[]> {
+export async function listOutbox(database: Queryable, kinds: readonly OutboxKind[], { all }: { all: boolean }) {
   return database.query(
     outboxRow,
     `select ${outboxColumns} from outbox where kind = any ($1::text[]) and ($2::boolean or state not in ('sent', 'dropped')) order by outbox_id`,
@@ -140,9 +136,10 @@ interface OutboxClaim {
 }
 
 /** Claims what has been due longest and is claimed by nobody alive; null when there is none. */
-export async function claimNext(database: Database, claim: OutboxClaim): Promise<OutboxRow | null> {
+export function claimNext(database: Database, claim: OutboxClaim): Promise<OutboxRow | null> {
   // The embedded database has one process: what another has claimed there was left by one that died.
-  const rows = await database.query(
+  return findRow(
+    database,
     outboxRow,
     `update outbox set claimed_by = $2, claimed_until = clock_timestamp() + $4::float8 * interval '1 millisecond'
      where outbox_id = (
@@ -165,7 +162,6 @@ export async function claimNext(database: Database, claim: OutboxClaim): Promise
       claim.keyPrefix ?? '',
     ],
   );
-  return rows[0] ?? null;
 }
 
 /** What became of one attempt, with what the other side said: `failed` is tried again at `nextAttemptAt`. */
@@ -228,10 +224,7 @@ const attemptRow = z.object({
 export type OutboxAttempt = z.infer<typeof attemptRow>;
 
 /** The attempts at each of these rows, first to last; a row that was never tried has none. */
-export async function readAttempts(
-  database: Queryable,
-  outboxIds: readonly number[],
-): Promise<ReadonlyMap<number, readonly OutboxAttempt[]>> {
+export async function readAttempts(database: Queryable, outboxIds: readonly number[]) {
   const rows = await database.query(
     attemptRow.extend({ outboxId: z.number() }),
     `select outbox_id, attempt, tried_at, outcome, said
@@ -254,15 +247,15 @@ export interface OutboxDrop {
  * Puts what was refused or given up aside for good, and with `evenQueued` what is still to be tried; gives the numbers of what it put aside:
  * nothing that was sent, was put aside before, or is being sent at this moment.
  */
-export async function dropOutbox(
+export function dropOutbox(
   transaction: Queryable,
   { dialect }: Pick<Database, 'dialect'>,
   outboxIds: readonly number[],
   { by, reason, at, evenQueued }: OutboxDrop & { evenQueued: boolean },
 ): Promise<readonly number[]> {
-  const rows = await transaction.query(
-    z.object({ id: z.number() }),
-    // The embedded database has one process: what another has claimed there was left by one that died.
+  return readColumn(
+    transaction,
+    z.number(), // The embedded database has one process: what another has claimed there was left by one that died.
     `update outbox set state = 'dropped', dropped_at = $2, dropped_by = $3, dropped_because = $4, claimed_by = null, claimed_until = null
      where outbox_id = any ($1::bigint[])
        and (state in ('refused', 'given_up') or $5::boolean and state = 'queued')
@@ -270,5 +263,4 @@ export async function dropOutbox(
      returning outbox_id as id`,
     [[...outboxIds], at, by, reason, evenQueued, dialect === 'embedded'],
   );
-  return rows.map(({ id }) => id);
 }

@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import type { TierDue } from '../screening/cadence.js';
-import { type Database, firstRow, openBindings, type Queryable, requireRows } from './database/database.js';
+import {
+  type Database,
+  firstRow,
+  openBindings,
+  type Queryable,
+  readColumn,
+  readValue,
+  requireRows,
+} from './database/database.js';
 import {
   inScopeSql,
   knownAnswersSql,
@@ -53,14 +61,14 @@ export async function insertPlan(transaction: Queryable, runId: number, input: P
 }
 
 /** Whether anything of a run's plan has been done, or any call was made for it. */
-export async function hasBegun(database: Queryable, runId: number): Promise<boolean> {
-  const rows = await database.query(
-    z.object({ begun: z.boolean() }),
+export function hasBegun(database: Queryable, runId: number): Promise<boolean> {
+  return readValue(
+    database,
+    z.boolean(),
     `select exists (select from search_attempt where run_id = $1 and outcome <> 'not_sent')
        or exists (select from screening where run_id = $1 and outcome in ('screened', 'reused', 'failed')) as begun`,
     [runId],
   );
-  return firstRow(rows, 'screening').begun;
 }
 
 /** Takes a plan back of which nothing has been done. */
@@ -132,14 +140,11 @@ export async function countStoredPlan(database: Queryable, runId: number): Promi
 }
 
 /** References of customers that a plan leaves out for its budget although they are overdue or were never screened as they are. */
-export async function listUrgentOverBudget(
-  database: Queryable,
-  input: PlanInput,
-  limit: number,
-): Promise<readonly string[]> {
+export async function listUrgentOverBudget(database: Queryable, input: PlanInput, limit: number) {
   const bindings = openBindings();
-  const rows = await database.query(
-    z.object({ reference: z.string() }),
+  return readColumn(
+    database,
+    z.string(),
     `with ${planSql(bindings, input)}
      select customer.reference
      from (
@@ -152,14 +157,10 @@ export async function listUrgentOverBudget(
      limit ${bindings.bind(limit, 'integer')}`,
     bindings.values,
   );
-  return rows.map((row) => row.reference);
 }
 
 /** How many customers the budget of a run has left out, and how many of them are overdue, forced or were never screened as they are. */
-export async function countOverBudget(
-  database: Queryable,
-  runId: number,
-): Promise<{ customers: number; urgent: number }> {
+export async function countOverBudget(database: Queryable, runId: number) {
   const rows = await database.query(
     z.object({ customers: z.number(), urgent: z.number() }),
     `select count(distinct party.customer_id)::integer as customers,
@@ -178,11 +179,7 @@ export interface ForcedScreening {
 }
 
 /** Notes whom a run is to ask about, before its plan is made; who is noted already keeps the first reason. */
-export async function forceScreenings(
-  transaction: Queryable,
-  runId: number,
-  rows: readonly ForcedScreening[],
-): Promise<void> {
+export async function forceScreenings(transaction: Queryable, runId: number, rows: readonly ForcedScreening[]) {
   if (rows.length === 0) return;
   await transaction.execute(
     `insert into forced_screening (run_id, party_id, because)

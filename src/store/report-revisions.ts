@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { firstRow, type Queryable } from './database/database.js';
+import { findValue, firstRow, type Queryable, readColumn } from './database/database.js';
 import { isWholeSql } from './metrics.js';
 import { ownerSql } from './review/items.js';
 import { type StoredWaitingItem, waitingItemsSql, waitingOrderSql, waitingRow } from './review/waiting.js';
@@ -40,10 +40,7 @@ const revisionRow = z
 const columns = 'revision, sweep_run_ids, earlier_run_ids, former_settings_record_id, manifest_sha256';
 
 /** The reports of a run, oldest first. */
-export async function readRevisions(
-  database: Queryable,
-  run: RunRow,
-): Promise<readonly (ReportRevision & { isCurrent: boolean })[]> {
+export async function readRevisions(database: Queryable, run: RunRow) {
   return database.query(
     revisionRow,
     `select ${columns}, created_at >= $2::timestamptz as is_current from report where run_id = $1 order by revision`,
@@ -84,19 +81,17 @@ export async function fixReportRevision(transaction: Queryable, run: RunRow, now
   return firstRow(inserted, 'report');
 }
 
-const idRow = z.object({ runId: z.number() });
-
 /** Under which settings the run was begun that the roster's last report before this one is of. */
-async function findFormerSettings(transaction: Queryable, { runId, rosterId }: RunRow): Promise<number | null> {
-  const rows = await transaction.query(
-    z.object({ recordId: z.number().nullable() }),
+function findFormerSettings(transaction: Queryable, { runId, rosterId }: RunRow): Promise<number | null> {
+  return findValue(
+    transaction,
+    z.number().nullable(),
     `select run.settings_record_id as "recordId" from run
      where roster_id = $2 and run_id < $1
        and exists (select from report where report.run_id = run.run_id and report.manifest_sha256 is not null)
      order by run_id desc limit 1`,
     [runId, rosterId],
   );
-  return rows[0]?.recordId ?? null;
 }
 
 /** SQL: no later screening of the roster ($2) than the run ($1) has come so far that it takes the findings in. */
@@ -106,9 +101,10 @@ const isNewest = `not exists (
     and newer.state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('newer')}
 )`;
 
-async function findUnreadSweeps(transaction: Queryable, run: RunRow): Promise<readonly number[]> {
-  const rows = await transaction.query(
-    idRow,
+function findUnreadSweeps(transaction: Queryable, run: RunRow): Promise<readonly number[]> {
+  return readColumn(
+    transaction,
+    z.number(),
     `select swept.run_id from run swept
      join sweep on sweep.run_id = swept.run_id
      where swept.organisation_id = $3 and swept.account_id = $4 and swept.finished_at is not null
@@ -121,12 +117,12 @@ async function findUnreadSweeps(transaction: Queryable, run: RunRow): Promise<re
      order by swept.run_id`,
     [run.runId, run.rosterId, run.organisationId, run.accountId],
   );
-  return rows.map((row) => row.runId);
 }
 
-async function findUnreadRuns(transaction: Queryable, run: RunRow): Promise<readonly number[]> {
-  const rows = await transaction.query(
-    idRow,
+function findUnreadRuns(transaction: Queryable, run: RunRow): Promise<readonly number[]> {
+  return readColumn(
+    transaction,
+    z.number(),
     `select earlier.run_id from run earlier
      where earlier.roster_id = $2 and earlier.run_id < $1
        and (
@@ -145,16 +141,10 @@ async function findUnreadRuns(transaction: Queryable, run: RunRow): Promise<read
      order by earlier.run_id`,
     [run.runId, run.rosterId],
   );
-  return rows.map((row) => row.runId);
 }
 
 /** Notes the digest of a report's manifest once it has been written whole; the first one stays. */
-export async function noteManifest(
-  transaction: Queryable,
-  runId: number,
-  revision: number,
-  manifestSha256: string,
-): Promise<void> {
+export async function noteManifest(transaction: Queryable, runId: number, revision: number, manifestSha256: string) {
   await transaction.execute(
     `update report set manifest_sha256 = $3 where run_id = $1 and revision = $2 and manifest_sha256 is null`,
     [runId, revision, manifestSha256],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Match, MatchSet } from '../matches/match.js';
 import { runKinds } from '../vocabulary.js';
-import { firstRow, type Queryable, requireRows } from './database/database.js';
+import { findValue, type Queryable, readColumn, readValue, requireRows } from './database/database.js';
 import {
   judgedTierSql,
   partyFactsSchema,
@@ -76,11 +76,7 @@ const toSizes = ({ total, truncated, matches }: MatchSet) => ({
   first_match_id: matches.find(({ rank }) => rank === 1)?.id ?? null,
 });
 
-async function findResponses(
-  transaction: Queryable,
-  organisationId: number,
-  digests: readonly string[],
-): Promise<ReadonlyMap<string, number>> {
+async function findResponses(transaction: Queryable, organisationId: number, digests: readonly string[]) {
   if (digests.length === 0) return new Map();
   const rows = await transaction.query(
     idRow,
@@ -91,10 +87,7 @@ async function findResponses(
   return new Map(rows.map((row) => [row.digest, row.responseId]));
 }
 
-async function saveMatches(
-  transaction: Queryable,
-  matches: readonly (Match & { responseId: number })[],
-): Promise<void> {
+async function saveMatches(transaction: Queryable, matches: readonly (Match & { responseId: number })[]) {
   if (matches.length === 0) return;
   const saved = await transaction.execute(
     `insert into match (response_id, rank, match_id, name, schema, is_hit, score, topics, birth_dates, countries)
@@ -116,10 +109,7 @@ const matchSetRow = z.object({
 });
 
 /** The match sets of stored answers by response id. */
-export async function readMatchSets(
-  database: Queryable,
-  responseIds: readonly number[],
-): Promise<ReadonlyMap<number, MatchSet>> {
+export async function readMatchSets(database: Queryable, responseIds: readonly number[]) {
   if (responseIds.length === 0) return new Map();
   const rows = await database.query(
     matchSetRow,
@@ -156,28 +146,20 @@ const answerRow = z.object({
 export type HistoricalAnswer = z.infer<typeof answerRow>;
 
 /** The next parties of an organisation after one, by number. */
-export async function listParties(
-  database: Queryable,
-  organisation: string,
-  after: number,
-  limit: number,
-): Promise<readonly number[]> {
-  const rows = await database.query(
-    z.object({ partyId: z.number() }),
+export function listParties(database: Queryable, organisation: string, after: number, limit: number) {
+  return readColumn(
+    database,
+    z.number(),
     `select party_id
      from party join customer using (customer_id) join roster using (roster_id) join organisation using (organisation_id)
      where organisation.name = $1 and party_id > $2
      order by party_id limit $3`,
     [organisation, after, limit],
   );
-  return rows.map(({ partyId }) => partyId);
 }
 
 /** Everything that was answered for these parties and not taken back, by party, account and run; what repeats the answer before is left out. */
-export async function readAnswerHistory(
-  database: Queryable,
-  partyIds: readonly number[],
-): Promise<readonly HistoricalAnswer[]> {
+export async function readAnswerHistory(database: Queryable, partyIds: readonly number[]) {
   return database.query(
     answerRow,
     `select party_id, account_id, run_id, kind, started_at, saved_at, request_id, response_id, customer_version, settings_digest, cap
@@ -249,10 +231,7 @@ const decisionRow = z.object({
 export type HistoricalDecision = z.infer<typeof decisionRow>;
 
 /** What people have decided about these parties' items and what became of it, oldest first. */
-export async function readDecisionHistory(
-  database: Queryable,
-  partyIds: readonly number[],
-): Promise<readonly HistoricalDecision[]> {
+export async function readDecisionHistory(database: Queryable, partyIds: readonly number[]) {
   return database.query(
     decisionRow,
     `select item.party_id, item.account_id, item.listed ->> 'id' as "matchId", told.at, told.kind
@@ -276,11 +255,7 @@ export async function readDecisionHistory(
 }
 
 /** How many changes are stored of an organisation's runs that began since then, first screenings apart. */
-export async function countStoredChanges(
-  database: Queryable,
-  organisation: string,
-  since: Date | null,
-): Promise<{ changes: number; baseline: number }> {
+export async function countStoredChanges(database: Queryable, organisation: string, since: Date | null) {
   const rows = await database.query(
     z.object({ changes: z.number(), baseline: z.number() }),
     `select count(*) filter (where not is_baseline)::integer as changes, count(*) filter (where is_baseline)::integer as baseline
@@ -292,13 +267,10 @@ export async function countStoredChanges(
 }
 
 /** The length at which an account's lists are known to be cut without a word, or null. */
-export async function readListCap(database: Queryable, accountId: number): Promise<number | null> {
-  const rows = await database.query(
-    z.object({ length: z.number() }),
-    'select length from list_cap where account_id = $1 and gone_at is null',
-    [accountId],
-  );
-  return rows[0]?.length ?? null;
+export function readListCap(database: Queryable, accountId: number): Promise<number | null> {
+  return findValue(database, z.number(), 'select length from list_cap where account_id = $1 and gone_at is null', [
+    accountId,
+  ]);
 }
 
 /** Notes what a run showed of an account's cap: which one stands from now on, or that none does. */
@@ -358,12 +330,12 @@ export async function takeForCut(transaction: Queryable, runId: number, length: 
        and party_state.state in ('clear', 'below_threshold')`,
     [runId, length],
   );
-  const rows = await transaction.query(
-    z.object({ customers: z.number() }),
+  return readValue(
+    transaction,
+    z.number(),
     `select count(distinct party.customer_id)::integer as customers from (${partiesOfLength}) parties join party using (party_id)`,
     [runId, length],
   );
-  return firstRow(rows, 'party_state').customers;
 }
 
 /** Takes the lists of this length in a run for whole again, except where they still hide a known match. Gives how many customers have one. */
@@ -376,10 +348,10 @@ export async function takeForWhole(transaction: Queryable, runId: number, length
        and party_state.state = 'incompletely_seen' and party_state.unreturned is null`,
     [runId, length],
   );
-  const rows = await transaction.query(
-    z.object({ customers: z.number() }),
+  return readValue(
+    transaction,
+    z.number(),
     `select count(distinct party.customer_id)::integer as customers from (${partiesOfLength}) parties join party using (party_id)`,
     [runId, length],
   );
-  return firstRow(rows, 'party_state').customers;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ComparedCustomer } from '../roster/change-guards.js';
-import { firstRow, type Queryable } from './database/database.js';
+import { findValue, firstRow, type Queryable, readColumn, readValue } from './database/database.js';
 import { plainSql, type SeatedRecord, type StagedImport, seatedRecordSchema } from './roster-settling.js';
 import { fieldSeparator, rowSeparator } from './roster-staging.js';
 import type { PlainCounts } from './save-requests.js';
@@ -74,13 +74,10 @@ export const toLeavingSql = (absentBefore: string): string => `(
  * Whoever is absent since before this moment has been missing on `leaveAfterDays` further days (UTC) of whole snapshots, the one that is
  * being imported included. Days without a snapshot say nothing of anybody and do not count; null while there were not so many.
  */
-export async function findLeavingDay(
-  transaction: Queryable,
-  rosterId: number,
-  { importedAt, leaveAfterDays }: LeavingRule,
-): Promise<Date | null> {
-  const rows = await transaction.query(
-    z.object({ day: z.date() }),
+export function findLeavingDay(transaction: Queryable, rosterId: number, { importedAt, leaveAfterDays }: LeavingRule) {
+  return findValue(
+    transaction,
+    z.date(),
     `select day at time zone 'UTC' as day
      from (
        select date_trunc('day', imported_at at time zone 'UTC') as day from roster_import where roster_id = $1 and not is_delta
@@ -90,7 +87,6 @@ export async function findLeavingDay(
      order by day desc offset $3::integer - 1 limit 1`,
     [rosterId, importedAt, leaveAfterDays],
   );
-  return rows[0]?.day ?? null;
 }
 
 /** Whether a step's customer is shown again. */
@@ -215,18 +211,14 @@ export async function readRosterBefore(transaction: Queryable, rosterId: number,
 }
 
 /** Those of the references that are customers of the roster. */
-export async function findKnown(
-  transaction: Queryable,
-  rosterId: number,
-  references: readonly string[],
-): Promise<readonly string[]> {
+export async function findKnown(transaction: Queryable, rosterId: number, references: readonly string[]) {
   if (references.length === 0) return [];
-  const rows = await transaction.query(
-    z.object({ reference: z.string() }),
+  return readColumn(
+    transaction,
+    z.string(),
     'select reference from customer where roster_id = $1 and reference = any($2::text[])',
     [rosterId, [...references]],
   );
-  return rows.map(({ reference }) => reference);
 }
 
 const batchSize = 5_000;
@@ -300,10 +292,7 @@ export async function* compareRecords(
 }
 
 /** How many customers of the roster have an alert or a decision, and how many new rows have a known customer's id as their name. */
-export async function readComparedFigures(
-  transaction: Queryable,
-  { runId, rosterId }: StagedImport,
-): Promise<{ withAlerts: number; namesAsIds: number }> {
+export async function readComparedFigures(transaction: Queryable, { runId, rosterId }: StagedImport) {
   const rows = await transaction.query(
     z.object({ withAlerts: z.number(), namesAsIds: z.number() }),
     `select
@@ -324,15 +313,15 @@ export async function readComparedFigures(
 }
 
 /** Whether any accepted row of a staged snapshot has a birth date. */
-export async function hasBirthDates(transaction: Queryable, runId: number): Promise<boolean> {
-  const rows = await transaction.query(
-    z.object({ found: z.boolean() }),
+export function hasBirthDates(transaction: Queryable, runId: number): Promise<boolean> {
+  return readValue(
+    transaction,
+    z.boolean(),
     `select exists (
        select from roster_record where run_id = $1 and record #>> '{parties,0,birthDate}' is not null
      ) as found`,
     [runId],
   );
-  return firstRow(rows, 'roster_record').found;
 }
 
 /** The accepted rows of these customers as they were read, under the headers of the source. */

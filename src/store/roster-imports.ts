@@ -4,7 +4,7 @@ import type { RosterSource, SnapshotFacts } from '../reports/run-facts.js';
 import type { DoubtReason, RejectedRow, RejectReason } from '../roster/customer.js';
 import type { DoubtedRow } from '../roster/doubts.js';
 import { partyTypes } from '../vocabulary.js';
-import { type Database, firstRow, openBindings, type Queryable } from './database/database.js';
+import { type Database, findRow, openBindings, type Queryable, readValue } from './database/database.js';
 import { inPartyScopeSql, isSearchedSql, type PlanInput } from './plan-sql.js';
 import type { StagedImport } from './roster-settling.js';
 import { withoutNul } from './roster-staging.js';
@@ -30,11 +30,7 @@ const acceptanceRow = z.object({
 }) satisfies z.ZodType<RosterAcceptanceFacts>;
 
 /** Notes who has taken a run's roster against which guards, and why. */
-export async function saveRosterAcceptance(
-  transaction: Queryable,
-  runId: number,
-  acceptance: RosterAcceptanceFacts,
-): Promise<void> {
+export async function saveRosterAcceptance(transaction: Queryable, runId: number, acceptance: RosterAcceptanceFacts) {
   const { acceptedBy, isAttested, reason, acceptedAt } = acceptance;
   await transaction.execute(
     `insert into roster_acceptance (run_id, accepted_by, is_attested, reason, accepted_at, held_by, changes)
@@ -83,8 +79,9 @@ export async function saveRosterHold(
 }
 
 /** The roster that guards held in this run; null where none was. */
-export async function readRosterHold(database: Queryable, runId: number): Promise<RosterHold | null> {
-  const rows = await database.query(
+export function readRosterHold(database: Queryable, runId: number): Promise<RosterHold | null> {
+  return findRow(
+    database,
     z.object({
       source: z.string(),
       sourceDigest: z.string(),
@@ -97,14 +94,10 @@ export async function readRosterHold(database: Queryable, runId: number): Promis
      from roster_hold where run_id = $1 order by hold_id desc limit 1`,
     [runId],
   );
-  return rows[0] ?? null;
 }
 
 /** Who took the roster that a run went by against its guards: for the run itself, and for the import that it went by. */
-export async function readRosterAcceptances(
-  database: Queryable,
-  runId: number,
-): Promise<readonly RosterAcceptanceFacts[]> {
+export async function readRosterAcceptances(database: Queryable, runId: number) {
   return database.query(
     acceptanceRow,
     `select accepted_by, is_attested, reason, accepted_at, held_by, changes
@@ -187,11 +180,7 @@ const rejectRow: z.ZodType<RejectedRow> = z.object({
 });
 
 /** The rows that a run's import rejected, by file and line; the first `limit` where one is given. */
-export async function readRejects(
-  database: Queryable,
-  runId: number,
-  limit: number | null = null,
-): Promise<readonly RejectedRow[]> {
+export async function readRejects(database: Queryable, runId: number, limit: number | null = null) {
   return database.query(
     rejectRow,
     `select reject.line, reject.file, reject.column_name as "column", reject.reason,
@@ -206,10 +195,7 @@ export async function readRejects(
 }
 
 /** The first rows that a run's import accepted with values in doubt, by file and line. */
-export async function readDoubtedRows(
-  database: Queryable,
-  runId: number,
-): Promise<readonly Omit<DoubtedRow, 'ordinal'>[]> {
+export async function readDoubtedRows(database: Queryable, runId: number) {
   return database.query(
     doubtedRow,
     `select doubt.line, doubt.file, doubt.reference, doubt.doubts, doubt.fields, doubt.is_party
@@ -222,39 +208,36 @@ export async function readDoubtedRows(
 }
 
 /** How many rows a run's import rejected. */
-export async function countRejects(database: Queryable, runId: number): Promise<number> {
-  const rows = await database.query(
-    z.object({ count: z.number() }),
+export function countRejects(database: Queryable, runId: number): Promise<number> {
+  return readValue(
+    database,
+    z.number(),
     'select count(*) as count from roster_reject join roster_import using (import_id) where roster_import.run_id = $1',
     [runId],
   );
-  return firstRow(rows, 'roster_reject').count;
 }
 
 /** Whether the organisation's roster of this name was ever imported. */
-export async function hasImport(database: Queryable, organisationId: number, roster: string): Promise<boolean> {
-  const rows = await database.query(
-    z.object({ found: z.boolean() }),
+export function hasImport(database: Queryable, organisationId: number, roster: string): Promise<boolean> {
+  return readValue(
+    database,
+    z.boolean(),
     `select exists (
        select from roster_import join roster using (roster_id) where organisation_id = $1 and roster.name = $2
      ) as found`,
     [organisationId, roster],
   );
-  return firstRow(rows, 'roster_import').found;
 }
 
 /** From where, with which digest and how many rows a run imported its roster, or null when it has not. */
-export async function readImportOrigin(
-  database: Queryable,
-  runId: number,
-): Promise<{ source: string; digest: string; rows: number; rejected: number } | null> {
-  const rows = await database.query(
+export function readImportOrigin(database: Queryable, runId: number) {
+  return findRow(
+    database,
     z.object({ source: z.string(), digest: z.string(), rows: z.number(), rejected: z.number() }),
     `select source, source_digest as digest, rows, rejected from roster_import
      where run_id = $1 order by import_id desc limit 1`,
     [runId],
   );
-  return rows[0] ?? null;
 }
 
 const snapshotColumns = `
@@ -311,29 +294,25 @@ const sourceRow = snapshotRow.extend({
 }) satisfies z.ZodType<RosterSource>;
 
 /** What a run's own import made of its roster; null when it imported nothing. */
-export async function readSnapshot(database: Queryable, runId: number): Promise<SnapshotFacts | null> {
-  const rows = await database.query(
+export function readSnapshot(database: Queryable, runId: number): Promise<SnapshotFacts | null> {
+  return findRow(
+    database,
     snapshotRow,
     `select ${snapshotColumns} from roster_import where run_id = $1 order by import_id desc limit 1`,
     [runId],
   );
-  return rows[0] ?? null;
 }
 
 /** The import that a run of the roster went by: its own, else the last one before it. */
-export async function readRosterSource(
-  database: Queryable,
-  rosterId: number | null,
-  runId: number,
-): Promise<RosterSource | null> {
-  const rows = await database.query(
+export function readRosterSource(database: Queryable, rosterId: number | null, runId: number) {
+  return findRow(
+    database,
     sourceRow,
     `select source, source_digest as digest, imported_at, ${snapshotColumns}
      from roster_import where roster_id = $1 and run_id <= $2
      order by import_id desc limit 1`,
     [rosterId, runId],
   );
-  return rows[0] ?? null;
 }
 
 const partyRow = z.object({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { firstRow, type Queryable, requireAll } from './database/database.js';
+import { firstRow, type Queryable, readValue, requireAll } from './database/database.js';
 import { findLeavingDay, isReturningSql, type SnapshotCounts, toLeavingSql } from './roster-figures.js';
 import { changedFieldsSql, plainSql, takeRoom } from './roster-settling.js';
 import {
@@ -16,10 +16,7 @@ import type { ImportOrigin } from './unaccepted-customers.js';
 import { saveUnaccepted, saveUnreadableParties } from './unaccepted-customers.js';
 
 /** Takes blocks of customer and request numbers for whoever asks; gives the numbers before their first. */
-export async function takeNumbers(
-  transaction: Queryable,
-  wanted: number,
-): Promise<Pick<ImportOrigin, 'lastCustomerId' | 'lastRequestId'>> {
+export async function takeNumbers(transaction: Queryable, wanted: number) {
   const rows = await transaction.query(
     z.object({ lastCustomerId: z.number(), lastRequestId: z.number() }),
     'select take_customer_ids($1) as "lastCustomerId", take_request_ids($1) as "lastRequestId"',
@@ -78,9 +75,10 @@ async function awake(transaction: Queryable, work: Promise<number>): Promise<num
   }
 }
 
-async function insertImport(transaction: Queryable, origin: ImportOrigin, counts: SnapshotCounts): Promise<number> {
-  const rows = await transaction.query(
-    z.object({ importId: z.number() }),
+function insertImport(transaction: Queryable, origin: ImportOrigin, counts: SnapshotCounts): Promise<number> {
+  return readValue(
+    transaction,
+    z.number(),
     `insert into roster_import (
        run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers,
        joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, party_headers,
@@ -115,7 +113,6 @@ async function insertImport(transaction: Queryable, origin: ImportOrigin, counts
       origin.controlTotal ?? null,
     ],
   );
-  return firstRow(rows, 'roster_import').importId;
 }
 
 async function saveRejects(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { StoreError } from '../errors.js';
-import { firstRow, type Queryable, type Transaction } from './database/database.js';
+import { firstRow, type Queryable, readValue, type Transaction } from './database/database.js';
 import { plainSql, type SeatedParty } from './roster-settling.js';
 import { toPlainRequestsSql } from './save-requests.js';
 
@@ -295,11 +295,7 @@ const rejectionRow = z.object({
 export type StagedRejection = z.infer<typeof rejectionRow>;
 
 /** The first rows that an import rejects, related parties last. */
-export async function listStagedRejections(
-  transaction: Queryable,
-  runId: number,
-  limit: number,
-): Promise<readonly StagedRejection[]> {
+export async function listStagedRejections(transaction: Queryable, runId: number, limit: number) {
   const columns = 'ordinal, line, file, reference, reject_column as "column", reject_reason as reason, value_class';
   return transaction.query(
     rejectionRow,
@@ -314,10 +310,7 @@ export async function listStagedRejections(
 }
 
 /** How many staged rows are rejected, related parties included, by reason. */
-export async function countRejectReasons(
-  transaction: Queryable,
-  runId: number,
-): Promise<Readonly<Record<string, number>>> {
+export async function countRejectReasons(transaction: Queryable, runId: number) {
   const rows = await transaction.query(
     z.object({ reason: z.string(), count: z.number() }),
     `select reject_reason as reason, count(*)::integer as count
@@ -354,12 +347,12 @@ export async function countNewRequests(
 ): Promise<number> {
   const staying = `${plainSql} and leaves is null`;
   const wanted = isFirst ? `${toPlainRequestsSql(staying)} union all ${newStepRequestsSql}` : newStepRequestsSql;
-  const rows = await transaction.query(
-    z.object({ requests: z.number() }),
+  return readValue(
+    transaction,
+    z.number(),
     `select count(*)::integer as requests from (select distinct type, name from (${wanted}) wanted) wanted`,
     [runId],
   );
-  return firstRow(rows, 'roster_step').requests;
 }
 
 /** What an import has on its way: rows of the roster and of related parties, and what a snapshot changes. */

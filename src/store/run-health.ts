@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { WatchFacts } from '../reports/list-facts.js';
 import type { HealthFacts } from '../reports/run-facts.js';
-import { firstRow, type Queryable } from './database/database.js';
+import { findRow, findValue, firstRow, type Queryable } from './database/database.js';
 import type { AnswerFindings, ChangeVolume } from './run-sums.js';
 
 const healthShape = z.object({
@@ -52,13 +52,8 @@ export async function saveRunHealth(transaction: Queryable, runId: number, terms
 }
 
 /** How a run's calls went; null for one that closed before it was noted. */
-export async function readRunHealth(database: Queryable, runId: number): Promise<HealthFacts | null> {
-  const rows = await database.query(
-    z.object({ health: healthShape.nullable() }),
-    'select health from run where run_id = $1',
-    [runId],
-  );
-  return rows[0]?.health ?? null;
+export function readRunHealth(database: Queryable, runId: number): Promise<HealthFacts | null> {
+  return findValue(database, healthShape.nullable(), 'select health from run where run_id = $1', [runId]);
 }
 
 /** How a run's calls went, counted from the ledger. */
@@ -135,11 +130,7 @@ const findingsRow = z.object({
 });
 
 /** What the last `limit` comparable runs of the same roster and account before this one found. */
-export async function readFormerFindings(
-  database: Queryable,
-  runId: number,
-  limit: number,
-): Promise<readonly RunFindings[]> {
+export async function readFormerFindings(database: Queryable, runId: number, limit: number) {
   return database.query(
     findingsRow,
     // Whom a list or a flag has chosen is no usual crowd.
@@ -218,11 +209,11 @@ const watchRow = z
   );
 
 /** What watching a run came to; null for a run that was never watched. */
-export async function readRunWatch(database: Queryable, runId: number): Promise<WatchFacts | null> {
-  const rows = await database.query(
+export function readRunWatch(database: Queryable, runId: number): Promise<WatchFacts | null> {
+  return findRow(
+    database,
     watchRow,
     `select rates, cap as length, cap_standing as standing, capped_customers as customers, volume from run_watch where run_id = $1`,
     [runId],
   );
-  return rows[0] ?? null;
 }

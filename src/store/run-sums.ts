@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { RunCounts } from '../reports/list-facts.js';
 
-import { firstRow, type Queryable } from './database/database.js';
+import { firstRow, type Queryable, readValue } from './database/database.js';
 
 const count = z.number().int().nonnegative();
 
@@ -223,9 +223,10 @@ async function countAttempts(database: Queryable, runId: number) {
 }
 
 /** How many calls that left, or may have, and whose answer nobody knows were made again. */
-async function countBilledTwice(database: Queryable, runId: number): Promise<number> {
-  const rows = await database.query(
-    z.object({ calls: z.number() }),
+function countBilledTwice(database: Queryable, runId: number): Promise<number> {
+  return readValue(
+    database,
+    z.number(),
     `select count(*)::integer as calls
      from search_attempt unanswered where unanswered.run_id = $1 and ${isUnansweredSql} and exists (
        select from search_attempt again
@@ -234,7 +235,6 @@ async function countBilledTwice(database: Queryable, runId: number): Promise<num
      )`,
     [runId],
   );
-  return firstRow(rows, 'search_attempt').calls;
 }
 
 /** What the answers of a run have held so far. */

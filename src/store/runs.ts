@@ -13,7 +13,15 @@ import {
   runStages,
   runStates,
 } from '../vocabulary.js';
-import { type Database, firstRow, type Queryable } from './database/database.js';
+import {
+  type Database,
+  findRow,
+  findValue,
+  firstRow,
+  type Queryable,
+  readColumn,
+  readValue,
+} from './database/database.js';
 import { noteBillableAttempts } from './ledger.js';
 import { isWholeSql } from './metrics.js';
 import { screeningKindsSql } from './row-shapes.js';
@@ -94,16 +102,16 @@ export async function setRunStage(database: Queryable, runId: number, stage: Run
 }
 
 /** Notes under which account a run works; gives the run's mode, which is the account's where there is one. */
-export async function setRunAccount(database: Queryable, runId: number, accountId: number | null): Promise<RunMode> {
-  const rows = await database.query(
-    z.object({ mode: z.enum(runModes) }),
+export function setRunAccount(database: Queryable, runId: number, accountId: number | null): Promise<RunMode> {
+  return readValue(
+    database,
+    z.enum(runModes),
     `update run set account_id = $2,
        mode = coalesce((select case when is_test then 'test' else 'live' end from account where account_id = $2), mode)
      where run_id = $1
      returning mode`,
     [runId, accountId],
   );
-  return firstRow(rows, 'run').mode;
 }
 
 /**
@@ -234,19 +242,18 @@ export const runRow = z.object({
 export type RunRow = z.infer<typeof runRow>;
 
 /** The newest run under this lease that never came to its end, or null. */
-export async function findOpenRun(database: Queryable, leaseKey: string): Promise<RunRow | null> {
-  const rows = await database.query(
+export function findOpenRun(database: Queryable, leaseKey: string): Promise<RunRow | null> {
+  return findRow(
+    database,
     runRow,
     `select * from run where lease_key = $1 and state in ('running', 'stopped') order by run_id desc limit 1`,
     [leaseKey],
   );
-  return rows[0] ?? null;
 }
 
 /** The run with this number, or null. */
-export async function readRun(database: Queryable, runId: number): Promise<RunRow | null> {
-  const rows = await database.query(runRow, 'select * from run where run_id = $1', [runId]);
-  return rows[0] ?? null;
+export function readRun(database: Queryable, runId: number): Promise<RunRow | null> {
+  return findRow(database, runRow, 'select * from run where run_id = $1', [runId]);
 }
 
 /** The newest runs, newest first. */
@@ -299,13 +306,14 @@ export async function findUnsentRuns(database: Queryable): Promise<readonly RunR
  * The runs of a roster under an account whose plans were left before they were worked through, since one of them last came to its end:
  * what remains of them is planned anew. `before` is the run that asks; null for one that is not begun.
  */
-export async function findLeftRuns(
+export function findLeftRuns(
   database: Queryable,
   scope: { rosterId: number; accountId: number | null },
   before: number | null,
 ): Promise<readonly number[]> {
-  const rows = await database.query(
-    z.object({ runId: z.number() }),
+  return readColumn(
+    database,
+    z.number(),
     `with screening_run as (
        select run_id, state from run
        where roster_id = $1 and account_id = $2 and kind in (${screeningKindsSql}) and ${isWholeSql('run')} and ($3::bigint is null or run_id < $3)
@@ -316,17 +324,16 @@ export async function findLeftRuns(
      order by run_id`,
     [scope.rosterId, scope.accountId, before],
   );
-  return rows.map(({ runId }) => runId);
 }
 
 /** When a run last saved anything. */
-export async function readLastActivity(database: Queryable, run: RunRow): Promise<Date> {
-  const rows = await database.query(
-    z.object({ last: z.date() }),
+export function readLastActivity(database: Queryable, run: RunRow): Promise<Date> {
+  return readValue(
+    database,
+    z.date(),
     `select greatest($2::timestamptz, $3::timestamptz, max(committed_at)) as last from commit_batch where run_id = $1`,
     [run.runId, run.startedAt, run.finishedAt],
   );
-  return firstRow(rows, 'commit_batch').last;
 }
 
 /** The name of a run as people see it, fit for a folder: UTC date, kind, number. */
@@ -374,13 +381,13 @@ export async function noteRunKey(database: Queryable, runId: number, fingerprint
 }
 
 /** The fingerprints of the keys that a run worked under, in the order of their first use. */
-export async function readRunKeys(database: Queryable, runId: number): Promise<readonly string[]> {
-  const rows = await database.query(
-    z.object({ fingerprint: z.string() }),
+export function readRunKeys(database: Queryable, runId: number): Promise<readonly string[]> {
+  return readColumn(
+    database,
+    z.string(),
     'select fingerprint from run_key where run_id = $1 order by first_used_at, fingerprint',
     [runId],
   );
-  return rows.map((row) => row.fingerprint);
 }
 
 const cadenceSchema: z.ZodType<Cadence> = z.object({
@@ -398,13 +405,8 @@ export async function setRunCadence(transaction: Queryable, runId: number, caden
 }
 
 /** The cadence that a run planned with, or null where none was recorded: a sweep, an import, a run older than that. */
-export async function readRunCadence(database: Queryable, runId: number): Promise<Cadence | null> {
-  const rows = await database.query(
-    z.object({ cadence: cadenceSchema.nullable() }),
-    'select cadence from run where run_id = $1',
-    [runId],
-  );
-  return rows[0]?.cadence ?? null;
+export function readRunCadence(database: Queryable, runId: number): Promise<Cadence | null> {
+  return findValue(database, cadenceSchema.nullable(), 'select cadence from run where run_id = $1', [runId]);
 }
 
 /**

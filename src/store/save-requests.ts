@@ -59,12 +59,7 @@ export async function saveRequests(
   }
 }
 
-async function insertRequests(
-  transaction: Queryable,
-  origin: RequestOrigin,
-  plain: PlainCounts,
-  onConflict: string,
-): Promise<number> {
+async function insertRequests(transaction: Queryable, origin: RequestOrigin, plain: PlainCounts, onConflict: string) {
   await takeRoom(transaction);
   const { runId, organisationId, isFirst } = origin;
   const own = isFirst ? await insertOwnRequests(transaction, origin, onConflict) : 0;

@@ -28,12 +28,7 @@ export async function saveScreeningResults(
 }
 
 /** Saves results of one outcome and reason. */
-async function saveAlike(
-  transaction: Queryable,
-  runId: number,
-  batchId: number,
-  results: readonly ScreeningResult[],
-): Promise<void> {
+async function saveAlike(transaction: Queryable, runId: number, batchId: number, results: readonly ScreeningResult[]) {
   const [first] = results;
   if (first === undefined) return;
   // No join: a plan that was just made has no statistics yet, and a join walks through the whole run for every batch.
@@ -131,10 +126,7 @@ function readPage(database: Queryable, runId: number, page: Page): Promise<Searc
 }
 
 /** How many distinct searches a run has planned and how many of them remain. */
-export async function countSearchTasks(
-  database: Queryable,
-  runId: number,
-): Promise<{ total: number; remaining: number }> {
+export async function countSearchTasks(database: Queryable, runId: number) {
   const rows = await database.query(
     z.object({ total: z.number(), remaining: z.number() }),
     `select count(distinct request_id)::integer as total,
@@ -146,10 +138,7 @@ export async function countSearchTasks(
 }
 
 /** A search that this run has had answered, to ask once more as a control; undefined when there is none yet. */
-export async function findAnsweredRequest(
-  database: Queryable,
-  runId: number,
-): Promise<{ type: 'person' | 'entity'; name: string } | undefined> {
+export async function findAnsweredRequest(database: Queryable, runId: number) {
   const [row] = await database.query(
     z.object({ type: z.enum(partyTypes), name: z.string() }),
     `select request.type, request.name
@@ -162,10 +151,7 @@ export async function findAnsweredRequest(
 }
 
 /** How many distinct searches of a run remain, and how many of them are of customers that were never screened. */
-export async function countRemainingSearches(
-  database: Queryable,
-  runId: number,
-): Promise<{ searches: number; ofNew: number }> {
+export async function countRemainingSearches(database: Queryable, runId: number) {
   const rows = await database.query(
     z.object({ searches: z.number(), ofNew: z.number() }),
     `select count(distinct request_id)::integer as searches,
@@ -179,11 +165,7 @@ export async function countRemainingSearches(
 const row = z.object({ partyId: z.number(), matchIds: z.array(z.string()) });
 
 /** The ids under which reviewers have confirmed that a match is the customer, by party; a party without any is not in it. */
-export async function readConfirmedMatches(
-  database: Queryable,
-  accountId: number,
-  partyIds: readonly number[],
-): Promise<ReadonlyMap<number, ReadonlySet<string>>> {
+export async function readConfirmedMatches(database: Queryable, accountId: number, partyIds: readonly number[]) {
   if (partyIds.length === 0) return new Map();
   const rows = await database.query(
     row,
@@ -240,11 +222,7 @@ const stateRow = z
   );
 
 /** The last valid answers for these parties, by party id. */
-export async function readPartyStates(
-  database: Queryable,
-  accountId: number,
-  partyIds: readonly number[],
-): Promise<ReadonlyMap<number, PartyStateRow>> {
+export async function readPartyStates(database: Queryable, accountId: number, partyIds: readonly number[]) {
   const rows = await database.query(
     stateRow,
     `select party_id, request_id, response_id, customer_version, settings_digest, reported_scores, unreturned, state
@@ -258,11 +236,7 @@ export async function readPartyStates(
  * Holds the states that `partiesSql` gives (rows of `account_id` and `party_id`) until the transaction ends, in the order in which everybody
  * holds them: two transactions that update the same states never wait for each other.
  */
-export async function holdStates(
-  transaction: Queryable,
-  partiesSql: string,
-  parameters: readonly unknown[],
-): Promise<void> {
+export async function holdStates(transaction: Queryable, partiesSql: string, parameters: readonly unknown[]) {
   await transaction.execute(
     `select from party_state where (account_id, party_id) in (${partiesSql})
      order by party_id, account_id for no key update`,
@@ -278,11 +252,7 @@ interface StateKey {
 }
 
 /** Saves the newest valid answers of parties in place of the former ones, which stay beside them until a later run answers. */
-export async function savePartyStates(
-  transaction: Queryable,
-  key: StateKey,
-  states: readonly NewPartyState[],
-): Promise<void> {
+export async function savePartyStates(transaction: Queryable, key: StateKey, states: readonly NewPartyState[]) {
   const others = states.filter(({ isKnown }) => !isKnown);
   await Promise.all([dateStates(transaction, key, states, others), replaceStates(transaction, key, others)]);
 }

@@ -65,11 +65,7 @@ export async function saveUnaccepted(transaction: Queryable, origin: ImportOrigi
  * Keeps the new ids that a held roster names, its rejected rows included; of an earlier held roster only those stay that this one names too.
  * Nothing else of a held roster counts. Gives how many ids wait because of it.
  */
-export async function saveHeldIds(
-  transaction: Queryable,
-  { runId, rosterId, isDelta }: StagedImport,
-  heldAt: Date,
-): Promise<number> {
+export async function saveHeldIds(transaction: Queryable, { runId, rosterId, isDelta }: StagedImport, heldAt: Date) {
   await transaction.execute(
     `delete from unaccepted_customer unaccepted
      where roster_id = $2 and reason = 'roster_held' and not $3 and not exists (

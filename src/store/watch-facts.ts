@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { runStates } from '../vocabulary.js';
-import type { Queryable } from './database/database.js';
+import { findRow, type Queryable } from './database/database.js';
 import { isNightSql, isWholeSql, takenAtSql } from './metrics.js';
 import { runIdSql } from './runs.js';
 
@@ -59,12 +59,12 @@ export async function findLastSweeps(database: Queryable, organisationId: number
 
 async function findNights(database: Queryable, fromSql: string, values: readonly unknown[]): Promise<Nights> {
   const findNewest = async (excluded: string): Promise<NightFacts | null> => {
-    const rows = await database.query(
+    return findRow(
+      database,
       nightRow,
       `select ${nightColumns} ${fromSql} and run.state not in (${excluded}) order by run.run_id desc limit 1`,
       values,
     );
-    return rows[0] ?? null;
   };
   const begun = await findNewest(`'abandoned'`);
   return { begun, ended: begun?.state === 'running' ? await findNewest(`'abandoned', 'running'`) : begun };

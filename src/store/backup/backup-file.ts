@@ -6,7 +6,7 @@ import { createGunzip } from 'node:zlib';
 import { z } from 'zod';
 import { BackupError } from '../../errors.js';
 import { findOddFile } from '../../files.js';
-import type { Queryable } from '../database/database.js';
+import { type Queryable, readColumn } from '../database/database.js';
 import { type Migration, packagedMigrations, readMigrations } from '../database/migrate.js';
 
 /** The name and version of the format. */
@@ -88,7 +88,6 @@ function findMigrations(
 }
 
 const columnRow = z.object({ table: z.string(), columns: z.array(z.string()), written: z.array(z.string()) });
-const nameRow = z.object({ name: z.string() });
 
 /** A table: all its columns in the order of a row's text form, and those that can be written (the others are generated). */
 export type TableColumns = z.infer<typeof columnRow>;
@@ -115,22 +114,23 @@ export async function describeTables(
 }
 
 /** The tables of our schema that outlive a crash, partitions among them; those of an extension are the extension's. */
-export async function listPermanentTables(database: Queryable): Promise<readonly string[]> {
-  const rows = await database.query(
-    nameRow,
+export function listPermanentTables(database: Queryable): Promise<readonly string[]> {
+  return readColumn(
+    database,
+    z.string(),
     `select relname::text as name from pg_class class
      where relnamespace = (select oid from pg_namespace where nspname = current_schema())
        and relkind in ('r', 'p', 'f', 'm') and relpersistence = 'p'
        and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = class.oid and deptype = 'e')
      order by 1`,
   );
-  return rows.map(({ name }) => name);
 }
 
 /** The sequences of these tables' columns, and those that stand beside them, by name. */
-export async function listSequences(database: Queryable, tables: readonly string[]): Promise<readonly string[]> {
-  const rows = await database.query(
-    nameRow,
+export function listSequences(database: Queryable, tables: readonly string[]): Promise<readonly string[]> {
+  return readColumn(
+    database,
+    z.string(),
     `select sequence.relname::text as name
      from pg_class sequence
      left join pg_depend owned on owned.classid = 'pg_class'::regclass and owned.objid = sequence.oid
@@ -141,7 +141,6 @@ export async function listSequences(database: Queryable, tables: readonly string
      order by 1`,
     [[...tables], looseSequences],
   );
-  return rows.map(({ name }) => name);
 }
 
 /** Sequences that are of no column. */

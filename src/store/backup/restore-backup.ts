@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { BackupError } from '../../errors.js';
-import type { Database, Transaction } from '../database/database.js';
+import { type Database, readColumn, type Transaction } from '../database/database.js';
 import { createMigrationTable, layMigration, type Migration, readLanded } from '../database/migrate.js';
 import { restoredKey } from '../leases.js';
 import { runIdSql } from '../runs.js';
@@ -258,10 +258,11 @@ export async function settleRestored(
   };
 }
 
-async function listOpenRuns(transaction: Transaction): Promise<string[]> {
+function listOpenRuns(transaction: Transaction): Promise<string[]> {
   // Those that another of the kind has followed are not gone on with.
-  const rows = await transaction.query(
-    z.object({ name: z.string() }),
+  return readColumn(
+    transaction,
+    z.string(),
     `select ${runIdSql('run')} as name from run
      where state in ('running', 'stopped') and not exists (
        select from run as later
@@ -269,5 +270,4 @@ async function listOpenRuns(transaction: Transaction): Promise<string[]> {
      )
      order by run_id`,
   );
-  return rows.map(({ name }) => name);
 }

@@ -168,6 +168,51 @@ function withoutValues(error: unknown, message: string): Error {
   return copy;
 }
 
+/** The first row of a statement; null where it gives none. */
+export async function findRow<Row>(
+  database: Queryable,
+  row: z.ZodType<Row>,
+  sql: string,
+  parameters?: readonly unknown[],
+): Promise<Row | null> {
+  const [first] = await database.query(row, sql, parameters);
+  return first ?? null;
+}
+
+/** What a statement of one column gives. */
+export async function readColumn<Value>(
+  database: Queryable,
+  value: z.ZodType<Value>,
+  sql: string,
+  parameters?: readonly unknown[],
+): Promise<Value[]> {
+  const rows = await database.query(z.record(z.string(), value), sql, parameters);
+  return rows.flatMap((row) => Object.values(row));
+}
+
+/** The value of a statement of one column; null where it gives no row. */
+export async function findValue<Value>(
+  database: Queryable,
+  value: z.ZodType<Value>,
+  sql: string,
+  parameters?: readonly unknown[],
+): Promise<Value | null> {
+  const [first] = await readColumn(database, value, sql, parameters);
+  return first ?? null;
+}
+
+/** The value of a statement of one row and one column; throws StoreError `row_missing` when it gives no row. */
+export async function readValue<Value>(
+  database: Queryable,
+  value: z.ZodType<Value>,
+  sql: string,
+  parameters?: readonly unknown[],
+): Promise<Value> {
+  const [first] = await readColumn(database, value, sql, parameters);
+  if (first === undefined) throw new StoreError('row_missing', 'a statement that gives one row gave none');
+  return first;
+}
+
 /** The one row that a statement must give; throws StoreError naming the table when there is none. */
 export function firstRow<Row>(rows: readonly Row[], table: string): Row {
   const row = rows[0];

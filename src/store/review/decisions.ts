@@ -4,7 +4,7 @@ import type { OpenItemsFacts } from '../../reports/list-facts.js';
 import type { SettledFacts } from '../../reports/run-facts.js';
 import type { DispositionVerdict, Severity } from '../../vocabulary.js';
 import { absences, dispositionVerdicts, itemStates, severities, worstTopics } from '../../vocabulary.js';
-import { firstRow, type Queryable } from '../database/database.js';
+import { findValue, type Queryable, readValue } from '../database/database.js';
 import { ownerShape, seenCustomerSchema, seenCustomerSql, storedMatchSchema } from '../row-shapes.js';
 import { ownerSql } from './items.js';
 
@@ -46,10 +46,7 @@ export type DecidableItem = z.infer<typeof itemRow>;
  * These items and the states of their parties, each held until the transaction ends, so that of two who decide at once the second sees what
  * the first has decided.
  */
-export async function holdItems(
-  transaction: Queryable,
-  itemIds: readonly number[],
-): Promise<ReadonlyMap<number, DecidableItem>> {
+export async function holdItems(transaction: Queryable, itemIds: readonly number[]) {
   const ids = [...new Set(itemIds)].sort((left, right) => left - right);
   // In one order for everybody, reviewers and runs: items, then states. Two who hold the same never wait for each other.
   await transaction.execute(`select from review_item where item_id = any ($1::bigint[]) order by item_id for update`, [
@@ -65,10 +62,7 @@ export async function holdItems(
 }
 
 /** These items as they are, by id. */
-export async function readDecidableItems(
-  database: Queryable,
-  itemIds: readonly number[],
-): Promise<ReadonlyMap<number, DecidableItem>> {
+export async function readDecidableItems(database: Queryable, itemIds: readonly number[]) {
   const rows = await database.query(
     itemRow,
     `select item.item_id, item.party_id, item.account_id, item.state, item.absence, item.severity,
@@ -91,10 +85,7 @@ export async function readDecidableItems(
 }
 
 /** The references of the customers whom these items are about, by item. */
-export async function readReferences(
-  database: Queryable,
-  itemIds: readonly number[],
-): Promise<ReadonlyMap<number, string>> {
+export async function readReferences(database: Queryable, itemIds: readonly number[]) {
   const rows = await database.query(
     z.object({ itemId: z.number(), reference: z.string() }),
     `select item.item_id, customer.reference
@@ -128,9 +119,10 @@ interface NewDisposition {
 }
 
 /** Adds a decision to an item's history, and the database puts the item where it stands by that; gives the decision's number. */
-export async function saveDisposition(transaction: Queryable, decision: NewDisposition, now: Date): Promise<number> {
-  const rows = await transaction.query(
-    z.object({ dispositionId: z.number() }),
+export function saveDisposition(transaction: Queryable, decision: NewDisposition, now: Date): Promise<number> {
+  return readValue(
+    transaction,
+    z.number(),
     `insert into disposition (
        item_id, kind, verdict, reviewer, is_attested, reason, comment, decided_at, origin, seen, seen_digest, expires_at, refers_to, sheet_id, due_at
      ) values (
@@ -156,7 +148,6 @@ export async function saveDisposition(transaction: Queryable, decision: NewDispo
       decision.dueAt,
     ],
   );
-  return firstRow(rows, 'disposition').dispositionId;
 }
 
 /** From a decision on a score is measured from the one that was decided on; the items are held. */
@@ -176,10 +167,7 @@ export async function noteDecidedScores(
 const ruleRow = z.object({ accountId: z.number(), severities: z.array(z.enum(severities)) });
 
 /** Which severities need two people, by account, as the organisation's runs have last said; the database itself refuses less. */
-export async function readFourEyes(
-  database: Queryable,
-  accountIds: readonly number[],
-): Promise<ReadonlyMap<number, ReadonlySet<Severity>>> {
+export async function readFourEyes(database: Queryable, accountIds: readonly number[]) {
   const rows = await database.query(
     ruleRow,
     `select account.account_id, rule.severities
@@ -228,14 +216,15 @@ const openItemsRow = z.object({
 }) satisfies z.ZodType<OpenItemsFacts>;
 
 /** Counts what waits for reviewers of a roster's customers on an account at `now`, and keeps it with the run. */
-export async function saveOpenItems(
+export function saveOpenItems(
   transaction: Queryable,
   runId: number,
   { rosterId, accountId }: { rosterId: number; accountId: number },
   now: Date,
 ): Promise<OpenItemsFacts> {
-  const rows = await transaction.query(
-    z.object({ items: openItemsRow }),
+  return readValue(
+    transaction,
+    openItemsRow,
     `with waiting as (
        select item.severity, ${ownerSql('item', '$4')} as owner, item.state, item.opened_at, item.absence, party.customer_id,
          coalesce(item.due_at < $4::timestamptz, false) as is_overdue, $4::timestamptz - item.opened_at as age
@@ -274,17 +263,11 @@ export async function saveOpenItems(
      returning open_items as items`,
     [runId, rosterId, accountId, now, z.enum(severities).options],
   );
-  return firstRow(rows, 'run').items;
 }
 
 /** What waited for reviewers when a run closed; null for one that has not closed, or closed before there were items. */
-export async function readOpenItems(database: Queryable, runId: number): Promise<OpenItemsFacts | null> {
-  const rows = await database.query(
-    z.object({ items: openItemsRow.nullable() }),
-    'select open_items as items from run where run_id = $1',
-    [runId],
-  );
-  return rows[0]?.items ?? null;
+export function readOpenItems(database: Queryable, runId: number): Promise<OpenItemsFacts | null> {
+  return findValue(database, openItemsRow.nullable(), 'select open_items as items from run where run_id = $1', [runId]);
 }
 
 const settledShape = z.object({
@@ -336,11 +319,8 @@ export async function saveSettledItems(
 }
 
 /** What was settled when a run closed; null for one of which nothing was made, or that closed before it was counted. */
-export async function readSettledItems(database: Queryable, runId: number): Promise<SettledFacts | null> {
-  const rows = await database.query(
-    z.object({ settled: settledShape.nullable() }),
-    'select settled_items as settled from run where run_id = $1',
-    [runId],
-  );
-  return rows[0]?.settled ?? null;
+export function readSettledItems(database: Queryable, runId: number): Promise<SettledFacts | null> {
+  return findValue(database, settledShape.nullable(), 'select settled_items as settled from run where run_id = $1', [
+    runId,
+  ]);
 }

@@ -62,11 +62,7 @@ const itemRow = z
   });
 
 /** Holds the items of parties on an account until the transaction ends, in the order in which everybody holds items: nobody decides meanwhile. */
-export async function holdItemsOfParties(
-  transaction: Queryable,
-  accountId: number,
-  partyIds: readonly number[],
-): Promise<void> {
+export async function holdItemsOfParties(transaction: Queryable, accountId: number, partyIds: readonly number[]) {
   await transaction.execute(
     `select from review_item where account_id = $1 and party_id = any ($2::bigint[]) order by item_id for update`,
     [accountId, [...partyIds]],
@@ -74,11 +70,7 @@ export async function holdItemsOfParties(
 }
 
 /** The items of parties on an account, by party id. */
-export async function readReviewItems(
-  database: Queryable,
-  accountId: number,
-  partyIds: readonly number[],
-): Promise<ReadonlyMap<number, readonly StoredItem[]>> {
+export async function readReviewItems(database: Queryable, accountId: number, partyIds: readonly number[]) {
   const rows = await database.query(
     itemRow,
     `select item.item_id, item.party_id, item.state, item.listed, item.severity, item.rule, item.priority,

@@ -27,11 +27,7 @@ export type LegacyCustomer = z.infer<typeof customerRow>;
 export type LegacyCandidate = LegacyCustomer['items'][number];
 
 /** The customers of these references in all rosters, with their items on all accounts. */
-export function readLegacyCustomers(
-  database: Queryable,
-  organisation: string,
-  references: readonly string[],
-): Promise<readonly LegacyCustomer[]> {
+export function readLegacyCustomers(database: Queryable, organisation: string, references: readonly string[]) {
   return database.query(
     customerRow,
     `select customer.reference, roster.name as roster, (

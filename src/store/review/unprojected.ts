@@ -4,7 +4,7 @@ import type { Match } from '../../matches/match.js';
 import type { SeenCustomer } from '../../matches/review-item.js';
 import type { ChangeCause, MatchChangeKind, RiskTier, Severity } from '../../vocabulary.js';
 import { agreements, changeCauses, matchChangeKinds, severities } from '../../vocabulary.js';
-import { firstRow, type Queryable } from '../database/database.js';
+import { firstRow, type Queryable, readColumn } from '../database/database.js';
 import {
   judgedTierSql,
   partyFactsSchema,
@@ -46,8 +46,6 @@ export interface UnprojectedParty {
   causes: ReadonlyMap<string, ChangeCause>;
 }
 
-const idRow = z.object({ partyId: z.number() });
-
 /** SQL: the changes of a roster's runs ($1) on an account ($2) of which no items have been made. */
 const unprojectedSql = `
   run cross join lateral (
@@ -82,10 +80,7 @@ export interface StateDisagreements {
 }
 
 /** Computes the alerts of a roster on an account anew from dispositions and answers, and compares. */
-export async function findStateDisagreements(
-  database: Queryable,
-  { rosterId, accountId }: ProjectionScope,
-): Promise<StateDisagreements> {
+export async function findStateDisagreements(database: Queryable, { rosterId, accountId }: ProjectionScope) {
   const rows = await database.query(
     z.object({ alerts: z.number(), hits: z.number() }),
     `select (select count(*)::integer from ${withoutAlertSql}) as hits, count(*)::integer as alerts
@@ -114,13 +109,10 @@ export async function findStateDisagreements(
  * The parties whose items have to be looked at: their matches have changed, the record has beside which an item was seen, the roster no
  * longer names them or does again, a decision has run out by `now`, a hit has no item, or a held run has opened one.
  */
-export async function findUnprojectedParties(
-  database: Queryable,
-  { rosterId, accountId }: ProjectionScope,
-  now: Date,
-): Promise<readonly number[]> {
-  const rows = await database.query(
-    idRow,
+export function findUnprojectedParties(database: Queryable, { rosterId, accountId }: ProjectionScope, now: Date) {
+  return readColumn(
+    database,
+    z.number(),
     `select event.party_id from ${unprojectedSql} where ${inScopeSql}
      union
      select item.party_id
@@ -149,7 +141,6 @@ export async function findUnprojectedParties(
      order by 1`,
     [rosterId, accountId, now],
   );
-  return rows.map(({ partyId }) => partyId);
 }
 
 const partyRow = z

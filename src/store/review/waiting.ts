@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { WaitingItem } from '../../reports/review-list.js';
 import type { Severity } from '../../vocabulary.js';
 import { absences, dispositionVerdicts, itemStates, runModes, severities } from '../../vocabulary.js';
-import { firstRow, type Queryable } from '../database/database.js';
+import { findValue, type Queryable, readValue } from '../database/database.js';
 import { keptDetailsSql } from '../match-details.js';
 import {
   joinPartySql,
@@ -108,10 +108,7 @@ export const waitingItemsSql = (moment: string): string => `
 export const waitingOrderSql = 'order by event.priority desc, event.due_at, event.item_id';
 
 /** What waits for reviewers, on whatever account it was found, the first to be looked at first. */
-export function readWaitingItems(
-  database: Queryable,
-  { organisation, roster, assignee, now }: WaitingChoice,
-): Promise<readonly StoredWaitingItem[]> {
+export function readWaitingItems(database: Queryable, { organisation, roster, assignee, now }: WaitingChoice) {
   return database.query(
     waitingRow,
     `${waitingItemsSql('$3')}
@@ -124,16 +121,13 @@ export function readWaitingItems(
 }
 
 /** Notes that a working list was written; gives its number. */
-export async function insertReviewSheet(
-  database: Queryable,
-  sheet: { exportedAt: Date; exportedBy: string },
-): Promise<number> {
-  const rows = await database.query(
-    z.object({ sheetId: z.number() }),
+export function insertReviewSheet(database: Queryable, sheet: { exportedAt: Date; exportedBy: string }) {
+  return readValue(
+    database,
+    z.number(),
     `insert into review_sheet (exported_at, exported_by) values ($1, $2) returning sheet_id`,
     [sheet.exportedAt, sheet.exportedBy],
   );
-  return firstRow(rows, 'review_sheet').sheetId;
 }
 
 /** Which waiting items are meant: these, or all for which each of the other things holds that is said. */
@@ -191,16 +185,16 @@ export async function saveAssignments(
  * Whether somebody of this name may decide, as far as the database can tell: where a role nightscreen_reviewer exists its members that can
  * log in. Null where nothing says who may.
  */
-export async function isKnownReviewer(database: Queryable, name: string): Promise<boolean | null> {
-  const rows = await database.query(
-    z.object({ isKnown: z.boolean().nullable() }),
+export function isKnownReviewer(database: Queryable, name: string): Promise<boolean | null> {
+  return findValue(
+    database,
+    z.boolean().nullable(),
     `select case when exists (select from pg_roles where rolname = 'nightscreen_reviewer') then exists (
        select from pg_roles login
        where login.rolname = $1 and login.rolcanlogin and pg_has_role(login.oid, 'nightscreen_reviewer', 'member')
      ) end as "isKnown"`,
     [name],
   );
-  return rows[0]?.isKnown ?? null;
 }
 
 /** That somebody stands in for somebody else; with nobody to stand in it ends what was said before. */
@@ -238,11 +232,7 @@ export async function insertDelegation(transaction: Queryable, delegation: NewDe
 }
 
 /** Who stands in for whom at a moment, by name. */
-export function readDelegations(
-  database: Queryable,
-  organisationId: number,
-  moment: Date,
-): Promise<readonly Delegation[]> {
+export function readDelegations(database: Queryable, organisationId: number, moment: Date) {
   return database.query(
     z.object({
       from: z.string(),
@@ -300,12 +290,7 @@ const historyRow = z.object({
 export type ItemHistory = z.infer<typeof historyRow>;
 
 /** Every item of the customers of this reference, in all rosters, with its history. */
-export function readItemHistories(
-  database: Queryable,
-  organisation: string,
-  reference: string,
-  now: Date,
-): Promise<readonly ItemHistory[]> {
+export function readItemHistories(database: Queryable, organisation: string, reference: string, now: Date) {
   return database.query(
     historyRow,
     `select item.item_id, roster.name as roster, case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
@@ -422,10 +407,7 @@ export async function findAutoClosable(
 }
 
 /** Of these alerts those that may be confirmed as no longer matched in bulk, each with its account. */
-export async function findPlainlyAbsent(
-  database: Queryable,
-  itemIds: readonly number[],
-): Promise<ReadonlyMap<number, number>> {
+export async function findPlainlyAbsent(database: Queryable, itemIds: readonly number[]) {
   if (itemIds.length === 0) return new Map();
   const rows = await database.query(
     z.object({ itemId: z.number(), accountId: z.number() }),
@@ -440,13 +422,13 @@ export async function findPlainlyAbsent(
 }
 
 /** Stores which alerts a bulk row of a working list names; gives its number. */
-export async function saveBulk(database: Queryable, sheetId: number, itemIds: readonly number[]): Promise<number> {
-  const rows = await database.query(
-    z.object({ bulkId: z.number() }),
+export function saveBulk(database: Queryable, sheetId: number, itemIds: readonly number[]): Promise<number> {
+  return readValue(
+    database,
+    z.number(),
     'insert into review_bulk (sheet_id, item_ids) values ($1, $2::bigint[]) returning bulk_id',
     [sheetId, [...itemIds]],
   );
-  return firstRow(rows, 'review_bulk').bulkId;
 }
 
 /** The alerts that a bulk row names; none for an unknown one. */
