@@ -1,30 +1,33 @@
 import { z } from 'zod';
 import type { CanaryFacts } from '../reports/list-facts.js';
-import { type CanaryOccasion, canaryOccasions, partyTypes } from '../vocabulary.js';
+import { canaryOccasions, partyTypes } from '../vocabulary.js';
 
-import { findRow, type Queryable, readValue, requireRows } from './database/database.js';
+import { findRow, type Queryable, readValue, requireRows, toInsert } from './database/database.js';
 import { isUnconfirmedSql } from './unconfirmed-answers.js';
 
-/** A round of control searches: which one of its run, from 1, and after how many answered searches. */
-export interface CanaryRound {
-  round: number;
-  occasion: CanaryOccasion;
-  searches: number;
-}
+const outcomeRow = z.object({
+  round: z.number(),
+  occasion: z.enum(canaryOccasions),
+  searches: z.number(),
+  ordinal: z.number(),
+  type: z.enum(partyTypes),
+  name: z.string(),
+  expect: z.enum(['match', 'none']),
+  topics: z.array(z.string()).readonly(),
+  label: z.string().nullable(),
+  verdict: z.enum(['passed', 'failed']),
+  /** What came instead of the expected. */
+  found: z.string().nullable(),
+  responseId: z.number().nullable(),
+  askedAt: z.date(),
+});
+type StoredOutcome = z.infer<typeof outcomeRow>;
 
-/** What a control search of a run gave; `found` says what came instead of the expected. */
-export interface CanaryOutcome {
-  ordinal: number;
-  type: 'person' | 'entity';
-  name: string;
-  expect: 'match' | 'none';
-  topics: readonly string[];
-  label: string | null;
-  verdict: 'passed' | 'failed';
-  found: string | null;
-  responseId: number | null;
-  askedAt: Date;
-}
+/** A round of control searches: which one of its run, from 1, and after how many answered searches. */
+export type CanaryRound = Pick<StoredOutcome, 'round' | 'occasion' | 'searches'>;
+
+/** What a control search of a run gave. */
+export type CanaryOutcome = Omit<StoredOutcome, keyof CanaryRound>;
 
 /** The number of a run's next round. */
 export function findNextRound(database: Queryable, runId: number): Promise<number> {
@@ -43,29 +46,7 @@ export async function saveCanaryOutcome(
   { round, occasion, searches }: CanaryRound,
   outcome: CanaryOutcome,
 ): Promise<void> {
-  const saved = await transaction.execute(
-    `insert into canary_outcome (
-       run_id, round, occasion, searches, ordinal, type, name, expect, topics, label, verdict, found, response_id, asked_at
-     )
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-    [
-      runId,
-      round,
-      occasion,
-      searches,
-      outcome.ordinal,
-      outcome.type,
-      outcome.name,
-      outcome.expect,
-      [...outcome.topics],
-      outcome.label,
-      outcome.verdict,
-      outcome.found,
-      outcome.responseId,
-      outcome.askedAt,
-    ],
-  );
-  requireRows(saved, 1, 'canary_outcome');
+  await transaction.execute(...toInsert('canary_outcome', { runId, round, occasion, searches, ...outcome }));
 }
 
 /** Whether a run has asked any control search, so that its answers wait for the next ones. */
@@ -97,28 +78,11 @@ export function hasUncontrolledSearches(database: Queryable, runId: number): Pro
   );
 }
 
-const outcomeRow = z.object({
-  round: z.number(),
-  occasion: z.enum(canaryOccasions),
-  searches: z.number(),
-  ordinal: z.number(),
-  type: z.enum(partyTypes),
-  name: z.string(),
-  expect: z.enum(['match', 'none']),
-  topics: z.array(z.string()),
-  label: z.string().nullable(),
-  verdict: z.enum(['passed', 'failed']),
-  found: z.string().nullable(),
-  responseId: z.number().nullable(),
-  askedAt: z.date(),
-}) satisfies z.ZodType<CanaryOutcome & CanaryRound>;
-
 /** The control searches of a run, round by round. */
 export async function readCanaryOutcomes(database: Queryable, runId: number) {
   return database.query(
     outcomeRow,
-    `select round, occasion, searches, ordinal, type, name, expect, topics, label, verdict, found,
-       response_id, asked_at
+    `select round, occasion, searches, ordinal, type, name, expect, topics, label, verdict, found, response_id, asked_at
      from canary_outcome where run_id = $1 order by round, ordinal`,
     [runId],
   );
@@ -151,7 +115,7 @@ export async function ensureRequests(
 
 /** The control searches of a run, each with all its rounds, failed ones first. */
 export async function readCanaryFacts(database: Queryable, runId: number): Promise<readonly CanaryFacts[]> {
-  const bySearch = new Map<string, (CanaryOutcome & CanaryRound)[]>();
+  const bySearch = new Map<string, StoredOutcome[]>();
   for (const outcome of await readCanaryOutcomes(database, runId)) {
     const { type, name, expect, topics } = outcome;
     const key = JSON.stringify([type, name, expect, topics]);
@@ -162,7 +126,7 @@ export async function readCanaryFacts(database: Queryable, runId: number): Promi
   return [...facts.filter(isFailed), ...facts.filter((canary) => !isFailed(canary))];
 }
 
-function toFacts(outcomes: readonly (CanaryOutcome & CanaryRound)[]): CanaryFacts[] {
+function toFacts(outcomes: readonly StoredOutcome[]): CanaryFacts[] {
   const worst = outcomes.find(({ verdict }) => verdict === 'failed') ?? outcomes[0];
   if (!worst) return [];
   const { type, name, expect, topics, label, verdict, found } = worst;

@@ -1,44 +1,43 @@
 import { z } from 'zod';
 import type { PartyState } from '../matches/match.js';
 import { partyTypes, runKinds } from '../vocabulary.js';
-import { findRow, type Queryable, requireRows } from './database/database.js';
-
-/** Who asked about whom and why. */
-interface CheckQuestion {
-  type: 'person' | 'entity';
-  /** As it was typed. */
-  name: string;
-  reason: string;
-  askedBy: string;
-  askedAt: Date;
-}
+import { findRow, type Queryable, requireRows, toInsert } from './database/database.js';
 
 /** What came of a check. */
 export type CheckOutcome =
   | { kind: 'answered'; responseId: number; verdict: PartyState; endedAt: Date }
   | { kind: 'not_answered'; reason: string; endedAt: Date };
 
-/** A check as stored; `responseId` is null unless it was answered. */
-export interface StoredCheck extends CheckQuestion {
+const checkRow = z.object({
+  type: z.enum(partyTypes),
+  /** As it was typed. */
+  name: z.string(),
+  reason: z.string(),
+  askedBy: z.string(),
+  askedAt: z.date(),
   /** The name as it was sent. */
-  sentName: string;
-  outcome: 'in_progress' | 'answered' | 'not_answered';
-  outcomeReason: string | null;
-  responseId: number | null;
+  sentName: z.string(),
+  outcome: z.enum(['in_progress', 'answered', 'not_answered']),
+  outcomeReason: z.string().nullable(),
+  responseId: z.number().nullable(),
   /** `not_screened` unless it was answered. */
-  verdict: PartyState | 'not_screened';
+  verdict: z.enum(['clear', 'below_threshold', 'incompletely_seen', 'open_hit', 'not_screened']),
   /** Keyed digest (hex) of the answer. */
-  responseDigest: string | null;
-  endedAt: Date | null;
-}
+  responseDigest: z.string().nullable(),
+  endedAt: z.date().nullable(),
+});
+/** A check as stored; `responseId` is null unless it was answered. */
+export type StoredCheck = z.infer<typeof checkRow>;
 
 /** Keeps what is about to be asked. */
-export async function insertCheck(transaction: Queryable, runId: number, requestId: number, question: CheckQuestion) {
-  await transaction.execute(
-    `insert into single_check (run_id, request_id, name, reason, asked_by, asked_at, outcome, verdict)
-     values ($1, $2, $3, $4, $5, $6, 'in_progress', 'not_screened')`,
-    [runId, requestId, question.name, question.reason, question.askedBy, question.askedAt],
-  );
+export async function insertCheck(
+  transaction: Queryable,
+  runId: number,
+  requestId: number,
+  { name, reason, askedBy, askedAt }: Pick<StoredCheck, 'name' | 'reason' | 'askedBy' | 'askedAt'>,
+): Promise<void> {
+  const row = { runId, requestId, name, reason, askedBy, askedAt, outcome: 'in_progress', verdict: 'not_screened' };
+  await transaction.execute(...toInsert('single_check', row));
 }
 
 /** Keeps what a check came to. */
@@ -81,21 +80,6 @@ export async function findDeadChecks(database: Queryable, leaseKey: string | nul
   );
 }
 
-const checkRow: z.ZodType<StoredCheck> = z.object({
-  type: z.enum(partyTypes),
-  name: z.string(),
-  reason: z.string(),
-  askedBy: z.string(),
-  askedAt: z.date(),
-  sentName: z.string(),
-  outcome: z.enum(['in_progress', 'answered', 'not_answered']),
-  outcomeReason: z.string().nullable(),
-  responseId: z.number().nullable(),
-  verdict: z.enum(['clear', 'below_threshold', 'incompletely_seen', 'open_hit', 'not_screened']),
-  responseDigest: z.string().nullable(),
-  endedAt: z.date().nullable(),
-});
-
 /** The check that a run was, or null when it was none. */
 export function readCheck(database: Queryable, runId: number): Promise<StoredCheck | null> {
   return findRow(
@@ -112,29 +96,30 @@ export function readCheck(database: Queryable, runId: number): Promise<StoredChe
   );
 }
 
-/** A published list as it was read. */
-export interface StoredList {
-  file: string;
-  format: string;
+const listShape = z.object({
+  file: z.string(),
+  format: z.string(),
   /** Every file that was read, with the SHA-256 (hex) of its bytes. */
-  files: readonly { file: string; sha256: string }[];
-  digest: string;
+  files: z.array(z.object({ file: z.string(), sha256: z.string() })).readonly(),
+  digest: z.string(),
   /** Entries of the list, and their names and aliases together. */
-  listed: number;
-  spellings: number;
-}
+  listed: z.number(),
+  spellings: z.number(),
+});
+/** A published list as it was read. */
+export type StoredList = z.infer<typeof listShape>;
+
+const comparisonRow = listShape.extend({
+  comparedParties: z.number(),
+  forcedParties: z.number(),
+  forcedCustomers: z.number(),
+  comparedAt: z.date().nullable(),
+});
+/** The list because of which a run asks; `comparedAt` is null until every customer has been compared with it. */
+export type ListComparison = z.infer<typeof comparisonRow>;
 
 /** What comparing a list with the customers of a run came to. */
-export interface ComparisonSums {
-  comparedParties: number;
-  forcedParties: number;
-  forcedCustomers: number;
-}
-
-/** The list because of which a run asks; `comparedAt` is null until every customer has been compared with it. */
-export interface ListComparison extends StoredList, ComparisonSums {
-  comparedAt: Date | null;
-}
+export type ComparisonSums = Pick<ListComparison, 'comparedParties' | 'forcedParties' | 'forcedCustomers'>;
 
 /** A customer whose search a list has forced. */
 export interface ForcedCustomer {
@@ -144,12 +129,8 @@ export interface ForcedCustomer {
 
 /** Notes because of which list a run asks, before its customers are compared with it. */
 export async function noteList(transaction: Queryable, runId: number, list: StoredList): Promise<void> {
-  await transaction.execute(
-    `insert into list_comparison (run_id, file, format, files, digest, listed, spellings)
-     values ($1, $2, $3, $4::text::jsonb, $5, $6, $7)
-     on conflict (run_id) do nothing`,
-    [runId, list.file, list.format, JSON.stringify(list.files), list.digest, list.listed, list.spellings],
-  );
+  const row = { runId, ...list, files: JSON.stringify(list.files) };
+  await transaction.execute(...toInsert('list_comparison', row, 'on conflict (run_id) do nothing'));
 }
 
 /** Keeps what the comparison with a run's list came to. */
@@ -161,29 +142,12 @@ export async function finishComparison(transaction: Queryable, runId: number, su
   );
 }
 
-/** The shape of the files of a list in a row. */
-const listFilesSchema = z.array(z.object({ file: z.string(), sha256: z.string() }));
-
-const comparisonRow: z.ZodType<ListComparison> = z.object({
-  file: z.string(),
-  format: z.string(),
-  files: listFilesSchema,
-  digest: z.string(),
-  listed: z.number(),
-  spellings: z.number(),
-  comparedParties: z.number(),
-  forcedParties: z.number(),
-  forcedCustomers: z.number(),
-  comparedAt: z.date().nullable(),
-});
-
 /** The list because of which a run asked, or null when there was none. */
 export function readListComparison(database: Queryable, runId: number): Promise<ListComparison | null> {
   return findRow(
     database,
     comparisonRow,
-    `select file, format, files, digest, listed, spellings, compared_parties,
-       forced_parties, forced_customers, compared_at
+    `select file, format, files, digest, listed, spellings, compared_parties, forced_parties, forced_customers, compared_at
      from list_comparison where run_id = $1`,
     [runId],
   );
@@ -243,59 +207,46 @@ export async function readForcedCustomers(database: Queryable, runId: number, li
   );
 }
 
-/** What recall is measured on and how; stored before the first search. */
-export interface AssuranceFacts extends Omit<StoredList, 'spellings'> {
-  seed: string;
-  spelling: 'as_listed' | 'variants';
-  sampleSize: number;
+const factsRow = listShape.omit({ spellings: true }).extend({
+  seed: z.string(),
+  spelling: z.enum(['as_listed', 'variants']),
+  sampleSize: z.number(),
   /** The share that must be found, or null when none was asked for. */
-  atLeast: number | null;
-}
+  atLeast: z.number().nullable(),
+});
+/** What recall is measured on and how; stored before the first search. */
+export type AssuranceFacts = z.infer<typeof factsRow>;
 
-/** A listed name of a sample and as what it is sent. */
-interface AssuranceName {
-  listedId: string | null;
-  listedName: string;
-  type: 'person' | 'entity';
-  script: string;
-  variant: string;
-  sentName: string;
-}
-
-/** A name of a sample with what came of its search. */
-export interface AssuranceItem extends AssuranceName {
-  ordinal: number;
-  outcome: 'remaining' | 'answered' | 'failed';
-  outcomeReason: string | null;
-  responseId: number | null;
-  results: number;
-  hits: number;
-}
+const nameShape = z.object({
+  listedId: z.string().nullable(),
+  listedName: z.string(),
+  type: z.enum(partyTypes),
+  script: z.string(),
+  variant: z.string(),
+  sentName: z.string(),
+});
+const itemRow = nameShape.extend({
+  ordinal: z.number(),
+  outcome: z.enum(['remaining', 'answered', 'failed']),
+  outcomeReason: z.string().nullable(),
+  responseId: z.number().nullable(),
+  results: z.number(),
+  hits: z.number(),
+});
+/** A listed name of a sample and as what it is sent, with what came of its search. */
+export type AssuranceItem = z.infer<typeof itemRow>;
 
 /** Keeps a measurement and its sample; `requestIds` are the requests of the names, in their order. */
 export async function insertAssurance(
   transaction: Queryable,
   runId: number,
   facts: AssuranceFacts,
-  names: readonly AssuranceName[],
+  names: readonly z.infer<typeof nameShape>[],
   requestIds: readonly number[],
 ): Promise<void> {
-  await transaction.execute(
-    `insert into assurance (run_id, file, format, files, digest, listed, seed, spelling, sample_size, at_least)
-     values ($1, $2, $3, $4::text::jsonb, $5, $6, $7, $8, $9, $10)`,
-    [
-      runId,
-      facts.file,
-      facts.format,
-      JSON.stringify(facts.files),
-      facts.digest,
-      facts.listed,
-      facts.seed,
-      facts.spelling,
-      facts.sampleSize,
-      facts.atLeast,
-    ],
-  );
+  const { file, format, digest, listed, seed, spelling, sampleSize, atLeast } = facts;
+  const list = { file, format, files: JSON.stringify(facts.files), digest, listed };
+  await transaction.execute(...toInsert('assurance', { runId, ...list, seed, spelling, sampleSize, atLeast }));
   const items = names.map((name, at) => ({ ...name, ordinal: at + 1, requestId: requestIds[at] }));
   const saved = await transaction.execute(
     `insert into assurance_item (run_id, ordinal, request_id, listed_id, listed_name, type, script, variant, sent_name, outcome)
@@ -331,18 +282,6 @@ export async function saveAssuranceItem(
   requireRows(saved, 1, 'assurance_item');
 }
 
-const factsRow: z.ZodType<AssuranceFacts> = z.object({
-  file: z.string(),
-  format: z.string(),
-  files: listFilesSchema,
-  digest: z.string(),
-  listed: z.number(),
-  seed: z.string(),
-  spelling: z.enum(['as_listed', 'variants']),
-  sampleSize: z.number(),
-  atLeast: z.number().nullable(),
-});
-
 /** What a run measures, or null when it is no measurement. */
 export function readAssurance(database: Queryable, runId: number): Promise<AssuranceFacts | null> {
   return findRow(
@@ -353,21 +292,6 @@ export function readAssurance(database: Queryable, runId: number): Promise<Assur
     [runId],
   );
 }
-
-const itemRow: z.ZodType<AssuranceItem> = z.object({
-  ordinal: z.number(),
-  listedId: z.string().nullable(),
-  listedName: z.string(),
-  type: z.enum(partyTypes),
-  script: z.string(),
-  variant: z.string(),
-  sentName: z.string(),
-  outcome: z.enum(['remaining', 'answered', 'failed']),
-  outcomeReason: z.string().nullable(),
-  responseId: z.number().nullable(),
-  results: z.number(),
-  hits: z.number(),
-});
 
 /** The sample of a measurement, in its order. */
 export async function readAssuranceItems(database: Queryable, runId: number): Promise<readonly AssuranceItem[]> {

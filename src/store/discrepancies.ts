@@ -164,8 +164,7 @@ export async function readReconciliations(database: Queryable, runId: number, ea
   for (const { rosterId, ...reconciliation } of rows) {
     const news = await database.query(
       newsRow,
-      `select event.discrepancy_id, event.kind as event, discrepancy.kind, event.severity, event.facts,
-         discrepancy.opened_at
+      `select event.discrepancy_id, event.kind as event, discrepancy.kind, event.severity, event.facts, discrepancy.opened_at
        from discrepancy_event event join discrepancy using (discrepancy_id)
        where event.run_id = any ($1::bigint[]) and discrepancy.roster_id = $2
        order by event.kind = 'resolved', array_position(array['critical', 'high', 'medium', 'low'], event.severity), discrepancy.kind, event.discrepancy_id, event_id limit $3`,

@@ -3,9 +3,8 @@ import type { DossierChange } from '../changes/dossier-changes.js';
 import type { CreationWindow } from '../dossiers/creation-windows.js';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { WalkedPage, WindowWalk } from '../dossiers/sweep-dossiers.js';
-import type { DetailStop } from '../vocabulary.js';
 import { detailStops } from '../vocabulary.js';
-import { findRow, firstRow, type Queryable, readColumn, readValue } from './database/database.js';
+import { findRow, firstRow, type Queryable, readColumn, readValue, toUpsert } from './database/database.js';
 
 /** A dossier snapshot as stored in JSON. */
 export const dossierSnapshotSchema = z.object({
@@ -127,48 +126,15 @@ export function markGone(transaction: Queryable, accountId: number, dossierIds: 
   );
 }
 
+const detailsShape = z.object({
+  asked: z.number(),
+  kept: z.number(),
+  notAvailable: z.number(),
+  missing: z.number(),
+  stoppedBecause: z.enum(detailStops).nullable(),
+});
 /** How many records of dossiers a sweep looked up, and what became of them; `missing` are still to be looked up. */
-export interface SweepDetails {
-  asked: number;
-  kept: number;
-  notAvailable: number;
-  missing: number;
-  stoppedBecause: DetailStop | null;
-}
-
-/** What a sweep came to. */
-export interface SweepRow {
-  pages: number;
-  dossiers: number;
-  appeared: number;
-  changed: number;
-  gone: number;
-  proven: boolean;
-  unprovenBecause: string | null;
-  /** Null where nothing was to be looked up. */
-  details: SweepDetails | null;
-}
-
-/** Saves what a sweep came to. */
-export async function saveSweep(transaction: Queryable, runId: number, sweep: SweepRow): Promise<void> {
-  await transaction.execute(
-    `insert into sweep (run_id, pages, dossiers, appeared, changed, gone, proven, unproven_because, details)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9::text::jsonb)
-     on conflict (run_id) do update set pages = $2, dossiers = $3, appeared = $4, changed = $5, gone = $6, proven = $7,
-       unproven_because = $8, details = $9::text::jsonb`,
-    [
-      runId,
-      sweep.pages,
-      sweep.dossiers,
-      sweep.appeared,
-      sweep.changed,
-      sweep.gone,
-      sweep.proven,
-      sweep.unprovenBecause,
-      sweep.details === null ? null : JSON.stringify(sweep.details),
-    ],
-  );
-}
+export type SweepDetails = z.infer<typeof detailsShape>;
 
 const sweepRow = z.object({
   pages: z.number(),
@@ -178,20 +144,20 @@ const sweepRow = z.object({
   gone: z.number(),
   proven: z.boolean(),
   unprovenBecause: z.string().nullable(),
-  details: z
-    .object({
-      asked: z.number(),
-      kept: z.number(),
-      notAvailable: z.number(),
-      missing: z.number(),
-      stoppedBecause: z.enum(detailStops).nullable(),
-    })
-    .nullable(),
+  /** Null where nothing was to be looked up. */
+  details: detailsShape.nullable(),
   isStart: z.boolean(),
 });
+/** What a sweep came to. */
+export type SweepRow = Omit<z.infer<typeof sweepRow>, 'isStart'>;
+
+/** Saves what a sweep came to. */
+export async function saveSweep(transaction: Queryable, runId: number, sweep: SweepRow): Promise<void> {
+  await transaction.execute(...toUpsert('sweep', { runId, ...sweep }, ['run_id']));
+}
 
 /** What the sweep of a run came to, or null while it has not ended. */
-export function readSweep(database: Queryable, runId: number): Promise<(SweepRow & { isStart: boolean }) | null> {
+export function readSweep(database: Queryable, runId: number) {
   return findRow(
     database,
     sweepRow,
@@ -405,20 +371,11 @@ interface DossierRecord {
 export async function saveDossierRecord(
   transaction: Queryable,
   { accountId, dossierId, kind, id, runId, askedAt }: RecordAsked,
-  { dossierUpdatedAt, body, withheldLinks, name, birthDate, country }: DossierRecord,
+  record: DossierRecord,
 ): Promise<void> {
-  await transaction.execute(
-    `insert into dossier_record (
-       account_id, dossier_id, kind, record_id, run_id, asked_at, fetched_at, dossier_updated_at, body, withheld_links, name,
-       birth_date, country
-     )
-     values ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9, $10, $11, $12)
-     on conflict (account_id, dossier_id, kind, record_id) do update set
-       run_id = excluded.run_id, asked_at = excluded.asked_at, reason = null, fetched_at = excluded.fetched_at,
-       dossier_updated_at = excluded.dossier_updated_at, body = excluded.body, withheld_links = excluded.withheld_links,
-       name = excluded.name, birth_date = excluded.birth_date, country = excluded.country`,
-    [accountId, dossierId, kind, id, runId, askedAt, dossierUpdatedAt, body, withheldLinks, name, birthDate, country],
-  );
+  const asked = { accountId, dossierId, kind, recordId: id, runId, askedAt, fetchedAt: askedAt, reason: null };
+  const key = ['account_id', 'dossier_id', 'kind', 'record_id'];
+  await transaction.execute(...toUpsert('dossier_record', { ...asked, ...record }, key));
 }
 
 /** Makes the applicants and decisions that a dossier names due, and forgets those that it names no longer. */

@@ -3,7 +3,7 @@ import type { ComparedParty, VanishedBefore, VanishedFigures } from '../changes/
 import type { HeldFacts } from '../reports/run-facts.js';
 import { hitFamilies, severities } from '../vocabulary.js';
 
-import { findRow, type Queryable, readValue } from './database/database.js';
+import { findRow, type Queryable, readValue, toInsert } from './database/database.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql, storedMatchSchema, storedMatchSql } from './row-shapes.js';
 
 /** What a run answered for on which account. */
@@ -190,11 +190,8 @@ export async function saveRunHold(
   runId: number,
   { kind, reasons, customers, openedAlerts, states, heldAt }: Omit<RunHold, 'acceptedAt'>,
 ): Promise<void> {
-  await transaction.execute(
-    `insert into run_hold (run_id, kind, reasons, customers, opened_alerts, states, held_at)
-     values ($1, $2, $3, $4, $5, $6::text::jsonb, $7)`,
-    [runId, kind, [...reasons], customers, openedAlerts, JSON.stringify(states), heldAt],
-  );
+  const row = { runId, kind, reasons, customers, openedAlerts, states, heldAt };
+  await transaction.execute(...toInsert('run_hold', row));
 }
 
 const acceptanceRow = z.object({
@@ -223,10 +220,8 @@ export async function saveRunAcceptance(
   runId: number,
   { isProposal, acceptedBy, isAttested, reason, acceptedAt }: RunAcceptance,
 ): Promise<void> {
-  await transaction.execute(
-    `insert into run_acceptance (run_id, is_proposal, accepted_by, is_attested, reason, accepted_at) values ($1, $2, $3, $4, $5, $6)`,
-    [runId, isProposal, acceptedBy, isAttested, reason, acceptedAt],
-  );
+  const row = { runId, isProposal, acceptedBy, isAttested, reason, acceptedAt };
+  await transaction.execute(...toInsert('run_acceptance', row));
   if (isProposal) return;
   await transaction.execute('update run_hold set accepted_at = $2 where run_id = $1', [runId, acceptedAt]);
 }

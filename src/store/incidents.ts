@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { firstRow, type Queryable } from './database/database.js';
+import { firstRow, type Queryable, toInsert } from './database/database.js';
 import { takenAtSql } from './metrics.js';
 import { screeningKindsSql } from './row-shapes.js';
 import { runIdSql } from './runs.js';
@@ -17,43 +17,29 @@ const incidentKinds = [
 ] as const;
 export type IncidentKind = (typeof incidentKinds)[number];
 
-/** What is told of an incident that is not over. */
-export interface IncidentTelling {
-  kind: IncidentKind;
-  /** A roster, or `sweep`; of a run that is stuck, the run; of a job, its name. A roster may be called as a job is. */
-  subject: string;
-  /** Null for what concerns no single roster. */
-  roster: string | null;
-  /** In words, without personal data. */
-  reason: string;
-  /** As long as it is the same, there is nothing new to tell. */
-  mark: string;
-  /** The newest run that was looked at. */
-  runId: number | null;
-}
-
-/** An incident as it is stored. */
-export interface Incident extends IncidentTelling {
-  incidentId: number;
-  openedAt: Date;
-  toldAt: Date;
-  timesTold: number;
-  recoveredAt: Date | null;
-}
-
 const incidentRow = z.object({
   incidentId: z.number(),
   kind: z.enum(incidentKinds),
+  /** A roster, or `sweep`; of a run that is stuck, the run; of a job, its name. A roster may be called as a job is. */
   subject: z.string(),
+  /** Null for what concerns no single roster. */
   roster: z.string().nullable(),
+  /** In words, without personal data. */
   reason: z.string(),
+  /** As long as it is the same, there is nothing new to report. */
   mark: z.string(),
+  /** The newest run that was looked at. */
   runId: z.number().nullable(),
   openedAt: z.date(),
   toldAt: z.date(),
   timesTold: z.number(),
   recoveredAt: z.date().nullable(),
-}) satisfies z.ZodType<Incident>;
+});
+/** An incident as it is stored. */
+export type Incident = z.infer<typeof incidentRow>;
+
+/** What is reported of an incident that is not over. */
+export type IncidentTelling = Pick<Incident, 'kind' | 'subject' | 'roster' | 'reason' | 'mark' | 'runId'>;
 
 const incidentColumns = `incident_id, kind, subject, roster, reason, mark, run_id, opened_at,
   told_at, times_told, recovered_at`;
@@ -79,13 +65,8 @@ export async function openIncident(
   { kind, subject, roster, reason, mark, runId }: IncidentTelling,
   now: Date,
 ): Promise<Incident> {
-  const rows = await transaction.query(
-    incidentRow,
-    `insert into incident (organisation_id, kind, subject, roster, reason, mark, run_id, opened_at, told_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $8)
-     returning ${incidentColumns}`,
-    [organisationId, kind, subject, roster, reason, mark, runId, now],
-  );
+  const row = { organisationId, kind, subject, roster, reason, mark, runId, openedAt: now, toldAt: now };
+  const rows = await transaction.query(incidentRow, ...toInsert('incident', row, `returning ${incidentColumns}`));
   return firstRow(rows, 'incident');
 }
 

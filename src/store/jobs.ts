@@ -40,8 +40,7 @@ const jobRunRow = z.object({
 export type JobRun = z.infer<typeof jobRunRow>;
 
 const jobRunColumns = `job_run_id, job, occasion, local_date, due_at, state, is_late,
-  attempts, owner, begun_at, ended_at, exit_code, because, run_ids,
-  attempt_at, deadline_at, timed_out as "isTimedOut", cancelled_by`;
+  attempts, owner, begun_at, ended_at, exit_code, because, run_ids, attempt_at, deadline_at, timed_out as "isTimedOut", cancelled_by`;
 
 /** How one is begun; `again` names the exit codes after which a finished one may be begun once more. */
 interface JobBeginning extends JobDue {

@@ -183,10 +183,7 @@ const lookRow = z.object({
   ownTransaction: z.number(),
 });
 
-const positionRow = z.object({
-  run: z.number(),
-  day: z.number(),
-  month: z.number(),
+const positionRow = usageRow.extend({
   settledId: z.number(),
   newestId: z.number(),
   account: z.number(),

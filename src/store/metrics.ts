@@ -50,8 +50,7 @@ export async function readStoredFigures(
     runs: await database.query(
       runFigure,
       // By index from the newest; single checks and imports are no nightly work.
-      `select run.kind, roster.name as roster, run.state, run.started_at, run.finished_at,
-         newest.last_success as "lastSuccessAt",
+      `select run.kind, roster.name as roster, run.state, run.started_at, run.finished_at, newest.last_success as "lastSuccessAt",
          (select count(*) from canary_outcome where canary_outcome.run_id = run.run_id and verdict = 'failed') as "failedCanaries",
          (select proven from sweep where sweep.run_id = run.run_id) as "isProven",
          run.sums -> 'attemptsByOutcome' as calls,

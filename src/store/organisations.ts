@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { DatabaseMissingError, StoreError } from '../errors.js';
-import type { SettingsChangeFacts } from '../reports/list-facts.js';
 import type { RunMode } from '../vocabulary.js';
-import { findRow, findValue, firstRow, type Queryable, readColumn, readValue } from './database/database.js';
+import { findRow, findValue, firstRow, type Queryable, readColumn, readValue, toInsert } from './database/database.js';
 
 /** Who owns rosters and a service account; `digestKey` is the secret of its keyed digests. */
 export interface Organisation {
@@ -12,14 +11,10 @@ export interface Organisation {
   digestKey: Buffer;
 }
 
-/** A service account in one mode, told apart by its public key. */
-export interface Account {
-  accountId: number;
-  isTest: boolean;
-}
-
 const organisationRow = z.object({ organisationId: z.number(), digestKey: z.instanceof(Buffer) });
 const accountRow = z.object({ accountId: z.number(), isTest: z.boolean() });
+/** A service account in one mode, told apart by its public key. */
+export type Account = z.infer<typeof accountRow>;
 
 /** Finds the organisation of this name or creates it; whoever only finds it needs no right to write. */
 export async function ensureOrganisation(database: Queryable, name: string, now: Date): Promise<Organisation> {
@@ -48,7 +43,7 @@ export async function findOrganisation(database: Queryable, name: string): Promi
     'select organisation_id, digest_key from organisation where name = $1',
     [name],
   );
-  return row && { organisationId: row.organisationId, name, digestKey: row.digestKey };
+  return row && { ...row, name };
 }
 
 /** An account without a public key is the organisation's only such account of its mode: a renewed private key is the same account. */
@@ -69,8 +64,7 @@ export async function ensureAccount(
      returning account_id, is_test`,
     [organisationId, toPublicKey(account.publicKey, account.isTest), account.isTest, account.baseUrl, now],
   );
-  const row = firstRow(rows, 'account');
-  return { accountId: row.accountId, isTest: row.isTest };
+  return firstRow(rows, 'account');
 }
 
 /** Whether an account of this organisation has been reached at this address. */
@@ -98,7 +92,8 @@ export function readAccountName(database: Queryable, accountId: number): Promise
  * without asking the service. Null before the first.
  */
 export async function findLastAccount(database: Queryable, rosterId: number, mode: RunMode | undefined) {
-  const rows = await database.query(
+  return findRow(
+    database,
     accountRow,
     `select account_id, is_test from account
      join run using (account_id)
@@ -107,8 +102,6 @@ export async function findLastAccount(database: Queryable, rosterId: number, mod
      order by (run.roster_id is not distinct from $1) desc, run.run_id desc limit 1`,
     [rosterId, mode === undefined ? null : mode === 'test'],
   );
-  const row = rows[0];
-  return row ? { accountId: row.accountId, isTest: row.isTest } : null;
 }
 
 /** Finds the organisation's roster of this name or creates it. */
@@ -153,29 +146,25 @@ export async function listRosters(database: Queryable, organisation: string) {
   );
 }
 
-/** Settings that judge as somebody accepted them. */
-export interface SettingsRecord extends SettingsChangeFacts {
-  recordId: number;
-  settings: Readonly<Record<string, unknown>>;
+const recordRow = z.object({
+  recordId: z.number(),
+  settings: z.record(z.string(), z.unknown()),
   /** SHA-256 (hex). */
-  digest: string;
-}
+  digest: z.string(),
+  differences: z.array(z.string()).readonly(),
+  acceptedBy: z.string(),
+  isAttested: z.boolean(),
+  reason: z.string(),
+  acceptedAt: z.date(),
+});
+/** Settings that judge as somebody accepted them. */
+export type SettingsRecord = z.infer<typeof recordRow>;
 
 /** Settings to record; `proposedBy` accepted them first, where two people have to. */
 type NewSettingsRecord = Omit<SettingsRecord, 'recordId'> & { proposedBy?: string | null };
 
 const columns = `settings_record.settings_record_id as "recordId", settings_record.settings, digest, differences, accepted_by, is_attested,
   reason, accepted_at`;
-const recordRow = z.object({
-  recordId: z.number(),
-  settings: z.record(z.string(), z.unknown()),
-  digest: z.string(),
-  differences: z.array(z.string()),
-  acceptedBy: z.string(),
-  isAttested: z.boolean(),
-  reason: z.string(),
-  acceptedAt: z.date(),
-}) satisfies z.ZodType<SettingsRecord>;
 
 /** The settings that an organisation accepted last; null before the first. */
 export function readAcceptedSettings(database: Queryable, organisationId: number): Promise<SettingsRecord | null> {
@@ -208,26 +197,10 @@ export async function readSettingsHistory(database: Queryable, organisation: str
 }
 
 /** Records settings as accepted from now on; nothing records them twice at the same time, because the organisation is held meanwhile. */
-export function saveSettingsRecord(transaction: Queryable, organisationId: number, record: NewSettingsRecord) {
-  return readValue(
-    transaction,
-    z.number(),
-    `insert into settings_record (
-       organisation_id, settings, digest, differences, accepted_by, is_attested, reason, accepted_at, proposed_by
-     ) values ($1, $2::text::jsonb, $3, $4, $5, $6, $7, $8, $9)
-     returning settings_record_id as "recordId"`,
-    [
-      organisationId,
-      JSON.stringify(record.settings),
-      record.digest,
-      [...record.differences],
-      record.acceptedBy,
-      record.isAttested,
-      record.reason,
-      record.acceptedAt,
-      record.proposedBy ?? null,
-    ],
-  );
+export async function saveSettingsRecord(transaction: Queryable, organisationId: number, record: NewSettingsRecord) {
+  const { settings, digest, differences, acceptedBy, isAttested, reason, acceptedAt, proposedBy } = record;
+  const row = { organisationId, settings, digest, differences, acceptedBy, isAttested, reason, acceptedAt, proposedBy };
+  return readValue(transaction, z.number(), ...toInsert('settings_record', row, 'returning settings_record_id'));
 }
 
 /** What one person accepts of settings that take two. */
@@ -256,11 +229,8 @@ export async function saveSettingsProposal(
   organisationId: number,
   { digest, acceptedBy, isAttested, reason, acceptedAt }: NewSettingsProposal,
 ): Promise<void> {
-  await transaction.execute(
-    `insert into settings_proposal (organisation_id, digest, accepted_by, is_attested, reason, accepted_at)
-     values ($1, $2, $3, $4, $5, $6)`,
-    [organisationId, digest, acceptedBy, isAttested, reason, acceptedAt],
-  );
+  const row = { organisationId, digest, acceptedBy, isAttested, reason, acceptedAt };
+  await transaction.execute(...toInsert('settings_proposal', row));
 }
 
 /** Holds an organisation until the transaction ends, so that nobody else records settings for it meanwhile. */
@@ -271,21 +241,14 @@ export async function holdOrganisation(transaction: Queryable, organisationId: n
 /** What was accepted after one record of the run's organisation, up to the settings that the run was begun under; oldest first. */
 export async function readSettingsChanges(database: Queryable, runId: number, formerRecordId: number | null) {
   if (formerRecordId === null) return [];
-  const rows = await database.query(
-    recordRow,
+  return database.query(
+    recordRow.omit({ recordId: true, settings: true, digest: true }),
     `select ${columns} from settings_record
      join run on run.run_id = $1 and run.organisation_id = settings_record.organisation_id
      where settings_record.settings_record_id > $2 and settings_record.settings_record_id <= run.settings_record_id
      order by 1`,
     [runId, formerRecordId],
   );
-  return rows.map(({ differences, acceptedBy, isAttested, reason, acceptedAt }) => ({
-    differences,
-    acceptedBy,
-    isAttested,
-    reason,
-    acceptedAt,
-  }));
 }
 
 const nameRow = z.object({ name: z.string() });

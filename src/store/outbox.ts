@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Database, findRow, type Queryable, readColumn } from './database/database.js';
+import { type Database, findRow, type Queryable, readColumn, toInsert } from './database/database.js';
 
 const outboxKinds = ['mail_report', 'mail_warning', 'mail_failure', 'webhook'] as const;
 /** What is told: a report, critical changes before the report, a run that could not be made, a change of state to another system. */
@@ -59,34 +59,16 @@ export type OutboxRow = z.infer<typeof outboxRow>;
 
 /** SQL: the columns of `outbox` that `outboxRow` reads. */
 export const outboxColumns = `outbox_id, kind, destination, run_id, revision, dedup_key, content,
-  message_id, state, attempts, queued_at, next_attempt_at, give_up_at,
-  last_error, sent_at,
-  dropped_at, dropped_by, dropped_because`;
+  message_id, state, attempts, queued_at, next_attempt_at, give_up_at, last_error, sent_at, dropped_at, dropped_by, dropped_because`;
 
 /** Queues what was never queued under its key; gives how many that were. */
 export async function queueOutbox(transaction: Queryable, entries: readonly OutboxEntry[]): Promise<number> {
   let queued = 0;
   for (const entry of entries) {
-    queued += await transaction.execute(
-      `insert into outbox (
-         organisation_id, kind, destination, run_id, revision, dedup_key, content, message_id, queued_at, next_attempt_at, give_up_at
-       )
-       values ($1, $2, $3, $4, $5, $6, $7::text::jsonb, $8, $9, $10, $11)
-       on conflict (organisation_id, dedup_key) do nothing`,
-      [
-        entry.organisationId,
-        entry.kind,
-        entry.destination,
-        entry.runId,
-        entry.revision ?? null,
-        entry.dedupKey,
-        entry.content === null ? null : JSON.stringify(entry.content),
-        entry.messageId ?? null,
-        entry.queuedAt,
-        entry.nextAttemptAt ?? entry.queuedAt,
-        entry.giveUpAt,
-      ],
-    );
+    const content = entry.content === null ? null : JSON.stringify(entry.content);
+    const row = { ...entry, content, nextAttemptAt: entry.nextAttemptAt ?? entry.queuedAt };
+    const ending = 'on conflict (organisation_id, dedup_key) do nothing';
+    queued += await transaction.execute(...toInsert('outbox', row, ending));
   }
   return queued;
 }
@@ -192,10 +174,8 @@ export async function noteAttempt(
     [outboxId, owner, outcome.kind, now, outcome.said, outcome.kind === 'failed' ? outcome.nextAttemptAt : null],
   );
   if (!noted) return null;
-  await transaction.execute(
-    'insert into outbox_attempt (outbox_id, attempt, tried_at, outcome, said) values ($1, $2, $3, $4, $5)',
-    [outboxId, noted.attempts, now, outcome.kind, outcome.said],
-  );
+  const attempt = { outboxId, attempt: noted.attempts, triedAt: now, outcome: outcome.kind, said: outcome.said };
+  await transaction.execute(...toInsert('outbox_attempt', attempt));
   return noted.state;
 }
 

@@ -264,8 +264,7 @@ export function judgedPartiesSql(bindings: Bindings, input: PlanInput): string {
       when tier.nights > 1 and least(party.screened_at, origin.started_at) < tier.night_began and ${nightOfRequest} = tier.tonight then 'cadence'
       when ${bind(input.selection, 'text')} = 'all' then 'forced'
       else coalesce(left_over.reason, 'not_due')
-    end as reason,
-    left_over.reason is not null as is_left
+    end as reason, left_over.reason is not null as is_left
   from party_standing party
   join (${tierRowsSql(bindings, input.tiers)}) tier on tier.tier = party.risk_tier
   left join run origin on origin.run_id = party.run_id

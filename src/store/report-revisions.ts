@@ -1,41 +1,25 @@
 import { z } from 'zod';
-import { findValue, firstRow, type Queryable, readColumn } from './database/database.js';
+import { findValue, firstRow, type Queryable, readColumn, toInsert } from './database/database.js';
 import { isWholeSql } from './metrics.js';
 import { ownerSql } from './review/items.js';
 import { type StoredWaitingItem, waitingItemsSql, waitingOrderSql, waitingRow } from './review/waiting.js';
 import { screeningKindsSql } from './row-shapes.js';
 import type { RunRow } from './runs.js';
 
-/** One report of a run and what it covers beside the run itself. */
-export interface ReportRevision {
-  revision: number;
-  sweepRunIds: readonly number[];
-  /** Earlier runs of the roster whose findings no report had told. */
-  earlierRunIds: readonly number[];
+const revisionRow = z.object({
+  revision: z.number(),
+  sweepRunIds: z.array(z.number()).readonly(),
+  /** Earlier runs of the roster whose findings no report covers. */
+  earlierRunIds: z.array(z.number()).readonly(),
   /** The settings under which the roster's last report before this one was made; null where nothing is known of them. */
-  formerSettingsRecordId: number | null;
+  formerSettingsRecordId: z.number().nullable(),
   /** Digest of its manifest, or null until it has been written whole. */
-  manifestSha256: string | null;
-}
-
-const revisionRow = z
-  .object({
-    revision: z.number(),
-    sweepRunIds: z.array(z.number()),
-    earlierRunIds: z.array(z.number()),
-    formerSettingsRecordId: z.number().nullable(),
-    manifestSha256: z.string().nullable(),
-    isCurrent: z.boolean(),
-  })
-  .transform((row) => ({
-    revision: row.revision,
-    sweepRunIds: row.sweepRunIds,
-    earlierRunIds: row.earlierRunIds,
-    formerSettingsRecordId: row.formerSettingsRecordId,
-    manifestSha256: row.manifestSha256,
-    /** The run has not gone on since. */
-    isCurrent: row.isCurrent,
-  }));
+  manifestSha256: z.string().nullable(),
+  /** The run has not gone on since. */
+  isCurrent: z.boolean(),
+});
+/** One report of a run and what it covers beside the run itself. */
+export type ReportRevision = Omit<z.infer<typeof revisionRow>, 'isCurrent'>;
 
 const columns = 'revision, sweep_run_ids, earlier_run_ids, former_settings_record_id, manifest_sha256';
 
@@ -64,20 +48,16 @@ export async function fixReportRevision(transaction: Queryable, run: RunRow, now
   const unreadSweeps = isOfRoster ? await findUnreadSweeps(transaction, run) : [];
   const unreadRuns = isOfRoster ? await findUnreadRuns(transaction, run) : [];
   if (latest?.isCurrent && unreadSweeps.length === 0 && unreadRuns.length === 0) return latest;
-  const inserted = await transaction.query(
-    revisionRow,
-    `insert into report (run_id, revision, sweep_run_ids, earlier_run_ids, created_at, former_settings_record_id)
-     values ($1, $2, $3, $4, $5, $6)
-     returning ${columns}, true as is_current`,
-    [
-      run.runId,
-      (latest?.revision ?? 0) + 1,
-      run.kind === 'sweep' ? [run.runId] : [...(latest?.sweepRunIds ?? []), ...unreadSweeps],
-      [...(latest?.earlierRunIds ?? []), ...unreadRuns],
-      now,
-      latest ? latest.formerSettingsRecordId : await findFormerSettings(transaction, run),
-    ],
-  );
+  const row = {
+    runId: run.runId,
+    revision: (latest?.revision ?? 0) + 1,
+    sweepRunIds: run.kind === 'sweep' ? [run.runId] : [...(latest?.sweepRunIds ?? []), ...unreadSweeps],
+    earlierRunIds: [...(latest?.earlierRunIds ?? []), ...unreadRuns],
+    createdAt: now,
+    formerSettingsRecordId: latest ? latest.formerSettingsRecordId : await findFormerSettings(transaction, run),
+  };
+  const ending = `returning ${columns}, true as is_current`;
+  const inserted = await transaction.query(revisionRow, ...toInsert('report', row, ending));
   return firstRow(inserted, 'report');
 }
 

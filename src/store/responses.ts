@@ -76,7 +76,11 @@ const toSizes = ({ total, truncated, matches }: MatchSet) => ({
   first_match_id: matches.find(({ rank }) => rank === 1)?.id ?? null,
 });
 
-async function findResponses(transaction: Queryable, organisationId: number, digests: readonly string[]) {
+async function findResponses(
+  transaction: Queryable,
+  organisationId: number,
+  digests: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
   if (digests.length === 0) return new Map();
   const rows = await transaction.query(
     idRow,
@@ -109,7 +113,10 @@ const matchSetRow = z.object({
 });
 
 /** The match sets of stored answers by response id. */
-export async function readMatchSets(database: Queryable, responseIds: readonly number[]) {
+export async function readMatchSets(
+  database: Queryable,
+  responseIds: readonly number[],
+): Promise<ReadonlyMap<number, MatchSet>> {
   if (responseIds.length === 0) return new Map();
   const rows = await database.query(
     matchSetRow,
@@ -168,8 +175,7 @@ export async function readAnswerHistory(database: Queryable, partyIds: readonly 
        from (
          select answered.party_id, run.account_id, run.run_id, run.kind, run.started_at,
            coalesce(batch.committed_at, run.started_at) as saved_at, answered.request_id,
-           answered.response_id, answered.customer_version,
-           run.settings_digest, cap.length as cap,
+           answered.response_id, answered.customer_version, run.settings_digest, cap.length as cap,
            concat_ws('/', answered.response_id, answered.customer_version, answered.request_id, run.settings_digest, coalesce(cap.length, 0))
              as likeness
          from run

@@ -211,7 +211,11 @@ export async function readRosterBefore(transaction: Queryable, rosterId: number,
 }
 
 /** Those of the references that are customers of the roster. */
-export async function findKnown(transaction: Queryable, rosterId: number, references: readonly string[]) {
+export async function findKnown(
+  transaction: Queryable,
+  rosterId: number,
+  references: readonly string[],
+): Promise<readonly string[]> {
   if (references.length === 0) return [];
   return readColumn(
     transaction,

@@ -4,7 +4,7 @@ import type { RosterSource, SnapshotFacts } from '../reports/run-facts.js';
 import type { DoubtReason, RejectedRow, RejectReason } from '../roster/customer.js';
 import type { DoubtedRow } from '../roster/doubts.js';
 import { partyTypes } from '../vocabulary.js';
-import { type Database, findRow, openBindings, type Queryable, readValue } from './database/database.js';
+import { type Database, findRow, openBindings, type Queryable, readValue, toInsert } from './database/database.js';
 import { inPartyScopeSql, isSearchedSql, type PlanInput } from './plan-sql.js';
 import type { StagedImport } from './roster-settling.js';
 import { withoutNul } from './roster-staging.js';
@@ -32,11 +32,8 @@ const acceptanceRow = z.object({
 /** Notes who has taken a run's roster against which guards, and why. */
 export async function saveRosterAcceptance(transaction: Queryable, runId: number, acceptance: RosterAcceptanceFacts) {
   const { acceptedBy, isAttested, reason, acceptedAt } = acceptance;
-  await transaction.execute(
-    `insert into roster_acceptance (run_id, accepted_by, is_attested, reason, accepted_at, held_by, changes)
-     values ($1, $2, $3, $4, $5, $6::text::jsonb, $7::text::jsonb)`,
-    [runId, acceptedBy, isAttested, reason, acceptedAt, toGuardsJson(acceptance), toChangesJson(acceptance)],
-  );
+  const row = { runId, acceptedBy, isAttested, reason, acceptedAt, ...toFoundJson(acceptance) };
+  await transaction.execute(...toInsert('roster_acceptance', row));
 }
 
 /** The first changes that somebody accepted with a run's own roster. */
@@ -50,9 +47,10 @@ export async function readAcceptedChanges(database: Queryable, runId: number): P
 }
 
 type Found = Pick<RosterAcceptanceFacts, 'heldBy' | 'changes'>;
-const toGuardsJson = (found: Found): string =>
-  JSON.stringify(found.heldBy.map(({ guard, message }) => ({ guard, message })));
-const toChangesJson = (found: Found): string => withoutNul(JSON.stringify(found.changes));
+const toFoundJson = ({ heldBy, changes }: Found) => ({
+  heldBy: JSON.stringify(heldBy.map(({ guard, message }) => ({ guard, message }))),
+  changes: withoutNul(JSON.stringify(changes)),
+});
 
 /** A roster that guards held while its run went on with the last accepted one. */
 export interface RosterHold extends Found {
@@ -71,11 +69,8 @@ export async function saveRosterHold(
   hold: RosterHold & { heldAt: Date },
 ): Promise<void> {
   const { source, sourceDigest, heldAt, newIds, command } = hold;
-  await transaction.execute(
-    `insert into roster_hold (run_id, roster_id, source, source_digest, held_at, new_ids, held_by, changes, command)
-     values ($1, $2, $3, $4, $5, $6, $7::text::jsonb, $8::text::jsonb, $9)`,
-    [runId, rosterId, source, sourceDigest, heldAt, newIds, toGuardsJson(hold), toChangesJson(hold), command],
-  );
+  const row = { runId, rosterId, source, sourceDigest, heldAt, newIds, command, ...toFoundJson(hold) };
+  await transaction.execute(...toInsert('roster_hold', row));
 }
 
 /** The roster that guards held in this run; null where none was. */
@@ -241,8 +236,7 @@ export function readImportOrigin(database: Queryable, runId: number) {
 }
 
 const snapshotColumns = `
-  is_delta, joined, changed, absent, leavers, returned, conflicts, party_rows,
-  party_rejected, unreadable_ids,
+  is_delta, joined, changed, absent, leavers, returned, conflicts, party_rows, party_rejected, unreadable_ids,
   case when party_rows = 0 then 0 else (
     select count(*)::integer from customer
     join customer_version named using (customer_id)

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { WatchFacts } from '../reports/list-facts.js';
 import type { HealthFacts } from '../reports/run-facts.js';
-import { findRow, findValue, firstRow, type Queryable } from './database/database.js';
+import { findRow, findValue, firstRow, type Queryable, toUpsert } from './database/database.js';
 import type { AnswerFindings, ChangeVolume } from './run-sums.js';
 
 const healthShape = z.object({
@@ -154,35 +154,13 @@ export async function saveRunWatch(
   watch: { findings: RunFindings; isComparable: boolean } & WatchFacts,
 ): Promise<void> {
   const { findings, isComparable, rates, listCap, volume } = watch;
-  await transaction.execute(
-    `insert into run_watch (
-       run_id, is_comparable, screened, matches, match_squares, hits, hit_squares, rates, cap, cap_standing, capped_customers,
-       searches_again, changes, change_squares, volume
-     )
-     values ($1, $2, $3, $4, $5, $6, $7, $8::text::jsonb, $9, $10, $11, $12, $13, $14, $15::text::jsonb)
-     on conflict (run_id) do update set
-       is_comparable = excluded.is_comparable, screened = excluded.screened, matches = excluded.matches,
-       match_squares = excluded.match_squares, hits = excluded.hits, hit_squares = excluded.hit_squares, rates = excluded.rates,
-       cap = excluded.cap, cap_standing = excluded.cap_standing, capped_customers = excluded.capped_customers, searches_again = excluded.searches_again, changes = excluded.changes,
-       change_squares = excluded.change_squares, volume = excluded.volume`,
-    [
-      runId,
-      isComparable,
-      findings.screened,
-      findings.matches,
-      findings.matchSquares,
-      findings.hits,
-      findings.hitSquares,
-      rates === null ? null : JSON.stringify(rates),
-      listCap?.length ?? null,
-      listCap?.standing ?? null,
-      listCap?.customers ?? null,
-      findings.searchesAgain,
-      findings.changes,
-      findings.changeSquares,
-      volume === null ? null : JSON.stringify(volume),
-    ],
-  );
+  const { screened, matches, matchSquares, hits, hitSquares, searchesAgain, changes, changeSquares } = findings;
+  const row = {
+    ...{ runId, isComparable, screened, matches, matchSquares, hits, hitSquares, rates },
+    ...{ cap: listCap?.length, capStanding: listCap?.standing, cappedCustomers: listCap?.customers },
+    ...{ searchesAgain, changes, changeSquares, volume },
+  };
+  await transaction.execute(...toUpsert('run_watch', row, ['run_id']));
 }
 
 const rate = z.object({

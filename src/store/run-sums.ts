@@ -118,8 +118,7 @@ async function sumCustomers(database: Queryable, runId: number): Promise<z.infer
            when screening.outcome in ('screened', 'reused') or screening.outcome_reason = 'not_due'
              then coalesce(standing.answer_state, 'not_screened')
            else 'not_screened'
-         end as state,
-         standing.unreadable_party_since is not null as is_unreadable, party.ordinal
+         end as state, standing.unreadable_party_since is not null as is_unreadable, party.ordinal
        from screening
        join party using (party_id)
        join run using (run_id)
@@ -284,8 +283,7 @@ export async function readRunBalance(database: Queryable, runId: number): Promis
   const rows = await database.query(
     balanceRow,
     `select rows, customers, rejected, duplicates, in_scope, in_plan + unaccepted.ids as "inPlan", planned, skipped + unaccepted.ids as skipped, screened, reused,
-       failed, remaining, answered_parties, proven_parties,
-       answered_searches, recorded_searches
+       failed, remaining, answered_parties, proven_parties, answered_searches, recorded_searches
      from run_balance
      -- Ids without an accepted record are in scope and in no plan.
      cross join lateral (

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Cadence } from '../screening/cadence.js';
-import type { PlanSelection, RunMode } from '../vocabulary.js';
+import type { RunMode } from '../vocabulary.js';
 import {
   type HaltCode,
   haltCodes,
@@ -21,6 +21,7 @@ import {
   type Queryable,
   readColumn,
   readValue,
+  toInsert,
 } from './database/database.js';
 import { noteBillableAttempts } from './ledger.js';
 import { isWholeSql } from './metrics.js';
@@ -28,54 +29,25 @@ import { screeningKindsSql } from './row-shapes.js';
 import { type RunSums, runSumsSchema } from './run-sums.js';
 import { holdStates } from './screenings.js';
 
-/** What a run is begun with. */
-interface NewRun {
-  organisationId: number;
-  rosterId: number | null;
-  mode: RunMode;
-  kind: RunKind;
-  selection: PlanSelection | null;
-  /** The file that was given with the command in place of the configured source. */
-  rosterFile: string | null;
-  leaseKey: string;
-  epoch: number;
-  owner: string;
-  settingsDigest: string;
-  settings: Readonly<Record<string, unknown>>;
-  /** The accepted settings that it is begun under; left out where it is judged by none. */
-  settingsRecordId?: number | undefined;
-  version: string;
-  startedAt: Date;
-}
+/** What a run is begun with; without accepted settings where it is judged by none. */
+type NewRun = Omit<
+  RunRow,
+  | 'runId'
+  | 'accountId'
+  | 'state'
+  | 'stateReasons'
+  | 'haltedBy'
+  | 'stage'
+  | 'resumed'
+  | 'comparedRunId'
+  | 'finishedAt'
+  | 'sums'
+> & { settingsRecordId?: number | undefined };
 
 /** Stores a new run in state `running`. */
 export async function insertRun(database: Queryable, run: NewRun): Promise<RunRow> {
-  const rows = await database.query(
-    runRow,
-    `insert into run (
-       organisation_id, roster_id, mode, kind, selection, state, stage, lease_key, epoch, owner, settings_digest, version, started_at,
-       settings, roster_file, settings_record_id
-     )
-     values ($1, $2, $3, $4, $5, 'running', 'started', $6, $7, $8, $9, $10, $11, $12::text::jsonb, $13, $14)
-     returning *`,
-    [
-      run.organisationId,
-      run.rosterId,
-      run.mode,
-      run.kind,
-      run.selection,
-      run.leaseKey,
-      run.epoch,
-      run.owner,
-      run.settingsDigest,
-      run.version,
-      run.startedAt,
-      JSON.stringify(run.settings),
-      run.rosterFile,
-      run.settingsRecordId ?? null,
-    ],
-  );
-  return firstRow(rows, 'run');
+  const row = { ...run, state: 'running', stage: 'started' };
+  return firstRow(await database.query(runRow, ...toInsert('run', row, 'returning *')), 'run');
 }
 
 /** Takes an open run over: state `running` again, written under the new epoch; `rosterFile` and `settingsRecordId` as of now unless left out. */
@@ -356,10 +328,7 @@ export type RunHolder = z.infer<typeof holderRow>;
 
 /** Notes who works on a run from now on. */
 export async function noteRunHolder(transaction: Queryable, runId: number, holder: RunHolder): Promise<void> {
-  await transaction.execute(
-    'insert into run_holder (run_id, epoch, owner, taken_at, differences) values ($1, $2, $3, $4, $5)',
-    [runId, holder.epoch, holder.owner, holder.takenAt, [...holder.differences]],
-  );
+  await transaction.execute(...toInsert('run_holder', { runId, ...holder }));
 }
 
 /** Everybody who worked on a run, in order. */
@@ -373,11 +342,8 @@ export async function readRunHolders(database: Queryable, runId: number): Promis
 
 /** Notes that a run works under the key of this fingerprint, from `now` on; a key that is known stays as it is. */
 export async function noteRunKey(database: Queryable, runId: number, fingerprint: string, now: Date): Promise<void> {
-  await database.execute(
-    `insert into run_key (run_id, fingerprint, first_used_at) values ($1, $2, $3)
-     on conflict (run_id, fingerprint) do nothing`,
-    [runId, fingerprint, now],
-  );
+  const row = { runId, fingerprint, firstUsedAt: now };
+  await database.execute(...toInsert('run_key', row, 'on conflict (run_id, fingerprint) do nothing'));
 }
 
 /** The fingerprints of the keys that a run worked under, in the order of their first use. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ChangedParty, PartySaid } from '../changes/match-changes.js';
-import type { Match, PartyState } from '../matches/match.js';
+import type { Match } from '../matches/match.js';
 import { partyTypes, riskTiers } from '../vocabulary.js';
 import { type Database, firstRow, type Queryable, requireRows } from './database/database.js';
 import { judgedTierSql, partySaidSchema, partySaidSql, storedMatchSchema } from './row-shapes.js';
@@ -165,7 +165,11 @@ export async function countRemainingSearches(database: Queryable, runId: number)
 const row = z.object({ partyId: z.number(), matchIds: z.array(z.string()) });
 
 /** The ids under which reviewers have confirmed that a match is the customer, by party; a party without any is not in it. */
-export async function readConfirmedMatches(database: Queryable, accountId: number, partyIds: readonly number[]) {
+export async function readConfirmedMatches(
+  database: Queryable,
+  accountId: number,
+  partyIds: readonly number[],
+): Promise<ReadonlyMap<number, ReadonlySet<string>>> {
   if (partyIds.length === 0) return new Map();
   const rows = await database.query(
     row,
@@ -177,49 +181,32 @@ export async function readConfirmedMatches(database: Queryable, accountId: numbe
   return new Map(rows.map(({ partyId, matchIds }) => [partyId, new Set(matchIds)]));
 }
 
-/** The last valid answer for a party on an account. */
-export interface PartyStateRow {
-  partyId: number;
-  requestId: number;
-  responseId: number;
-  customerVersion: number;
-  settingsDigest: string;
+const stateRow = z.object({
+  partyId: z.number(),
+  requestId: z.number(),
+  responseId: z.number(),
+  customerVersion: z.number(),
+  settingsDigest: z.string(),
   /** Scores last reported where they differ from the answer's, by match id. */
-  reportedScores: Readonly<Record<string, number>>;
+  reportedScores: z
+    .record(z.string(), z.number())
+    .nullable()
+    .transform((scores): Readonly<Record<string, number>> => scores ?? {}),
   /** Known matches that cut lists have hidden since. */
-  unreturned: readonly Match[];
-  state: PartyState;
-}
+  unreturned: z
+    .array(storedMatchSchema)
+    .nullable()
+    .transform((matches): readonly Match[] => matches ?? []),
+  state: z.enum(['clear', 'below_threshold', 'incompletely_seen', 'open_hit']),
+});
+/** The last valid answer for a party on an account. */
+export type PartyStateRow = z.infer<typeof stateRow>;
 
 /** A party state to save. */
 export interface NewPartyState extends PartyStateRow {
   /** Whether all of it is stored already, so that only its date is new. */
   isKnown: boolean;
 }
-
-const stateRow = z
-  .object({
-    partyId: z.number(),
-    requestId: z.number(),
-    responseId: z.number(),
-    customerVersion: z.number(),
-    settingsDigest: z.string(),
-    reportedScores: z.record(z.string(), z.number()).nullable(),
-    unreturned: z.array(storedMatchSchema).nullable(),
-    state: z.enum(['clear', 'below_threshold', 'incompletely_seen', 'open_hit']),
-  })
-  .transform(
-    (row): PartyStateRow => ({
-      partyId: row.partyId,
-      requestId: row.requestId,
-      responseId: row.responseId,
-      customerVersion: row.customerVersion,
-      settingsDigest: row.settingsDigest,
-      reportedScores: row.reportedScores ?? {},
-      unreturned: row.unreturned ?? [],
-      state: row.state,
-    }),
-  );
 
 /** The last valid answers for these parties, by party id. */
 export async function readPartyStates(database: Queryable, accountId: number, partyIds: readonly number[]) {
@@ -291,8 +278,7 @@ async function replaceStates(transaction: Queryable, key: StateKey, states: read
        account_id, run_id, screened_at, party_id, request_id, response_id, customer_version, settings_digest, state,
        reported_scores, unreturned
      )
-     select $1, $2, $3, party_id, request_id, response_id, customer_version, settings_digest, state,
-       reported_scores, unreturned
+     select $1, $2, $3, party_id, request_id, response_id, customer_version, settings_digest, state, reported_scores, unreturned
      from jsonb_to_recordset($4::text::jsonb) as row (
        party_id bigint, request_id bigint, response_id bigint, customer_version integer, settings_digest text, state text,
        reported_scores jsonb, unreturned jsonb

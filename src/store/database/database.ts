@@ -327,6 +327,34 @@ export class TransactionState {
   }
 }
 
+/**
+ * The statement that inserts a row, each property into the column of the same name in snake_case, with its parameters; objects go as JSON, and
+ * so do arrays that the caller has made a string of. `ending` is the rest of the statement.
+ */
+export function toInsert(
+  table: string,
+  row: Readonly<Record<string, unknown>>,
+  ending = '',
+): [sql: string, parameters: readonly unknown[]] {
+  const columns = Object.keys(row).map(toSnakeCase).join(', ');
+  const values = Object.values(row).map((value) => (isPlainObject(value) ? JSON.stringify(value) : (value ?? null)));
+  const places = values.map((_, index) => `$${index + 1}`).join(', ');
+  return [`insert into ${table} (${columns}) values (${places}) ${ending}`, values];
+}
+
+/** The same; a row that has the same key is replaced: all that is not of the key is as given. */
+export function toUpsert(table: string, row: Readonly<Record<string, unknown>>, key: readonly string[]) {
+  const names = Object.keys(row).map(toSnakeCase);
+  const others = names.filter((name) => !key.includes(name)).map((name) => `${name} = excluded.${name}`);
+  return toInsert(table, row, `on conflict (${key.join(', ')}) do update set ${others.join(', ')}`);
+}
+
+const isPlainObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
+/** The column of a property. */
+const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
 /** Gathers the parameters of a statement that is put together from parts. */
 export interface Bindings {
   /** Takes a value; gives the placeholder that stands for it, typed as `type`. */

@@ -4,7 +4,7 @@ import type { OpenItemsFacts } from '../../reports/list-facts.js';
 import type { SettledFacts } from '../../reports/run-facts.js';
 import type { DispositionVerdict, Severity } from '../../vocabulary.js';
 import { absences, dispositionVerdicts, itemStates, severities, worstTopics } from '../../vocabulary.js';
-import { findValue, type Queryable, readValue } from '../database/database.js';
+import { findValue, type Queryable, readValue, toInsert } from '../database/database.js';
 import { ownerShape, seenCustomerSchema, seenCustomerSql, storedMatchSchema } from '../row-shapes.js';
 import { ownerSql } from './items.js';
 
@@ -66,8 +66,7 @@ export async function readDecidableItems(database: Queryable, itemIds: readonly 
   const rows = await database.query(
     itemRow,
     `select item.item_id, item.party_id, item.account_id, item.state, item.absence, item.severity,
-       item.topic, item.is_confirmed, item.listed,
-       ${seenCustomerSql} as customer,
+       item.topic, item.is_confirmed, item.listed, ${seenCustomerSql} as customer,
        case when standing.disposition_id is not null then jsonb_build_object(
          'dispositionId', standing.disposition_id, 'verdict', standing.verdict, 'reviewer', standing.reviewer,
          'proposer', proposal.reviewer, 'isFinal', standing.kind <> 'proposed', 'seenDigest', encode(standing.seen_digest, 'hex')
@@ -119,35 +118,17 @@ interface NewDisposition {
 }
 
 /** Adds a decision to an item's history, and the database puts the item where it stands by that; gives the decision's number. */
-export function saveDisposition(transaction: Queryable, decision: NewDisposition, now: Date): Promise<number> {
-  return readValue(
-    transaction,
-    z.number(),
-    `insert into disposition (
-       item_id, kind, verdict, reviewer, is_attested, reason, comment, decided_at, origin, seen, seen_digest, expires_at, refers_to, sheet_id, due_at
-     ) values (
-       $1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::jsonb, decode($11, 'hex'), $12, $13,
-       (select sheet_id from review_sheet where sheet_id = $14), $15
-     )
-     returning disposition_id`,
-    [
-      decision.itemId,
-      decision.kind,
-      decision.verdict,
-      decision.reviewer,
-      decision.isAttested,
-      decision.reason,
-      decision.comment,
-      now,
-      decision.origin,
-      JSON.stringify(decision.seen),
-      decision.seenDigest,
-      decision.expiresAt,
-      decision.refersTo,
-      decision.sheetId,
-      decision.dueAt,
-    ],
-  );
+export async function saveDisposition(
+  transaction: Queryable,
+  { sheetId, seenDigest, ...decision }: NewDisposition,
+  now: Date,
+): Promise<number> {
+  // A working list that the database does not know counts as none.
+  const known = await findValue(transaction, z.number(), 'select sheet_id from review_sheet where sheet_id = $1', [
+    sheetId,
+  ]);
+  const row = { ...decision, seenDigest: Buffer.from(seenDigest, 'hex'), sheetId: known, decidedAt: now };
+  return readValue(transaction, z.number(), ...toInsert('disposition', row, 'returning disposition_id'));
 }
 
 /** From a decision on a score is measured from the one that was decided on; the items are held. */

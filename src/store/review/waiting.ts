@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { WaitingItem } from '../../reports/review-list.js';
 import type { Severity } from '../../vocabulary.js';
 import { absences, dispositionVerdicts, itemStates, runModes, severities } from '../../vocabulary.js';
-import { findValue, type Queryable, readValue } from '../database/database.js';
+import { findValue, type Queryable, readValue, toInsert } from '../database/database.js';
 import { keptDetailsSql } from '../match-details.js';
 import {
   joinPartySql,
@@ -71,9 +71,9 @@ interface WaitingChoice {
 
 /** SQL: the items (`event`) that wait, as `waitingRow` reads them, at a moment (a placeholder); conditions and order are still to come. */
 export const waitingItemsSql = (moment: string): string => `
-  select event.item_id, case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party, event.listed, event.severity, event.rule, event.priority,
-    event.opened_at, event.due_at, event.state,
-    event.absence, event.absent_since, ${replacedSql('event')} as replaced,
+  select event.item_id as "itemId", case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party, event.listed, event.severity, event.rule, event.priority,
+    event.opened_at as "openedAt", event.due_at as "dueAt", event.state,
+    event.absence, event.absent_since as "absentSince", ${replacedSql('event')} as replaced,
     ${ownerSql('event', moment)} as owner,
     ${reopenedBecauseSql('event')} as "reopenedBecause",
     case when event.state = 'proposed' then (
@@ -122,12 +122,7 @@ export function readWaitingItems(database: Queryable, { organisation, roster, as
 
 /** Notes that a working list was written; gives its number. */
 export function insertReviewSheet(database: Queryable, sheet: { exportedAt: Date; exportedBy: string }) {
-  return readValue(
-    database,
-    z.number(),
-    `insert into review_sheet (exported_at, exported_by) values ($1, $2) returning sheet_id`,
-    [sheet.exportedAt, sheet.exportedBy],
-  );
+  return readValue(database, z.number(), ...toInsert('review_sheet', sheet, 'returning sheet_id'));
 }
 
 /** Which waiting items are meant: these, or all for which each of the other things holds that is said. */
@@ -223,12 +218,9 @@ export interface Delegation {
 /** Adds a delegation, or the end of one, to the history. */
 export async function insertDelegation(transaction: Queryable, delegation: NewDelegation, now: Date): Promise<void> {
   const { organisationId, from, to, until, endsAt, reason, actor } = delegation;
-  await transaction.execute(
-    `insert into review_delegation (
-       organisation_id, from_name, to_name, until, ends_at, reason, happened_at, actor, is_attested
-     ) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [organisationId, from, to, until, endsAt, reason, now, actor.name, actor.isAttested],
-  );
+  const said = { fromName: from, toName: to, until, endsAt, reason, happenedAt: now };
+  const row = { organisationId, ...said, actor: actor.name, isAttested: actor.isAttested };
+  await transaction.execute(...toInsert('review_delegation', row));
 }
 
 /** Who stands in for whom at a moment, by name. */
@@ -407,7 +399,10 @@ export async function findAutoClosable(
 }
 
 /** Of these alerts those that may be confirmed as no longer matched in bulk, each with its account. */
-export async function findPlainlyAbsent(database: Queryable, itemIds: readonly number[]) {
+export async function findPlainlyAbsent(
+  database: Queryable,
+  itemIds: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
   if (itemIds.length === 0) return new Map();
   const rows = await database.query(
     z.object({ itemId: z.number(), accountId: z.number() }),
