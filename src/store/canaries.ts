@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { CanaryFacts } from '../reports/list-facts.js';
 import { canaryOccasions, partyTypes } from '../vocabulary.js';
-
 import { findRow, type Queryable, readValue, requireRows, toInsert } from './database/database.js';
 import { isUnconfirmedSql } from './unconfirmed-answers.js';
 

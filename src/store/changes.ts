@@ -2,17 +2,16 @@ import { z } from 'zod';
 import type { MatchChange } from '../changes/match-changes.js';
 import type { CriticalChange, DossierChangeFacts, MatchChangeFacts } from '../reports/list-facts.js';
 import type { SeverityCount } from '../reports/run-facts.js';
-import type { Severity } from '../vocabulary.js';
 import {
   agreements,
   changeCauses,
   dossierChangeKinds,
   matchChangeKinds,
   matchFields,
+  type Severity,
   severities,
   severityAdjustments,
 } from '../vocabulary.js';
-
 import { type Database, firstRow, type Queryable, requireRows } from './database/database.js';
 import { dossierSnapshotSchema } from './dossiers.js';
 import { changeItemShape, joinPartySql, partyFactsSchema, partyFactsSql, storedMatchSchema } from './row-shapes.js';

@@ -42,17 +42,12 @@ export async function insertCheck(
 
 /** Keeps what a check came to. */
 export async function finishCheck(transaction: Queryable, runId: number, outcome: CheckOutcome): Promise<void> {
-  const isAnswered = outcome.kind === 'answered';
+  const { kind, endedAt } = outcome;
+  const came =
+    kind === 'answered' ? [null, outcome.responseId, outcome.verdict] : [outcome.reason, null, 'not_screened'];
   const saved = await transaction.execute(
     `update single_check set outcome = $2, outcome_reason = $3, response_id = $4, verdict = $5, ended_at = $6 where run_id = $1`,
-    [
-      runId,
-      outcome.kind,
-      isAnswered ? null : outcome.reason,
-      isAnswered ? outcome.responseId : null,
-      isAnswered ? outcome.verdict : 'not_screened',
-      outcome.endedAt,
-    ],
+    [runId, kind, ...came, endedAt],
   );
   requireRows(saved, 1, 'single_check');
 }
@@ -121,11 +116,9 @@ export type ListComparison = z.infer<typeof comparisonRow>;
 /** What comparing a list with the customers of a run came to. */
 export type ComparisonSums = Pick<ListComparison, 'comparedParties' | 'forcedParties' | 'forcedCustomers'>;
 
+const forcedRow = z.object({ reference: z.string(), because: z.string() });
 /** A customer whose search a list has forced. */
-export interface ForcedCustomer {
-  reference: string;
-  because: string;
-}
+export type ForcedCustomer = z.infer<typeof forcedRow>;
 
 /** Notes because of which list a run asks, before its customers are compared with it. */
 export async function noteList(transaction: Queryable, runId: number, list: StoredList): Promise<void> {
@@ -194,7 +187,7 @@ export async function findUncomparedLists(database: Queryable, runId: number): P
 /** The first so many customers whom a run was forced to ask about, and why. */
 export async function readForcedCustomers(database: Queryable, runId: number, limit: number) {
   return database.query(
-    z.object({ reference: z.string(), because: z.string() }),
+    forcedRow,
     `select customer.reference, min(forced.because collate "C") as because
      from forced_screening forced
      join party using (party_id)

@@ -139,22 +139,18 @@ const gapReasons = [
   'related_party_unreadable',
   'unreadable_id',
 ] as const;
-const gapReason = z.enum(gapReasons);
-type GapReason = (typeof gapReasons)[number];
-
+const gapRow = z.object({ reason: z.enum(gapReasons), count: z.number(), accepted: z.number() });
 /** So many customers or rows of a roster cannot be screened as it stands, and so many of them somebody has accepted. */
-export interface CoverageGap {
-  reason: GapReason;
-  count: number;
-  accepted: number;
-}
+export type CoverageGap = z.infer<typeof gapRow>;
 
-/** One of them; `reference` is null for all rows without a readable id together. */
-export interface OpenGap {
-  reason: GapReason;
-  reference: string | null;
-  rows: number | null;
-}
+const openGapRow = z.object({
+  reason: z.enum(gapReasons),
+  /** Null for all rows without a readable id together. */
+  reference: z.string().nullable(),
+  rows: z.number().nullable(),
+});
+/** One of them. */
+export type OpenGap = z.infer<typeof openGapRow>;
 
 /** What somebody accepts: who, why, and until which day (`yyyy-mm-dd`, UTC, that day included). */
 interface CoverageException {
@@ -191,7 +187,7 @@ const eachGapSql = `
 /** Why customers of a roster cannot be screened as it stands, and for how many of them an exception holds at a moment. */
 export async function readCoverageGaps(database: Queryable, rosterId: number, now: Date) {
   return database.query(
-    z.object({ reason: gapReason, count: z.number(), accepted: z.number() }),
+    gapRow,
     `select reason, sum(coalesce(rows, 1))::integer as count,
        coalesce(sum(coalesce(rows, 1)) filter (where is_accepted), 0)::integer as accepted
      from (${eachGapSql}) gap group by reason order by reason`,
@@ -206,7 +202,7 @@ export const countAccepted = (gaps: readonly CoverageGap[]): number =>
 /** The gaps of a roster for which no exception holds at a moment. */
 export async function listOpenGaps(database: Queryable, rosterId: number, now: Date): Promise<readonly OpenGap[]> {
   return database.query(
-    z.object({ reason: gapReason, reference: z.string().nullable(), rows: z.number().nullable() }),
+    openGapRow,
     `select reason, reference, rows from (${eachGapSql}) gap where not is_accepted
      order by reference collate "C" nulls last, reason`,
     [rosterId, now],

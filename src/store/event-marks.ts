@@ -154,6 +154,7 @@ export interface MarkedScope {
 
 /** The marked customers that are to be searched for now, the longest marked first, as many as the limits allow. */
 export function listMarkedCustomers(database: Queryable, scope: MarkedScope): Promise<readonly number[]> {
+  const { accountId, rosterId, now, againAfterMs, mostPerRun, mostPerDay, controlSearches, timezone } = scope;
   return readColumn(
     database,
     z.number(),
@@ -177,16 +178,7 @@ export function listMarkedCustomers(database: Queryable, scope: MarkedScope): Pr
          and attempt.started_at >= date_trunc('day', $3::timestamptz, $8)
      ))
      order by marked_at, customer_id`,
-    [
-      scope.accountId,
-      scope.rosterId,
-      scope.now,
-      scope.againAfterMs,
-      scope.mostPerRun,
-      scope.mostPerDay,
-      scope.controlSearches,
-      scope.timezone,
-    ],
+    [accountId, rosterId, now, againAfterMs, mostPerRun, mostPerDay, controlSearches, timezone],
   );
 }
 

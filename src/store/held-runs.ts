@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { ComparedParty, VanishedBefore, VanishedFigures } from '../changes/assess-vanished.js';
 import type { HeldFacts } from '../reports/run-facts.js';
 import { hitFamilies, severities } from '../vocabulary.js';
-
 import { findRow, type Queryable, readValue, toInsert } from './database/database.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql, storedMatchSchema, storedMatchSql } from './row-shapes.js';
 

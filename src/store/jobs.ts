@@ -43,14 +43,8 @@ const jobRunColumns = `job_run_id, job, occasion, local_date, due_at, state, is_
   attempts, owner, begun_at, ended_at, exit_code, because, run_ids, attempt_at, deadline_at, timed_out as "isTimedOut", cancelled_by`;
 
 /** How one is begun; `again` names the exit codes after which a finished one may be begun once more. */
-interface JobBeginning extends JobDue {
-  job: string;
-  owner: string;
-  now: Date;
-  isLate: boolean;
-  again: readonly number[];
-  timeoutMs: number;
-}
+type JobBeginning = JobDue &
+  Pick<JobRun, 'job' | 'isLate'> & { owner: string; now: Date; again: readonly number[]; timeoutMs: number };
 
 /**
  * Notes that a job is begun, or taken up once more where it was left; null when it has been done. Its lease must be held: then one that is
@@ -82,18 +76,7 @@ export async function beginJobRun(
      where known.state in ('running', 'interrupted', 'missed') or known.exit_code = any ($9::integer[])
        or ${isAheadSql('known.begun_at', 'excluded.begun_at')}
      returning ${jobRunColumns}`,
-    [
-      organisationId,
-      job,
-      occasion,
-      localDate,
-      dueAt,
-      owner,
-      now,
-      isLate,
-      [...again],
-      new Date(now.getTime() + timeoutMs),
-    ],
+    [organisationId, job, occasion, localDate, dueAt, owner, now, isLate, again, new Date(now.getTime() + timeoutMs)],
   );
 }
 

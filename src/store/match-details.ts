@@ -101,6 +101,7 @@ export async function saveDetailLookup(transaction: Queryable, lookup: NewDetail
       [accountId, kind, id, kept.digest, kept.body, kept.withheldLinks, [...kept.entityIds], runId, askedAt],
     );
   }
+  const { digest, receivedDigest: received } = kept ?? { digest: null, receivedDigest: null };
   await transaction.execute(
     `insert into detail_lookup (
        run_id, kind, record_id, asked_at, status, reason, service_request_id, received_digest, detail_id
@@ -109,18 +110,7 @@ export async function saveDetailLookup(transaction: Queryable, lookup: NewDetail
        select detail_id from match_detail
        where account_id = $9 and kind = $2 and record_id = $3 and digest = decode($10::text, 'hex')
      ))`,
-    [
-      runId,
-      kind,
-      id,
-      askedAt,
-      status,
-      reason,
-      requestId,
-      kept?.receivedDigest ?? null,
-      accountId,
-      kept?.digest ?? null,
-    ],
+    [runId, kind, id, askedAt, status, reason, requestId, received, accountId, digest],
   );
 }
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { CriticalChange } from '../reports/list-facts.js';
-
 import { criticalChangeRow, matchChangeSql } from './changes.js';
 import { firstRow, type Queryable } from './database/database.js';
 import { type OutboxEntry, outboxColumns, outboxRow, queueOutbox } from './outbox.js';

@@ -9,36 +9,16 @@ const outboxStates = ['queued', 'sent', 'refused', 'given_up', 'dropped'] as con
 /** How something that leaves stands: `refused` for good by the other side, `given_up` because it was too old, `dropped` because somebody put it aside. */
 export type OutboxState = (typeof outboxStates)[number];
 
-/** Something to be sent to one destination. */
-export interface OutboxEntry {
-  organisationId: number;
-  kind: OutboxKind;
-  /** Null for a report whose recipients are found once it is written. */
-  destination: string | null;
-  /** The run that it tells of; null where there is none. */
-  runId: number | null;
-  /** What has the same key is queued once, ever. */
-  dedupKey: string;
-  /** The message as it will be sent, as JSON; null without a destination. */
-  content: unknown;
-  /** Of a mail. */
-  messageId?: string;
-  /** Of a report. */
-  revision?: number;
-  queuedAt: Date;
-  /** Not tried before; from the moment when it is queued where it is left out. */
-  nextAttemptAt?: Date;
-  /** An attempt that fails after this moment is the last one. */
-  giveUpAt: Date;
-}
-
 /** A row of the outbox as the database gives it, by `outboxColumns`. */
 export const outboxRow = z.object({
   outboxId: z.number(),
   kind: z.enum(outboxKinds),
+  /** Null for a report whose recipients are found once it is written. */
   destination: z.string().nullable(),
+  /** The run that it is about; null where there is none. */
   runId: z.number().nullable(),
   revision: z.number().nullable(),
+  /** What has the same key is queued once, ever. */
   dedupKey: z.string(),
   content: z.unknown(),
   messageId: z.string().nullable(),
@@ -46,6 +26,7 @@ export const outboxRow = z.object({
   attempts: z.number(),
   queuedAt: z.date(),
   nextAttemptAt: z.date(),
+  /** An attempt that fails after this moment is the last one. */
   giveUpAt: z.date(),
   lastError: z.string().nullable(),
   sentAt: z.date().nullable(),
@@ -56,6 +37,19 @@ export const outboxRow = z.object({
 });
 /** Something in the outbox. */
 export type OutboxRow = z.infer<typeof outboxRow>;
+
+/** Something to be sent to one destination; tried at once unless `nextAttemptAt` is given. */
+export interface OutboxEntry
+  extends Pick<OutboxRow, 'kind' | 'destination' | 'runId' | 'dedupKey' | 'queuedAt' | 'giveUpAt'>,
+    Partial<Pick<OutboxRow, 'nextAttemptAt'>> {
+  organisationId: number;
+  /** The message as it will be sent, as JSON; null without a destination. */
+  content: unknown;
+  /** Of a mail. */
+  messageId?: string;
+  /** Of a report. */
+  revision?: number;
+}
 
 /** SQL: the columns of `outbox` that `outboxRow` reads. */
 export const outboxColumns = `outbox_id, kind, destination, run_id, revision, dedup_key, content,
@@ -119,6 +113,7 @@ interface OutboxClaim {
 
 /** Claims what has been due longest and is claimed by nobody alive; null when there is none. */
 export function claimNext(database: Database, claim: OutboxClaim): Promise<OutboxRow | null> {
+  const { kinds, owner, now, leaseMs, except, keyPrefix = '' } = claim;
   // The embedded database has one process: what another has claimed there was left by one that died.
   return findRow(
     database,
@@ -134,15 +129,7 @@ export function claimNext(database: Database, claim: OutboxClaim): Promise<Outbo
        for update skip locked
      )
      returning ${outboxColumns}`,
-    [
-      [...claim.kinds],
-      claim.owner,
-      claim.now,
-      claim.leaseMs,
-      [...claim.except],
-      database.dialect === 'embedded',
-      claim.keyPrefix ?? '',
-    ],
+    [kinds, owner, now, leaseMs, except, database.dialect === 'embedded', keyPrefix],
   );
 }
 

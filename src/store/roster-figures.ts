@@ -35,19 +35,6 @@ export interface SnapshotCounts {
   returned: number;
 }
 
-/** What a snapshot is measured by. */
-interface RosterBefore {
-  /** Customers that the last accepted snapshot showed, those who have left aside. */
-  known: number;
-  /** The most customers of an accepted snapshot of the last 30 days; null where there is none to compare with. */
-  mostIn30Days: number | null;
-  /** The columns of the last accepted snapshot; null where they are not known. */
-  headers: readonly string[] | null;
-  /** Accepted rows of related parties of the last accepted snapshot, and the columns of their sources. */
-  partyRows: number;
-  partyHeaders: readonly string[] | null;
-}
-
 const stagedRow = z.object({
   rows: z.number(),
   rejected: z.number(),
@@ -174,16 +161,22 @@ export async function countSnapshot(
   return { counts, plain: { customers: isFirst ? plain : 0, several: isFirst ? several : 0 } };
 }
 
+const beforeRow = z.object({
+  /** Customers that the last accepted snapshot showed, those who have left aside. */
+  known: z.number(),
+  /** The most customers of an accepted snapshot of the last 30 days; null where there is none to compare with. */
+  mostIn30Days: z.number().nullable(),
+  /** The columns of the last accepted snapshot; null where they are not known. */
+  headers: z.array(z.string()).nullable(),
+  /** Accepted rows of related parties of the last accepted snapshot, and the columns of their sources. */
+  partyRows: z.number(),
+  partyHeaders: z.array(z.string()).nullable(),
+});
+
 /** Reads what the roster was before, for guards to measure by. */
-export async function readRosterBefore(transaction: Queryable, rosterId: number, now: Date): Promise<RosterBefore> {
+export async function readRosterBefore(transaction: Queryable, rosterId: number, now: Date) {
   const rows = await transaction.query(
-    z.object({
-      known: z.number(),
-      most: z.number().nullable(),
-      headers: z.array(z.string()).nullable(),
-      partyRows: z.number(),
-      partyHeaders: z.array(z.string()).nullable(),
-    }),
+    beforeRow,
     `select
        (select count(*)::integer from customer where roster_id = $1 and absent_since is null and left_at is null) as known,
        (
@@ -194,7 +187,7 @@ export async function readRosterBefore(transaction: Queryable, rosterId: number,
              select max(import_id) from roster_import
              where roster_id = $1 and overridden_guards && array['shrink_night', 'shrink_30_days', 'leavers', 'empty']
            ), 0)
-       ) as most,
+       ) as "mostIn30Days",
        (
          select headers from roster_import
          where roster_id = $1 and not is_delta and headers is not null order by import_id desc limit 1
@@ -206,8 +199,7 @@ export async function readRosterBefore(transaction: Queryable, rosterId: number,
      ) last on true`,
     [rosterId, now],
   );
-  const { known, most, headers, partyRows, partyHeaders } = firstRow(rows, 'roster');
-  return { known, mostIn30Days: most, headers, partyRows, partyHeaders };
+  return firstRow(rows, 'roster');
 }
 
 /** Those of the references that are customers of the roster. */

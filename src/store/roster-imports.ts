@@ -52,15 +52,18 @@ const toFoundJson = ({ heldBy, changes }: Found) => ({
   changes: withoutNul(JSON.stringify(changes)),
 });
 
-/** A roster that guards held while its run went on with the last accepted one. */
-export interface RosterHold extends Found {
-  source: string;
-  sourceDigest: string;
+const holdRow = z.object({
+  source: z.string(),
+  sourceDigest: z.string(),
   /** Its ids of which no accepted roster has a record. */
-  newIds: number;
+  newIds: z.number(),
   /** What to type to take it all the same. */
-  command: string;
-}
+  command: z.string(),
+  heldBy,
+  changes,
+});
+/** A roster that guards held while its run went on with the last accepted one. */
+export type RosterHold = Omit<z.infer<typeof holdRow>, keyof Found> & Found;
 
 /** Notes that guards held a run's roster, and that the run goes on with the last accepted one. */
 export async function saveRosterHold(
@@ -77,14 +80,7 @@ export async function saveRosterHold(
 export function readRosterHold(database: Queryable, runId: number): Promise<RosterHold | null> {
   return findRow(
     database,
-    z.object({
-      source: z.string(),
-      sourceDigest: z.string(),
-      newIds: z.number(),
-      command: z.string(),
-      heldBy,
-      changes,
-    }),
+    holdRow,
     `select source, source_digest, new_ids, command, held_by, changes
      from roster_hold where run_id = $1 order by hold_id desc limit 1`,
     [runId],

@@ -12,8 +12,7 @@ import {
   toJson,
 } from './roster-staging.js';
 import type { PlainCounts } from './save-requests.js';
-import type { ImportOrigin } from './unaccepted-customers.js';
-import { saveUnaccepted, saveUnreadableParties } from './unaccepted-customers.js';
+import { type ImportOrigin, saveUnaccepted, saveUnreadableParties } from './unaccepted-customers.js';
 
 /** Takes blocks of customer and request numbers for whoever asks; gives the numbers before their first. */
 export async function takeNumbers(transaction: Queryable, wanted: number) {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { WatchFacts } from '../reports/list-facts.js';
 import type { HealthFacts } from '../reports/run-facts.js';
 import { findRow, findValue, firstRow, type Queryable, toUpsert } from './database/database.js';
-import type { AnswerFindings, ChangeVolume } from './run-sums.js';
+import { findingsRow, volumeRow } from './run-sums.js';
 
 const healthShape = z.object({
   perSecond: z.number().nullable(),
@@ -113,26 +113,14 @@ export async function readRunCalls(database: Queryable, runId: number): Promise<
   };
 }
 
+const runFindingsRow = findingsRow.omit({ answersByLength: true }).extend({ screened: z.number(), ...volumeRow.shape });
 /** What the answers for the customers that a run screened held: sums over answers, and the same of the squares. */
-export interface RunFindings extends Omit<AnswerFindings, 'answersByLength'>, ChangeVolume {
-  screened: number;
-}
-
-const findingsRow = z.object({
-  screened: z.number(),
-  matches: z.number(),
-  matchSquares: z.number(),
-  hits: z.number(),
-  hitSquares: z.number(),
-  searchesAgain: z.number(),
-  changes: z.number(),
-  changeSquares: z.number(),
-});
+export type RunFindings = z.infer<typeof runFindingsRow>;
 
 /** What the last `limit` comparable runs of the same roster and account before this one found. */
 export async function readFormerFindings(database: Queryable, runId: number, limit: number) {
   return database.query(
-    findingsRow,
+    runFindingsRow,
     // Whom a list or a flag has chosen is no usual crowd.
     `select watch.screened, watch.matches, watch.match_squares, watch.hits, watch.hit_squares,
        coalesce(watch.searches_again, 0) as "searchesAgain", coalesce(watch.changes, 0) as changes,

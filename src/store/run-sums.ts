@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { RunCounts } from '../reports/list-facts.js';
-
 import { firstRow, type Queryable, readValue } from './database/database.js';
 
 const count = z.number().int().nonnegative();
@@ -297,33 +296,22 @@ export async function readRunBalance(database: Queryable, runId: number): Promis
   return firstRow(rows, 'run_balance');
 }
 
-/** What the answers of a run held: each search counts once, and the squares tell how bunched it is. */
-export interface AnswerFindings {
-  matches: number;
-  matchSquares: number;
-  hits: number;
-  hitSquares: number;
+/** A run's findings as the database gives them. */
+export const findingsRow = z.object({
+  matches: z.number(),
+  matchSquares: z.number(),
+  hits: z.number(),
+  hitSquares: z.number(),
   /**
    * How many answers had which length (as the service counted it), from 2. Answers that begin with the same listed party count once:
    * customers of one name share its list, whatever its length.
    */
-  answersByLength: ReadonlyMap<number, number>;
-}
-
-const findingsRow = z
-  .object({
-    matches: z.number(),
-    matchSquares: z.number(),
-    hits: z.number(),
-    hitSquares: z.number(),
-    lengths: z.array(z.object({ length: z.number(), answers: z.number() })),
-  })
-  .transform(
-    ({ lengths, ...sums }): AnswerFindings => ({
-      ...sums,
-      answersByLength: new Map(lengths.map(({ length, answers }) => [length, answers])),
-    }),
-  );
+  answersByLength: z
+    .array(z.object({ length: z.number(), answers: z.number() }))
+    .transform((lengths): ReadonlyMap<number, number> => new Map(lengths.map((each) => [each.length, each.answers]))),
+});
+/** What the answers of a run held: each search counts once, and the squares tell how bunched it is. */
+export type AnswerFindings = z.infer<typeof findingsRow>;
 
 /** Adds up what the answers of a run held, in one walk through them. */
 export async function readAnswerFindings(database: Queryable, runId: number): Promise<AnswerFindings> {
@@ -356,23 +344,23 @@ export async function readAnswerFindings(database: Queryable, runId: number): Pr
           select total, count(distinct first_match_id) as answers from answer
           where total >= 2 and first_match_id is not null
           group by total
-        ) by_length) as lengths
+        ) by_length) as answers_by_length
      from answer`,
     [runId],
   );
   return firstRow(rows, 'screening');
 }
 
-/** How much of the service's data has changed between answers: per search, added up, with the squares, which tell how bunched it is. */
-export interface ChangeVolume {
+/** The volume of changes as the database gives it. */
+export const volumeRow = z.object({
   /** Searches for customers who had been screened before under the same settings: only they can show a change of the service's data. */
-  searchesAgain: number;
+  searchesAgain: z.number(),
   /** Parties that share a search count once. */
-  changes: number;
-  changeSquares: number;
-}
-
-const volumeRow = z.object({ searchesAgain: z.number(), changes: z.number(), changeSquares: z.number() });
+  changes: z.number(),
+  changeSquares: z.number(),
+});
+/** How much of the service's data has changed between answers: per search, added up, with the squares, which tell how bunched it is. */
+export type ChangeVolume = z.infer<typeof volumeRow>;
 
 /** Adds up how much a run has found changed in the service's data. */
 export async function readChangeVolume(database: Queryable, runId: number): Promise<ChangeVolume> {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { DatabaseError, firstRow, type Queryable, requireAll, type Transaction } from './database/database.js';
-
 import { plainSql, takeRoom } from './roster-settling.js';
 
 /** Rows of a staged snapshot that stand by themselves, with what their customers need. */

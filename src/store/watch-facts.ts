@@ -70,31 +70,24 @@ async function findNights(database: Queryable, fromSql: string, values: readonly
   return { begun, ended: begun?.state === 'running' ? await findNewest(`'abandoned', 'running'`) : begun };
 }
 
-/** A run that has not come to its end, and whether anybody works on it. */
-export interface RunningFacts {
-  runId: number;
-  name: string;
-  kind: string;
-  roster: string | null;
-  owner: string;
+const runningRow = z.object({
+  runId: z.number(),
+  name: z.string(),
+  kind: z.string(),
+  roster: z.string().nullable(),
+  owner: z.string(),
   /** Milliseconds since its owner was last heard of; null while the owner holds the lock of the run. */
-  silentMs: number | null;
+  silentMs: z.number().nullable(),
   /** When it was begun, gone on with, or last saved anything. */
-  activeAt: Date;
-}
+  activeAt: z.date(),
+});
+/** A run that has not come to its end, and whether anybody works on it. */
+export type RunningFacts = z.infer<typeof runningRow>;
 
 /** The runs that are not closed, by the locks that their owners hold at this moment of the database's clock. */
 export async function readRunning(database: Queryable, organisationId: number): Promise<readonly RunningFacts[]> {
   return database.query(
-    z.object({
-      runId: z.number(),
-      name: z.string(),
-      kind: z.string(),
-      roster: z.string().nullable(),
-      owner: z.string(),
-      silentMs: z.number().nullable(),
-      activeAt: z.date(),
-    }),
+    runningRow,
     `select run.run_id, ${runIdSql('run')} as name, run.kind, roster.name as roster, run.owner,
        case when not coalesce(lease.epoch = run.epoch and lease.expires_at > clock_timestamp(), false) then
          greatest(0, extract(epoch from clock_timestamp() - coalesce(

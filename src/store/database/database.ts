@@ -168,47 +168,30 @@ function withoutValues(error: unknown, message: string): Error {
   return copy;
 }
 
+/** A statement and its parameters. */
+type Statement = [sql: string, parameters?: readonly unknown[]];
+
 /** The first row of a statement; null where it gives none. */
-export async function findRow<Row>(
-  database: Queryable,
-  row: z.ZodType<Row>,
-  sql: string,
-  parameters?: readonly unknown[],
-): Promise<Row | null> {
-  const [first] = await database.query(row, sql, parameters);
+export async function findRow<Row>(database: Queryable, row: z.ZodType<Row>, ...statement: Statement) {
+  const [first] = await database.query(row, ...statement);
   return first ?? null;
 }
 
 /** What a statement of one column gives. */
-export async function readColumn<Value>(
-  database: Queryable,
-  value: z.ZodType<Value>,
-  sql: string,
-  parameters?: readonly unknown[],
-): Promise<Value[]> {
-  const rows = await database.query(z.record(z.string(), value), sql, parameters);
+export async function readColumn<Value>(database: Queryable, value: z.ZodType<Value>, ...statement: Statement) {
+  const rows = await database.query(z.record(z.string(), value), ...statement);
   return rows.flatMap((row) => Object.values(row));
 }
 
 /** The value of a statement of one column; null where it gives no row. */
-export async function findValue<Value>(
-  database: Queryable,
-  value: z.ZodType<Value>,
-  sql: string,
-  parameters?: readonly unknown[],
-): Promise<Value | null> {
-  const [first] = await readColumn(database, value, sql, parameters);
+export async function findValue<Value>(database: Queryable, value: z.ZodType<Value>, ...statement: Statement) {
+  const [first] = await readColumn(database, value, ...statement);
   return first ?? null;
 }
 
 /** The value of a statement of one row and one column; throws StoreError `row_missing` when it gives no row. */
-export async function readValue<Value>(
-  database: Queryable,
-  value: z.ZodType<Value>,
-  sql: string,
-  parameters?: readonly unknown[],
-): Promise<Value> {
-  const [first] = await readColumn(database, value, sql, parameters);
+export async function readValue<Value>(database: Queryable, value: z.ZodType<Value>, ...statement: Statement) {
+  const [first] = await readColumn(database, value, ...statement);
   if (first === undefined) throw new StoreError('row_missing', 'a statement that gives one row gave none');
   return first;
 }

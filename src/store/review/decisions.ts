@@ -2,8 +2,15 @@ import { z } from 'zod';
 import type { SeenFacts } from '../../matches/review-item.js';
 import type { OpenItemsFacts } from '../../reports/list-facts.js';
 import type { SettledFacts } from '../../reports/run-facts.js';
-import type { DispositionVerdict, Severity } from '../../vocabulary.js';
-import { absences, dispositionVerdicts, itemStates, severities, worstTopics } from '../../vocabulary.js';
+import {
+  absences,
+  type DispositionVerdict,
+  dispositionVerdicts,
+  itemStates,
+  type Severity,
+  severities,
+  worstTopics,
+} from '../../vocabulary.js';
 import { findValue, type Queryable, readValue, toInsert } from '../database/database.js';
 import { ownerShape, seenCustomerSchema, seenCustomerSql, storedMatchSchema } from '../row-shapes.js';
 import { ownerSql } from './items.js';

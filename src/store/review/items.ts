@@ -1,8 +1,14 @@
 import { z } from 'zod';
 import { StoreError } from '../../errors.js';
 import type { ReviewItem, SeenCustomer, SeenFacts } from '../../matches/review-item.js';
-import type { Severity, WorstTopic } from '../../vocabulary.js';
-import { absences, dispositionVerdicts, itemStates, severities } from '../../vocabulary.js';
+import {
+  absences,
+  dispositionVerdicts,
+  itemStates,
+  type Severity,
+  severities,
+  type WorstTopic,
+} from '../../vocabulary.js';
 import type { Queryable } from '../database/database.js';
 import { seenCustomerSchema, seenCustomerSql, storedMatchSchema } from '../row-shapes.js';
 import type { ProjectionScope } from './unprojected.js';

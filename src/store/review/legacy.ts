@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { DispositionVerdict } from '../../vocabulary.js';
-import { dispositionVerdicts, runModes } from '../../vocabulary.js';
+import { type DispositionVerdict, dispositionVerdicts, runModes } from '../../vocabulary.js';
 import type { Queryable } from '../database/database.js';
 import { storedMatchSchema } from '../row-shapes.js';
 

@@ -2,8 +2,16 @@ import { z } from 'zod';
 import type { Corroboration } from '../../changes/corroboration.js';
 import type { Match } from '../../matches/match.js';
 import type { SeenCustomer } from '../../matches/review-item.js';
-import type { ChangeCause, MatchChangeKind, RiskTier, Severity } from '../../vocabulary.js';
-import { agreements, changeCauses, matchChangeKinds, severities } from '../../vocabulary.js';
+import {
+  agreements,
+  type ChangeCause,
+  changeCauses,
+  type MatchChangeKind,
+  matchChangeKinds,
+  type RiskTier,
+  type Severity,
+  severities,
+} from '../../vocabulary.js';
 import { firstRow, type Queryable, readColumn } from '../database/database.js';
 import {
   judgedTierSql,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { WaitingItem } from '../../reports/review-list.js';
-import type { Severity } from '../../vocabulary.js';
-import { absences, dispositionVerdicts, itemStates, runModes, severities } from '../../vocabulary.js';
+import { absences, dispositionVerdicts, itemStates, runModes, type Severity, severities } from '../../vocabulary.js';
 import { findValue, type Queryable, readValue, toInsert } from '../database/database.js';
 import { keptDetailsSql } from '../match-details.js';
 import {
@@ -192,27 +191,26 @@ export function isKnownReviewer(database: Queryable, name: string): Promise<bool
   );
 }
 
+const delegationRow = z.object({
+  from: z.string(),
+  to: z.string(),
+  /** The last day, `yyyy-mm-dd`. */
+  until: z.string(),
+  reason: z.string(),
+  actor: z.string(),
+  isAttested: z.boolean(),
+});
+/** A delegation that holds. */
+export type Delegation = z.infer<typeof delegationRow>;
+
 /** That somebody stands in for somebody else; with nobody to stand in it ends what was said before. */
-interface NewDelegation {
+interface NewDelegation extends Pick<Delegation, 'from' | 'reason'> {
   organisationId: number;
-  from: string;
   to: string | null;
   /** The last day, `yyyy-mm-dd`, and when it is over. */
   until: string | null;
   endsAt: Date | null;
-  reason: string;
   actor: { name: string; isAttested: boolean };
-}
-
-/** A delegation that holds. */
-export interface Delegation {
-  from: string;
-  to: string;
-  /** The last day, `yyyy-mm-dd`. */
-  until: string;
-  reason: string;
-  actor: string;
-  isAttested: boolean;
 }
 
 /** Adds a delegation, or the end of one, to the history. */
@@ -226,14 +224,7 @@ export async function insertDelegation(transaction: Queryable, delegation: NewDe
 /** Who stands in for whom at a moment, by name. */
 export function readDelegations(database: Queryable, organisationId: number, moment: Date) {
   return database.query(
-    z.object({
-      from: z.string(),
-      to: z.string(),
-      until: z.string(),
-      reason: z.string(),
-      actor: z.string(),
-      isAttested: z.boolean(),
-    }),
+    delegationRow,
     `select from_name as "from", to_name as "to", until::text as until, reason, actor, is_attested
      from (
        select distinct on (from_name) * from review_delegation where organisation_id = $1 order by from_name, delegation_id desc
@@ -428,10 +419,6 @@ export function saveBulk(database: Queryable, sheetId: number, itemIds: readonly
 
 /** The alerts that a bulk row names; none for an unknown one. */
 export async function readBulk(database: Queryable, bulkId: number): Promise<readonly number[]> {
-  const rows = await database.query(
-    z.object({ itemIds: z.array(z.number()) }),
-    'select item_ids from review_bulk where bulk_id = $1',
-    [bulkId],
-  );
-  return rows[0]?.itemIds ?? [];
+  const sql = 'select item_ids from review_bulk where bulk_id = $1';
+  return (await findValue(database, z.array(z.number()), sql, [bulkId])) ?? [];
 }
