@@ -81,8 +81,7 @@ export function readCheck(database: Queryable, runId: number): Promise<StoredChe
     database,
     checkRow,
     `select request.type, single_check.name, reason, asked_by, asked_at, request.name as "sentName",
-       outcome, outcome_reason, response_id, verdict,
-       encode(response.digest, 'hex') as "responseDigest", ended_at
+       outcome, outcome_reason, response_id, verdict, encode(response.digest, 'hex') as "responseDigest", ended_at
      from single_check
      join screening_request request using (request_id)
      left join response using (response_id)
@@ -291,8 +290,7 @@ export async function readAssuranceItems(database: Queryable, runId: number): Pr
   return database.query(
     itemRow,
     `select item.ordinal, item.listed_id, item.listed_name, item.type, item.script, item.variant,
-       item.sent_name, item.outcome, item.outcome_reason, item.response_id,
-       coalesce(response.total, 0) as results,
+       item.sent_name, item.outcome, item.outcome_reason, item.response_id, coalesce(response.total, 0) as results,
        (select count(*) from match where match.response_id = item.response_id and match.is_hit) as hits
      from assurance_item item
      left join response using (response_id)

@@ -45,12 +45,9 @@ export async function settleDiscrepancies(
        where known.account_id = $1 and (known.roster_id = $2 or known.state = 'resolved')
      ), touched as (
        update discrepancy known set
-         state = 'open',
-         severity = former.severity, facts = former.facts,
-         roster_id = $2,
+         state = 'open', severity = former.severity, facts = former.facts, roster_id = $2,
          opened_at = case when former.state = 'resolved' then $4 else known.opened_at end,
-         resolved_at = null,
-         accepted_until = null
+         resolved_at = null, accepted_until = null
        from former
        where former.discrepancy_id = known.discrepancy_id
          and (former.state = 'resolved' or former.is_changed or former.state = 'accepted' and former.accepted_until < $6::date)

@@ -46,8 +46,7 @@ export async function* readComparedParties(
   for (let last = 0; ; ) {
     const rows = await database.query(
       comparedRow,
-      `select party_id, request_id,
-         is_answered and former_request_id = request_id and is_same_search as "isCompared",
+      `select party_id, request_id, is_answered and former_request_id = request_id and is_same_search as "isCompared",
          case
            when not is_answered or former_answer is null then ${matchesSql('held.response_id', 'match.is_hit')}
            else ${matchesSql("(held.former_answer ->> 'response_id')::bigint")}

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { firstRow, type Queryable, toInsert } from './database/database.js';
 import { takenAtSql } from './metrics.js';
+import type { ProjectionScope } from './review/unprojected.js';
 import { screeningKindsSql } from './row-shapes.js';
 import { runIdSql } from './runs.js';
 
@@ -102,12 +103,13 @@ export async function closeIncident(
   return firstRow(rows, 'incident');
 }
 
+const watchedRow = z.object({
+  subject: z.string(),
+  watchedSince: z.date(),
+  lastWatchedAt: z.date(),
+});
 /** Something that watchdogs watch; nothing is expected of it before `watchedSince`. */
-export interface Watched {
-  subject: string;
-  watchedSince: Date;
-  lastWatchedAt: Date;
-}
+export type Watched = z.infer<typeof watchedRow>;
 
 /** What a roster is called among what is watched. */
 export const toRosterSubject = (roster: string): string => `roster/${roster}`;
@@ -141,7 +143,7 @@ export async function noteWatched(database: Queryable, organisationId: number, s
     [organisationId, [...new Set(subjects)], now],
   );
   return database.query(
-    z.object({ subject: z.string(), watchedSince: z.date(), lastWatchedAt: z.date() }),
+    watchedRow,
     `select subject, watched_since, last_watched_at from watched where organisation_id = $1`,
     [organisationId],
   );
@@ -184,7 +186,7 @@ const failingRow = z
  */
 export async function readFailing(
   database: Queryable,
-  { rosterId, accountId }: { rosterId: number; accountId: number },
+  { rosterId, accountId }: ProjectionScope,
   { told, agedMs, now }: { told: { runId: number; at: Date } | null; agedMs: number; now: Date },
 ): Promise<FailingFacts> {
   const rows = await database.query(
@@ -250,8 +252,7 @@ export async function readAhead(database: Queryable, organisationId: number, ros
        coalesce(screened.customers, 0) as customers, screened.latest_at as "latestScreenedAt"
      from roster
      left join lateral (
-       select ${runIdSql('run')} as name,
-         ${takenAtSql('run')} as began_at
+       select ${runIdSql('run')} as name, ${takenAtSql('run')} as began_at
        from run
        where run.roster_id = roster.roster_id and run.kind in (${screeningKindsSql}) and run.state <> 'abandoned'
        order by run.run_id desc limit 1

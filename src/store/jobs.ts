@@ -242,8 +242,7 @@ export async function pauseSchedule(
 ): Promise<void> {
   await transaction.execute(
     `update organisation set schedule_paused_at = case when schedule_paused_until > $2 then schedule_paused_at else $2 end,
-       schedule_paused_until = $3, schedule_paused_by = $4,
-       schedule_pause_reason = $5, schedule_resumed_by = null
+       schedule_paused_until = $3, schedule_paused_by = $4, schedule_pause_reason = $5, schedule_resumed_by = null
      where organisation_id = $1`,
     [organisationId, pausedAt, until, by, reason],
   );

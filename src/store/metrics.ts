@@ -19,24 +19,13 @@ const runFigure = z.object({
 /** The newest run of a kind and roster that has ended, and when one of them last was complete. */
 export type RunFigures = z.infer<typeof runFigure>;
 
-const openItems = z.object({ roster: z.string(), severity: z.string(), age: z.string(), items: z.number() });
 /** What waits for reviewers of a roster's customers: by severity, and by age (`day`, `week`, `month`, `older`). */
-type OpenItemFigures = z.infer<typeof openItems>;
+const openItems = z.object({ roster: z.string(), severity: z.string(), age: z.string(), items: z.number() });
 
-const outbox = z.object({ kind: z.string(), state: z.string(), entries: z.number(), oldestAt: z.date() });
 /** What has not been sent: how much of it waits (`queued`), was refused or given up, and since when; not what was put aside. */
-type OutboxFigures = z.infer<typeof outbox>;
+const outbox = z.object({ kind: z.string(), state: z.string(), entries: z.number(), oldestAt: z.date() });
 
 const incidents = z.object({ kind: z.string(), open: z.number() });
-
-/** Figures about runs, items, the outbox and incidents of an organisation; no customer's data is among them. */
-export interface StoredFigures {
-  nights: readonly NightFigures[];
-  runs: readonly RunFigures[];
-  openItems: readonly OpenItemFigures[];
-  outbox: readonly OutboxFigures[];
-  incidents: readonly { kind: string; open: number }[];
-}
 
 /** Reads them as of a moment: nights, and runs of one roster, of the rosters named; items and what is not sent of all. */
 export async function readStoredFigures(
@@ -44,7 +33,7 @@ export async function readStoredFigures(
   organisationId: number,
   rosters: readonly string[],
   now: Date,
-): Promise<StoredFigures> {
+) {
   return {
     nights: await readNightFigures(database, organisationId, rosters),
     runs: await database.query(
@@ -101,6 +90,9 @@ export async function readStoredFigures(
     ),
   };
 }
+
+/** Figures about runs, items, the outbox and incidents of an organisation; no customer's data is among them. */
+export type StoredFigures = Awaited<ReturnType<typeof readStoredFigures>>;
 
 const nightFigure = z.object({
   roster: z.string(),

@@ -105,8 +105,7 @@ const tallySql = (name: string, where: string): string => `
 const countsSql = `
   select
     count(*)::integer as "inScope",
-    count(*) filter (where is_planned)::integer as planned,
-    count(*) filter (where has_reused)::integer as reused,
+    count(*) filter (where is_planned)::integer as planned, count(*) filter (where has_reused)::integer as reused,
     (select count(distinct request_id)::integer from plan where outcome <> 'skipped' and not is_reused) as searches,
     ${tallySql(`coalesce(outcome_reason, reason)`, 'true')} as reasons,
     ${tallySql('reason', `outcome_reason = 'over_budget'`)} as "overBudget"

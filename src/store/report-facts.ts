@@ -346,8 +346,7 @@ const unreadPartySql = `jsonb_build_object('reference', gap.reference, 'role', '
 const notScreenedSql = `
   select party, outcome, reason, "lastScreenedAt"
   from (
-    select ${partyFactsSql} as party, screening.outcome,
-      coalesce(screening.outcome_reason, 'remaining') as reason,
+    select ${partyFactsSql} as party, screening.outcome, coalesce(screening.outcome_reason, 'remaining') as reason,
       case
         when state.run_id is null then null
         when state.run_id < run.run_id and state.screened_at > 'epoch' then state.screened_at

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { findValue, firstRow, type Queryable, readColumn, toInsert } from './database/database.js';
 import { isWholeSql } from './metrics.js';
 import { ownerSql } from './review/items.js';
+import type { ProjectionScope } from './review/unprojected.js';
 import { type StoredWaitingItem, waitingItemsSql, waitingOrderSql, waitingRow } from './review/waiting.js';
 import { screeningKindsSql } from './row-shapes.js';
 import type { RunRow } from './runs.js';
@@ -146,7 +147,7 @@ interface ReportSheet {
 export async function saveReportSheet(
   transaction: Queryable,
   runId: number,
-  { rosterId, accountId }: { rosterId: number; accountId: number },
+  { rosterId, accountId }: ProjectionScope,
   { now, maxItems }: { now: Date; maxItems: number },
 ): Promise<void> {
   await transaction.execute(

@@ -240,8 +240,7 @@ export async function judgeRows(transaction: Queryable, { runId, rosterId }: Sta
   await analyzeRows(transaction);
   const repeated = await transaction.execute(
     `update roster_staging staged set
-       is_plain = false,
-       is_repetition = not judged.is_conflict,
+       is_plain = false, is_repetition = not judged.is_conflict,
        reject_reason = case when judged.is_conflict then 'conflicting_id' end
      from (
        select ordinal, place,

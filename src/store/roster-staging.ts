@@ -355,16 +355,17 @@ export async function countNewRequests(
   );
 }
 
+const stagedRow = z.object({
+  rows: z.number(),
+  steps: z.number(),
+});
 /** What an import has on its way: rows of the roster and of related parties, and what a snapshot changes. */
-export interface Staged {
-  rows: number;
-  steps: number;
-}
+export type Staged = z.infer<typeof stagedRow>;
 
 /** Counts what an import has on its way. */
 export async function countOnTheWay(transaction: Queryable, runId: number): Promise<Staged> {
   const rows = await transaction.query(
-    z.object({ rows: z.number(), steps: z.number() }),
+    stagedRow,
     `select (select count(*) from roster_staging where run_id = $1)
          + (select count(*) from roster_party_staging where run_id = $1) as rows,
        (select count(*) from roster_step where run_id = $1) as steps`,

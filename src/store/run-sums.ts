@@ -125,10 +125,8 @@ async function sumCustomers(database: Queryable, runId: number): Promise<z.infer
        where screening.run_id = $1
      ),
      customer as materialized (
-       select customer_id,
-         bool_or(outcome <> 'skipped') as is_planned,
-         bool_or(outcome = 'failed') as has_failed,
-         bool_or(outcome = 'remaining') as has_remaining,
+       select customer_id, bool_or(outcome <> 'skipped') as is_planned,
+         bool_or(outcome = 'failed') as has_failed, bool_or(outcome = 'remaining') as has_remaining,
          bool_and(outcome in ('screened', 'reused', 'skipped')) as is_answered,
          bool_and(outcome in ('reused', 'skipped')) as is_reused,
          min(outcome_reason) filter (where outcome = 'failed') as failed_because,

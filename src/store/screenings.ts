@@ -378,14 +378,15 @@ function findGone(events: readonly { kind: string; before: Match }[]): readonly 
 export const listableOutcomes = ['remaining', 'failed', 'skipped'] as const;
 export type ListableOutcome = (typeof listableOutcomes)[number];
 
-/** A customer of a run and why it stands as it does. */
-export interface ListedCustomer {
-  reference: string;
+const listedRow = z.object({
+  reference: z.string(),
   /** Why it was asked about. */
-  planned: string;
+  planned: z.string(),
   /** Why it failed or was skipped; null for one that remains. */
-  because: string | null;
-}
+  because: z.string().nullable(),
+});
+/** A customer of a run and why it stands as it does. */
+export type ListedCustomer = z.infer<typeof listedRow>;
 
 /** Counts the customers that a run asked about, by the reason; one with several parties counts under each of their reasons. */
 export async function countPlanReasons(database: Queryable, runId: number): Promise<Readonly<Record<string, number>>> {
@@ -410,7 +411,7 @@ export async function listRunCustomers(
   page: { after: string | null; limit: number },
 ): Promise<readonly ListedCustomer[]> {
   return database.query(
-    z.object({ reference: z.string(), planned: z.string(), because: z.string().nullable() }),
+    listedRow,
     `select customer.reference, min(screening.plan_reason) as planned,
        min(screening.outcome_reason) filter (where screening.outcome = $2) as because
      from screening

@@ -90,8 +90,7 @@ export async function saveUnreadableParties(transaction: Queryable, origin: Impo
   const { runId, rosterId, importedAt, isDelta } = origin;
   await transaction.execute(
     `with named as materialized (
-       select reference,
-         count(distinct fields::text) filter (where reject_reason is not null) as unreadable,
+       select reference, count(distinct fields::text) filter (where reject_reason is not null) as unreadable,
          count(distinct party) filter (where reject_reason is null) as readable
        from roster_party_staging
        where run_id = $1 and reference is not null and reject_reason is distinct from 'unknown_customer'

@@ -23,8 +23,7 @@ const nightRow = z.object({
 export type NightFacts = z.infer<typeof nightRow>;
 
 const nightColumns = `run.run_id, ${runIdSql('run')} as name, run.state, run.state_reasons as reasons,
-  ${takenAtSql('run')} as "takenAt",
-  coalesce((run.sums #>> '{counts,failed}')::integer, 0) as failed,
+  ${takenAtSql('run')} as "takenAt", coalesce((run.sums #>> '{counts,failed}')::integer, 0) as failed,
   exists (select from canary_outcome where canary_outcome.run_id = run.run_id and verdict = 'failed') as "hasFailedCanary",
   (select proven from sweep where sweep.run_id = run.run_id) as "isProven"`;
 

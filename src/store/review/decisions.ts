@@ -14,6 +14,7 @@ import {
 import { findValue, type Queryable, readValue, toInsert } from '../database/database.js';
 import { ownerShape, seenCustomerSchema, seenCustomerSql, storedMatchSchema } from '../row-shapes.js';
 import { ownerSql } from './items.js';
+import type { ProjectionScope } from './unprojected.js';
 
 const itemRow = z.object({
   itemId: z.number(),
@@ -207,7 +208,7 @@ const openItemsRow = z.object({
 export function saveOpenItems(
   transaction: Queryable,
   runId: number,
-  { rosterId, accountId }: { rosterId: number; accountId: number },
+  { rosterId, accountId }: ProjectionScope,
   now: Date,
 ): Promise<OpenItemsFacts> {
   return readValue(
@@ -272,7 +273,7 @@ const settledShape = z.object({
 export async function saveSettledItems(
   transaction: Queryable,
   runId: number,
-  { rosterId, accountId }: { rosterId: number; accountId: number },
+  { rosterId, accountId }: ProjectionScope,
 ): Promise<void> {
   await transaction.execute(
     `with decided as (

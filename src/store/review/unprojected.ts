@@ -79,18 +79,19 @@ const withoutAlertSql = `
     where item.party_id = state.party_id and item.account_id = state.account_id and item.state <> 'gone' and item.absence is null
   )`;
 
-/** What of the stored alerts is not what their dispositions and the last answers give; all 0 once the alerts of all runs are made. */
-export interface StateDisagreements {
+const disagreementsRow = z.object({
   /** Alerts in another state than their dispositions give. */
-  alerts: number;
+  alerts: z.number(),
   /** Parties with a hit that is no alert. */
-  hits: number;
-}
+  hits: z.number(),
+});
+/** What of the stored alerts is not what their dispositions and the last answers give; all 0 once the alerts of all runs are made. */
+export type StateDisagreements = z.infer<typeof disagreementsRow>;
 
 /** Computes the alerts of a roster on an account anew from dispositions and answers, and compares. */
 export async function findStateDisagreements(database: Queryable, { rosterId, accountId }: ProjectionScope) {
   const rows = await database.query(
-    z.object({ alerts: z.number(), hits: z.number() }),
+    disagreementsRow,
     `select (select count(*)::integer from ${withoutAlertSql}) as hits, count(*)::integer as alerts
      from review_item item
      join party on party.party_id = item.party_id

@@ -73,8 +73,7 @@ export const waitingItemsSql = (moment: string): string => `
   select event.item_id as "itemId", case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party, event.listed, event.severity, event.rule, event.priority,
     event.opened_at as "openedAt", event.due_at as "dueAt", event.state,
     event.absence, event.absent_since as "absentSince", ${replacedSql('event')} as replaced,
-    ${ownerSql('event', moment)} as owner,
-    ${reopenedBecauseSql('event')} as "reopenedBecause",
+    ${ownerSql('event', moment)} as owner, ${reopenedBecauseSql('event')} as "reopenedBecause",
     case when event.state = 'proposed' then (
       select jsonb_build_object(
         'verdict', made.verdict, 'reviewer', made.reviewer, 'reason', made.reason, 'decidedAt', made.decided_at
