@@ -1,104 +1,8 @@
 import { z } from 'zod';
 import type { CanaryFacts } from '../reports/list-facts.js';
-import { type CanaryOccasion, canaryOccasions, partyTypes } from '../vocabulary.js';
-
-import { firstRow, type Queryable, requireRows } from './database/database.js';
+import { canaryOccasions, partyTypes } from '../vocabulary.js';
+import { findRow, type Queryable, readValue, requireRows, toInsert } from './database/database.js';
 import { isUnconfirmedSql } from './unconfirmed-answers.js';
-
-/** A round of control searches: which one of its run, from 1, and after how many answered searches. */
-export interface CanaryRound {
-  round: number;
-  occasion: CanaryOccasion;
-  searches: number;
-}
-
-/** What a control search of a run gave; `found` says what came instead of the expected. */
-export interface CanaryOutcome {
-  ordinal: number;
-  type: 'person' | 'entity';
-  name: string;
-  expect: 'match' | 'none';
-  topics: readonly string[];
-  label: string | null;
-  verdict: 'passed' | 'failed';
-  found: string | null;
-  responseId: number | null;
-  askedAt: Date;
-}
-
-/** The number of a run's next round. */
-export async function findNextRound(database: Queryable, runId: number): Promise<number> {
-  const rows = await database.query(
-    z.object({ next: z.number() }),
-    'select coalesce(max(round), 0)::integer + 1 as next from canary_outcome where run_id = $1',
-    [runId],
-  );
-  return firstRow(rows, 'canary_outcome').next;
-}
-
-/** Saves a control search of a round. */
-export async function saveCanaryOutcome(
-  transaction: Queryable,
-  runId: number,
-  { round, occasion, searches }: CanaryRound,
-  outcome: CanaryOutcome,
-): Promise<void> {
-  const saved = await transaction.execute(
-    `insert into canary_outcome (
-       run_id, round, occasion, searches, ordinal, type, name, expect, topics, label, verdict, found, response_id, asked_at
-     )
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-    [
-      runId,
-      round,
-      occasion,
-      searches,
-      outcome.ordinal,
-      outcome.type,
-      outcome.name,
-      outcome.expect,
-      [...outcome.topics],
-      outcome.label,
-      outcome.verdict,
-      outcome.found,
-      outcome.responseId,
-      outcome.askedAt,
-    ],
-  );
-  requireRows(saved, 1, 'canary_outcome');
-}
-
-/** Whether a run has asked any control search, so that its answers wait for the next ones. */
-export async function hasAskedCanaries(database: Queryable, runId: number): Promise<boolean> {
-  const rows = await database.query(
-    z.object({ has_asked: z.boolean() }),
-    'select exists (select from canary_outcome where run_id = $1) as has_asked',
-    [runId],
-  );
-  return firstRow(rows, 'canary_outcome').has_asked;
-}
-
-/** Whether any control search of a run has failed. */
-export async function hasFailedCanary(database: Queryable, runId: number): Promise<boolean> {
-  const rows = await database.query(
-    z.object({ has_failed: z.boolean() }),
-    `select exists (select from canary_outcome where run_id = $1 and verdict = 'failed') as has_failed`,
-    [runId],
-  );
-  return firstRow(rows, 'canary_outcome').has_failed;
-}
-
-/** Whether searches of a run were answered that no round of control searches has confirmed since. */
-export async function hasUncontrolledSearches(database: Queryable, runId: number): Promise<boolean> {
-  const rows = await database.query(
-    z.object({ has_some: z.boolean() }),
-    `select exists (
-       select from screening where screening.run_id = $1 and screening.outcome = 'screened' and ${isUnconfirmedSql}
-     ) as has_some`,
-    [runId],
-  );
-  return firstRow(rows, 'screening').has_some;
-}
 
 const outcomeRow = z.object({
   round: z.number(),
@@ -108,23 +12,76 @@ const outcomeRow = z.object({
   type: z.enum(partyTypes),
   name: z.string(),
   expect: z.enum(['match', 'none']),
-  topics: z.array(z.string()),
+  topics: z.array(z.string()).readonly(),
   label: z.string().nullable(),
   verdict: z.enum(['passed', 'failed']),
+  /** What came instead of the expected. */
   found: z.string().nullable(),
   responseId: z.number().nullable(),
   askedAt: z.date(),
-}) satisfies z.ZodType<CanaryOutcome & CanaryRound>;
+});
+type StoredOutcome = z.infer<typeof outcomeRow>;
+
+/** A round of control searches: which one of its run, from 1, and after how many answered searches. */
+export type CanaryRound = Pick<StoredOutcome, 'round' | 'occasion' | 'searches'>;
+
+/** What a control search of a run gave. */
+export type CanaryOutcome = Omit<StoredOutcome, keyof CanaryRound>;
+
+/** The number of a run's next round. */
+export function findNextRound(database: Queryable, runId: number): Promise<number> {
+  return readValue(
+    database,
+    z.number(),
+    'select coalesce(max(round), 0)::integer + 1 as next from canary_outcome where run_id = $1',
+    [runId],
+  );
+}
+
+/** Saves a control search of a round. */
+export async function saveCanaryOutcome(
+  transaction: Queryable,
+  runId: number,
+  { round, occasion, searches }: CanaryRound,
+  outcome: CanaryOutcome,
+): Promise<void> {
+  await transaction.execute(...toInsert('canary_outcome', { runId, round, occasion, searches, ...outcome }));
+}
+
+/** Whether a run has asked any control search, so that its answers wait for the next ones. */
+export function hasAskedCanaries(database: Queryable, runId: number): Promise<boolean> {
+  return readValue(database, z.boolean(), 'select exists (select from canary_outcome where run_id = $1) as has_asked', [
+    runId,
+  ]);
+}
+
+/** Whether any control search of a run has failed. */
+export function hasFailedCanary(database: Queryable, runId: number): Promise<boolean> {
+  return readValue(
+    database,
+    z.boolean(),
+    `select exists (select from canary_outcome where run_id = $1 and verdict = 'failed') as has_failed`,
+    [runId],
+  );
+}
+
+/** Whether searches of a run were answered that no round of control searches has confirmed since. */
+export function hasUncontrolledSearches(database: Queryable, runId: number): Promise<boolean> {
+  return readValue(
+    database,
+    z.boolean(),
+    `select exists (
+       select from screening where screening.run_id = $1 and screening.outcome = 'screened' and ${isUnconfirmedSql}
+     ) as has_some`,
+    [runId],
+  );
+}
 
 /** The control searches of a run, round by round. */
-export async function readCanaryOutcomes(
-  database: Queryable,
-  runId: number,
-): Promise<readonly (CanaryOutcome & CanaryRound)[]> {
+export async function readCanaryOutcomes(database: Queryable, runId: number) {
   return database.query(
     outcomeRow,
-    `select round, occasion, searches, ordinal, type, name, expect, topics, label, verdict, found,
-       response_id as "responseId", asked_at as "askedAt"
+    `select round, occasion, searches, ordinal, type, name, expect, topics, label, verdict, found, response_id, asked_at
      from canary_outcome where run_id = $1 order by round, ordinal`,
     [runId],
   );
@@ -144,7 +101,7 @@ export async function ensureRequests(
     [organisationId, list],
   );
   const rows = await transaction.query(
-    z.object({ request_id: z.number() }),
+    z.object({ requestId: z.number() }),
     `select request.request_id
      from jsonb_to_recordset($2::text::jsonb) as row (type text, name text, place integer)
      join screening_request request on request.organisation_id = $1 and request.type = row.type and request.name = row.name
@@ -152,12 +109,12 @@ export async function ensureRequests(
     [organisationId, list],
   );
   requireRows(rows.length, requests.length, 'screening_request');
-  return rows.map((row) => row.request_id);
+  return rows.map((row) => row.requestId);
 }
 
 /** The control searches of a run, each with all its rounds, failed ones first. */
 export async function readCanaryFacts(database: Queryable, runId: number): Promise<readonly CanaryFacts[]> {
-  const bySearch = new Map<string, (CanaryOutcome & CanaryRound)[]>();
+  const bySearch = new Map<string, StoredOutcome[]>();
   for (const outcome of await readCanaryOutcomes(database, runId)) {
     const { type, name, expect, topics } = outcome;
     const key = JSON.stringify([type, name, expect, topics]);
@@ -168,7 +125,7 @@ export async function readCanaryFacts(database: Queryable, runId: number): Promi
   return [...facts.filter(isFailed), ...facts.filter((canary) => !isFailed(canary))];
 }
 
-function toFacts(outcomes: readonly (CanaryOutcome & CanaryRound)[]): CanaryFacts[] {
+function toFacts(outcomes: readonly StoredOutcome[]): CanaryFacts[] {
   const worst = outcomes.find(({ verdict }) => verdict === 'failed') ?? outcomes[0];
   if (!worst) return [];
   const { type, name, expect, topics, label, verdict, found } = worst;
@@ -182,31 +139,22 @@ function toFacts(outcomes: readonly (CanaryOutcome & CanaryRound)[]): CanaryFact
   return [{ type, name, expect, topics, label, verdict, found, rounds }];
 }
 
-/** The last whole round of control searches on an account: of which run, when it ended, and whether all came as expected. */
-interface LastControls {
-  runId: number;
-  askedAt: Date;
-  hasPassed: boolean;
-  /** Whether it had one that expects a match and one that expects nothing. */
-  isConclusive: boolean;
-}
-
-const controlsRow: z.ZodType<LastControls> = z.object({
+const controlsRow = z.object({
   runId: z.number(),
   askedAt: z.date(),
   hasPassed: z.boolean(),
+  /** Whether it had one that expects a match and one that expects nothing. */
   isConclusive: z.boolean(),
 });
+/** The last whole round of control searches on an account: of which run, when it ended, and whether all came as expected. */
+type LastControls = z.infer<typeof controlsRow>;
 
 /** The last round of control searches that any run on the account had asked by then, single ones beside a failed search left out; or null. */
-export async function readLastControls(
-  database: Queryable,
-  accountId: number,
-  askedBy: Date,
-): Promise<LastControls | null> {
-  const [last] = await database.query(
+export function readLastControls(database: Queryable, accountId: number, askedBy: Date): Promise<LastControls | null> {
+  return findRow(
+    database,
     controlsRow,
-    `select canary.run_id as "runId", max(canary.asked_at) as "askedAt", bool_and(canary.verdict = 'passed') as "hasPassed",
+    `select canary.run_id, max(canary.asked_at) as "askedAt", bool_and(canary.verdict = 'passed') as "hasPassed",
        count(distinct canary.expect) = 2 as "isConclusive"
      from (
        select run_id from run
@@ -220,5 +168,4 @@ export async function readLastControls(
      limit 1`,
     [accountId, askedBy],
   );
-  return last ?? null;
 }

@@ -1,18 +1,17 @@
 import { z } from 'zod';
 import type { MatchChange } from '../changes/match-changes.js';
 import type { CriticalChange, DossierChangeFacts, MatchChangeFacts } from '../reports/list-facts.js';
-import type { CutMatches, SeverityCount } from '../reports/run-facts.js';
-import type { Severity } from '../vocabulary.js';
+import type { SeverityCount } from '../reports/run-facts.js';
 import {
   agreements,
   changeCauses,
   dossierChangeKinds,
   matchChangeKinds,
   matchFields,
+  type Severity,
   severities,
   severityAdjustments,
 } from '../vocabulary.js';
-
 import { type Database, firstRow, type Queryable, requireRows } from './database/database.js';
 import { dossierSnapshotSchema } from './dossiers.js';
 import { changeItemShape, joinPartySql, partyFactsSchema, partyFactsSql, storedMatchSchema } from './row-shapes.js';
@@ -107,21 +106,18 @@ const formerPartySql = `(
 
 /** SQL that reads change events (`event`), each with the party as it was then; conditions and order are still to come. */
 export const matchChangeSql = `
-  select event.change_id as "changeId", ${runIdSql('found')} as "runId", ${partyFactsSql} as party, ${formerPartySql} as "formerParty", event.kind, event.severity, event.rule,
+  select event.change_id, ${runIdSql('found')} as "runId", ${partyFactsSql} as party, ${formerPartySql} as "formerParty", event.kind, event.severity, event.rule,
     event.adjustments, event.cause, event.sanction_hit as "isSanctionHit",
     case when event.birth_date_agreement is not null then jsonb_build_object(
       'birthDate', event.birth_date_agreement, 'country', event.country_agreement
     ) end as corroboration,
-    event.match_id as "matchId", event.fields, event.before, event.after, event.is_baseline as "isBaseline", event.item
+    event.match_id, event.fields, event.before, event.after, event.is_baseline, event.item
   from change_event event
   join run found on found.run_id = event.run_id
   ${joinPartySql('event')}`;
 
 /** How many changes a run found, and how many matches of first screenings. */
-export async function countMatchChanges(
-  database: Queryable,
-  runId: number,
-): Promise<{ changes: number; baseline: number }> {
+export async function countMatchChanges(database: Queryable, runId: number) {
   const rows = await database.query(
     z.object({ changes: z.number(), baseline: z.number() }),
     `select count(*) filter (where not is_baseline)::integer as changes, count(*) filter (where is_baseline)::integer as baseline
@@ -144,13 +140,10 @@ const dossierChangeRow: z.ZodType<DossierChangeFacts> = z.object({
 });
 
 /** What these sweeps found changed; a customer counts as known when it was imported before the sweep ran. */
-export async function readDossierChanges(
-  database: Queryable,
-  sweepRunIds: readonly number[],
-): Promise<readonly DossierChangeFacts[]> {
+export async function readDossierChanges(database: Queryable, sweepRunIds: readonly number[]) {
   return database.query(
     dossierChangeRow,
-    `select change.change_id as "changeId", change.kind, change.dossier_id as "dossierId", change.fields, change.before, change.after,
+    `select change.change_id, change.kind, change.dossier_id, change.fields, change.before, change.after,
        exists (
          select from customer
          join roster on roster.roster_id = customer.roster_id and roster.organisation_id = run.organisation_id
@@ -176,14 +169,10 @@ const transitionRow = z.object({
 export type DossierTransition = z.infer<typeof transitionRow>;
 
 /** All that sweeps saw change of an organisation's dossier, oldest first; null when none has ever listed it. */
-export async function readDossierHistory(
-  database: Queryable,
-  organisationId: number,
-  dossierId: string,
-): Promise<readonly DossierTransition[] | null> {
+export async function readDossierHistory(database: Queryable, organisationId: number, dossierId: string) {
   const known = await database.query(
     z.object({ accountId: z.number() }),
-    `select dossier.account_id as "accountId" from dossier join account using (account_id)
+    `select dossier.account_id from dossier join account using (account_id)
      where account.organisation_id = $1 and dossier.dossier_id = $2`,
     [organisationId, dossierId],
   );
@@ -224,11 +213,7 @@ const hitsSql = `${matchChangeSql}
   where ${isOnListSql} and event.sanction_hit and event.severity = $3 ${orderSql} offset $4`;
 
 /** The lines of such a list, most severe first: the first `heldLines`, and where there are more how many and how to read all. */
-export async function readMatchList(
-  database: Queryable,
-  lists: Pick<Database, 'cursor'>,
-  list: MatchList,
-): Promise<{ held: readonly MatchChangeFacts[]; cut: CutMatches | null }> {
+export async function readMatchList(database: Queryable, lists: Pick<Database, 'cursor'>, list: MatchList) {
   const parameters = toParameters(list);
   const found = await database.query(changeRow, `${listSql} limit $3`, [...parameters, heldLines + 1]);
   if (found.length <= heldLines) return { held: found, cut: null };
@@ -244,8 +229,8 @@ export async function readMatchList(
       lines: Object.values(bySeverity).reduce((sum, { count }) => sum + count, 0),
       bySeverity,
       read: () => read(listSql),
-      readOf: (severity) => read(severitySql, severity),
-      readSanctionHits: (severity) => read(hitsSql, severity, countHeldHits(severity)),
+      readOf: (severity: Severity) => read(severitySql, severity),
+      readSanctionHits: (severity: Severity) => read(hitsSql, severity, countHeldHits(severity)),
     },
   };
 }

@@ -1,65 +1,53 @@
 import { z } from 'zod';
 import type { PartyState } from '../matches/match.js';
-import type { RunKind } from '../vocabulary.js';
 import { partyTypes, runKinds } from '../vocabulary.js';
-import { type Queryable, requireRows } from './database/database.js';
-
-/** Who asked about whom and why. */
-interface CheckQuestion {
-  type: 'person' | 'entity';
-  /** As it was typed. */
-  name: string;
-  reason: string;
-  askedBy: string;
-  askedAt: Date;
-}
+import { findRow, type Queryable, requireRows, toInsert } from './database/database.js';
 
 /** What came of a check. */
 export type CheckOutcome =
   | { kind: 'answered'; responseId: number; verdict: PartyState; endedAt: Date }
   | { kind: 'not_answered'; reason: string; endedAt: Date };
 
-/** A check as stored; `responseId` is null unless it was answered. */
-export interface StoredCheck extends CheckQuestion {
+const checkRow = z.object({
+  type: z.enum(partyTypes),
+  /** As it was typed. */
+  name: z.string(),
+  reason: z.string(),
+  askedBy: z.string(),
+  askedAt: z.date(),
   /** The name as it was sent. */
-  sentName: string;
-  outcome: 'in_progress' | 'answered' | 'not_answered';
-  outcomeReason: string | null;
-  responseId: number | null;
+  sentName: z.string(),
+  outcome: z.enum(['in_progress', 'answered', 'not_answered']),
+  outcomeReason: z.string().nullable(),
+  responseId: z.number().nullable(),
   /** `not_screened` unless it was answered. */
-  verdict: PartyState | 'not_screened';
+  verdict: z.enum(['clear', 'below_threshold', 'incompletely_seen', 'open_hit', 'not_screened']),
   /** Keyed digest (hex) of the answer. */
-  responseDigest: string | null;
-  endedAt: Date | null;
-}
+  responseDigest: z.string().nullable(),
+  endedAt: z.date().nullable(),
+});
+/** A check as stored; `responseId` is null unless it was answered. */
+export type StoredCheck = z.infer<typeof checkRow>;
 
 /** Keeps what is about to be asked. */
 export async function insertCheck(
   transaction: Queryable,
   runId: number,
   requestId: number,
-  question: CheckQuestion,
+  { name, reason, askedBy, askedAt }: Pick<StoredCheck, 'name' | 'reason' | 'askedBy' | 'askedAt'>,
 ): Promise<void> {
-  await transaction.execute(
-    `insert into single_check (run_id, request_id, name, reason, asked_by, asked_at, outcome, verdict)
-     values ($1, $2, $3, $4, $5, $6, 'in_progress', 'not_screened')`,
-    [runId, requestId, question.name, question.reason, question.askedBy, question.askedAt],
-  );
+  const row = { runId, requestId, name, reason, askedBy, askedAt, outcome: 'in_progress', verdict: 'not_screened' };
+  await transaction.execute(...toInsert('single_check', row));
 }
 
 /** Keeps what a check came to. */
 export async function finishCheck(transaction: Queryable, runId: number, outcome: CheckOutcome): Promise<void> {
-  const isAnswered = outcome.kind === 'answered';
+  const { kind, endedAt } = outcome;
+  const came =
+    kind === 'answered' ? [null, outcome.responseId, outcome.verdict] : [outcome.reason, null, 'not_screened'];
   const saved = await transaction.execute(
     `update single_check set outcome = $2, outcome_reason = $3, response_id = $4, verdict = $5, ended_at = $6 where run_id = $1`,
-    [
-      runId,
-      outcome.kind,
-      isAnswered ? null : outcome.reason,
-      isAnswered ? outcome.responseId : null,
-      isAnswered ? outcome.verdict : 'not_screened',
-      outcome.endedAt,
-    ],
+    [runId, kind, ...came, endedAt],
   );
   requireRows(saved, 1, 'single_check');
 }
@@ -74,13 +62,10 @@ export async function failOpenCheck(transaction: Queryable, runId: number, code:
 }
 
 /** The checks that say they are running while nobody holds a lease for them any more, those of one lease only where it is named. */
-export async function findDeadChecks(
-  database: Queryable,
-  leaseKey: string | null = null,
-): Promise<readonly { runId: number; leaseKey: string }[]> {
+export async function findDeadChecks(database: Queryable, leaseKey: string | null = null) {
   return database.query(
     z.object({ runId: z.number(), leaseKey: z.string() }),
-    `select run.run_id as "runId", run.lease_key as "leaseKey"
+    `select run.run_id, run.lease_key
      from run left join lease using (lease_key)
      where run.kind = 'check' and run.state = 'running' and (
        lease.epoch is null or lease.epoch <> run.epoch or lease.expires_at <= clock_timestamp()
@@ -90,84 +75,58 @@ export async function findDeadChecks(
   );
 }
 
-const checkRow: z.ZodType<StoredCheck> = z.object({
-  type: z.enum(partyTypes),
-  name: z.string(),
-  reason: z.string(),
-  askedBy: z.string(),
-  askedAt: z.date(),
-  sentName: z.string(),
-  outcome: z.enum(['in_progress', 'answered', 'not_answered']),
-  outcomeReason: z.string().nullable(),
-  responseId: z.number().nullable(),
-  verdict: z.enum(['clear', 'below_threshold', 'incompletely_seen', 'open_hit', 'not_screened']),
-  responseDigest: z.string().nullable(),
-  endedAt: z.date().nullable(),
-});
-
 /** The check that a run was, or null when it was none. */
-export async function readCheck(database: Queryable, runId: number): Promise<StoredCheck | null> {
-  const [row] = await database.query(
+export function readCheck(database: Queryable, runId: number): Promise<StoredCheck | null> {
+  return findRow(
+    database,
     checkRow,
-    `select request.type, single_check.name, reason, asked_by as "askedBy", asked_at as "askedAt", request.name as "sentName",
-       outcome, outcome_reason as "outcomeReason", response_id as "responseId", verdict,
-       encode(response.digest, 'hex') as "responseDigest", ended_at as "endedAt"
+    `select request.type, single_check.name, reason, asked_by, asked_at, request.name as "sentName",
+       outcome, outcome_reason, response_id, verdict, encode(response.digest, 'hex') as "responseDigest", ended_at
      from single_check
      join screening_request request using (request_id)
      left join response using (response_id)
      where run_id = $1`,
     [runId],
   );
-  return row ?? null;
 }
 
-/** A published list as it was read. */
-export interface StoredList {
-  file: string;
-  format: string;
+const listShape = z.object({
+  file: z.string(),
+  format: z.string(),
   /** Every file that was read, with the SHA-256 (hex) of its bytes. */
-  files: readonly { file: string; sha256: string }[];
-  digest: string;
+  files: z.array(z.object({ file: z.string(), sha256: z.string() })).readonly(),
+  digest: z.string(),
   /** Entries of the list, and their names and aliases together. */
-  listed: number;
-  spellings: number;
-}
+  listed: z.number(),
+  spellings: z.number(),
+});
+/** A published list as it was read. */
+export type StoredList = z.infer<typeof listShape>;
+
+const comparisonRow = listShape.extend({
+  comparedParties: z.number(),
+  forcedParties: z.number(),
+  forcedCustomers: z.number(),
+  comparedAt: z.date().nullable(),
+});
+/** The list because of which a run asks; `comparedAt` is null until every customer has been compared with it. */
+export type ListComparison = z.infer<typeof comparisonRow>;
 
 /** What comparing a list with the customers of a run came to. */
-export interface ComparisonSums {
-  comparedParties: number;
-  forcedParties: number;
-  forcedCustomers: number;
-}
+export type ComparisonSums = Pick<ListComparison, 'comparedParties' | 'forcedParties' | 'forcedCustomers'>;
 
-/** The list because of which a run asks; `comparedAt` is null until every customer has been compared with it. */
-export interface ListComparison extends StoredList, ComparisonSums {
-  comparedAt: Date | null;
-}
-
+const forcedRow = z.object({ reference: z.string(), because: z.string() });
 /** A customer whose search a list has forced. */
-export interface ForcedCustomer {
-  reference: string;
-  because: string;
-}
+export type ForcedCustomer = z.infer<typeof forcedRow>;
 
 /** Notes because of which list a run asks, before its customers are compared with it. */
 export async function noteList(transaction: Queryable, runId: number, list: StoredList): Promise<void> {
-  await transaction.execute(
-    `insert into list_comparison (run_id, file, format, files, digest, listed, spellings)
-     values ($1, $2, $3, $4::text::jsonb, $5, $6, $7)
-     on conflict (run_id) do nothing`,
-    [runId, list.file, list.format, JSON.stringify(list.files), list.digest, list.listed, list.spellings],
-  );
+  const row = { runId, ...list, files: JSON.stringify(list.files) };
+  await transaction.execute(...toInsert('list_comparison', row, 'on conflict (run_id) do nothing'));
 }
 
 /** Keeps what the comparison with a run's list came to. */
-export async function finishComparison(
-  transaction: Queryable,
-  runId: number,
-  sums: ComparisonSums,
-  comparedAt: Date,
-): Promise<void> {
+export async function finishComparison(transaction: Queryable, runId: number, sums: ComparisonSums, comparedAt: Date) {
   await transaction.execute(
     `update list_comparison set compared_parties = $2, forced_parties = $3, forced_customers = $4, compared_at = $5
      where run_id = $1`,
@@ -175,49 +134,26 @@ export async function finishComparison(
   );
 }
 
-/** The shape of the files of a list in a row. */
-const listFilesSchema = z.array(z.object({ file: z.string(), sha256: z.string() }));
-
-const comparisonRow: z.ZodType<ListComparison> = z.object({
-  file: z.string(),
-  format: z.string(),
-  files: listFilesSchema,
-  digest: z.string(),
-  listed: z.number(),
-  spellings: z.number(),
-  comparedParties: z.number(),
-  forcedParties: z.number(),
-  forcedCustomers: z.number(),
-  comparedAt: z.date().nullable(),
-});
-
 /** The list because of which a run asked, or null when there was none. */
-export async function readListComparison(database: Queryable, runId: number): Promise<ListComparison | null> {
-  const [row] = await database.query(
+export function readListComparison(database: Queryable, runId: number): Promise<ListComparison | null> {
+  return findRow(
+    database,
     comparisonRow,
-    `select file, format, files, digest, listed, spellings, compared_parties as "comparedParties",
-       forced_parties as "forcedParties", forced_customers as "forcedCustomers", compared_at as "comparedAt"
+    `select file, format, files, digest, listed, spellings, compared_parties, forced_parties, forced_customers, compared_at
      from list_comparison where run_id = $1`,
     [runId],
   );
-  return row ?? null;
 }
 
-/** A list with which a run was to compare the customers, and did not. */
-export interface UncomparedList {
-  file: string;
-  /** The run that was given up. */
-  runId: number;
-  kind: RunKind;
-  startedAt: Date;
-}
-
-const uncomparedRow: z.ZodType<UncomparedList> = z.object({
+const uncomparedRow = z.object({
   file: z.string(),
+  /** The run that was given up. */
   runId: z.number(),
   kind: z.enum(runKinds),
   startedAt: z.date(),
 });
+/** A list with which a run was to compare the customers, and did not. */
+export type UncomparedList = z.infer<typeof uncomparedRow>;
 
 /**
  * The lists that earlier runs of the roster were given up with before they had compared them with the customers, as far as no run has
@@ -226,7 +162,7 @@ const uncomparedRow: z.ZodType<UncomparedList> = z.object({
 export async function findUncomparedLists(database: Queryable, runId: number): Promise<readonly UncomparedList[]> {
   return database.query(
     uncomparedRow,
-    `select noted.file, earlier.run_id as "runId", earlier.kind, earlier.started_at as "startedAt"
+    `select noted.file, earlier.run_id, earlier.kind, earlier.started_at
      from run ours
      join run earlier on earlier.roster_id = ours.roster_id and earlier.mode = ours.mode and earlier.run_id < ours.run_id
        and earlier.state = 'abandoned'
@@ -248,13 +184,9 @@ export async function findUncomparedLists(database: Queryable, runId: number): P
 }
 
 /** The first so many customers whom a run was forced to ask about, and why. */
-export async function readForcedCustomers(
-  database: Queryable,
-  runId: number,
-  limit: number,
-): Promise<readonly ForcedCustomer[]> {
+export async function readForcedCustomers(database: Queryable, runId: number, limit: number) {
   return database.query(
-    z.object({ reference: z.string(), because: z.string() }),
+    forcedRow,
     `select customer.reference, min(forced.because collate "C") as because
      from forced_screening forced
      join party using (party_id)
@@ -267,59 +199,46 @@ export async function readForcedCustomers(
   );
 }
 
-/** What recall is measured on and how; stored before the first search. */
-export interface AssuranceFacts extends Omit<StoredList, 'spellings'> {
-  seed: string;
-  spelling: 'as_listed' | 'variants';
-  sampleSize: number;
+const factsRow = listShape.omit({ spellings: true }).extend({
+  seed: z.string(),
+  spelling: z.enum(['as_listed', 'variants']),
+  sampleSize: z.number(),
   /** The share that must be found, or null when none was asked for. */
-  atLeast: number | null;
-}
+  atLeast: z.number().nullable(),
+});
+/** What recall is measured on and how; stored before the first search. */
+export type AssuranceFacts = z.infer<typeof factsRow>;
 
-/** A listed name of a sample and as what it is sent. */
-interface AssuranceName {
-  listedId: string | null;
-  listedName: string;
-  type: 'person' | 'entity';
-  script: string;
-  variant: string;
-  sentName: string;
-}
-
-/** A name of a sample with what came of its search. */
-export interface AssuranceItem extends AssuranceName {
-  ordinal: number;
-  outcome: 'remaining' | 'answered' | 'failed';
-  outcomeReason: string | null;
-  responseId: number | null;
-  results: number;
-  hits: number;
-}
+const nameShape = z.object({
+  listedId: z.string().nullable(),
+  listedName: z.string(),
+  type: z.enum(partyTypes),
+  script: z.string(),
+  variant: z.string(),
+  sentName: z.string(),
+});
+const itemRow = nameShape.extend({
+  ordinal: z.number(),
+  outcome: z.enum(['remaining', 'answered', 'failed']),
+  outcomeReason: z.string().nullable(),
+  responseId: z.number().nullable(),
+  results: z.number(),
+  hits: z.number(),
+});
+/** A listed name of a sample and as what it is sent, with what came of its search. */
+export type AssuranceItem = z.infer<typeof itemRow>;
 
 /** Keeps a measurement and its sample; `requestIds` are the requests of the names, in their order. */
 export async function insertAssurance(
   transaction: Queryable,
   runId: number,
   facts: AssuranceFacts,
-  names: readonly AssuranceName[],
+  names: readonly z.infer<typeof nameShape>[],
   requestIds: readonly number[],
 ): Promise<void> {
-  await transaction.execute(
-    `insert into assurance (run_id, file, format, files, digest, listed, seed, spelling, sample_size, at_least)
-     values ($1, $2, $3, $4::text::jsonb, $5, $6, $7, $8, $9, $10)`,
-    [
-      runId,
-      facts.file,
-      facts.format,
-      JSON.stringify(facts.files),
-      facts.digest,
-      facts.listed,
-      facts.seed,
-      facts.spelling,
-      facts.sampleSize,
-      facts.atLeast,
-    ],
-  );
+  const { file, format, digest, listed, seed, spelling, sampleSize, atLeast } = facts;
+  const list = { file, format, files: JSON.stringify(facts.files), digest, listed };
+  await transaction.execute(...toInsert('assurance', { runId, ...list, seed, spelling, sampleSize, atLeast }));
   const items = names.map((name, at) => ({ ...name, ordinal: at + 1, requestId: requestIds[at] }));
   const saved = await transaction.execute(
     `insert into assurance_item (run_id, ordinal, request_id, listed_id, listed_name, type, script, variant, sent_name, outcome)
@@ -355,51 +274,23 @@ export async function saveAssuranceItem(
   requireRows(saved, 1, 'assurance_item');
 }
 
-const factsRow: z.ZodType<AssuranceFacts> = z.object({
-  file: z.string(),
-  format: z.string(),
-  files: listFilesSchema,
-  digest: z.string(),
-  listed: z.number(),
-  seed: z.string(),
-  spelling: z.enum(['as_listed', 'variants']),
-  sampleSize: z.number(),
-  atLeast: z.number().nullable(),
-});
-
 /** What a run measures, or null when it is no measurement. */
-export async function readAssurance(database: Queryable, runId: number): Promise<AssuranceFacts | null> {
-  const [row] = await database.query(
+export function readAssurance(database: Queryable, runId: number): Promise<AssuranceFacts | null> {
+  return findRow(
+    database,
     factsRow,
-    `select file, format, files, digest, listed, seed, spelling, sample_size as "sampleSize", at_least as "atLeast"
+    `select file, format, files, digest, listed, seed, spelling, sample_size, at_least
      from assurance where run_id = $1`,
     [runId],
   );
-  return row ?? null;
 }
-
-const itemRow: z.ZodType<AssuranceItem> = z.object({
-  ordinal: z.number(),
-  listedId: z.string().nullable(),
-  listedName: z.string(),
-  type: z.enum(partyTypes),
-  script: z.string(),
-  variant: z.string(),
-  sentName: z.string(),
-  outcome: z.enum(['remaining', 'answered', 'failed']),
-  outcomeReason: z.string().nullable(),
-  responseId: z.number().nullable(),
-  results: z.number(),
-  hits: z.number(),
-});
 
 /** The sample of a measurement, in its order. */
 export async function readAssuranceItems(database: Queryable, runId: number): Promise<readonly AssuranceItem[]> {
   return database.query(
     itemRow,
-    `select item.ordinal, item.listed_id as "listedId", item.listed_name as "listedName", item.type, item.script, item.variant,
-       item.sent_name as "sentName", item.outcome, item.outcome_reason as "outcomeReason", item.response_id as "responseId",
-       coalesce(response.total, 0) as results,
+    `select item.ordinal, item.listed_id, item.listed_name, item.type, item.script, item.variant,
+       item.sent_name, item.outcome, item.outcome_reason, item.response_id, coalesce(response.total, 0) as results,
        (select count(*) from match where match.response_id = item.response_id and match.is_hit) as hits
      from assurance_item item
      left join response using (response_id)

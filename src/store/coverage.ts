@@ -9,44 +9,28 @@ import { gapsSql } from './unaccepted-customers.js';
  * control search has passed, or valid.
  */
 const standings = ['never', 'changed', 'overdue', 'unproven', 'valid'] as const;
-type CoverageStanding = (typeof standings)[number];
-
-/** Customers of one tier, standing, state and last failure. */
-export interface CoverageGroup {
-  tier: 'high' | 'medium' | 'low';
-  standing: CoverageStanding;
-  state: string;
-  /** Why the last search for them failed, where no valid answer has come since. */
-  failedBecause: string | null;
-  customers: number;
-  oldestScreenedAt: Date | null;
-}
-
-/** One customer whose screening does not hold. */
-export interface UncoveredCustomer {
-  reference: string;
-  tier: 'high' | 'medium' | 'low';
-  standing: CoverageStanding;
-  lastScreenedAt: Date | null;
-  failedBecause: string | null;
-}
 
 const tier = z.enum(['high', 'medium', 'low']);
 const groupRow = z.object({
   tier,
   standing: z.enum(standings),
   state: z.string(),
+  /** Why the last search for them failed, where no valid answer has come since. */
   failedBecause: z.string().nullable(),
   customers: z.number(),
   oldestScreenedAt: z.date().nullable(),
-}) satisfies z.ZodType<CoverageGroup>;
+});
+/** Customers of one tier, standing, state and last failure. */
+export type CoverageGroup = z.infer<typeof groupRow>;
 const uncoveredRow = z.object({
   reference: z.string(),
   tier,
   standing: z.enum(standings),
   lastScreenedAt: z.date().nullable(),
   failedBecause: z.string().nullable(),
-}) satisfies z.ZodType<UncoveredCustomer>;
+});
+/** One customer whose screening does not hold. */
+export type UncoveredCustomer = z.infer<typeof uncoveredRow>;
 
 const hourMs = 3_600_000;
 
@@ -117,21 +101,17 @@ function coveredCustomersSql({ bind }: Bindings, input: PlanInput): string {
 export async function readCoverage(database: Database, input: PlanInput): Promise<readonly CoverageGroup[]> {
   const bindings = openBindings();
   const sql = `with ${coveredCustomersSql(bindings, input)}
-     select tier, standing, state, failed_because as "failedBecause", count(*) as customers, min(screened_at) as "oldestScreenedAt"
+     select tier, standing, state, failed_because, count(*) as customers, min(screened_at) as "oldestScreenedAt"
      from covered
      group by tier, standing, state, failed_because`;
   return judgedBy(database, input, (transaction) => transaction.query(groupRow, sql, bindings.values));
 }
 
 /** The customers whose screening does not hold, the worst first: never screened, then changed, then by age; `limit` of them. */
-export async function listUncovered(
-  database: Database,
-  input: PlanInput,
-  limit: number,
-): Promise<readonly UncoveredCustomer[]> {
+export async function listUncovered(database: Database, input: PlanInput, limit: number) {
   const bindings = openBindings();
   const sql = `with ${coveredCustomersSql(bindings, input)}
-     select reference, tier, standing, screened_at as "lastScreenedAt", failed_because as "failedBecause"
+     select reference, tier, standing, screened_at as "lastScreenedAt", failed_because
      from covered
      where standing <> 'valid'
      order by array_position(array['${standings.join("', '")}'], standing), array_position(array['high', 'medium', 'low'], tier),
@@ -141,13 +121,10 @@ export async function listUncovered(
 }
 
 /** The rosters of an organisation that were ever imported, by name. */
-export async function readImportedRosters(
-  database: Queryable,
-  organisationId: number,
-): Promise<readonly { rosterId: number; roster: string }[]> {
+export async function readImportedRosters(database: Queryable, organisationId: number) {
   return database.query(
     z.object({ rosterId: z.number(), roster: z.string() }),
-    `select roster_id as "rosterId", name as roster from roster
+    `select roster_id, name as roster from roster
      where organisation_id = $1 and exists (select from roster_import where roster_import.roster_id = roster.roster_id)
      order by name collate "C"`,
     [organisationId],
@@ -162,22 +139,18 @@ const gapReasons = [
   'related_party_unreadable',
   'unreadable_id',
 ] as const;
-const gapReason = z.enum(gapReasons);
-type GapReason = (typeof gapReasons)[number];
-
+const gapRow = z.object({ reason: z.enum(gapReasons), count: z.number(), accepted: z.number() });
 /** So many customers or rows of a roster cannot be screened as it stands, and so many of them somebody has accepted. */
-export interface CoverageGap {
-  reason: GapReason;
-  count: number;
-  accepted: number;
-}
+export type CoverageGap = z.infer<typeof gapRow>;
 
-/** One of them; `reference` is null for all rows without a readable id together. */
-export interface OpenGap {
-  reason: GapReason;
-  reference: string | null;
-  rows: number | null;
-}
+const openGapRow = z.object({
+  reason: z.enum(gapReasons),
+  /** Null for all rows without a readable id together. */
+  reference: z.string().nullable(),
+  rows: z.number().nullable(),
+});
+/** One of them. */
+export type OpenGap = z.infer<typeof openGapRow>;
 
 /** What somebody accepts: who, why, and until which day (`yyyy-mm-dd`, UTC, that day included). */
 interface CoverageException {
@@ -212,13 +185,9 @@ const eachGapSql = `
   where unreadable.rows > 0`;
 
 /** Why customers of a roster cannot be screened as it stands, and for how many of them an exception holds at a moment. */
-export async function readCoverageGaps(
-  database: Queryable,
-  rosterId: number,
-  now: Date,
-): Promise<readonly CoverageGap[]> {
+export async function readCoverageGaps(database: Queryable, rosterId: number, now: Date) {
   return database.query(
-    z.object({ reason: gapReason, count: z.number(), accepted: z.number() }),
+    gapRow,
     `select reason, sum(coalesce(rows, 1))::integer as count,
        coalesce(sum(coalesce(rows, 1)) filter (where is_accepted), 0)::integer as accepted
      from (${eachGapSql}) gap group by reason order by reason`,
@@ -233,7 +202,7 @@ export const countAccepted = (gaps: readonly CoverageGap[]): number =>
 /** The gaps of a roster for which no exception holds at a moment. */
 export async function listOpenGaps(database: Queryable, rosterId: number, now: Date): Promise<readonly OpenGap[]> {
   return database.query(
-    z.object({ reason: gapReason, reference: z.string().nullable(), rows: z.number().nullable() }),
+    openGapRow,
     `select reason, reference, rows from (${eachGapSql}) gap where not is_accepted
      order by reference collate "C" nulls last, reason`,
     [rosterId, now],

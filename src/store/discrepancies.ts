@@ -8,7 +8,7 @@ import type {
   StandingDiscrepancies,
 } from '../reconciliation/discrepancy.js';
 import { discrepancyEvents, discrepancySeverities } from '../vocabulary.js';
-import { firstRow, type Queryable } from './database/database.js';
+import { findValue, firstRow, type Queryable } from './database/database.js';
 import { type ReconciliationInput, sumsRow } from './reconciliation.js';
 
 /**
@@ -45,12 +45,9 @@ export async function settleDiscrepancies(
        where known.account_id = $1 and (known.roster_id = $2 or known.state = 'resolved')
      ), touched as (
        update discrepancy known set
-         state = 'open',
-         severity = former.severity, facts = former.facts,
-         roster_id = $2,
+         state = 'open', severity = former.severity, facts = former.facts, roster_id = $2,
          opened_at = case when former.state = 'resolved' then $4 else known.opened_at end,
-         resolved_at = null,
-         accepted_until = null
+         resolved_at = null, accepted_until = null
        from former
        where former.discrepancy_id = known.discrepancy_id
          and (former.state = 'resolved' or former.is_changed or former.state = 'accepted' and former.accepted_until < $6::date)
@@ -85,11 +82,7 @@ export async function settleDiscrepancies(
 }
 
 /** How many discrepancies of a roster a run has opened (those that came back included) and resolved. */
-export async function countNews(
-  database: Queryable,
-  runId: number,
-  rosterId: number,
-): Promise<{ opened: number; resolved: number }> {
+export async function countNews(database: Queryable, runId: number, rosterId: number) {
   const rows = await database.query(
     z.object({ opened: z.number(), resolved: z.number() }),
     `select count(*) filter (where event.kind in ('opened', 'returned'))::integer as opened,
@@ -102,18 +95,14 @@ export async function countNews(
 }
 
 /** The sweep that a roster was last compared with, where absence proved something; null where it never was. */
-export async function findLastCompared(
-  database: Queryable,
-  rosterId: number,
-  accountId: number,
-): Promise<number | null> {
-  const rows = await database.query(
-    z.object({ sweepRunId: z.number().nullable() }),
+export function findLastCompared(database: Queryable, rosterId: number, accountId: number): Promise<number | null> {
+  return findValue(
+    database,
+    z.number().nullable(),
     `select case when unproven_because is null then sweep_run_id end as "sweepRunId" from reconciliation
      where roster_id = $1 and account_id = $2 order by run_id desc limit 1`,
     [rosterId, accountId],
   );
-  return rows[0]?.sweepRunId ?? null;
 }
 
 const standingSchema = z.array(
@@ -157,15 +146,11 @@ const mostNews = 1_000;
  * The comparisons that a run has made, each with the first discrepancies that opened, changed, returned or were resolved in it, or in one of
  * the `earlier` runs that its report tells of.
  */
-export async function readReconciliations(
-  database: Queryable,
-  runId: number,
-  earlier: readonly number[],
-): Promise<readonly ReconciliationFacts[]> {
+export async function readReconciliations(database: Queryable, runId: number, earlier: readonly number[]) {
   const rows = await database.query(
     reconciliationRow,
-    `select roster.roster_id as "rosterId", roster.name as roster, reconciled_at as "reconciledAt", swept.finished_at as "sweptAt",
-       unproven_because as "unprovenBecause", reconciliation.sums, standing, invitations,
+    `select roster.roster_id, roster.name as roster, reconciled_at, swept.finished_at as "sweptAt",
+       unproven_because, reconciliation.sums, standing, invitations,
        (select count(*) from discrepancy_event event join discrepancy using (discrepancy_id)
         where event.run_id = any ($2::bigint[]) and discrepancy.roster_id = reconciliation.roster_id)::integer as "newsCount"
      from reconciliation join roster on roster.roster_id = reconciliation.roster_id join run swept on swept.run_id = sweep_run_id
@@ -176,8 +161,7 @@ export async function readReconciliations(
   for (const { rosterId, ...reconciliation } of rows) {
     const news = await database.query(
       newsRow,
-      `select event.discrepancy_id as "discrepancyId", event.kind as event, discrepancy.kind, event.severity, event.facts,
-         discrepancy.opened_at as "openedAt"
+      `select event.discrepancy_id, event.kind as event, discrepancy.kind, event.severity, event.facts, discrepancy.opened_at
        from discrepancy_event event join discrepancy using (discrepancy_id)
        where event.run_id = any ($1::bigint[]) and discrepancy.roster_id = $2
        order by event.kind = 'resolved', array_position(array['critical', 'high', 'medium', 'low'], event.severity), discrepancy.kind, event.discrepancy_id, event_id limit $3`,
@@ -188,6 +172,7 @@ export async function readReconciliations(
   return facts;
 }
 
+/** A discrepancy as it is stored, with the last that was said of it. */
 const listedRow = z.object({
   discrepancyId: z.number(),
   eventId: z.number(),
@@ -202,18 +187,11 @@ const listedRow = z.object({
     .nullable(),
 }) satisfies z.ZodType<Omit<ListedDiscrepancy, 'mark'>>;
 
-/** A discrepancy as it is stored, with the last that was said of it. */
-type StoredDiscrepancy = z.infer<typeof listedRow>;
-
 /** Which discrepancies are listed: those of an organisation, or of a roster, that stand now; or those that stood when a run had compared. */
 type StandingChoice = { organisationId: number; roster: string | null } | { runId: number };
 
 /** The discrepancies that stand or stood, most urgent first, at most `limit` of `count`, all for null; each as the last event up to then left it. */
-export async function readStandingDiscrepancies(
-  database: Queryable,
-  choice: StandingChoice,
-  limit: number | null,
-): Promise<{ count: number; listed: readonly StoredDiscrepancy[] }> {
+export async function readStandingDiscrepancies(database: Queryable, choice: StandingChoice, limit: number | null) {
   const ofRun = 'runId' in choice;
   const rows = await database.query(
     listedRow.extend({ count: z.number() }),
@@ -235,7 +213,7 @@ export async function readStandingDiscrepancies(
        select *, count(*) over ()::integer as count from last_said where kind <> 'resolved'
        order by array_position(array['critical', 'high', 'medium', 'low'], severity), found_kind, discrepancy_id limit $3
      )
-     select discrepancy_id as "discrepancyId", event_id as "eventId", roster.name as roster, found_kind as kind, severity, facts,
+     select discrepancy_id, event_id, roster.name as roster, found_kind as kind, severity, facts,
        opened.at as "openedAt", opened.seen, count,
        case when kind in ('proposed', 'accepted') then jsonb_build_object(
          'isFinal', kind = 'accepted', 'reviewer', reviewer, 'reason', reason, 'until', accepted_until
@@ -275,7 +253,7 @@ const decidableRow = z.object({
 export async function readDecidable(database: Queryable, discrepancyIds: readonly number[]) {
   const rows = await database.query(
     decidableRow,
-    `select discrepancy_id as "discrepancyId", account_id as "accountId", severity, state = 'resolved' as "isResolved", last
+    `select discrepancy_id, account_id, severity, state = 'resolved' as "isResolved", last
      from discrepancy
      cross join lateral (
        select jsonb_build_object('eventId', event_id, 'kind', event.kind, 'reviewer', reviewer, 'until', event.accepted_until) as last

@@ -3,9 +3,8 @@ import type { DossierChange } from '../changes/dossier-changes.js';
 import type { CreationWindow } from '../dossiers/creation-windows.js';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { WalkedPage, WindowWalk } from '../dossiers/sweep-dossiers.js';
-import type { DetailStop } from '../vocabulary.js';
 import { detailStops } from '../vocabulary.js';
-import { firstRow, type Queryable } from './database/database.js';
+import { findRow, firstRow, type Queryable, readColumn, readValue, toUpsert } from './database/database.js';
 
 /** A dossier snapshot as stored in JSON. */
 export const dossierSnapshotSchema = z.object({
@@ -25,25 +24,16 @@ export const dossierSnapshotSchema = z.object({
 }) satisfies z.ZodType<DossierSnapshot>;
 
 /** A dossier as the last sweep left it. */
-interface StoredDossier {
-  snapshot: DossierSnapshot;
-  isGone: boolean;
-}
-
-const dossierRow = z.object({ snapshot: dossierSnapshotSchema, is_gone: z.boolean() });
+const dossierRow = z.object({ snapshot: dossierSnapshotSchema, isGone: z.boolean() });
 
 /** The stored dossiers among these ids, by id. */
-export async function readDossiers(
-  database: Queryable,
-  accountId: number,
-  dossierIds: readonly string[],
-): Promise<ReadonlyMap<string, StoredDossier>> {
+export async function readDossiers(database: Queryable, accountId: number, dossierIds: readonly string[]) {
   const rows = await database.query(
     dossierRow,
     `select snapshot, gone_at is not null as is_gone from dossier where account_id = $1 and dossier_id = any ($2::text[])`,
     [accountId, [...dossierIds]],
   );
-  return new Map(rows.map((row) => [row.snapshot.id, { snapshot: row.snapshot, isGone: row.is_gone }]));
+  return new Map(rows.map((row) => [row.snapshot.id, { snapshot: row.snapshot, isGone: row.isGone }]));
 }
 
 /** Saves dossiers that are new or changed; one that is as it was is not written. */
@@ -98,10 +88,7 @@ export async function adoptDossierChanges(transaction: Queryable, accountId: num
 }
 
 /** How many dossiers a sweep reports as new, as gone, and as changed otherwise. */
-export async function countDossierChanges(
-  database: Queryable,
-  runId: number,
-): Promise<{ appeared: number; changed: number; gone: number }> {
+export async function countDossierChanges(database: Queryable, runId: number) {
   const rows = await database.query(
     z.object({ appeared: z.number(), changed: z.number(), gone: z.number() }),
     `select count(*) filter (where kind = 'dossier_appeared')::integer as appeared,
@@ -114,78 +101,40 @@ export async function countDossierChanges(
 }
 
 /** The ids of an account's dossiers that are not gone, in order, after one of them; at most `limit`. */
-export async function listDossierIds(
+export function listDossierIds(
   database: Queryable,
   accountId: number,
   { after, limit }: { after: string; limit: number },
 ): Promise<readonly string[]> {
-  const rows = await database.query(
-    z.object({ dossier_id: z.string() }),
+  return readColumn(
+    database,
+    z.string(),
     `select dossier_id from dossier where account_id = $1 and dossier_id > $2 and gone_at is null order by dossier_id limit $3`,
     [accountId, after, limit],
   );
-  return rows.map((row) => row.dossier_id);
 }
 
 /** Marks dossiers that a proven sweep did not find as gone; gives them as they were last seen. */
-export async function markGone(
-  transaction: Queryable,
-  accountId: number,
-  dossierIds: readonly string[],
-  now: Date,
-): Promise<readonly DossierSnapshot[]> {
-  const rows = await transaction.query(
-    z.object({ snapshot: dossierSnapshotSchema }),
+export function markGone(transaction: Queryable, accountId: number, dossierIds: readonly string[], now: Date) {
+  return readColumn(
+    transaction,
+    dossierSnapshotSchema,
     `update dossier set gone_at = $3
      where account_id = $1 and dossier_id = any ($2::text[]) and gone_at is null
      returning snapshot`,
     [accountId, [...dossierIds], now],
   );
-  return rows.map((row) => row.snapshot);
 }
 
+const detailsShape = z.object({
+  asked: z.number(),
+  kept: z.number(),
+  notAvailable: z.number(),
+  missing: z.number(),
+  stoppedBecause: z.enum(detailStops).nullable(),
+});
 /** How many records of dossiers a sweep looked up, and what became of them; `missing` are still to be looked up. */
-export interface SweepDetails {
-  asked: number;
-  kept: number;
-  notAvailable: number;
-  missing: number;
-  stoppedBecause: DetailStop | null;
-}
-
-/** What a sweep came to. */
-export interface SweepRow {
-  pages: number;
-  dossiers: number;
-  appeared: number;
-  changed: number;
-  gone: number;
-  proven: boolean;
-  unprovenBecause: string | null;
-  /** Null where nothing was to be looked up. */
-  details: SweepDetails | null;
-}
-
-/** Saves what a sweep came to. */
-export async function saveSweep(transaction: Queryable, runId: number, sweep: SweepRow): Promise<void> {
-  await transaction.execute(
-    `insert into sweep (run_id, pages, dossiers, appeared, changed, gone, proven, unproven_because, details)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9::text::jsonb)
-     on conflict (run_id) do update set pages = $2, dossiers = $3, appeared = $4, changed = $5, gone = $6, proven = $7,
-       unproven_because = $8, details = $9::text::jsonb`,
-    [
-      runId,
-      sweep.pages,
-      sweep.dossiers,
-      sweep.appeared,
-      sweep.changed,
-      sweep.gone,
-      sweep.proven,
-      sweep.unprovenBecause,
-      sweep.details === null ? null : JSON.stringify(sweep.details),
-    ],
-  );
-}
+export type SweepDetails = z.infer<typeof detailsShape>;
 
 const sweepRow = z.object({
   pages: z.number(),
@@ -195,23 +144,24 @@ const sweepRow = z.object({
   gone: z.number(),
   proven: z.boolean(),
   unprovenBecause: z.string().nullable(),
-  details: z
-    .object({
-      asked: z.number(),
-      kept: z.number(),
-      notAvailable: z.number(),
-      missing: z.number(),
-      stoppedBecause: z.enum(detailStops).nullable(),
-    })
-    .nullable(),
+  /** Null where nothing was to be looked up. */
+  details: detailsShape.nullable(),
   isStart: z.boolean(),
 });
+/** What a sweep came to. */
+export type SweepRow = Omit<z.infer<typeof sweepRow>, 'isStart'>;
+
+/** Saves what a sweep came to. */
+export async function saveSweep(transaction: Queryable, runId: number, sweep: SweepRow): Promise<void> {
+  await transaction.execute(...toUpsert('sweep', { runId, ...sweep }, ['run_id']));
+}
 
 /** What the sweep of a run came to, or null while it has not ended. */
-export async function readSweep(database: Queryable, runId: number): Promise<(SweepRow & { isStart: boolean }) | null> {
-  const rows = await database.query(
+export function readSweep(database: Queryable, runId: number) {
+  return findRow(
+    database,
     sweepRow,
-    `select pages, dossiers, appeared, changed, gone, proven, unproven_because as "unprovenBecause", sweep.details,
+    `select pages, dossiers, appeared, changed, gone, proven, unproven_because, sweep.details,
        not exists (
          select from sweep earlier
          join run before on before.run_id = earlier.run_id
@@ -220,17 +170,16 @@ export async function readSweep(database: Queryable, runId: number): Promise<(Sw
      from sweep join run using (run_id) where run_id = $1`,
     [runId],
   );
-  return rows[0] ?? null;
 }
 
 /** Whether an account's dossiers were ever swept to the end; until then everything is a starting point and nothing a change. */
-export async function hasSweep(database: Queryable, accountId: number): Promise<boolean> {
-  const rows = await database.query(
-    z.object({ found: z.boolean() }),
+export function hasSweep(database: Queryable, accountId: number): Promise<boolean> {
+  return readValue(
+    database,
+    z.boolean(),
     'select exists (select from sweep join run using (run_id) where run.account_id = $1) as found',
     [accountId],
   );
-  return firstRow(rows, 'sweep').found;
 }
 
 const lastSweepRow = z.object({
@@ -242,29 +191,22 @@ const lastSweepRow = z.object({
 });
 
 /** The last sweep that has ended, of an account or of any account of an organisation; null before the first. */
-export async function findLastSweep(
-  database: Queryable,
-  of: number | { organisationId: number },
-): Promise<z.infer<typeof lastSweepRow> | null> {
+export async function findLastSweep(database: Queryable, of: number | { organisationId: number }) {
   const [condition, id] = typeof of === 'number' ? ['run.account_id', of] : ['run.organisation_id', of.organisationId];
-  const rows = await database.query(
+  return findRow(
+    database,
     lastSweepRow,
-    `select run_id as "runId", account_id as "accountId", account.is_test as "isTest", run.finished_at as "finishedAt",
+    `select run_id, account_id, account.is_test, run.finished_at,
        case when not sweep.proven then coalesce(sweep.unproven_because, 'the last sweep is not proven complete') end as "unprovenBecause"
      from sweep join run using (run_id) join account using (account_id)
      where ${condition} = $1 and run.finished_at is not null
      order by run_id desc limit 1`,
     [id],
   );
-  return rows[0] ?? null;
 }
 
 /** Saves the windows that a sweep walks. */
-export async function saveSweepWindows(
-  transaction: Queryable,
-  runId: number,
-  windows: readonly CreationWindow[],
-): Promise<void> {
+export async function saveSweepWindows(transaction: Queryable, runId: number, windows: readonly CreationWindow[]) {
   const toInstant = (ms: number): string | null => (ms > 0 && Number.isFinite(ms) ? new Date(ms).toISOString() : null);
   await transaction.execute(
     `insert into sweep_window (run_id, place, created_from, created_to)
@@ -308,7 +250,7 @@ export async function saveSweptPages(
 export async function readWindowWalks(database: Queryable, runId: number): Promise<readonly WindowWalk[]> {
   const windows = await database.query(
     z.object({ place: z.number(), from: z.date().nullable(), to: z.date().nullable(), hasEnded: z.boolean() }),
-    `select place, created_from as from, created_to as to, has_ended as "hasEnded"
+    `select place, created_from as from, created_to as to, has_ended
      from sweep_window where run_id = $1 order by place`,
     [runId],
   );
@@ -328,10 +270,7 @@ export async function readWindowWalks(database: Queryable, runId: number): Promi
 }
 
 /** How many dossiers were new and changed on the pages that a sweep has saved. */
-export async function sumSweptPages(
-  database: Queryable,
-  runId: number,
-): Promise<{ appeared: number; changed: number; gone: number }> {
+export async function sumSweptPages(database: Queryable, runId: number) {
   const rows = await database.query(
     z.object({ appeared: z.number(), changed: z.number() }),
     `select coalesce(sum(appeared), 0)::integer as appeared, coalesce(sum(changed), 0)::integer as changed
@@ -369,27 +308,18 @@ const toAskSql = `
     and (asked.run_id is null or asked.run_id < dossier.changed_by_run_id)`;
 
 /** The records that are to be asked for: those of the dossiers that changed last first. */
-export function listRecordsToAsk(
-  database: Queryable,
-  accountId: number,
-  limit: number,
-): Promise<readonly DossierRecordId[]> {
+export function listRecordsToAsk(database: Queryable, accountId: number, limit: number) {
   return database.query(
     z.object({ dossierId: z.string(), kind: z.enum(['dossier', 'entity', 'decision']), id: z.string() }),
-    `select dossier_id as "dossierId", kind, record_id as id from (${toAskSql}) as due
+    `select dossier_id, kind, record_id as id from (${toAskSql}) as due
      order by changed_by_run_id desc, kind = 'dossier', dossier_id, record_id limit $2`,
     [accountId, limit],
   );
 }
 
 /** How many records are to be asked for. */
-export async function countRecordsToAsk(database: Queryable, accountId: number): Promise<number> {
-  const rows = await database.query(
-    z.object({ count: z.number() }),
-    `select count(*)::integer as count from (${toAskSql}) as due`,
-    [accountId],
-  );
-  return firstRow(rows, 'dossier_record').count;
+export function countRecordsToAsk(database: Queryable, accountId: number): Promise<number> {
+  return readValue(database, z.number(), `select count(*)::integer as count from (${toAskSql}) as due`, [accountId]);
 }
 
 /** How many records a sweep has asked for, and how many of them came. */
@@ -441,20 +371,11 @@ interface DossierRecord {
 export async function saveDossierRecord(
   transaction: Queryable,
   { accountId, dossierId, kind, id, runId, askedAt }: RecordAsked,
-  { dossierUpdatedAt, body, withheldLinks, name, birthDate, country }: DossierRecord,
+  record: DossierRecord,
 ): Promise<void> {
-  await transaction.execute(
-    `insert into dossier_record (
-       account_id, dossier_id, kind, record_id, run_id, asked_at, fetched_at, dossier_updated_at, body, withheld_links, name,
-       birth_date, country
-     )
-     values ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9, $10, $11, $12)
-     on conflict (account_id, dossier_id, kind, record_id) do update set
-       run_id = excluded.run_id, asked_at = excluded.asked_at, reason = null, fetched_at = excluded.fetched_at,
-       dossier_updated_at = excluded.dossier_updated_at, body = excluded.body, withheld_links = excluded.withheld_links,
-       name = excluded.name, birth_date = excluded.birth_date, country = excluded.country`,
-    [accountId, dossierId, kind, id, runId, askedAt, dossierUpdatedAt, body, withheldLinks, name, birthDate, country],
-  );
+  const asked = { accountId, dossierId, kind, recordId: id, runId, askedAt, fetchedAt: askedAt, reason: null };
+  const key = ['account_id', 'dossier_id', 'kind', 'record_id'];
+  await transaction.execute(...toUpsert('dossier_record', { ...asked, ...record }, key));
 }
 
 /** Makes the applicants and decisions that a dossier names due, and forgets those that it names no longer. */

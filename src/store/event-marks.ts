@@ -1,18 +1,14 @@
 import { z } from 'zod';
 import type { DossierLink } from '../roster/settings.js';
 import type { HeardEvent } from '../webhooks/listener.js';
-import { type Database, firstRow, openBindings, type Queryable } from './database/database.js';
+import { type Database, openBindings, type Queryable, readColumn, readValue } from './database/database.js';
 import { toCustomerKey, toDossierKey } from './reconciliation.js';
 
 /** Marks the dossiers of events, durably; gives how many of the events had not been taken before. */
-export async function markDossiers(
-  database: Database,
-  organisationId: number,
-  hints: readonly HeardEvent[],
-  now: Date,
-): Promise<number> {
-  const rows = await database.query(
-    z.object({ fresh: z.number() }),
+export function markDossiers(database: Database, organisationId: number, hints: readonly HeardEvent[], now: Date) {
+  return readValue(
+    database,
+    z.number(),
     `with hint as (
        select distinct on (key) decode(key, 'hex') as key, "dossierIds" as dossier_ids, "isAml" as is_aml
        from jsonb_to_recordset($2::text::jsonb) as row (key text, "dossierIds" text[], "isAml" boolean)
@@ -36,7 +32,6 @@ export async function markDossiers(
      select count(*)::integer as fresh from fresh`,
     [organisationId, JSON.stringify(hints), now],
   );
-  return firstRow(rows, 'received_event').fresh;
 }
 
 const keptDays = 2;
@@ -64,7 +59,7 @@ export async function listMarkedDossiers(
 ): Promise<readonly DossierMark[]> {
   return database.query(
     dossierMarkRow,
-    `select dossier_id as "dossierId", events, is_aml as "isAml" from dossier_mark
+    `select dossier_id, events, is_aml from dossier_mark
      where organisation_id = $1 and (try_after is null or try_after <= $2)
      order by first_at, dossier_id limit $3`,
     [organisationId, now, limit],
@@ -75,11 +70,7 @@ const toRows = (marks: readonly DossierMark[]): string =>
   JSON.stringify(marks.map(({ dossierId, events }) => ({ dossier_id: dossierId, events })));
 
 /** Clears marks of dossiers, except those that were marked again since they were listed. */
-export async function clearDossierMarks(
-  transaction: Queryable,
-  organisationId: number,
-  marks: readonly DossierMark[],
-): Promise<void> {
+export async function clearDossierMarks(transaction: Queryable, organisationId: number, marks: readonly DossierMark[]) {
   if (marks.length === 0) return;
   await transaction.execute(
     `delete from dossier_mark mark using jsonb_to_recordset($2::text::jsonb) as done (dossier_id text, events bigint)
@@ -114,14 +105,10 @@ export async function postponeDossierMarks(
 }
 
 /** Clears the marks of dossiers before a moment, since when all dossiers were read; gives those that were about AML screening. */
-export async function clearOldDossierMarks(
-  transaction: Queryable,
-  organisationId: number,
-  before: Date,
-): Promise<readonly string[]> {
+export async function clearOldDossierMarks(transaction: Queryable, organisationId: number, before: Date) {
   const rows = await transaction.query(
     z.object({ dossierId: z.string(), isAml: z.boolean() }),
-    `delete from dossier_mark where organisation_id = $1 and last_at < $2 returning dossier_id as "dossierId", is_aml as "isAml"`,
+    `delete from dossier_mark where organisation_id = $1 and last_at < $2 returning dossier_id, is_aml`,
     [organisationId, before],
   );
   return rows.flatMap(({ dossierId, isAml }) => (isAml ? [dossierId] : []));
@@ -166,10 +153,12 @@ export interface MarkedScope {
 }
 
 /** The marked customers that are to be searched for now, the longest marked first, as many as the limits allow. */
-export async function listMarkedCustomers(database: Queryable, scope: MarkedScope): Promise<readonly number[]> {
-  const rows = await database.query(
-    z.object({ customerId: z.number() }),
-    `select customer_id as "customerId"
+export function listMarkedCustomers(database: Queryable, scope: MarkedScope): Promise<readonly number[]> {
+  const { accountId, rosterId, now, againAfterMs, mostPerRun, mostPerDay, controlSearches, timezone } = scope;
+  return readColumn(
+    database,
+    z.number(),
+    `select customer_id
      from (
        select customer_id, marked_at, sum(searches) over (order by marked_at, customer_id) as searches
        from (
@@ -189,18 +178,8 @@ export async function listMarkedCustomers(database: Queryable, scope: MarkedScop
          and attempt.started_at >= date_trunc('day', $3::timestamptz, $8)
      ))
      order by marked_at, customer_id`,
-    [
-      scope.accountId,
-      scope.rosterId,
-      scope.now,
-      scope.againAfterMs,
-      scope.mostPerRun,
-      scope.mostPerDay,
-      scope.controlSearches,
-      scope.timezone,
-    ],
+    [accountId, rosterId, now, againAfterMs, mostPerRun, mostPerDay, controlSearches, timezone],
   );
-  return rows.map(({ customerId }) => customerId);
 }
 
 /** Has a run search for all parties of these marked customers. */

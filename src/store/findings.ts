@@ -163,7 +163,7 @@ export async function collectNameConflicts(
 ): Promise<void> {
   await transaction.execute(
     `declare unlike no scroll cursor for
-     select customer_id as "customerId", dossier_id as "dossierId", reference, name as roster, dossier_name as dossier from pair
+     select customer_id, dossier_id, reference, name as roster, dossier_name as dossier from pair
      where is_active and customer_id > 0 and is_counted and lower(name collate "C") <> lower(dossier_name collate "C") and dossier_name ~ '\\S'`,
   );
   let pairs: readonly NamePair[];
@@ -213,8 +213,8 @@ export async function collectApplicantFindings(
 ): Promise<void> {
   await transaction.execute(
     `declare applicant no scroll cursor for
-     select pair.customer_id as "customerId", pair.dossier_id as "dossierId", pair.reference, record.record_id as "applicantId",
-       pair.dossier_type = 'kyb' as "isCompany", record.name, record.birth_date as "birthDate", record.country,
+     select pair.customer_id, pair.dossier_id, pair.reference, record.record_id as "applicantId",
+       pair.dossier_type = 'kyb' as "isCompany", record.name, record.birth_date, record.country,
        version.record -> 'parties' as parties
      from dossier_record record
      join pair on pair.dossier_id = record.dossier_id and pair.is_active and pair.customer_id > 0 and pair.is_counted

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { ComparedParty, VanishedBefore, VanishedFigures } from '../changes/assess-vanished.js';
 import type { HeldFacts } from '../reports/run-facts.js';
 import { hitFamilies, severities } from '../vocabulary.js';
-
-import { firstRow, type Queryable } from './database/database.js';
+import { findRow, type Queryable, readValue, toInsert } from './database/database.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql, storedMatchSchema, storedMatchSql } from './row-shapes.js';
 
 /** What a run answered for on which account. */
@@ -47,8 +46,7 @@ export async function* readComparedParties(
   for (let last = 0; ; ) {
     const rows = await database.query(
       comparedRow,
-      `select party_id as "partyId", request_id as "requestId",
-         is_answered and former_request_id = request_id and is_same_search as "isCompared",
+      `select party_id, request_id, is_answered and former_request_id = request_id and is_same_search as "isCompared",
          case
            when not is_answered or former_answer is null then ${matchesSql('held.response_id', 'match.is_hit')}
            else ${matchesSql("(held.former_answer ->> 'response_id')::bigint")}
@@ -114,11 +112,7 @@ export async function readVanishedBefore(
 }
 
 /** Keeps the figures of a run in place of those of an earlier end of it. */
-export async function saveVanishing(
-  transaction: Queryable,
-  runId: number,
-  figures: readonly VanishedFigures[],
-): Promise<void> {
+export async function saveVanishing(transaction: Queryable, runId: number, figures: readonly VanishedFigures[]) {
   await transaction.execute('delete from run_vanishing where run_id = $1', [runId]);
   await transaction.execute(
     `insert into run_vanishing (run_id, family, known, vanished, standing)
@@ -133,13 +127,10 @@ const secondSearchRow = z.object({ searches: z.number(), vanished: z.number() })
 export type SecondSearches = z.infer<typeof secondSearchRow>;
 
 /** What a run has searched for again, or null. */
-export async function readSecondSearches(database: Queryable, runId: number): Promise<SecondSearches | null> {
-  const rows = await database.query(
-    secondSearchRow,
-    'select searches, vanished from run_second_search where run_id = $1',
-    [runId],
-  );
-  return rows[0] ?? null;
+export function readSecondSearches(database: Queryable, runId: number): Promise<SecondSearches | null> {
+  return findRow(database, secondSearchRow, 'select searches, vanished from run_second_search where run_id = $1', [
+    runId,
+  ]);
 }
 
 /** Notes what a run searches for again; it does so once. */
@@ -156,45 +147,36 @@ export async function saveSecondSearches(
 }
 
 /** How many customers a run has answered for. */
-export async function countAnswered(database: Queryable, runId: number): Promise<number> {
-  const rows = await database.query(
-    z.object({ customers: z.number() }),
+export function countAnswered(database: Queryable, runId: number): Promise<number> {
+  return readValue(
+    database,
+    z.number(),
     `select count(distinct party.customer_id)::integer as customers from screening join party using (party_id)
      where screening.run_id = $1 and screening.outcome in ('screened', 'reused')`,
     [runId],
   );
-  return firstRow(rows, 'screening').customers;
-}
-
-/** What of a run waits until somebody accepts it, and why. */
-export interface RunHold {
-  /** All of its answers, or only what webhooks would send of it. */
-  kind: 'answers' | 'webhooks';
-  reasons: readonly string[];
-  customers: number;
-  /** Alerts that its answers opened all the same. */
-  openedAlerts: number;
-  /** How many customers of the roster are in which state meanwhile. */
-  states: Readonly<Record<string, number>>;
-  heldAt: Date;
-  acceptedAt: Date | null;
 }
 
 const holdRow = z.object({
+  /** All of its answers, or only what webhooks would send of it. */
   kind: z.enum(['answers', 'webhooks']),
-  reasons: z.array(z.string()),
+  reasons: z.array(z.string()).readonly(),
   customers: z.number(),
+  /** Alerts that its answers opened all the same. */
   openedAlerts: z.number(),
+  /** How many customers of the roster are in which state meanwhile. */
   states: z.record(z.string(), z.number()),
   heldAt: z.date(),
   acceptedAt: z.date().nullable(),
-}) satisfies z.ZodType<RunHold>;
+});
+/** What of a run waits until somebody accepts it, and why. */
+export type RunHold = z.infer<typeof holdRow>;
 
 /** What of a run is or was held. */
 export async function readRunHolds(database: Queryable, runId: number): Promise<readonly RunHold[]> {
   return database.query(
     holdRow,
-    `select kind, reasons, customers, opened_alerts as "openedAlerts", states, held_at as "heldAt", accepted_at as "acceptedAt"
+    `select kind, reasons, customers, opened_alerts, states, held_at, accepted_at
      from run_hold where run_id = $1 order by kind`,
     [runId],
   );
@@ -206,11 +188,8 @@ export async function saveRunHold(
   runId: number,
   { kind, reasons, customers, openedAlerts, states, heldAt }: Omit<RunHold, 'acceptedAt'>,
 ): Promise<void> {
-  await transaction.execute(
-    `insert into run_hold (run_id, kind, reasons, customers, opened_alerts, states, held_at)
-     values ($1, $2, $3, $4, $5, $6::text::jsonb, $7)`,
-    [runId, kind, [...reasons], customers, openedAlerts, JSON.stringify(states), heldAt],
-  );
+  const row = { runId, kind, reasons, customers, openedAlerts, states, heldAt };
+  await transaction.execute(...toInsert('run_hold', row));
 }
 
 const acceptanceRow = z.object({
@@ -227,7 +206,7 @@ export type RunAcceptance = z.infer<typeof acceptanceRow>;
 export async function readRunAcceptances(database: Queryable, runId: number): Promise<readonly RunAcceptance[]> {
   return database.query(
     acceptanceRow,
-    `select is_proposal as "isProposal", accepted_by as "acceptedBy", is_attested as "isAttested", reason, accepted_at as "acceptedAt"
+    `select is_proposal, accepted_by, is_attested, reason, accepted_at
      from run_acceptance where run_id = $1 order by acceptance_id`,
     [runId],
   );
@@ -239,10 +218,8 @@ export async function saveRunAcceptance(
   runId: number,
   { isProposal, acceptedBy, isAttested, reason, acceptedAt }: RunAcceptance,
 ): Promise<void> {
-  await transaction.execute(
-    `insert into run_acceptance (run_id, is_proposal, accepted_by, is_attested, reason, accepted_at) values ($1, $2, $3, $4, $5, $6)`,
-    [runId, isProposal, acceptedBy, isAttested, reason, acceptedAt],
-  );
+  const row = { runId, isProposal, acceptedBy, isAttested, reason, acceptedAt };
+  await transaction.execute(...toInsert('run_acceptance', row));
   if (isProposal) return;
   await transaction.execute('update run_hold set accepted_at = $2 where run_id = $1', [runId, acceptedAt]);
 }
@@ -296,27 +273,24 @@ const openedBySql = `exists (
 )`;
 
 /** How many alerts a run that is being held has opened or made worse. */
-export async function countOpenedAlerts(database: Queryable, runId: number): Promise<number> {
-  const rows = await database.query(
-    z.object({ alerts: z.number() }),
+export function countOpenedAlerts(database: Queryable, runId: number): Promise<number> {
+  return readValue(
+    database,
+    z.number(),
     `select count(distinct item_id)::integer as alerts from review_event
      where run_id = $1 and kind in ('opened', 'reopened', 'escalated', 'returned')`,
     [runId],
   );
-  return firstRow(rows, 'review_event').alerts;
 }
 
 /** The newest later run of the same roster and account whose answers are held, or null. */
-export async function findLaterHeld(
-  database: Queryable,
-  { runId, rosterId, accountId }: AnsweredRun,
-): Promise<number | null> {
-  const rows = await database.query(
-    z.object({ runId: z.number().nullable() }),
+export function findLaterHeld(database: Queryable, { runId, rosterId, accountId }: AnsweredRun) {
+  return readValue(
+    database,
+    z.number().nullable(),
     `select max(run.run_id) as "runId" from run_hold hold join run on run.run_id = hold.run_id
      where hold.kind = 'answers' and hold.accepted_at is null
        and run.roster_id = $2 and run.account_id = $3 and run.run_id > $1`,
     [runId, rosterId, accountId],
   );
-  return firstRow(rows, 'run_hold').runId;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { firstRow, type Queryable } from './database/database.js';
+import { firstRow, type Queryable, toInsert } from './database/database.js';
 import { takenAtSql } from './metrics.js';
+import type { ProjectionScope } from './review/unprojected.js';
 import { screeningKindsSql } from './row-shapes.js';
 import { runIdSql } from './runs.js';
 
@@ -17,46 +18,32 @@ const incidentKinds = [
 ] as const;
 export type IncidentKind = (typeof incidentKinds)[number];
 
-/** What is told of an incident that is not over. */
-export interface IncidentTelling {
-  kind: IncidentKind;
-  /** A roster, or `sweep`; of a run that is stuck, the run; of a job, its name. A roster may be called as a job is. */
-  subject: string;
-  /** Null for what concerns no single roster. */
-  roster: string | null;
-  /** In words, without personal data. */
-  reason: string;
-  /** As long as it is the same, there is nothing new to tell. */
-  mark: string;
-  /** The newest run that was looked at. */
-  runId: number | null;
-}
-
-/** An incident as it is stored. */
-export interface Incident extends IncidentTelling {
-  incidentId: number;
-  openedAt: Date;
-  toldAt: Date;
-  timesTold: number;
-  recoveredAt: Date | null;
-}
-
 const incidentRow = z.object({
   incidentId: z.number(),
   kind: z.enum(incidentKinds),
+  /** A roster, or `sweep`; of a run that is stuck, the run; of a job, its name. A roster may be called as a job is. */
   subject: z.string(),
+  /** Null for what concerns no single roster. */
   roster: z.string().nullable(),
+  /** In words, without personal data. */
   reason: z.string(),
+  /** As long as it is the same, there is nothing new to report. */
   mark: z.string(),
+  /** The newest run that was looked at. */
   runId: z.number().nullable(),
   openedAt: z.date(),
   toldAt: z.date(),
   timesTold: z.number(),
   recoveredAt: z.date().nullable(),
-}) satisfies z.ZodType<Incident>;
+});
+/** An incident as it is stored. */
+export type Incident = z.infer<typeof incidentRow>;
 
-const incidentColumns = `incident_id as "incidentId", kind, subject, roster, reason, mark, run_id as "runId", opened_at as "openedAt",
-  told_at as "toldAt", times_told as "timesTold", recovered_at as "recoveredAt"`;
+/** What is reported of an incident that is not over. */
+export type IncidentTelling = Pick<Incident, 'kind' | 'subject' | 'roster' | 'reason' | 'mark' | 'runId'>;
+
+const incidentColumns = `incident_id, kind, subject, roster, reason, mark, run_id, opened_at,
+  told_at, times_told, recovered_at`;
 
 /** Makes watchdogs that look at the same time tell one after the other, until the transaction ends. */
 export async function holdIncidents(transaction: Queryable, organisationId: number): Promise<void> {
@@ -79,13 +66,8 @@ export async function openIncident(
   { kind, subject, roster, reason, mark, runId }: IncidentTelling,
   now: Date,
 ): Promise<Incident> {
-  const rows = await transaction.query(
-    incidentRow,
-    `insert into incident (organisation_id, kind, subject, roster, reason, mark, run_id, opened_at, told_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $8)
-     returning ${incidentColumns}`,
-    [organisationId, kind, subject, roster, reason, mark, runId, now],
-  );
+  const row = { organisationId, kind, subject, roster, reason, mark, runId, openedAt: now, toldAt: now };
+  const rows = await transaction.query(incidentRow, ...toInsert('incident', row, `returning ${incidentColumns}`));
   return firstRow(rows, 'incident');
 }
 
@@ -121,12 +103,13 @@ export async function closeIncident(
   return firstRow(rows, 'incident');
 }
 
+const watchedRow = z.object({
+  subject: z.string(),
+  watchedSince: z.date(),
+  lastWatchedAt: z.date(),
+});
 /** Something that watchdogs watch; nothing is expected of it before `watchedSince`. */
-export interface Watched {
-  subject: string;
-  watchedSince: Date;
-  lastWatchedAt: Date;
-}
+export type Watched = z.infer<typeof watchedRow>;
 
 /** What a roster is called among what is watched. */
 export const toRosterSubject = (roster: string): string => `roster/${roster}`;
@@ -140,12 +123,7 @@ export const toScheduleSubject = (job: string, { cron, timezone }: { cron: strin
  * Notes that these are watched at a moment, and gives everything that is or was. Something new counts from then on, a roster from when it was
  * first known; what others were watched without for a day counts anew.
  */
-export async function noteWatched(
-  database: Queryable,
-  organisationId: number,
-  subjects: readonly string[],
-  now: Date,
-): Promise<readonly Watched[]> {
+export async function noteWatched(database: Queryable, organisationId: number, subjects: readonly string[], now: Date) {
   await database.execute(
     // In order, so that two that look at the same time wait for each other. A clock that was ahead keeps nothing from being expected.
     `with latest as (
@@ -165,8 +143,8 @@ export async function noteWatched(
     [organisationId, [...new Set(subjects)], now],
   );
   return database.query(
-    z.object({ subject: z.string(), watchedSince: z.date(), lastWatchedAt: z.date() }),
-    `select subject, watched_since as "watchedSince", last_watched_at as "lastWatchedAt" from watched where organisation_id = $1`,
+    watchedRow,
+    `select subject, watched_since, last_watched_at from watched where organisation_id = $1`,
     [organisationId],
   );
 }
@@ -208,7 +186,7 @@ const failingRow = z
  */
 export async function readFailing(
   database: Queryable,
-  { rosterId, accountId }: { rosterId: number; accountId: number },
+  { rosterId, accountId }: ProjectionScope,
   { told, agedMs, now }: { told: { runId: number; at: Date } | null; agedMs: number; now: Date },
 ): Promise<FailingFacts> {
   const rows = await database.query(
@@ -267,20 +245,14 @@ export type AheadFacts = z.infer<typeof aheadRow>;
 const toleratedSql = `interval '5 minutes'`;
 
 /** Reads what is dated ahead of a moment, of these rosters; those of which nothing is are left out. */
-export async function readAhead(
-  database: Queryable,
-  organisationId: number,
-  rosters: readonly string[],
-  now: Date,
-): Promise<readonly AheadFacts[]> {
+export async function readAhead(database: Queryable, organisationId: number, rosters: readonly string[], now: Date) {
   return database.query(
     aheadRow,
     `select roster.name as roster, newest.name as run, newest.began_at as "startedAt",
        coalesce(screened.customers, 0) as customers, screened.latest_at as "latestScreenedAt"
      from roster
      left join lateral (
-       select ${runIdSql('run')} as name,
-         ${takenAtSql('run')} as began_at
+       select ${runIdSql('run')} as name, ${takenAtSql('run')} as began_at
        from run
        where run.roster_id = roster.roster_id and run.kind in (${screeningKindsSql}) and run.state <> 'abandoned'
        order by run.run_id desc limit 1

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Invitation } from '../client/invitations.js';
-import type { Queryable } from './database/database.js';
+import { findValue, type Queryable } from './database/database.js';
 
 /** Whose customers are invited, on which account. */
 export interface InvitingScope {
@@ -42,7 +42,7 @@ export async function* readCandidates(
          where account_id = $1 and roster_id = $2 and kind = 'customer_without_dossier' and state = 'open' and discrepancy_id > $3
          order by discrepancy_id limit $4
        )
-       select page.discrepancy_id as "discrepancyId", page.facts ->> 'reference' as customer, customer.version as "customerVersion",
+       select page.discrepancy_id, page.facts ->> 'reference' as customer, customer.version as "customerVersion",
          version.record -> 'attributes' ->> $5::text as recipient, version.record -> 'attributes' ->> $6::text as channel,
          version.record -> 'attributes' ->> $7::text as locale,
          exists (
@@ -64,20 +64,19 @@ export async function* readCandidates(
   }
 }
 
-const idRow = z.object({ invitationId: z.number() });
-
 /**
  * Keeps that a customer is to be invited; null, with nothing kept, where the rule forbids it, where it is invited already, and where the
  * roster has another record of it than the one that was read.
  */
-export async function saveIntention(
+export function saveIntention(
   transaction: Queryable,
   accountId: number,
   intended: { discrepancyId: number; customerVersion: number | null; reference: string; channel: string },
   now: Date,
 ): Promise<number | null> {
-  const rows = await transaction.query(
-    idRow,
+  return findValue(
+    transaction,
+    z.number(),
     `with intended as (
        insert into invitation
          (account_id, roster_id, customer_id, discrepancy_id, customer_version, reference, channel, state, is_open, intended_at)
@@ -91,10 +90,9 @@ export async function saveIntention(
      ), told as (
        insert into invitation_event (invitation_id, kind, happened_at) select invitation_id, 'intended', $6 from intended
      )
-     select invitation_id as "invitationId" from intended`,
+     select invitation_id from intended`,
     [accountId, intended.discrepancyId, intended.customerVersion, intended.reference, intended.channel, now],
   );
-  return rows[0]?.invitationId ?? null;
 }
 
 /**
@@ -224,8 +222,8 @@ export type OpenInvitation = z.infer<typeof openRow>;
 
 const selectFrom = (
   source: 'invitation' | 'eligible',
-): string => `select invitation_id as "invitationId", roster.name as roster, customer.reference as customer, channel, ${source}.reference, token, state,
-    sending_at as "sendingAt"
+): string => `select invitation_id, roster.name as roster, customer.reference as customer, channel, ${source}.reference, token, state,
+    sending_at
   from ${source} join customer using (customer_id) join roster on roster.roster_id = customer.roster_id`;
 
 /** The invitations of which it is not known whether they reached the service. */

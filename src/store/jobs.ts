@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Queryable } from './database/database.js';
+import { findRow, type Queryable } from './database/database.js';
 import { isAheadSql } from './plan-sql.js';
 
 /** One time at which a job is due; `occasion` is what is done once only, `localDate` (yyyy-mm-dd) the date of the job's time zone. */
@@ -39,19 +39,12 @@ const jobRunRow = z.object({
 /** What became of one time at which a job was due. */
 export type JobRun = z.infer<typeof jobRunRow>;
 
-const jobRunColumns = `job_run_id as "jobRunId", job, occasion, local_date as "localDate", due_at as "dueAt", state, is_late as "isLate",
-  attempts, owner, begun_at as "begunAt", ended_at as "endedAt", exit_code as "exitCode", because, run_ids as "runIds",
-  attempt_at as "attemptAt", deadline_at as "deadlineAt", timed_out as "isTimedOut", cancelled_by as "cancelledBy"`;
+const jobRunColumns = `job_run_id, job, occasion, local_date, due_at, state, is_late,
+  attempts, owner, begun_at, ended_at, exit_code, because, run_ids, attempt_at, deadline_at, timed_out as "isTimedOut", cancelled_by`;
 
 /** How one is begun; `again` names the exit codes after which a finished one may be begun once more. */
-interface JobBeginning extends JobDue {
-  job: string;
-  owner: string;
-  now: Date;
-  isLate: boolean;
-  again: readonly number[];
-  timeoutMs: number;
-}
+type JobBeginning = JobDue &
+  Pick<JobRun, 'job' | 'isLate'> & { owner: string; now: Date; again: readonly number[]; timeoutMs: number };
 
 /**
  * Notes that a job is begun, or taken up once more where it was left; null when it has been done. Its lease must be held: then one that is
@@ -67,7 +60,8 @@ export async function beginJobRun(
      where organisation_id = $1 and job = $2 and occasion <> $3 and state = 'running'`,
     [organisationId, job, occasion, now],
   );
-  const [begun] = await transaction.query(
+  return findRow(
+    transaction,
     jobRunRow,
     `insert into job_run as known (organisation_id, job, occasion, local_date, due_at, state, is_late, attempts, owner, begun_at, attempt_at, deadline_at)
      values ($1, $2, $3, $4::date, $5, 'running', $8, 1, $6, $7, $7, $10)
@@ -82,20 +76,8 @@ export async function beginJobRun(
      where known.state in ('running', 'interrupted', 'missed') or known.exit_code = any ($9::integer[])
        or ${isAheadSql('known.begun_at', 'excluded.begun_at')}
      returning ${jobRunColumns}`,
-    [
-      organisationId,
-      job,
-      occasion,
-      localDate,
-      dueAt,
-      owner,
-      now,
-      isLate,
-      [...again],
-      new Date(now.getTime() + timeoutMs),
-    ],
+    [organisationId, job, occasion, localDate, dueAt, owner, now, isLate, again, new Date(now.getTime() + timeoutMs)],
   );
-  return begun ?? null;
 }
 
 /** How one ended; `exitCode` is left out where it was interrupted and is to be taken up again. */
@@ -141,30 +123,20 @@ export async function noteMissedJob(
 }
 
 /** What became of one time at which a job was due; null when nothing is known of it. */
-export async function findJobRun(
-  database: Queryable,
-  organisationId: number,
-  job: string,
-  occasion: string,
-): Promise<JobRun | null> {
-  const [found] = await database.query(
+export function findJobRun(database: Queryable, organisationId: number, job: string, occasion: string) {
+  return findRow(
+    database,
     jobRunRow,
     `select ${jobRunColumns} from job_run where organisation_id = $1 and job = $2 and occasion = $3`,
     [organisationId, job, occasion],
   );
-  return found ?? null;
 }
 
 /**
  * The newest of each job by the time at which they were due, newest first, at most `limit` of each. With `now`, without what a clock that
  * was ahead has noted: it counts when that moment has come.
  */
-export async function readJobRuns(
-  database: Queryable,
-  organisationId: number,
-  limit: number,
-  now: Date | null = null,
-): Promise<readonly JobRun[]> {
+export async function readJobRuns(database: Queryable, organisationId: number, limit: number, now: Date | null = null) {
   return database.query(
     jobRunRow,
     `select ${jobRunColumns} from (
@@ -179,12 +151,7 @@ export async function readJobRuns(
 }
 
 /** Forgets what became of a job that runs too often for each time to be worth keeping, before a moment; only what ended well. */
-export async function forgetJobRuns(
-  transaction: Queryable,
-  organisationId: number,
-  job: string,
-  before: Date,
-): Promise<void> {
+export async function forgetJobRuns(transaction: Queryable, organisationId: number, job: string, before: Date) {
   await transaction.execute(
     `delete from job_run where organisation_id = $1 and job = $2 and due_at < $3 and state = 'finished' and exit_code = 0`,
     [organisationId, job, before],
@@ -192,18 +159,13 @@ export async function forgetJobRuns(
 }
 
 /** Asks whichever process runs a job to end it; gives the run, or null where none is under way. */
-export async function cancelJobRun(
-  transaction: Queryable,
-  organisationId: number,
-  job: string,
-  by: string,
-): Promise<JobRun | null> {
-  const [found] = await transaction.query(
+export function cancelJobRun(transaction: Queryable, organisationId: number, job: string, by: string) {
+  return findRow(
+    transaction,
     jobRunRow,
     `update job_run set cancelled_by = $3 where organisation_id = $1 and job = $2 and state = 'running' returning ${jobRunColumns}`,
     [organisationId, job, by],
   );
-  return found ?? null;
 }
 
 const jobScheduleRow = z.object({
@@ -216,7 +178,7 @@ const jobScheduleRow = z.object({
 /** A schedule as it was last seen; nothing is missed before `plannedSince`, nor once it was retired. */
 export type JobSchedule = z.infer<typeof jobScheduleRow>;
 
-const columns = 'job, cron, timezone, planned_since as "plannedSince", retired_at as "retiredAt"';
+const columns = 'job, cron, timezone, planned_since, retired_at';
 
 /** Notes the schedule of a job; one that is new, changed or back from retirement counts from `now`. */
 export async function saveJobSchedule(
@@ -280,20 +242,14 @@ export async function pauseSchedule(
 ): Promise<void> {
   await transaction.execute(
     `update organisation set schedule_paused_at = case when schedule_paused_until > $2 then schedule_paused_at else $2 end,
-       schedule_paused_until = $3, schedule_paused_by = $4,
-       schedule_pause_reason = $5, schedule_resumed_by = null
+       schedule_paused_until = $3, schedule_paused_by = $4, schedule_pause_reason = $5, schedule_resumed_by = null
      where organisation_id = $1`,
     [organisationId, pausedAt, until, by, reason],
   );
 }
 
 /** Ends a pause. */
-export async function resumeSchedule(
-  transaction: Queryable,
-  organisationId: number,
-  by: string,
-  now: Date,
-): Promise<void> {
+export async function resumeSchedule(transaction: Queryable, organisationId: number, by: string, now: Date) {
   await transaction.execute(
     `update organisation set schedule_paused_until = $3::timestamptz, schedule_resumed_by = $2
      where organisation_id = $1 and schedule_paused_until > $3::timestamptz`,
@@ -302,16 +258,12 @@ export async function resumeSchedule(
 }
 
 /** The pause of a schedule that was not over at a moment; null where there is none. */
-export async function findSchedulePause(
-  database: Queryable,
-  organisationId: number,
-  now: Date,
-): Promise<SchedulePause | null> {
-  const [found] = await database.query(
+export function findSchedulePause(database: Queryable, organisationId: number, now: Date) {
+  return findRow(
+    database,
     pauseRow,
     `select schedule_paused_at as "pausedAt", schedule_paused_until as until, schedule_paused_by as by, schedule_pause_reason as reason
      from organisation where organisation_id = $1 and schedule_paused_until > $2`,
     [organisationId, now],
   );
-  return found ?? null;
 }

@@ -15,16 +15,6 @@ export interface Lease {
   owner: string;
 }
 
-/** Who holds a lease, by the database's clock; `expiresInMs` is 0 once it has expired. */
-export interface LeaseHolder {
-  owner: string;
-  epoch: number;
-  acquiredAt: Date;
-  heartbeatAt: Date;
-  heartbeatAgeMs: number;
-  expiresInMs: number;
-}
-
 /** The outcome of asking for a lease. */
 export type LeaseAnswer = { acquired: Lease } | { holder: LeaseHolder };
 
@@ -45,11 +35,13 @@ export const holderRow = z.object({
   heartbeatAt: z.date(),
   heartbeatAgeMs: z.number(),
   expiresInMs: z.number(),
-}) satisfies z.ZodType<LeaseHolder>;
+});
+/** Who holds a lease, by the database's clock; `expiresInMs` is 0 once it has expired. */
+export type LeaseHolder = z.infer<typeof holderRow>;
 const heldRow = holderRow.extend({ key: z.string() });
 
 /** A lease's row as its holder, by one look at the database's clock. */
-const holderSql = `owner, epoch, acquired_at as "acquiredAt", heartbeat_at as "heartbeatAt",
+const holderSql = `owner, epoch, acquired_at, heartbeat_at,
   greatest(0, extract(epoch from clock_timestamp() - heartbeat_at) * 1000)::float8 as "heartbeatAgeMs",
   greatest(0, extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs"`;
 

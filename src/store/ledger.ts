@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { firstRow, type Queryable, requireRows } from './database/database.js';
+import { firstRow, type Queryable, readValue, requireRows } from './database/database.js';
 
 /** How one POST ended, as the ledger keeps it, in the row that was noted before it was sent. */
 export interface AttemptRecord {
@@ -18,20 +18,15 @@ export interface SearchAttempts {
 }
 
 /** Notes requests as in flight before they are sent; gives the ledger row of each. */
-export async function noteInFlight(
-  transaction: Queryable,
-  runId: number,
-  requestIds: readonly number[],
-  now: Date,
-): Promise<ReadonlyMap<number, number>> {
+export async function noteInFlight(transaction: Queryable, runId: number, requestIds: readonly number[], now: Date) {
   const rows = await transaction.query(
-    z.object({ attempt_id: z.number(), request_id: z.number() }),
+    z.object({ attemptId: z.number(), requestId: z.number() }),
     `insert into search_attempt (run_id, request_id, started_at, outcome)
      select $1, request_id, $3, 'in_flight' from unnest($2::bigint[]) as request_id
      returning attempt_id, request_id`,
     [runId, [...requestIds], now],
   );
-  const noted = new Map(rows.map((row) => [row.request_id, row.attempt_id]));
+  const noted = new Map(rows.map((row) => [row.requestId, row.attemptId]));
   requireRows(noted.size, requestIds.length, 'search_attempt');
   return noted;
 }
@@ -82,7 +77,7 @@ export async function markInFlightUnknown(transaction: Queryable, runId: number)
 export async function countBadAnswers(database: Queryable, runId: number): Promise<ReadonlyMap<number, number>> {
   const rows = await database.query(
     z.object({ requestId: z.number(), attempts: z.number() }),
-    `select request_id as "requestId", count(*) as attempts
+    `select request_id, count(*) as attempts
      from search_attempt
      where run_id = $1 and outcome = 'bad_response'
        and request_id in (select request_id from screening where run_id = $1 and outcome = 'remaining')
@@ -90,16 +85,6 @@ export async function countBadAnswers(database: Queryable, runId: number): Promi
     [runId],
   );
   return new Map(rows.map(({ requestId, attempts }) => [requestId, attempts]));
-}
-
-/** Calls of an account that the service may have billed. */
-interface BudgetUsage {
-  /** Of the run that was asked about; 0 for none. */
-  run: number;
-  /** Since the day began in the time zone of the settings. */
-  day: number;
-  /** Since the month began there. */
-  month: number;
 }
 
 /**
@@ -120,7 +105,16 @@ export async function noteBillableAttempts(transaction: Queryable, runId: number
   );
 }
 
-const usageRow: z.ZodType<BudgetUsage> = z.object({ run: z.number(), day: z.number(), month: z.number() });
+const usageRow = z.object({
+  /** Of the run that was asked about; 0 for none. */
+  run: z.number(),
+  /** Since the day began in the time zone of the settings. */
+  day: z.number(),
+  /** Since the month began there. */
+  month: z.number(),
+});
+/** Calls of an account that the service may have billed. */
+type BudgetUsage = z.infer<typeof usageRow>;
 
 /** $1 account, $2 now, $3 time zone, $4 run; runs that lie wholly in the day or the month are counted by their own note. */
 const usageSql = `
@@ -189,10 +183,7 @@ const lookRow = z.object({
   ownTransaction: z.number(),
 });
 
-const positionRow = z.object({
-  run: z.number(),
-  day: z.number(),
-  month: z.number(),
+const positionRow = usageRow.extend({
   settledId: z.number(),
   newestId: z.number(),
   account: z.number(),
@@ -239,12 +230,7 @@ export async function readUsageAndPosition(
 }
 
 /** What was noted in the ledger after a position, of the account and of the run, sent or not; and the new position. */
-export async function readNotedSince(
-  database: Queryable,
-  accountId: number,
-  runId: number,
-  position: LedgerPosition,
-): Promise<{ account: number; run: number; position: LedgerPosition }> {
+export async function readNotedSince(database: Queryable, accountId: number, runId: number, position: LedgerPosition) {
   const { settledId, newestId } = position;
   const rows = await database.query(lookRow, lookSql('$3::bigint', '$4::bigint', '$1', '$2'), [
     accountId,
@@ -270,19 +256,13 @@ export async function readNotedSince(
 }
 
 /** Opens the next batch of a run inside its transaction; everything the transaction saves carries the batch's id. */
-export async function insertCommitBatch(
-  transaction: Queryable,
-  runId: number,
-  epoch: number,
-  items: number,
-  now: Date,
-): Promise<number> {
-  const rows = await transaction.query(
-    z.object({ batch_id: z.number() }),
+export function insertCommitBatch(transaction: Queryable, runId: number, epoch: number, items: number, now: Date) {
+  return readValue(
+    transaction,
+    z.number(),
     `insert into commit_batch (run_id, epoch, sequence, items, committed_at)
      select $1, $2, coalesce(max(sequence), 0) + 1, $3, $4 from commit_batch where run_id = $1
      returning batch_id`,
     [runId, epoch, items, now],
   );
-  return firstRow(rows, 'commit_batch').batch_id;
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import type { DetailCounts, DetailFacts, DetailKind, DetailLookup } from '../reports/list-facts.js';
+import type { DetailCounts, DetailKind, DetailLookup } from '../reports/list-facts.js';
 import { agreements, detailStops, severities } from '../vocabulary.js';
-import type { Queryable } from './database/database.js';
+import { type Queryable, readColumn } from './database/database.js';
+import type { ProjectionScope } from './review/unprojected.js';
 
 const newHitRow = z.object({
   matchId: z.string(),
@@ -16,7 +17,7 @@ const newHitRow = z.object({
 export function readNewHits(database: Queryable, runId: number): Promise<readonly z.infer<typeof newHitRow>[]> {
   return database.query(
     newHitRow,
-    `select match_id as "matchId", severity, sanction_hit as "isSanctionHit", is_baseline as "isBaseline",
+    `select match_id, severity, sanction_hit as "isSanctionHit", is_baseline,
        max((after ->> 'score')::float8) as score, jsonb_build_object(
          'birthDate', coalesce(birth_date_agreement, 'unknown'), 'country', coalesce(country_agreement, 'unknown')
        ) as corroboration
@@ -31,12 +32,10 @@ export function readNewHits(database: Queryable, runId: number): Promise<readonl
  * The ids that no run on the account has asked about: of hits of the roster's that are items and that the last answer still shows, and of
  * entities that their kept activities name; what waits for a decision first, then by priority.
  */
-export async function readDetailBacklog(
-  database: Queryable,
-  { rosterId, accountId }: { rosterId: number; accountId: number },
-): Promise<readonly string[]> {
-  const rows = await database.query(
-    z.object({ id: z.string() }),
+export function readDetailBacklog(database: Queryable, { rosterId, accountId }: ProjectionScope) {
+  return readColumn(
+    database,
+    z.string(),
     `with listed as materialized (
        select item.listed ->> 'id' as id, bool_or(item.state in ('open', 'proposed')) as waits, max(item.priority) as priority
        from review_item item
@@ -64,7 +63,6 @@ export async function readDetailBacklog(
      order by bool_or(waits) desc, max(priority) desc, id collate "C"`,
     [rosterId, accountId],
   );
-  return rows.map(({ id }) => id);
 }
 
 /** One look-up to be saved. */
@@ -101,6 +99,7 @@ export async function saveDetailLookup(transaction: Queryable, lookup: NewDetail
       [accountId, kind, id, kept.digest, kept.body, kept.withheldLinks, [...kept.entityIds], runId, askedAt],
     );
   }
+  const { digest, receivedDigest: received } = kept ?? { digest: null, receivedDigest: null };
   await transaction.execute(
     `insert into detail_lookup (
        run_id, kind, record_id, asked_at, status, reason, service_request_id, received_digest, detail_id
@@ -109,18 +108,7 @@ export async function saveDetailLookup(transaction: Queryable, lookup: NewDetail
        select detail_id from match_detail
        where account_id = $9 and kind = $2 and record_id = $3 and digest = decode($10::text, 'hex')
      ))`,
-    [
-      runId,
-      kind,
-      id,
-      askedAt,
-      status,
-      reason,
-      requestId,
-      kept?.receivedDigest ?? null,
-      accountId,
-      kept?.digest ?? null,
-    ],
+    [runId, kind, id, askedAt, status, reason, requestId, received, accountId, digest],
   );
 }
 
@@ -139,7 +127,7 @@ const lookupRow: z.ZodType<DetailLookup> = z.object({
 export function readDetailLookups(database: Queryable, runIds: readonly number[]): Promise<readonly DetailLookup[]> {
   return database.query(
     lookupRow,
-    `select lookup.kind, lookup.record_id as id, lookup.asked_at as "askedAt", lookup.status, lookup.reason,
+    `select lookup.kind, lookup.record_id as id, lookup.asked_at, lookup.status, lookup.reason,
        encode(lookup.received_digest, 'hex') as digest, coalesce(detail.withheld_links, 0) as "withheldLinks",
        coalesce(detail.entity_ids, '{}') as "entityIds"
      from detail_lookup lookup
@@ -182,11 +170,7 @@ export async function readDetailCounts(database: Queryable, runId: number): Prom
 }
 
 /** What a run fetched, and the runs whose findings its report carries. */
-export async function readDetailFacts(
-  database: Queryable,
-  runId: number,
-  earlierRunIds: readonly number[],
-): Promise<DetailFacts> {
+export async function readDetailFacts(database: Queryable, runId: number, earlierRunIds: readonly number[]) {
   return {
     counts: await readDetailCounts(database, runId),
     lookups: await readDetailLookups(database, [...earlierRunIds, runId]),

@@ -19,24 +19,13 @@ const runFigure = z.object({
 /** The newest run of a kind and roster that has ended, and when one of them last was complete. */
 export type RunFigures = z.infer<typeof runFigure>;
 
-const openItems = z.object({ roster: z.string(), severity: z.string(), age: z.string(), items: z.number() });
 /** What waits for reviewers of a roster's customers: by severity, and by age (`day`, `week`, `month`, `older`). */
-type OpenItemFigures = z.infer<typeof openItems>;
+const openItems = z.object({ roster: z.string(), severity: z.string(), age: z.string(), items: z.number() });
 
-const outbox = z.object({ kind: z.string(), state: z.string(), entries: z.number(), oldestAt: z.date() });
 /** What has not been sent: how much of it waits (`queued`), was refused or given up, and since when; not what was put aside. */
-type OutboxFigures = z.infer<typeof outbox>;
+const outbox = z.object({ kind: z.string(), state: z.string(), entries: z.number(), oldestAt: z.date() });
 
 const incidents = z.object({ kind: z.string(), open: z.number() });
-
-/** Figures about runs, items, the outbox and incidents of an organisation; no customer's data is among them. */
-export interface StoredFigures {
-  nights: readonly NightFigures[];
-  runs: readonly RunFigures[];
-  openItems: readonly OpenItemFigures[];
-  outbox: readonly OutboxFigures[];
-  incidents: readonly { kind: string; open: number }[];
-}
 
 /** Reads them as of a moment: nights, and runs of one roster, of the rosters named; items and what is not sent of all. */
 export async function readStoredFigures(
@@ -44,14 +33,13 @@ export async function readStoredFigures(
   organisationId: number,
   rosters: readonly string[],
   now: Date,
-): Promise<StoredFigures> {
+) {
   return {
     nights: await readNightFigures(database, organisationId, rosters),
     runs: await database.query(
       runFigure,
       // By index from the newest; single checks and imports are no nightly work.
-      `select run.kind, roster.name as roster, run.state, run.started_at as "startedAt", run.finished_at as "finishedAt",
-         newest.last_success as "lastSuccessAt",
+      `select run.kind, roster.name as roster, run.state, run.started_at, run.finished_at, newest.last_success as "lastSuccessAt",
          (select count(*) from canary_outcome where canary_outcome.run_id = run.run_id and verdict = 'failed') as "failedCanaries",
          (select proven from sweep where sweep.run_id = run.run_id) as "isProven",
          run.sums -> 'attemptsByOutcome' as calls,
@@ -103,6 +91,9 @@ export async function readStoredFigures(
   };
 }
 
+/** Figures about runs, items, the outbox and incidents of an organisation; no customer's data is among them. */
+export type StoredFigures = Awaited<ReturnType<typeof readStoredFigures>>;
+
 const nightFigure = z.object({
   roster: z.string(),
   state: z.string().nullable(),
@@ -116,11 +107,7 @@ export type NightFigures = z.infer<typeof nightFigure>;
  * The nights of these rosters, each roster once, known or not. A night was to screen everybody who is due: an onboarding, a run over new or
  * chosen customers and one that was given up for a newer one are none.
  */
-function readNightFigures(
-  database: Queryable,
-  organisationId: number,
-  rosters: readonly string[],
-): Promise<readonly NightFigures[]> {
+function readNightFigures(database: Queryable, organisationId: number, rosters: readonly string[]) {
   return database.query(
     nightFigure,
     `with night as (

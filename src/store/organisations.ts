@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { DatabaseMissingError, StoreError } from '../errors.js';
-import type { SettingsChangeFacts } from '../reports/list-facts.js';
 import type { RunMode } from '../vocabulary.js';
-import { firstRow, type Queryable } from './database/database.js';
+import { findRow, findValue, firstRow, type Queryable, readColumn, readValue, toInsert } from './database/database.js';
 
 /** Who owns rosters and a service account; `digestKey` is the secret of its keyed digests. */
 export interface Organisation {
@@ -12,15 +11,10 @@ export interface Organisation {
   digestKey: Buffer;
 }
 
+const organisationRow = z.object({ organisationId: z.number(), digestKey: z.instanceof(Buffer) });
+const accountRow = z.object({ accountId: z.number(), isTest: z.boolean() });
 /** A service account in one mode, told apart by its public key. */
-export interface Account {
-  accountId: number;
-  isTest: boolean;
-}
-
-const organisationRow = z.object({ organisation_id: z.number(), digest_key: z.instanceof(Buffer) });
-const accountRow = z.object({ account_id: z.number(), is_test: z.boolean() });
-const rosterRow = z.object({ roster_id: z.number() });
+export type Account = z.infer<typeof accountRow>;
 
 /** Finds the organisation of this name or creates it; whoever only finds it needs no right to write. */
 export async function ensureOrganisation(database: Queryable, name: string, now: Date): Promise<Organisation> {
@@ -49,7 +43,7 @@ export async function findOrganisation(database: Queryable, name: string): Promi
     'select organisation_id, digest_key from organisation where name = $1',
     [name],
   );
-  return row && { organisationId: row.organisation_id, name, digestKey: row.digest_key };
+  return row && { ...row, name };
 }
 
 /** An account without a public key is the organisation's only such account of its mode: a renewed private key is the same account. */
@@ -70,40 +64,36 @@ export async function ensureAccount(
      returning account_id, is_test`,
     [organisationId, toPublicKey(account.publicKey, account.isTest), account.isTest, account.baseUrl, now],
   );
-  const row = firstRow(rows, 'account');
-  return { accountId: row.account_id, isTest: row.is_test };
+  return firstRow(rows, 'account');
 }
 
 /** Whether an account of this organisation has been reached at this address. */
-export async function hasAccountAt(database: Queryable, organisationId: number, baseUrl: string): Promise<boolean> {
-  const rows = await database.query(
-    z.object({ is_known: z.boolean() }),
+export function hasAccountAt(database: Queryable, organisationId: number, baseUrl: string): Promise<boolean> {
+  return readValue(
+    database,
+    z.boolean(),
     'select exists (select from account where organisation_id = $1 and base_url = $2) as is_known',
     [organisationId, baseUrl],
   );
-  return firstRow(rows, 'account').is_known;
 }
 
 /** An account in words, by the end of its public key and its address; throws StoreError when there is none of this number. */
-export async function readAccountName(database: Queryable, accountId: number): Promise<string> {
-  const rows = await database.query(
-    z.object({ name: z.string() }),
+export function readAccountName(database: Queryable, accountId: number): Promise<string> {
+  return readValue(
+    database,
+    z.string(),
     `select 'account ...' || right(public_key, 4) || ' at ' || base_url as name from account where account_id = $1`,
     [accountId],
   );
-  return firstRow(rows, 'account').name;
 }
 
 /**
  * The account in this mode, or in any without one, that the roster's last run used, else the organisation's last one; for what is judged
  * without asking the service. Null before the first.
  */
-export async function findLastAccount(
-  database: Queryable,
-  rosterId: number,
-  mode: RunMode | undefined,
-): Promise<Account | null> {
-  const rows = await database.query(
+export async function findLastAccount(database: Queryable, rosterId: number, mode: RunMode | undefined) {
+  return findRow(
+    database,
     accountRow,
     `select account_id, is_test from account
      join run using (account_id)
@@ -112,114 +102,92 @@ export async function findLastAccount(
      order by (run.roster_id is not distinct from $1) desc, run.run_id desc limit 1`,
     [rosterId, mode === undefined ? null : mode === 'test'],
   );
-  const row = rows[0];
-  return row ? { accountId: row.account_id, isTest: row.is_test } : null;
 }
 
 /** Finds the organisation's roster of this name or creates it. */
-export async function ensureRoster(
-  database: Queryable,
-  organisationId: number,
-  name: string,
-  now: Date,
-): Promise<number> {
+export async function ensureRoster(database: Queryable, organisationId: number, name: string, now: Date) {
   await database.execute(
     'insert into roster (organisation_id, name, created_at) values ($1, $2, $3) on conflict (organisation_id, name) do nothing',
     [organisationId, name, now],
   );
-  const rows = await database.query(
-    rosterRow,
-    'select roster_id from roster where organisation_id = $1 and name = $2',
-    [organisationId, name],
-  );
-  return firstRow(rows, 'roster').roster_id;
+  return readValue(database, z.number(), 'select roster_id from roster where organisation_id = $1 and name = $2', [
+    organisationId,
+    name,
+  ]);
 }
 
 /** The number of an organisation's roster of this name; null where it was never begun. */
-export async function findRoster(database: Queryable, organisation: string, name: string): Promise<number | null> {
-  const rows = await database.query(
-    rosterRow,
+export function findRoster(database: Queryable, organisation: string, name: string): Promise<number | null> {
+  return findValue(
+    database,
+    z.number(),
     `select roster_id from roster join organisation using (organisation_id)
      where organisation.name = $1 and roster.name = $2`,
     [organisation, name],
   );
-  return rows[0]?.roster_id ?? null;
 }
 
 /** The names of all rosters by their number. */
 export async function readRosterNames(database: Queryable): Promise<ReadonlyMap<number, string>> {
   const rows = await database.query(
-    z.object({ roster_id: z.number(), name: z.string() }),
+    z.object({ rosterId: z.number(), name: z.string() }),
     'select roster_id, name from roster',
   );
-  return new Map(rows.map((row) => [row.roster_id, row.name]));
+  return new Map(rows.map((row) => [row.rosterId, row.name]));
 }
 
 /** All rosters of an organisation that were ever begun. */
-export async function listRosters(
-  database: Queryable,
-  organisation: string,
-): Promise<readonly { rosterId: number; name: string }[]> {
+export async function listRosters(database: Queryable, organisation: string) {
   return database.query(
     z.object({ rosterId: z.number(), name: z.string() }),
-    `select roster_id as "rosterId", roster.name from roster join organisation using (organisation_id)
+    `select roster_id, roster.name from roster join organisation using (organisation_id)
      where organisation.name = $1 order by roster_id`,
     [organisation],
   );
 }
 
-/** Settings that judge as somebody accepted them. */
-export interface SettingsRecord extends SettingsChangeFacts {
-  recordId: number;
-  settings: Readonly<Record<string, unknown>>;
-  /** SHA-256 (hex). */
-  digest: string;
-}
-
-/** Settings to record; `proposedBy` accepted them first, where two people have to. */
-type NewSettingsRecord = Omit<SettingsRecord, 'recordId'> & { proposedBy?: string | null };
-
-const columns = `settings_record.settings_record_id as "recordId", settings_record.settings, digest, differences, accepted_by as "acceptedBy", is_attested as "isAttested",
-  reason, accepted_at as "acceptedAt"`;
 const recordRow = z.object({
   recordId: z.number(),
   settings: z.record(z.string(), z.unknown()),
+  /** SHA-256 (hex). */
   digest: z.string(),
-  differences: z.array(z.string()),
+  differences: z.array(z.string()).readonly(),
   acceptedBy: z.string(),
   isAttested: z.boolean(),
   reason: z.string(),
   acceptedAt: z.date(),
-}) satisfies z.ZodType<SettingsRecord>;
+});
+/** Settings that judge as somebody accepted them. */
+export type SettingsRecord = z.infer<typeof recordRow>;
+
+/** Settings to record; `proposedBy` accepted them first, where two people have to. */
+type NewSettingsRecord = Omit<SettingsRecord, 'recordId'> & { proposedBy?: string | null };
+
+const columns = `settings_record.settings_record_id as "recordId", settings_record.settings, digest, differences, accepted_by, is_attested,
+  reason, accepted_at`;
 
 /** The settings that an organisation accepted last; null before the first. */
-export async function readAcceptedSettings(
-  database: Queryable,
-  organisationId: number,
-): Promise<SettingsRecord | null> {
-  const rows = await database.query(
+export function readAcceptedSettings(database: Queryable, organisationId: number): Promise<SettingsRecord | null> {
+  return findRow(
+    database,
     recordRow,
     `select ${columns} from settings_record where organisation_id = $1 order by settings_record_id desc limit 1`,
     [organisationId],
   );
-  return rows[0] ?? null;
 }
 
 /** The settings that a run was begun under; null where they are not known. */
-export async function readRunSettings(database: Queryable, runId: number): Promise<SettingsRecord | null> {
-  const rows = await database.query(
+export function readRunSettings(database: Queryable, runId: number): Promise<SettingsRecord | null> {
+  return findRow(
+    database,
     recordRow,
     `select ${columns} from settings_record join run using (settings_record_id) where run.run_id = $1`,
     [runId],
   );
-  return rows[0] ?? null;
 }
 
 /** Everything that an organisation of this name ever accepted, oldest first. */
-export async function readSettingsHistory(
-  database: Queryable,
-  organisation: string,
-): Promise<readonly SettingsRecord[]> {
+export async function readSettingsHistory(database: Queryable, organisation: string) {
   return database.query(
     recordRow,
     `select ${columns} from settings_record join organisation using (organisation_id)
@@ -229,50 +197,30 @@ export async function readSettingsHistory(
 }
 
 /** Records settings as accepted from now on; nothing records them twice at the same time, because the organisation is held meanwhile. */
-export async function saveSettingsRecord(
-  transaction: Queryable,
-  organisationId: number,
-  record: NewSettingsRecord,
-): Promise<number> {
-  const rows = await transaction.query(
-    z.object({ recordId: z.number() }),
-    `insert into settings_record (
-       organisation_id, settings, digest, differences, accepted_by, is_attested, reason, accepted_at, proposed_by
-     ) values ($1, $2::text::jsonb, $3, $4, $5, $6, $7, $8, $9)
-     returning settings_record_id as "recordId"`,
-    [
-      organisationId,
-      JSON.stringify(record.settings),
-      record.digest,
-      [...record.differences],
-      record.acceptedBy,
-      record.isAttested,
-      record.reason,
-      record.acceptedAt,
-      record.proposedBy ?? null,
-    ],
-  );
-  return firstRow(rows, 'settings_record').recordId;
+export async function saveSettingsRecord(transaction: Queryable, organisationId: number, record: NewSettingsRecord) {
+  const { settings, digest, differences, acceptedBy, isAttested, reason, acceptedAt, proposedBy } = record;
+  const row = { organisationId, settings, digest, differences, acceptedBy, isAttested, reason, acceptedAt, proposedBy };
+  return readValue(transaction, z.number(), ...toInsert('settings_record', row, 'returning settings_record_id'));
 }
 
 /** What one person accepts of settings that take two. */
 type NewSettingsProposal = Pick<SettingsRecord, 'digest' | 'acceptedBy' | 'isAttested' | 'reason' | 'acceptedAt'>;
 
 /** Who has proposed settings of this digest since the last record, without those whom `except` names; null for nobody. */
-export async function findSettingsProposer(
+export function findSettingsProposer(
   transaction: Queryable,
   organisationId: number,
   { digest, except }: { digest: string; except: string },
 ): Promise<string | null> {
-  const rows = await transaction.query(
-    z.object({ by: z.string() }),
+  return findValue(
+    transaction,
+    z.string(),
     `select accepted_by as by from settings_proposal
      where organisation_id = $1 and digest = $2 and accepted_by <> $3
        and accepted_at >= coalesce((select max(accepted_at) from settings_record where organisation_id = $1), '-infinity')
      order by settings_proposal_id desc limit 1`,
     [organisationId, digest, except],
   );
-  return rows[0]?.by ?? null;
 }
 
 /** Notes that one person accepts settings that take two. */
@@ -281,11 +229,8 @@ export async function saveSettingsProposal(
   organisationId: number,
   { digest, acceptedBy, isAttested, reason, acceptedAt }: NewSettingsProposal,
 ): Promise<void> {
-  await transaction.execute(
-    `insert into settings_proposal (organisation_id, digest, accepted_by, is_attested, reason, accepted_at)
-     values ($1, $2, $3, $4, $5, $6)`,
-    [organisationId, digest, acceptedBy, isAttested, reason, acceptedAt],
-  );
+  const row = { organisationId, digest, acceptedBy, isAttested, reason, acceptedAt };
+  await transaction.execute(...toInsert('settings_proposal', row));
 }
 
 /** Holds an organisation until the transaction ends, so that nobody else records settings for it meanwhile. */
@@ -294,37 +239,25 @@ export async function holdOrganisation(transaction: Queryable, organisationId: n
 }
 
 /** What was accepted after one record of the run's organisation, up to the settings that the run was begun under; oldest first. */
-export async function readSettingsChanges(
-  database: Queryable,
-  runId: number,
-  formerRecordId: number | null,
-): Promise<readonly SettingsChangeFacts[]> {
+export async function readSettingsChanges(database: Queryable, runId: number, formerRecordId: number | null) {
   if (formerRecordId === null) return [];
-  const rows = await database.query(
-    recordRow,
+  return database.query(
+    recordRow.omit({ recordId: true, settings: true, digest: true }),
     `select ${columns} from settings_record
      join run on run.run_id = $1 and run.organisation_id = settings_record.organisation_id
      where settings_record.settings_record_id > $2 and settings_record.settings_record_id <= run.settings_record_id
      order by 1`,
     [runId, formerRecordId],
   );
-  return rows.map(({ differences, acceptedBy, isAttested, reason, acceptedAt }) => ({
-    differences,
-    acceptedBy,
-    isAttested,
-    reason,
-    acceptedAt,
-  }));
 }
 
 const nameRow = z.object({ name: z.string() });
 
 /** The names of an organisation's rosters. */
-export async function readRostersOf(database: Queryable, organisationId: number): Promise<readonly string[]> {
-  const rows = await database.query(nameRow, 'select name from roster where organisation_id = $1 order by name', [
+export function readRostersOf(database: Queryable, organisationId: number): Promise<readonly string[]> {
+  return readColumn(database, z.string(), 'select name from roster where organisation_id = $1 order by name', [
     organisationId,
   ]);
-  return rows.map(({ name }) => name);
 }
 
 /** Whether a roster of an organisation has or had a customer of this reference. */

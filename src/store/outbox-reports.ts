@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { CriticalChange } from '../reports/list-facts.js';
-
 import { criticalChangeRow, matchChangeSql } from './changes.js';
 import { firstRow, type Queryable } from './database/database.js';
-import { type OutboxEntry, type OutboxRow, outboxColumns, outboxRow, queueOutbox } from './outbox.js';
+import { type OutboxEntry, outboxColumns, outboxRow, queueOutbox } from './outbox.js';
 import type { RunRow } from './runs.js';
 
 const toUnwrittenKey = (runId: number): string => `report/${runId}/next`;
@@ -85,11 +84,7 @@ export async function readThread(database: Queryable, run: RunRow, recipient: st
 }
 
 /** The mails of one revision of a run's report. */
-export async function readReportMails(
-  database: Queryable,
-  runId: number,
-  revision: number,
-): Promise<readonly OutboxRow[]> {
+export async function readReportMails(database: Queryable, runId: number, revision: number) {
   return database.query(
     outboxRow,
     `select ${outboxColumns} from outbox where run_id = $1 and revision = $2 and kind = 'mail_report' order by outbox_id`,
@@ -98,12 +93,7 @@ export async function readReportMails(
 }
 
 /** Notes on a report that nobody waits for it any more, once it has been accepted for one recipient at least. */
-export async function noteReportSent(
-  transaction: Queryable,
-  runId: number,
-  revision: number,
-  now: Date,
-): Promise<void> {
+export async function noteReportSent(transaction: Queryable, runId: number, revision: number, now: Date) {
   await transaction.execute(
     `update report set sent_at = $3
      where run_id = $1 and revision = $2
@@ -129,11 +119,7 @@ export interface QueuedWarning extends PendingChanges {
 const pendingRow = z.object({ changes: z.number(), first: z.number().nullable(), last: z.number().nullable() });
 
 /** The critical changes that a run has committed after the one of this number; null when there is none. */
-export async function countCriticalChanges(
-  database: Queryable,
-  runId: number,
-  after: number,
-): Promise<PendingChanges | null> {
+export async function countCriticalChanges(database: Queryable, runId: number, after: number) {
   const rows = await database.query(
     pendingRow,
     `select count(*)::integer as changes, min(change_id) as first, max(change_id) as last
@@ -162,10 +148,7 @@ export async function readCriticalChanges(
 }
 
 /** Up to which change each recipient has been told (0 before the first), and when that was last tried. */
-export async function readToldChanges(
-  database: Queryable,
-  runId: number,
-): Promise<{ toldThrough: ReadonlyMap<string, number>; lastTriedAt: Date | null }> {
+export async function readToldChanges(database: Queryable, runId: number) {
   const rows = await database.query(
     z.object({ recipient: z.string(), through: z.number(), last: z.date() }),
     `select recipient, coalesce(max(last_change_id) filter (where accepted_at is not null), 0) as through, max(tried_at) as last
@@ -180,11 +163,7 @@ export async function readToldChanges(
 }
 
 /** Notes of what recipients are told from now on; whether a mail was accepted, the outbox knows under `toWarningKey`. */
-export async function queueWarnings(
-  transaction: Queryable,
-  runId: number,
-  warnings: readonly QueuedWarning[],
-): Promise<void> {
+export async function queueWarnings(transaction: Queryable, runId: number, warnings: readonly QueuedWarning[]) {
   for (const { recipient, firstChangeId, lastChangeId, changes, queuedAt } of warnings) {
     await transaction.execute(
       `insert into early_warning (run_id, recipient, sequence, first_change_id, last_change_id, changes, queued_at, tried_at, accepted_at)
@@ -201,13 +180,10 @@ export const toWarningKey = (runId: number, lastChangeId: number, recipient: str
   `warning/${runId}/${lastChangeId}/${recipient}`;
 
 /** What recipients were told while a run was going on, in order; an empty recipient was told by an event only. */
-export async function readEarlyWarnings(
-  database: Queryable,
-  runId: number,
-): Promise<readonly { recipient: string; changes: number; queuedAt: Date; acceptedAt: Date | null }[]> {
+export async function readEarlyWarnings(database: Queryable, runId: number) {
   return database.query(
     z.object({ recipient: z.string(), changes: z.number(), queuedAt: z.date(), acceptedAt: z.date().nullable() }),
-    `select recipient, changes, warning.queued_at as "queuedAt",
+    `select recipient, changes, warning.queued_at,
        case when outbox_id is null then accepted_at else sent_at end as "acceptedAt"
      from early_warning warning
      left join outbox on outbox.run_id = warning.run_id

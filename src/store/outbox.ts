@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Database, Queryable } from './database/database.js';
+import { type Database, findRow, type Queryable, readColumn, toInsert } from './database/database.js';
 
 const outboxKinds = ['mail_report', 'mail_warning', 'mail_failure', 'webhook'] as const;
 /** What is told: a report, critical changes before the report, a run that could not be made, a change of state to another system. */
@@ -9,59 +9,16 @@ const outboxStates = ['queued', 'sent', 'refused', 'given_up', 'dropped'] as con
 /** How something that leaves stands: `refused` for good by the other side, `given_up` because it was too old, `dropped` because somebody put it aside. */
 export type OutboxState = (typeof outboxStates)[number];
 
-/** Something to be sent to one destination. */
-export interface OutboxEntry {
-  organisationId: number;
-  kind: OutboxKind;
-  /** Null for a report whose recipients are found once it is written. */
-  destination: string | null;
-  /** The run that it tells of; null where there is none. */
-  runId: number | null;
-  /** What has the same key is queued once, ever. */
-  dedupKey: string;
-  /** The message as it will be sent, as JSON; null without a destination. */
-  content: unknown;
-  /** Of a mail. */
-  messageId?: string;
-  /** Of a report. */
-  revision?: number;
-  queuedAt: Date;
-  /** Not tried before; from the moment when it is queued where it is left out. */
-  nextAttemptAt?: Date;
-  /** An attempt that fails after this moment is the last one. */
-  giveUpAt: Date;
-}
-
-/** Something in the outbox. */
-export interface OutboxRow {
-  outboxId: number;
-  kind: OutboxKind;
-  destination: string | null;
-  runId: number | null;
-  revision: number | null;
-  dedupKey: string;
-  content: unknown;
-  messageId: string | null;
-  state: OutboxState;
-  attempts: number;
-  queuedAt: Date;
-  nextAttemptAt: Date;
-  giveUpAt: Date;
-  lastError: string | null;
-  sentAt: Date | null;
-  /** When, by whom and why it was put aside for good; null where nobody did. */
-  droppedAt: Date | null;
-  droppedBy: string | null;
-  droppedBecause: string | null;
-}
-
 /** A row of the outbox as the database gives it, by `outboxColumns`. */
 export const outboxRow = z.object({
   outboxId: z.number(),
   kind: z.enum(outboxKinds),
+  /** Null for a report whose recipients are found once it is written. */
   destination: z.string().nullable(),
+  /** The run that it is about; null where there is none. */
   runId: z.number().nullable(),
   revision: z.number().nullable(),
+  /** What has the same key is queued once, ever. */
   dedupKey: z.string(),
   content: z.unknown(),
   messageId: z.string().nullable(),
@@ -69,54 +26,49 @@ export const outboxRow = z.object({
   attempts: z.number(),
   queuedAt: z.date(),
   nextAttemptAt: z.date(),
+  /** An attempt that fails after this moment is the last one. */
   giveUpAt: z.date(),
   lastError: z.string().nullable(),
   sentAt: z.date().nullable(),
+  /** When, by whom and why it was put aside for good; null where nobody did. */
   droppedAt: z.date().nullable(),
   droppedBy: z.string().nullable(),
   droppedBecause: z.string().nullable(),
-}) satisfies z.ZodType<OutboxRow>;
+});
+/** Something in the outbox. */
+export type OutboxRow = z.infer<typeof outboxRow>;
+
+/** Something to be sent to one destination; tried at once unless `nextAttemptAt` is given. */
+export interface OutboxEntry
+  extends Pick<OutboxRow, 'kind' | 'destination' | 'runId' | 'dedupKey' | 'queuedAt' | 'giveUpAt'>,
+    Partial<Pick<OutboxRow, 'nextAttemptAt'>> {
+  organisationId: number;
+  /** The message as it will be sent, as JSON; null without a destination. */
+  content: unknown;
+  /** Of a mail. */
+  messageId?: string;
+  /** Of a report. */
+  revision?: number;
+}
 
 /** SQL: the columns of `outbox` that `outboxRow` reads. */
-export const outboxColumns = `outbox_id as "outboxId", kind, destination, run_id as "runId", revision, dedup_key as "dedupKey", content,
-  message_id as "messageId", state, attempts, queued_at as "queuedAt", next_attempt_at as "nextAttemptAt", give_up_at as "giveUpAt",
-  last_error as "lastError", sent_at as "sentAt",
-  dropped_at as "droppedAt", dropped_by as "droppedBy", dropped_because as "droppedBecause"`;
+export const outboxColumns = `outbox_id, kind, destination, run_id, revision, dedup_key, content,
+  message_id, state, attempts, queued_at, next_attempt_at, give_up_at, last_error, sent_at, dropped_at, dropped_by, dropped_because`;
 
 /** Queues what was never queued under its key; gives how many that were. */
 export async function queueOutbox(transaction: Queryable, entries: readonly OutboxEntry[]): Promise<number> {
   let queued = 0;
   for (const entry of entries) {
-    queued += await transaction.execute(
-      `insert into outbox (
-         organisation_id, kind, destination, run_id, revision, dedup_key, content, message_id, queued_at, next_attempt_at, give_up_at
-       )
-       values ($1, $2, $3, $4, $5, $6, $7::text::jsonb, $8, $9, $10, $11)
-       on conflict (organisation_id, dedup_key) do nothing`,
-      [
-        entry.organisationId,
-        entry.kind,
-        entry.destination,
-        entry.runId,
-        entry.revision ?? null,
-        entry.dedupKey,
-        entry.content === null ? null : JSON.stringify(entry.content),
-        entry.messageId ?? null,
-        entry.queuedAt,
-        entry.nextAttemptAt ?? entry.queuedAt,
-        entry.giveUpAt,
-      ],
-    );
+    const content = entry.content === null ? null : JSON.stringify(entry.content);
+    const row = { ...entry, content, nextAttemptAt: entry.nextAttemptAt ?? entry.queuedAt };
+    const ending = 'on conflict (organisation_id, dedup_key) do nothing';
+    queued += await transaction.execute(...toInsert('outbox', row, ending));
   }
   return queued;
 }
 
 /** What the outbox holds of these kinds, oldest first: what waits, was refused or given up; what was sent or put aside only where `all` is asked for. */
-export async function listOutbox(
-  database: Queryable,
-  kinds: readonly OutboxKind[],
-  { all }: { all: boolean },
-): Promise<readonly OutboxRow[]> {
+export async function listOutbox(database: Queryable, kinds: readonly OutboxKind[], { all }: { all: boolean }) {
   return database.query(
     outboxRow,
     `select ${outboxColumns} from outbox where kind = any ($1::text[]) and ($2::boolean or state not in ('sent', 'dropped')) order by outbox_id`,
@@ -160,9 +112,11 @@ interface OutboxClaim {
 }
 
 /** Claims what has been due longest and is claimed by nobody alive; null when there is none. */
-export async function claimNext(database: Database, claim: OutboxClaim): Promise<OutboxRow | null> {
+export function claimNext(database: Database, claim: OutboxClaim): Promise<OutboxRow | null> {
+  const { kinds, owner, now, leaseMs, except, keyPrefix = '' } = claim;
   // The embedded database has one process: what another has claimed there was left by one that died.
-  const rows = await database.query(
+  return findRow(
+    database,
     outboxRow,
     `update outbox set claimed_by = $2, claimed_until = clock_timestamp() + $4::float8 * interval '1 millisecond'
      where outbox_id = (
@@ -175,17 +129,8 @@ export async function claimNext(database: Database, claim: OutboxClaim): Promise
        for update skip locked
      )
      returning ${outboxColumns}`,
-    [
-      [...claim.kinds],
-      claim.owner,
-      claim.now,
-      claim.leaseMs,
-      [...claim.except],
-      database.dialect === 'embedded',
-      claim.keyPrefix ?? '',
-    ],
+    [kinds, owner, now, leaseMs, except, database.dialect === 'embedded', keyPrefix],
   );
-  return rows[0] ?? null;
 }
 
 /** What became of one attempt, with what the other side said: `failed` is tried again at `nextAttemptAt`. */
@@ -216,10 +161,8 @@ export async function noteAttempt(
     [outboxId, owner, outcome.kind, now, outcome.said, outcome.kind === 'failed' ? outcome.nextAttemptAt : null],
   );
   if (!noted) return null;
-  await transaction.execute(
-    'insert into outbox_attempt (outbox_id, attempt, tried_at, outcome, said) values ($1, $2, $3, $4, $5)',
-    [outboxId, noted.attempts, now, outcome.kind, outcome.said],
-  );
+  const attempt = { outboxId, attempt: noted.attempts, triedAt: now, outcome: outcome.kind, said: outcome.said };
+  await transaction.execute(...toInsert('outbox_attempt', attempt));
   return noted.state;
 }
 
@@ -248,13 +191,10 @@ const attemptRow = z.object({
 export type OutboxAttempt = z.infer<typeof attemptRow>;
 
 /** The attempts at each of these rows, first to last; a row that was never tried has none. */
-export async function readAttempts(
-  database: Queryable,
-  outboxIds: readonly number[],
-): Promise<ReadonlyMap<number, readonly OutboxAttempt[]>> {
+export async function readAttempts(database: Queryable, outboxIds: readonly number[]) {
   const rows = await database.query(
     attemptRow.extend({ outboxId: z.number() }),
-    `select outbox_id as "outboxId", attempt, tried_at as "triedAt", outcome, said
+    `select outbox_id, attempt, tried_at, outcome, said
      from outbox_attempt where outbox_id = any ($1::bigint[]) order by outbox_id, attempt`,
     [[...outboxIds]],
   );
@@ -274,15 +214,15 @@ export interface OutboxDrop {
  * Puts what was refused or given up aside for good, and with `evenQueued` what is still to be tried; gives the numbers of what it put aside:
  * nothing that was sent, was put aside before, or is being sent at this moment.
  */
-export async function dropOutbox(
+export function dropOutbox(
   transaction: Queryable,
   { dialect }: Pick<Database, 'dialect'>,
   outboxIds: readonly number[],
   { by, reason, at, evenQueued }: OutboxDrop & { evenQueued: boolean },
 ): Promise<readonly number[]> {
-  const rows = await transaction.query(
-    z.object({ id: z.number() }),
-    // The embedded database has one process: what another has claimed there was left by one that died.
+  return readColumn(
+    transaction,
+    z.number(), // The embedded database has one process: what another has claimed there was left by one that died.
     `update outbox set state = 'dropped', dropped_at = $2, dropped_by = $3, dropped_because = $4, claimed_by = null, claimed_until = null
      where outbox_id = any ($1::bigint[])
        and (state in ('refused', 'given_up') or $5::boolean and state = 'queued')
@@ -290,5 +230,4 @@ export async function dropOutbox(
      returning outbox_id as id`,
     [[...outboxIds], at, by, reason, evenQueued, dialect === 'embedded'],
   );
-  return rows.map(({ id }) => id);
 }

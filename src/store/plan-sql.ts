@@ -82,10 +82,8 @@ function reusedSql(bindings: Bindings, accountId: number | null, reuse: ReuseInp
     ) over (partition by request_id) as is_reused
   from (
     select party_id, customer_id, request_id, version, place, due_before, judged_at, screened_at, age, reason, is_wanted, is_valid, search_order,
-      first_value(response_id) over newest as response_id,
-      first_value(answered_run_id) over newest as answered_run_id,
-      first_value(answered_at) over newest as answered_at,
-      first_value(is_usable) over newest as is_usable
+      first_value(response_id) over newest as response_id, first_value(answered_run_id) over newest as answered_run_id,
+      first_value(answered_at) over newest as answered_at, first_value(is_usable) over newest as is_usable
     from (
       select *, null::bigint as response_id, null::bigint as answered_run_id, null::timestamptz as answered_at, null::boolean as is_usable
       from wanted
@@ -115,8 +113,7 @@ function affordedSql({ bind }: Bindings, { general, reserved }: PlanAllowance): 
       is_needed and others + greatest(newcomers - ${forNew}, 0) > ${forAll} and not (is_of_new and newcomers <= ${forNew})
     ) over (partition by customer_id) and is_wanted as is_over_budget
   from (
-    select *,
-      count(*) filter (where is_first and is_of_new) over in_order as newcomers,
+    select *, count(*) filter (where is_first and is_of_new) over in_order as newcomers,
       count(*) filter (where is_first and not is_of_new) over in_order as others
     from (
       select *,
@@ -140,9 +137,7 @@ export function planSql(bindings: Bindings, input: PlanInput): string {
   const reused = input.reuse ? reusedSql(bindings, input.accountId, input.reuse) : notReusedSql;
   const afforded = input.allowance ? affordedSql(bindings, input.allowance) : allAffordedSql;
   return `
-  wanted as (${wanted}),
-  reused as (${reused}),
-  afforded as (${afforded}),
+  wanted as (${wanted}), reused as (${reused}), afforded as (${afforded}),
   plan as (
     select party_id, customer_id, request_id, version, reason, response_id, answered_run_id, answered_at, screened_at, place,
       is_reused and not is_over_budget as is_reused,
@@ -264,8 +259,7 @@ export function judgedPartiesSql(bindings: Bindings, input: PlanInput): string {
       when tier.nights > 1 and least(party.screened_at, origin.started_at) < tier.night_began and ${nightOfRequest} = tier.tonight then 'cadence'
       when ${bind(input.selection, 'text')} = 'all' then 'forced'
       else coalesce(left_over.reason, 'not_due')
-    end as reason,
-    left_over.reason is not null as is_left
+    end as reason, left_over.reason is not null as is_left
   from party_standing party
   join (${tierRowsSql(bindings, input.tiers)}) tier on tier.tier = party.risk_tier
   left join run origin on origin.run_id = party.run_id

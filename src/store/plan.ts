@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import type { TierDue } from '../screening/cadence.js';
-import { type Database, firstRow, openBindings, type Queryable, requireRows } from './database/database.js';
+import {
+  type Database,
+  firstRow,
+  openBindings,
+  type Queryable,
+  readColumn,
+  readValue,
+  requireRows,
+} from './database/database.js';
 import {
   inScopeSql,
   knownAnswersSql,
@@ -53,14 +61,14 @@ export async function insertPlan(transaction: Queryable, runId: number, input: P
 }
 
 /** Whether anything of a run's plan has been done, or any call was made for it. */
-export async function hasBegun(database: Queryable, runId: number): Promise<boolean> {
-  const rows = await database.query(
-    z.object({ begun: z.boolean() }),
+export function hasBegun(database: Queryable, runId: number): Promise<boolean> {
+  return readValue(
+    database,
+    z.boolean(),
     `select exists (select from search_attempt where run_id = $1 and outcome <> 'not_sent')
        or exists (select from screening where run_id = $1 and outcome in ('screened', 'reused', 'failed')) as begun`,
     [runId],
   );
-  return firstRow(rows, 'screening').begun;
 }
 
 /** Takes a plan back of which nothing has been done. */
@@ -69,29 +77,21 @@ export async function removePlan(transaction: Queryable, runId: number): Promise
   await transaction.execute('delete from screening where run_id = $1', [runId]);
 }
 
-/** What a plan comes to; customers unless the name says otherwise. One with several parties counts under each of their reasons. */
-export interface PlanCounts {
-  inScope: number;
-  planned: number;
-  /** By the reason to ask about them or to skip them. */
-  reasons: Readonly<Record<string, number>>;
-  /** Distinct requests that have to be sent. */
-  searches: number;
-  /** Whose requests are answered already, all or some of them. */
-  reused: number;
-  /** Whom the budget leaves out, by the reason they would have been asked for. */
-  overBudget: Readonly<Record<string, number>>;
-}
-
 const tally = z.record(z.string(), z.number());
-const countsRow: z.ZodType<PlanCounts> = z.object({
+const countsRow = z.object({
   inScope: z.number(),
   planned: z.number(),
+  /** By the reason to ask about them or to skip them. */
   reasons: tally,
+  /** Distinct requests that have to be sent. */
   searches: z.number(),
+  /** Whose requests are answered already, all or some of them. */
   reused: z.number(),
+  /** Whom the budget leaves out, by the reason they would have been asked for. */
   overBudget: tally,
 });
+/** What a plan comes to; customers unless the name says otherwise. One with several parties counts under each of their reasons. */
+export type PlanCounts = z.infer<typeof countsRow>;
 
 /** Counts customers by a name for each row of `plan`. */
 const tallySql = (name: string, where: string): string => `
@@ -105,8 +105,7 @@ const tallySql = (name: string, where: string): string => `
 const countsSql = `
   select
     count(*)::integer as "inScope",
-    count(*) filter (where is_planned)::integer as planned,
-    count(*) filter (where has_reused)::integer as reused,
+    count(*) filter (where is_planned)::integer as planned, count(*) filter (where has_reused)::integer as reused,
     (select count(distinct request_id)::integer from plan where outcome <> 'skipped' and not is_reused) as searches,
     ${tallySql(`coalesce(outcome_reason, reason)`, 'true')} as reasons,
     ${tallySql('reason', `outcome_reason = 'over_budget'`)} as "overBudget"
@@ -140,14 +139,11 @@ export async function countStoredPlan(database: Queryable, runId: number): Promi
 }
 
 /** References of customers that a plan leaves out for its budget although they are overdue or were never screened as they are. */
-export async function listUrgentOverBudget(
-  database: Queryable,
-  input: PlanInput,
-  limit: number,
-): Promise<readonly string[]> {
+export async function listUrgentOverBudget(database: Queryable, input: PlanInput, limit: number) {
   const bindings = openBindings();
-  const rows = await database.query(
-    z.object({ reference: z.string() }),
+  return readColumn(
+    database,
+    z.string(),
     `with ${planSql(bindings, input)}
      select customer.reference
      from (
@@ -160,14 +156,10 @@ export async function listUrgentOverBudget(
      limit ${bindings.bind(limit, 'integer')}`,
     bindings.values,
   );
-  return rows.map((row) => row.reference);
 }
 
 /** How many customers the budget of a run has left out, and how many of them are overdue, forced or were never screened as they are. */
-export async function countOverBudget(
-  database: Queryable,
-  runId: number,
-): Promise<{ customers: number; urgent: number }> {
+export async function countOverBudget(database: Queryable, runId: number) {
   const rows = await database.query(
     z.object({ customers: z.number(), urgent: z.number() }),
     `select count(distinct party.customer_id)::integer as customers,
@@ -186,11 +178,7 @@ export interface ForcedScreening {
 }
 
 /** Notes whom a run is to ask about, before its plan is made; who is noted already keeps the first reason. */
-export async function forceScreenings(
-  transaction: Queryable,
-  runId: number,
-  rows: readonly ForcedScreening[],
-): Promise<void> {
+export async function forceScreenings(transaction: Queryable, runId: number, rows: readonly ForcedScreening[]) {
   if (rows.length === 0) return;
   await transaction.execute(
     `insert into forced_screening (run_id, party_id, because)
@@ -201,24 +189,14 @@ export async function forceScreenings(
   );
 }
 
+const reusableRow = z.object({
+  partyId: z.number(),
+  requestId: z.number(),
+  customerVersion: z.number(),
+  responseId: z.number(),
+});
 /** A planned party whose request has been answered already. */
-export interface ReusableScreening {
-  partyId: number;
-  requestId: number;
-  customerVersion: number;
-  responseId: number;
-}
-
-const reusableRow = z
-  .object({ party_id: z.number(), request_id: z.number(), customer_version: z.number(), response_id: z.number() })
-  .transform(
-    (row): ReusableScreening => ({
-      partyId: row.party_id,
-      requestId: row.request_id,
-      customerVersion: row.customer_version,
-      responseId: row.response_id,
-    }),
-  );
+export type ReusableScreening = z.infer<typeof reusableRow>;
 
 /**
  * Whose planned search an answer still stands in for, in chunks, read from one snapshot: nothing else has been answered to the request since

@@ -76,10 +76,7 @@ export const sumsRow = z.object({
  * reference. Only pairs of which something may have to be told are kept, in tables that end with the transaction. Nothing
  * is stored yet.
  */
-export async function compareWithDossiers(
-  transaction: Queryable,
-  input: ReconciliationInput,
-): Promise<{ sums: ReconciliationSums; largest: { customers: number; dossiers: number } }> {
+export async function compareWithDossiers(transaction: Queryable, input: ReconciliationInput) {
   const comparison = { ...input, hasInvited: await findInvited(transaction, input) };
   await findRepeatedKeys(transaction, comparison);
   await lookAtScreenings(transaction, input);
@@ -96,11 +93,7 @@ export async function compareWithDossiers(
 }
 
 /** SQL: the customers of the roster; those that it names without a readable record, too, are below zero, so that none is taken for another. */
-function customersSql(
-  { rosterId, link }: ReconciliationInput,
-  bind: Bind,
-  wanted: 'keys' | 'all',
-): { known: string; unaccepted: string; all: string } {
+function customersSql({ rosterId, link }: ReconciliationInput, bind: Bind, wanted: 'keys' | 'all') {
   const ofRoster = bind(rosterId);
   const isWhole = wanted === 'all';
   const expected = isWhole ? toExpected(link.expect, bind) : null;
@@ -120,10 +113,7 @@ function customersSql(
 type Comparison = ReconciliationInput & { hasInvited: boolean };
 
 /** Finds which customer each invitation, and each dossier that one led to, belongs to. */
-async function findInvited(
-  transaction: Queryable,
-  { rosterId, accountId, link }: ReconciliationInput,
-): Promise<boolean> {
+async function findInvited(transaction: Queryable, { rosterId, accountId, link }: ReconciliationInput) {
   const { values, bind } = collectParameters();
   await transaction.execute(
     `create temporary table invited on commit drop as
@@ -184,10 +174,7 @@ async function findRepeatedKeys(transaction: Queryable, input: Comparison): Prom
 }
 
 /** Finds the customers of whom screening has something to say beside a dossier: alerts, true matches, cut lists, no search at all, another name. */
-async function lookAtScreenings(
-  transaction: Queryable,
-  { rosterId, accountId, overdueBefore }: ReconciliationInput,
-): Promise<void> {
+async function lookAtScreenings(transaction: Queryable, { rosterId, accountId, overdueBefore }: ReconciliationInput) {
   await transaction.execute(
     `create temporary table alerting on commit drop as
      select party.customer_id, bool_or(item.is_confirmed) as is_confirmed,

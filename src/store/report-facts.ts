@@ -8,7 +8,7 @@ import type {
   NotScreenedFacts,
   SweepFacts,
 } from '../reports/list-facts.js';
-import type { CountedFlood, CutChanges, CutNotScreened, RunFacts, TrendPoint } from '../reports/run-facts.js';
+import type { CountedFlood, CutChanges, RunFacts, TrendPoint } from '../reports/run-facts.js';
 import { screeningKinds, severities } from '../vocabulary.js';
 import { readCanaryFacts } from './canaries.js';
 import {
@@ -23,7 +23,7 @@ import {
   readMatchList,
   toParameters,
 } from './changes.js';
-import { type Database, firstRow, type Queryable } from './database/database.js';
+import { type Database, firstRow, type Queryable, readValue } from './database/database.js';
 import { readReconciliations } from './discrepancies.js';
 import { readSweep } from './dossiers.js';
 import { readHeldFacts } from './held-runs.js';
@@ -157,11 +157,7 @@ const droppedRow: z.ZodType<DroppedPartyFacts> = z.object({
  * The parties that the imports of these runs no longer name although their last answer was an open hit or a cut list, or they were confirmed,
  * each with the facts it had; of one account where it is known.
  */
-async function readDroppedParties(
-  database: Queryable,
-  runIds: readonly number[],
-  accountId: number | null,
-): Promise<readonly DroppedPartyFacts[]> {
+async function readDroppedParties(database: Queryable, runIds: readonly number[], accountId: number | null) {
   return database.query(
     droppedRow,
     `select distinct on (customer.reference collate "C", party.ordinal, dropped.import_id)
@@ -207,7 +203,7 @@ const pointRow = z
 async function readRunTrend(database: Queryable, runId: number): Promise<readonly TrendPoint[]> {
   const newestFirst = await database.query(
     pointRow,
-    `select former.run_id as "runId", former.kind, former.started_at as "startedAt", former.finished_at as "finishedAt", former.sums,
+    `select former.run_id, former.kind, former.started_at, former.finished_at, former.sums,
        (former.open_items ->> 'waiting')::integer as waiting
      from run
      join run former on former.roster_id = run.roster_id and former.account_id = run.account_id and former.run_id <= run.run_id
@@ -305,14 +301,14 @@ function toFlood(row: z.infer<typeof floodRow>, lists: Pick<Database, 'cursor'>)
 }
 
 /** Until when the first of the items that wait and are not overdue at `now` is to be decided. */
-async function readNextDue(database: Queryable, list: MatchList, now: Date): Promise<Date | null> {
-  const rows = await database.query(
-    z.object({ dueAt: z.date().nullable() }),
+function readNextDue(database: Queryable, list: MatchList, now: Date): Promise<Date | null> {
+  return readValue(
+    database,
+    z.date().nullable(),
     `select min((event.item ->> 'dueAt')::timestamptz) as "dueAt" from change_event event
      where ${isOnListSql} and event.item ->> 'state' in ('open', 'proposed') and (event.item ->> 'dueAt')::timestamptz >= $3`,
     [...toParameters(list), now],
   );
-  return firstRow(rows, 'change_event').dueAt;
 }
 
 const notScreenedRow: z.ZodType<NotScreenedFacts> = z.object({
@@ -350,8 +346,7 @@ const unreadPartySql = `jsonb_build_object('reference', gap.reference, 'role', '
 const notScreenedSql = `
   select party, outcome, reason, "lastScreenedAt"
   from (
-    select ${partyFactsSql} as party, screening.outcome,
-      coalesce(screening.outcome_reason, 'remaining') as reason,
+    select ${partyFactsSql} as party, screening.outcome, coalesce(screening.outcome_reason, 'remaining') as reason,
       case
         when state.run_id is null then null
         when state.run_id < run.run_id and state.screened_at > 'epoch' then state.screened_at
@@ -380,11 +375,7 @@ const notScreenedSql = `
     (party ->> 'reference') collate "C", (party ->> 'name') collate "C"`;
 
 /** Who is not screened in a run: the first `heldLines`, and where there are more how many and how to read all. */
-async function readNotScreened(
-  database: Queryable,
-  lists: Pick<Database, 'cursor'>,
-  runId: number,
-): Promise<{ held: readonly NotScreenedFacts[]; cut: CutNotScreened | null }> {
+async function readNotScreened(database: Queryable, lists: Pick<Database, 'cursor'>, runId: number) {
   const held = await database.query(notScreenedRow, `${notScreenedSql} limit $2`, [runId, heldLines + 1]);
   if (held.length <= heldLines) return { held, cut: null };
   const { lines, ...customers } = await countNotScreened(database, runId);

@@ -1,49 +1,31 @@
 import { z } from 'zod';
-import { firstRow, type Queryable } from './database/database.js';
+import { findValue, firstRow, type Queryable, readColumn, toInsert } from './database/database.js';
 import { isWholeSql } from './metrics.js';
 import { ownerSql } from './review/items.js';
+import type { ProjectionScope } from './review/unprojected.js';
 import { type StoredWaitingItem, waitingItemsSql, waitingOrderSql, waitingRow } from './review/waiting.js';
 import { screeningKindsSql } from './row-shapes.js';
 import type { RunRow } from './runs.js';
 
-/** One report of a run and what it covers beside the run itself. */
-export interface ReportRevision {
-  revision: number;
-  sweepRunIds: readonly number[];
-  /** Earlier runs of the roster whose findings no report had told. */
-  earlierRunIds: readonly number[];
+const revisionRow = z.object({
+  revision: z.number(),
+  sweepRunIds: z.array(z.number()).readonly(),
+  /** Earlier runs of the roster whose findings no report covers. */
+  earlierRunIds: z.array(z.number()).readonly(),
   /** The settings under which the roster's last report before this one was made; null where nothing is known of them. */
-  formerSettingsRecordId: number | null;
+  formerSettingsRecordId: z.number().nullable(),
   /** Digest of its manifest, or null until it has been written whole. */
-  manifestSha256: string | null;
-}
-
-const revisionRow = z
-  .object({
-    revision: z.number(),
-    sweep_run_ids: z.array(z.number()),
-    earlier_run_ids: z.array(z.number()),
-    former_settings_record_id: z.number().nullable(),
-    manifest_sha256: z.string().nullable(),
-    is_current: z.boolean(),
-  })
-  .transform((row) => ({
-    revision: row.revision,
-    sweepRunIds: row.sweep_run_ids,
-    earlierRunIds: row.earlier_run_ids,
-    formerSettingsRecordId: row.former_settings_record_id,
-    manifestSha256: row.manifest_sha256,
-    /** The run has not gone on since. */
-    isCurrent: row.is_current,
-  }));
+  manifestSha256: z.string().nullable(),
+  /** The run has not gone on since. */
+  isCurrent: z.boolean(),
+});
+/** One report of a run and what it covers beside the run itself. */
+export type ReportRevision = Omit<z.infer<typeof revisionRow>, 'isCurrent'>;
 
 const columns = 'revision, sweep_run_ids, earlier_run_ids, former_settings_record_id, manifest_sha256';
 
 /** The reports of a run, oldest first. */
-export async function readRevisions(
-  database: Queryable,
-  run: RunRow,
-): Promise<readonly (ReportRevision & { isCurrent: boolean })[]> {
+export async function readRevisions(database: Queryable, run: RunRow) {
   return database.query(
     revisionRow,
     `select ${columns}, created_at >= $2::timestamptz as is_current from report where run_id = $1 order by revision`,
@@ -67,36 +49,30 @@ export async function fixReportRevision(transaction: Queryable, run: RunRow, now
   const unreadSweeps = isOfRoster ? await findUnreadSweeps(transaction, run) : [];
   const unreadRuns = isOfRoster ? await findUnreadRuns(transaction, run) : [];
   if (latest?.isCurrent && unreadSweeps.length === 0 && unreadRuns.length === 0) return latest;
-  const inserted = await transaction.query(
-    revisionRow,
-    `insert into report (run_id, revision, sweep_run_ids, earlier_run_ids, created_at, former_settings_record_id)
-     values ($1, $2, $3, $4, $5, $6)
-     returning ${columns}, true as is_current`,
-    [
-      run.runId,
-      (latest?.revision ?? 0) + 1,
-      run.kind === 'sweep' ? [run.runId] : [...(latest?.sweepRunIds ?? []), ...unreadSweeps],
-      [...(latest?.earlierRunIds ?? []), ...unreadRuns],
-      now,
-      latest ? latest.formerSettingsRecordId : await findFormerSettings(transaction, run),
-    ],
-  );
+  const row = {
+    runId: run.runId,
+    revision: (latest?.revision ?? 0) + 1,
+    sweepRunIds: run.kind === 'sweep' ? [run.runId] : [...(latest?.sweepRunIds ?? []), ...unreadSweeps],
+    earlierRunIds: [...(latest?.earlierRunIds ?? []), ...unreadRuns],
+    createdAt: now,
+    formerSettingsRecordId: latest ? latest.formerSettingsRecordId : await findFormerSettings(transaction, run),
+  };
+  const ending = `returning ${columns}, true as is_current`;
+  const inserted = await transaction.query(revisionRow, ...toInsert('report', row, ending));
   return firstRow(inserted, 'report');
 }
 
-const idRow = z.object({ run_id: z.number() });
-
 /** Under which settings the run was begun that the roster's last report before this one is of. */
-async function findFormerSettings(transaction: Queryable, { runId, rosterId }: RunRow): Promise<number | null> {
-  const rows = await transaction.query(
-    z.object({ recordId: z.number().nullable() }),
+function findFormerSettings(transaction: Queryable, { runId, rosterId }: RunRow): Promise<number | null> {
+  return findValue(
+    transaction,
+    z.number().nullable(),
     `select run.settings_record_id as "recordId" from run
      where roster_id = $2 and run_id < $1
        and exists (select from report where report.run_id = run.run_id and report.manifest_sha256 is not null)
      order by run_id desc limit 1`,
     [runId, rosterId],
   );
-  return rows[0]?.recordId ?? null;
 }
 
 /** SQL: no later screening of the roster ($2) than the run ($1) has come so far that it takes the findings in. */
@@ -106,9 +82,10 @@ const isNewest = `not exists (
     and newer.state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('newer')}
 )`;
 
-async function findUnreadSweeps(transaction: Queryable, run: RunRow): Promise<readonly number[]> {
-  const rows = await transaction.query(
-    idRow,
+function findUnreadSweeps(transaction: Queryable, run: RunRow): Promise<readonly number[]> {
+  return readColumn(
+    transaction,
+    z.number(),
     `select swept.run_id from run swept
      join sweep on sweep.run_id = swept.run_id
      where swept.organisation_id = $3 and swept.account_id = $4 and swept.finished_at is not null
@@ -121,12 +98,12 @@ async function findUnreadSweeps(transaction: Queryable, run: RunRow): Promise<re
      order by swept.run_id`,
     [run.runId, run.rosterId, run.organisationId, run.accountId],
   );
-  return rows.map((row) => row.run_id);
 }
 
-async function findUnreadRuns(transaction: Queryable, run: RunRow): Promise<readonly number[]> {
-  const rows = await transaction.query(
-    idRow,
+function findUnreadRuns(transaction: Queryable, run: RunRow): Promise<readonly number[]> {
+  return readColumn(
+    transaction,
+    z.number(),
     `select earlier.run_id from run earlier
      where earlier.roster_id = $2 and earlier.run_id < $1
        and (
@@ -145,16 +122,10 @@ async function findUnreadRuns(transaction: Queryable, run: RunRow): Promise<read
      order by earlier.run_id`,
     [run.runId, run.rosterId],
   );
-  return rows.map((row) => row.run_id);
 }
 
 /** Notes the digest of a report's manifest once it has been written whole; the first one stays. */
-export async function noteManifest(
-  transaction: Queryable,
-  runId: number,
-  revision: number,
-  manifestSha256: string,
-): Promise<void> {
+export async function noteManifest(transaction: Queryable, runId: number, revision: number, manifestSha256: string) {
   await transaction.execute(
     `update report set manifest_sha256 = $3 where run_id = $1 and revision = $2 and manifest_sha256 is null`,
     [runId, revision, manifestSha256],
@@ -176,7 +147,7 @@ interface ReportSheet {
 export async function saveReportSheet(
   transaction: Queryable,
   runId: number,
-  { rosterId, accountId }: { rosterId: number; accountId: number },
+  { rosterId, accountId }: ProjectionScope,
   { now, maxItems }: { now: Date; maxItems: number },
 ): Promise<void> {
   await transaction.execute(
@@ -223,7 +194,7 @@ export async function saveReportSheet(
 export async function readReportSheet(database: Queryable, runId: number): Promise<ReportSheet | null> {
   const [sheet] = await database.query(
     z.object({ sheetId: z.number(), waiting: z.number() }),
-    `select sheet_id as "sheetId", waiting from review_sheet where run_id = $1 order by sheet_id desc limit 1`,
+    `select sheet_id, waiting from review_sheet where run_id = $1 order by sheet_id desc limit 1`,
     [runId],
   );
   if (sheet === undefined) return null;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Match, MatchSet } from '../matches/match.js';
 import { runKinds } from '../vocabulary.js';
-import { firstRow, type Queryable, requireRows } from './database/database.js';
+import { findValue, type Queryable, readColumn, readValue, requireRows } from './database/database.js';
 import {
   judgedTierSql,
   partyFactsSchema,
@@ -22,7 +22,7 @@ interface NewResponse {
   matchSet: MatchSet;
 }
 
-const idRow = z.object({ response_id: z.number(), digest: z.string() });
+const idRow = z.object({ responseId: z.number(), digest: z.string() });
 
 /** Stores answers that are not known yet, each with its matches, once ever; gives the id of each by hex digest. */
 export async function saveResponses(
@@ -56,10 +56,10 @@ export async function saveResponses(
   await saveMatches(
     transaction,
     inserted.flatMap((row) =>
-      (byDigest.get(row.digest)?.matchSet.matches ?? []).map((match) => ({ ...match, responseId: row.response_id })),
+      (byDigest.get(row.digest)?.matchSet.matches ?? []).map((match) => ({ ...match, responseId: row.responseId })),
     ),
   );
-  const all = new Map([...known, ...inserted.map((row) => [row.digest, row.response_id] as const)]);
+  const all = new Map([...known, ...inserted.map((row) => [row.digest, row.responseId] as const)]);
   if (all.size === byDigest.size) return all;
   // Another run has stored some of them meanwhile.
   const stored = await findResponses(transaction, organisationId, [...byDigest.keys()]);
@@ -88,13 +88,10 @@ async function findResponses(
      where organisation_id = $1 and digest = any ($2::bytea[])`,
     [organisationId, digests.map((digest) => `\\x${digest}`)],
   );
-  return new Map(rows.map((row) => [row.digest, row.response_id]));
+  return new Map(rows.map((row) => [row.digest, row.responseId]));
 }
 
-async function saveMatches(
-  transaction: Queryable,
-  matches: readonly (Match & { responseId: number })[],
-): Promise<void> {
+async function saveMatches(transaction: Queryable, matches: readonly (Match & { responseId: number })[]) {
   if (matches.length === 0) return;
   const saved = await transaction.execute(
     `insert into match (response_id, rank, match_id, name, schema, is_hit, score, topics, birth_dates, countries)
@@ -109,7 +106,7 @@ async function saveMatches(
 }
 
 const matchSetRow = z.object({
-  response_id: z.number(),
+  responseId: z.number(),
   total: z.number(),
   truncated: z.boolean(),
   matches: z.array(storedMatchSchema),
@@ -135,7 +132,7 @@ export async function readMatchSets(
      group by response.response_id`,
     [[...new Set(responseIds)]],
   );
-  return new Map(rows.map(({ response_id: id, ...matchSet }) => [id, matchSet]));
+  return new Map(rows.map(({ responseId: id, ...matchSet }) => [id, matchSet]));
 }
 
 const answerRow = z.object({
@@ -156,38 +153,29 @@ const answerRow = z.object({
 export type HistoricalAnswer = z.infer<typeof answerRow>;
 
 /** The next parties of an organisation after one, by number. */
-export async function listParties(
-  database: Queryable,
-  organisation: string,
-  after: number,
-  limit: number,
-): Promise<readonly number[]> {
-  const rows = await database.query(
-    z.object({ partyId: z.number() }),
-    `select party_id as "partyId"
+export function listParties(database: Queryable, organisation: string, after: number, limit: number) {
+  return readColumn(
+    database,
+    z.number(),
+    `select party_id
      from party join customer using (customer_id) join roster using (roster_id) join organisation using (organisation_id)
      where organisation.name = $1 and party_id > $2
      order by party_id limit $3`,
     [organisation, after, limit],
   );
-  return rows.map(({ partyId }) => partyId);
 }
 
 /** Everything that was answered for these parties and not taken back, by party, account and run; what repeats the answer before is left out. */
-export async function readAnswerHistory(
-  database: Queryable,
-  partyIds: readonly number[],
-): Promise<readonly HistoricalAnswer[]> {
+export async function readAnswerHistory(database: Queryable, partyIds: readonly number[]) {
   return database.query(
     answerRow,
-    `select "partyId", "accountId", "runId", kind, "startedAt", "savedAt", "requestId", "responseId", "customerVersion", "settingsDigest", cap
+    `select party_id, account_id, run_id, kind, started_at, saved_at, request_id, response_id, customer_version, settings_digest, cap
      from (
-       select told.*, lag(told.likeness) over (partition by "partyId", "accountId" order by "runId") as former
+       select told.*, lag(told.likeness) over (partition by party_id, account_id order by run_id) as former
        from (
-         select answered.party_id as "partyId", run.account_id as "accountId", run.run_id as "runId", run.kind, run.started_at as "startedAt",
-           coalesce(batch.committed_at, run.started_at) as "savedAt", answered.request_id as "requestId",
-           answered.response_id as "responseId", answered.customer_version as "customerVersion",
-           run.settings_digest as "settingsDigest", cap.length as cap,
+         select answered.party_id, run.account_id, run.run_id, run.kind, run.started_at,
+           coalesce(batch.committed_at, run.started_at) as saved_at, answered.request_id,
+           answered.response_id, answered.customer_version, run.settings_digest, cap.length as cap,
            concat_ws('/', answered.response_id, answered.customer_version, answered.request_id, run.settings_digest, coalesce(cap.length, 0))
              as likeness
          from run
@@ -205,7 +193,7 @@ export async function readAnswerHistory(
        ) told
      ) compared
      where likeness is distinct from former
-     order by "partyId", "accountId", "runId"`,
+     order by party_id, account_id, run_id`,
     [[...partyIds]],
   );
 }
@@ -228,7 +216,7 @@ export async function readHistoricalParties(
 ): Promise<readonly HistoricalParty[]> {
   return database.query(
     partyRow,
-    `select distinct on (party.party_id, version.version) party.party_id as "partyId", version.version, customer.reference,
+    `select distinct on (party.party_id, version.version) party.party_id, version.version, customer.reference,
        ${seenCustomerSql} as customer, ${judgedTierSql} as "riskTier", ${partySaidSql} as said
      from unnest($1::bigint[], $2::integer[]) as asked (party_id, customer_version)
      join party on party.party_id = asked.party_id
@@ -249,13 +237,10 @@ const decisionRow = z.object({
 export type HistoricalDecision = z.infer<typeof decisionRow>;
 
 /** What people have decided about these parties' items and what became of it, oldest first. */
-export async function readDecisionHistory(
-  database: Queryable,
-  partyIds: readonly number[],
-): Promise<readonly HistoricalDecision[]> {
+export async function readDecisionHistory(database: Queryable, partyIds: readonly number[]) {
   return database.query(
     decisionRow,
-    `select item.party_id as "partyId", item.account_id as "accountId", item.listed ->> 'id' as "matchId", told.at, told.kind
+    `select item.party_id, item.account_id, item.listed ->> 'id' as "matchId", told.at, told.kind
      from review_item item
      cross join lateral (
        select decided_at as at, 0 as place, disposition_id as number,
@@ -276,11 +261,7 @@ export async function readDecisionHistory(
 }
 
 /** How many changes are stored of an organisation's runs that began since then, first screenings apart. */
-export async function countStoredChanges(
-  database: Queryable,
-  organisation: string,
-  since: Date | null,
-): Promise<{ changes: number; baseline: number }> {
+export async function countStoredChanges(database: Queryable, organisation: string, since: Date | null) {
   const rows = await database.query(
     z.object({ changes: z.number(), baseline: z.number() }),
     `select count(*) filter (where not is_baseline)::integer as changes, count(*) filter (where is_baseline)::integer as baseline
@@ -292,13 +273,10 @@ export async function countStoredChanges(
 }
 
 /** The length at which an account's lists are known to be cut without a word, or null. */
-export async function readListCap(database: Queryable, accountId: number): Promise<number | null> {
-  const rows = await database.query(
-    z.object({ length: z.number() }),
-    'select length from list_cap where account_id = $1 and gone_at is null',
-    [accountId],
-  );
-  return rows[0]?.length ?? null;
+export function readListCap(database: Queryable, accountId: number): Promise<number | null> {
+  return findValue(database, z.number(), 'select length from list_cap where account_id = $1 and gone_at is null', [
+    accountId,
+  ]);
 }
 
 /** Notes what a run showed of an account's cap: which one stands from now on, or that none does. */
@@ -358,12 +336,12 @@ export async function takeForCut(transaction: Queryable, runId: number, length: 
        and party_state.state in ('clear', 'below_threshold')`,
     [runId, length],
   );
-  const rows = await transaction.query(
-    z.object({ customers: z.number() }),
+  return readValue(
+    transaction,
+    z.number(),
     `select count(distinct party.customer_id)::integer as customers from (${partiesOfLength}) parties join party using (party_id)`,
     [runId, length],
   );
-  return firstRow(rows, 'party_state').customers;
 }
 
 /** Takes the lists of this length in a run for whole again, except where they still hide a known match. Gives how many customers have one. */
@@ -376,10 +354,10 @@ export async function takeForWhole(transaction: Queryable, runId: number, length
        and party_state.state = 'incompletely_seen' and party_state.unreturned is null`,
     [runId, length],
   );
-  const rows = await transaction.query(
-    z.object({ customers: z.number() }),
+  return readValue(
+    transaction,
+    z.number(),
     `select count(distinct party.customer_id)::integer as customers from (${partiesOfLength}) parties join party using (party_id)`,
     [runId, length],
   );
-  return firstRow(rows, 'party_state').customers;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ComparedCustomer } from '../roster/change-guards.js';
-import { firstRow, type Queryable } from './database/database.js';
+import { findValue, firstRow, type Queryable, readColumn, readValue } from './database/database.js';
 import { plainSql, type SeatedRecord, type StagedImport, seatedRecordSchema } from './roster-settling.js';
 import { fieldSeparator, rowSeparator } from './roster-staging.js';
 import type { PlainCounts } from './save-requests.js';
@@ -35,19 +35,6 @@ export interface SnapshotCounts {
   returned: number;
 }
 
-/** What a snapshot is measured by. */
-interface RosterBefore {
-  /** Customers that the last accepted snapshot showed, those who have left aside. */
-  known: number;
-  /** The most customers of an accepted snapshot of the last 30 days; null where there is none to compare with. */
-  mostIn30Days: number | null;
-  /** The columns of the last accepted snapshot; null where they are not known. */
-  headers: readonly string[] | null;
-  /** Accepted rows of related parties of the last accepted snapshot, and the columns of their sources. */
-  partyRows: number;
-  partyHeaders: readonly string[] | null;
-}
-
 const stagedRow = z.object({
   rows: z.number(),
   rejected: z.number(),
@@ -74,13 +61,10 @@ export const toLeavingSql = (absentBefore: string): string => `(
  * Whoever is absent since before this moment has been missing on `leaveAfterDays` further days (UTC) of whole snapshots, the one that is
  * being imported included. Days without a snapshot say nothing of anybody and do not count; null while there were not so many.
  */
-export async function findLeavingDay(
-  transaction: Queryable,
-  rosterId: number,
-  { importedAt, leaveAfterDays }: LeavingRule,
-): Promise<Date | null> {
-  const rows = await transaction.query(
-    z.object({ day: z.date() }),
+export function findLeavingDay(transaction: Queryable, rosterId: number, { importedAt, leaveAfterDays }: LeavingRule) {
+  return findValue(
+    transaction,
+    z.date(),
     `select day at time zone 'UTC' as day
      from (
        select date_trunc('day', imported_at at time zone 'UTC') as day from roster_import where roster_id = $1 and not is_delta
@@ -90,7 +74,6 @@ export async function findLeavingDay(
      order by day desc offset $3::integer - 1 limit 1`,
     [rosterId, importedAt, leaveAfterDays],
   );
-  return rows[0]?.day ?? null;
 }
 
 /** Whether a step's customer is shown again. */
@@ -141,9 +124,9 @@ export async function countSnapshot(
       joined: z.number(),
       changed: z.number(),
       absent: z.number(),
-      newly_absent: z.number(),
+      newlyAbsent: z.number(),
       leavers: z.number(),
-      leavers_by_row: z.number(),
+      leaversByRow: z.number(),
       returned: z.number(),
     }),
     `select count(*) filter (where kind = 'new')::integer as joined,
@@ -159,7 +142,7 @@ export async function countSnapshot(
   );
   const { plain, several, leavers, unreadable, ...row } = firstRow(rows, 'roster_staging');
   const party = firstRow(parties, 'roster_party_staging');
-  const { newly_absent: newlyAbsent, leavers_by_row: leaversByRow, ...step } = firstRow(steps, 'roster_step');
+  const { newlyAbsent, leaversByRow, ...step } = firstRow(steps, 'roster_step');
   const counts = {
     ...row,
     customers: row.rows - row.rejected - row.duplicates,
@@ -178,16 +161,22 @@ export async function countSnapshot(
   return { counts, plain: { customers: isFirst ? plain : 0, several: isFirst ? several : 0 } };
 }
 
+const beforeRow = z.object({
+  /** Customers that the last accepted snapshot showed, those who have left aside. */
+  known: z.number(),
+  /** The most customers of an accepted snapshot of the last 30 days; null where there is none to compare with. */
+  mostIn30Days: z.number().nullable(),
+  /** The columns of the last accepted snapshot; null where they are not known. */
+  headers: z.array(z.string()).nullable(),
+  /** Accepted rows of related parties of the last accepted snapshot, and the columns of their sources. */
+  partyRows: z.number(),
+  partyHeaders: z.array(z.string()).nullable(),
+});
+
 /** Reads what the roster was before, for guards to measure by. */
-export async function readRosterBefore(transaction: Queryable, rosterId: number, now: Date): Promise<RosterBefore> {
+export async function readRosterBefore(transaction: Queryable, rosterId: number, now: Date) {
   const rows = await transaction.query(
-    z.object({
-      known: z.number(),
-      most: z.number().nullable(),
-      headers: z.array(z.string()).nullable(),
-      party_rows: z.number(),
-      party_headers: z.array(z.string()).nullable(),
-    }),
+    beforeRow,
     `select
        (select count(*)::integer from customer where roster_id = $1 and absent_since is null and left_at is null) as known,
        (
@@ -198,7 +187,7 @@ export async function readRosterBefore(transaction: Queryable, rosterId: number,
              select max(import_id) from roster_import
              where roster_id = $1 and overridden_guards && array['shrink_night', 'shrink_30_days', 'leavers', 'empty']
            ), 0)
-       ) as most,
+       ) as "mostIn30Days",
        (
          select headers from roster_import
          where roster_id = $1 and not is_delta and headers is not null order by import_id desc limit 1
@@ -210,8 +199,7 @@ export async function readRosterBefore(transaction: Queryable, rosterId: number,
      ) last on true`,
     [rosterId, now],
   );
-  const { known, most, headers, party_rows: partyRows, party_headers: partyHeaders } = firstRow(rows, 'roster');
-  return { known, mostIn30Days: most, headers, partyRows, partyHeaders };
+  return firstRow(rows, 'roster');
 }
 
 /** Those of the references that are customers of the roster. */
@@ -221,12 +209,12 @@ export async function findKnown(
   references: readonly string[],
 ): Promise<readonly string[]> {
   if (references.length === 0) return [];
-  const rows = await transaction.query(
-    z.object({ reference: z.string() }),
+  return readColumn(
+    transaction,
+    z.string(),
     'select reference from customer where roster_id = $1 and reference = any($2::text[])',
     [rosterId, [...references]],
   );
-  return rows.map(({ reference }) => reference);
 }
 
 const batchSize = 5_000;
@@ -257,7 +245,7 @@ export async function* compareRecords(
 ): AsyncGenerator<readonly ComparedCustomer[]> {
   const recent = await transaction.query(
     z.object({ importId: z.number() }),
-    `select import_id as "importId" from roster_import
+    `select import_id from roster_import
      where roster_id = $1 and imported_at > $2::timestamptz - interval '7 days' and changed > 0
        and import_id > coalesce((
          select max(import_id) from roster_import where roster_id = $1 and overridden_guards && $3::text[]
@@ -283,7 +271,7 @@ export async function* compareRecords(
          select customer_id, tonight.record, earlier.version from tonight full join earlier using (customer_id)
          order by customer_id limit $3
        )
-       select touched.customer_id as "customerId", customer.reference, ${hasAlertsSql} as "hasAlerts",
+       select touched.customer_id, customer.reference, ${hasAlertsSql} as "hasAlerts",
          known.record as known, touched.record as next, former.record as "weekAgo"
        from touched
        join customer on customer.customer_id = touched.customer_id
@@ -300,10 +288,7 @@ export async function* compareRecords(
 }
 
 /** How many customers of the roster have an alert or a decision, and how many new rows have a known customer's id as their name. */
-export async function readComparedFigures(
-  transaction: Queryable,
-  { runId, rosterId }: StagedImport,
-): Promise<{ withAlerts: number; namesAsIds: number }> {
+export async function readComparedFigures(transaction: Queryable, { runId, rosterId }: StagedImport) {
   const rows = await transaction.query(
     z.object({ withAlerts: z.number(), namesAsIds: z.number() }),
     `select
@@ -324,15 +309,15 @@ export async function readComparedFigures(
 }
 
 /** Whether any accepted row of a staged snapshot has a birth date. */
-export async function hasBirthDates(transaction: Queryable, runId: number): Promise<boolean> {
-  const rows = await transaction.query(
-    z.object({ found: z.boolean() }),
+export function hasBirthDates(transaction: Queryable, runId: number): Promise<boolean> {
+  return readValue(
+    transaction,
+    z.boolean(),
     `select exists (
        select from roster_record where run_id = $1 and record #>> '{parties,0,birthDate}' is not null
      ) as found`,
     [runId],
   );
-  return firstRow(rows, 'roster_record').found;
 }
 
 /** The accepted rows of these customers as they were read, under the headers of the source. */

@@ -4,7 +4,7 @@ import type { RosterSource, SnapshotFacts } from '../reports/run-facts.js';
 import type { DoubtReason, RejectedRow, RejectReason } from '../roster/customer.js';
 import type { DoubtedRow } from '../roster/doubts.js';
 import { partyTypes } from '../vocabulary.js';
-import { type Database, firstRow, openBindings, type Queryable } from './database/database.js';
+import { type Database, findRow, openBindings, type Queryable, readValue, toInsert } from './database/database.js';
 import { inPartyScopeSql, isSearchedSql, type PlanInput } from './plan-sql.js';
 import type { StagedImport } from './roster-settling.js';
 import { withoutNul } from './roster-staging.js';
@@ -30,17 +30,10 @@ const acceptanceRow = z.object({
 }) satisfies z.ZodType<RosterAcceptanceFacts>;
 
 /** Notes who has taken a run's roster against which guards, and why. */
-export async function saveRosterAcceptance(
-  transaction: Queryable,
-  runId: number,
-  acceptance: RosterAcceptanceFacts,
-): Promise<void> {
+export async function saveRosterAcceptance(transaction: Queryable, runId: number, acceptance: RosterAcceptanceFacts) {
   const { acceptedBy, isAttested, reason, acceptedAt } = acceptance;
-  await transaction.execute(
-    `insert into roster_acceptance (run_id, accepted_by, is_attested, reason, accepted_at, held_by, changes)
-     values ($1, $2, $3, $4, $5, $6::text::jsonb, $7::text::jsonb)`,
-    [runId, acceptedBy, isAttested, reason, acceptedAt, toGuardsJson(acceptance), toChangesJson(acceptance)],
-  );
+  const row = { runId, acceptedBy, isAttested, reason, acceptedAt, ...toFoundJson(acceptance) };
+  await transaction.execute(...toInsert('roster_acceptance', row));
 }
 
 /** The first changes that somebody accepted with a run's own roster. */
@@ -54,19 +47,23 @@ export async function readAcceptedChanges(database: Queryable, runId: number): P
 }
 
 type Found = Pick<RosterAcceptanceFacts, 'heldBy' | 'changes'>;
-const toGuardsJson = (found: Found): string =>
-  JSON.stringify(found.heldBy.map(({ guard, message }) => ({ guard, message })));
-const toChangesJson = (found: Found): string => withoutNul(JSON.stringify(found.changes));
+const toFoundJson = ({ heldBy, changes }: Found) => ({
+  heldBy: JSON.stringify(heldBy.map(({ guard, message }) => ({ guard, message }))),
+  changes: withoutNul(JSON.stringify(changes)),
+});
 
-/** A roster that guards held while its run went on with the last accepted one. */
-export interface RosterHold extends Found {
-  source: string;
-  sourceDigest: string;
+const holdRow = z.object({
+  source: z.string(),
+  sourceDigest: z.string(),
   /** Its ids of which no accepted roster has a record. */
-  newIds: number;
+  newIds: z.number(),
   /** What to type to take it all the same. */
-  command: string;
-}
+  command: z.string(),
+  heldBy,
+  changes,
+});
+/** A roster that guards held while its run went on with the last accepted one. */
+export type RosterHold = Omit<z.infer<typeof holdRow>, keyof Found> & Found;
 
 /** Notes that guards held a run's roster, and that the run goes on with the last accepted one. */
 export async function saveRosterHold(
@@ -75,39 +72,26 @@ export async function saveRosterHold(
   hold: RosterHold & { heldAt: Date },
 ): Promise<void> {
   const { source, sourceDigest, heldAt, newIds, command } = hold;
-  await transaction.execute(
-    `insert into roster_hold (run_id, roster_id, source, source_digest, held_at, new_ids, held_by, changes, command)
-     values ($1, $2, $3, $4, $5, $6, $7::text::jsonb, $8::text::jsonb, $9)`,
-    [runId, rosterId, source, sourceDigest, heldAt, newIds, toGuardsJson(hold), toChangesJson(hold), command],
-  );
+  const row = { runId, rosterId, source, sourceDigest, heldAt, newIds, command, ...toFoundJson(hold) };
+  await transaction.execute(...toInsert('roster_hold', row));
 }
 
 /** The roster that guards held in this run; null where none was. */
-export async function readRosterHold(database: Queryable, runId: number): Promise<RosterHold | null> {
-  const rows = await database.query(
-    z.object({
-      source: z.string(),
-      sourceDigest: z.string(),
-      newIds: z.number(),
-      command: z.string(),
-      heldBy,
-      changes,
-    }),
-    `select source, source_digest as "sourceDigest", new_ids as "newIds", command, held_by as "heldBy", changes
+export function readRosterHold(database: Queryable, runId: number): Promise<RosterHold | null> {
+  return findRow(
+    database,
+    holdRow,
+    `select source, source_digest, new_ids, command, held_by, changes
      from roster_hold where run_id = $1 order by hold_id desc limit 1`,
     [runId],
   );
-  return rows[0] ?? null;
 }
 
 /** Who took the roster that a run went by against its guards: for the run itself, and for the import that it went by. */
-export async function readRosterAcceptances(
-  database: Queryable,
-  runId: number,
-): Promise<readonly RosterAcceptanceFacts[]> {
+export async function readRosterAcceptances(database: Queryable, runId: number) {
   return database.query(
     acceptanceRow,
-    `select accepted_by as "acceptedBy", is_attested as "isAttested", reason, accepted_at as "acceptedAt", held_by as "heldBy", changes
+    `select accepted_by, is_attested, reason, accepted_at, held_by, changes
      from roster_acceptance
      where run_id in (
        select $1::bigint
@@ -187,15 +171,11 @@ const rejectRow: z.ZodType<RejectedRow> = z.object({
 });
 
 /** The rows that a run's import rejected, by file and line; the first `limit` where one is given. */
-export async function readRejects(
-  database: Queryable,
-  runId: number,
-  limit: number | null = null,
-): Promise<readonly RejectedRow[]> {
+export async function readRejects(database: Queryable, runId: number, limit: number | null = null) {
   return database.query(
     rejectRow,
     `select reject.line, reject.file, reject.column_name as "column", reject.reason,
-       reject.value_class as "valueClass", reject.reference, reject.fields
+       reject.value_class, reject.reference, reject.fields
      from roster_reject reject
      join roster_import using (import_id)
      where roster_import.run_id = $1
@@ -206,13 +186,10 @@ export async function readRejects(
 }
 
 /** The first rows that a run's import accepted with values in doubt, by file and line. */
-export async function readDoubtedRows(
-  database: Queryable,
-  runId: number,
-): Promise<readonly Omit<DoubtedRow, 'ordinal'>[]> {
+export async function readDoubtedRows(database: Queryable, runId: number) {
   return database.query(
     doubtedRow,
-    `select doubt.line, doubt.file, doubt.reference, doubt.doubts, doubt.fields, doubt.is_party as "isParty"
+    `select doubt.line, doubt.file, doubt.reference, doubt.doubts, doubt.fields, doubt.is_party
      from roster_doubt doubt
      join roster_import using (import_id)
      where roster_import.run_id = $1
@@ -222,44 +199,40 @@ export async function readDoubtedRows(
 }
 
 /** How many rows a run's import rejected. */
-export async function countRejects(database: Queryable, runId: number): Promise<number> {
-  const rows = await database.query(
-    z.object({ count: z.number() }),
+export function countRejects(database: Queryable, runId: number): Promise<number> {
+  return readValue(
+    database,
+    z.number(),
     'select count(*) as count from roster_reject join roster_import using (import_id) where roster_import.run_id = $1',
     [runId],
   );
-  return firstRow(rows, 'roster_reject').count;
 }
 
 /** Whether the organisation's roster of this name was ever imported. */
-export async function hasImport(database: Queryable, organisationId: number, roster: string): Promise<boolean> {
-  const rows = await database.query(
-    z.object({ found: z.boolean() }),
+export function hasImport(database: Queryable, organisationId: number, roster: string): Promise<boolean> {
+  return readValue(
+    database,
+    z.boolean(),
     `select exists (
        select from roster_import join roster using (roster_id) where organisation_id = $1 and roster.name = $2
      ) as found`,
     [organisationId, roster],
   );
-  return firstRow(rows, 'roster_import').found;
 }
 
 /** From where, with which digest and how many rows a run imported its roster, or null when it has not. */
-export async function readImportOrigin(
-  database: Queryable,
-  runId: number,
-): Promise<{ source: string; digest: string; rows: number; rejected: number } | null> {
-  const rows = await database.query(
+export function readImportOrigin(database: Queryable, runId: number) {
+  return findRow(
+    database,
     z.object({ source: z.string(), digest: z.string(), rows: z.number(), rejected: z.number() }),
     `select source, source_digest as digest, rows, rejected from roster_import
      where run_id = $1 order by import_id desc limit 1`,
     [runId],
   );
-  return rows[0] ?? null;
 }
 
 const snapshotColumns = `
-  is_delta as "isDelta", joined, changed, absent, leavers, returned, conflicts, party_rows as "partyRows",
-  party_rejected as "partyRejected", unreadable_ids as "unreadableIds",
+  is_delta, joined, changed, absent, leavers, returned, conflicts, party_rows, party_rejected, unreadable_ids,
   case when party_rows = 0 then 0 else (
     select count(*)::integer from customer
     join customer_version named using (customer_id)
@@ -278,7 +251,7 @@ const snapshotColumns = `
     where reject.import_id = roster_import.import_id and not reject.is_party and reject.reason <> 'conflicting_id'
       and customer.first_import_id < reject.import_id
   ) as "keptRecords",
-  overridden_guards as "overriddenGuards", doubts`;
+  overridden_guards, doubts`;
 const columnDoubtsRow = z.object({
   column: z.string(),
   field: z.enum(['birthDate', 'countries', 'riskTier', 'active', 'endDate', 'aliases']),
@@ -311,47 +284,36 @@ const sourceRow = snapshotRow.extend({
 }) satisfies z.ZodType<RosterSource>;
 
 /** What a run's own import made of its roster; null when it imported nothing. */
-export async function readSnapshot(database: Queryable, runId: number): Promise<SnapshotFacts | null> {
-  const rows = await database.query(
+export function readSnapshot(database: Queryable, runId: number): Promise<SnapshotFacts | null> {
+  return findRow(
+    database,
     snapshotRow,
     `select ${snapshotColumns} from roster_import where run_id = $1 order by import_id desc limit 1`,
     [runId],
   );
-  return rows[0] ?? null;
 }
 
 /** The import that a run of the roster went by: its own, else the last one before it. */
-export async function readRosterSource(
-  database: Queryable,
-  rosterId: number | null,
-  runId: number,
-): Promise<RosterSource | null> {
-  const rows = await database.query(
+export function readRosterSource(database: Queryable, rosterId: number | null, runId: number) {
+  return findRow(
+    database,
     sourceRow,
-    `select source, source_digest as digest, imported_at as "importedAt", ${snapshotColumns}
+    `select source, source_digest as digest, imported_at, ${snapshotColumns}
      from roster_import where roster_id = $1 and run_id <= $2
      order by import_id desc limit 1`,
     [rosterId, runId],
   );
-  return rows[0] ?? null;
 }
 
-/** A party of a roster under the name that is searched for. */
-interface RosterParty {
-  partyId: number;
-  customerId: number;
-  reference: string;
-  type: 'person' | 'entity';
-  name: string;
-}
-
-const partyRow: z.ZodType<RosterParty> = z.object({
+const partyRow = z.object({
   partyId: z.number(),
   customerId: z.number(),
   reference: z.string(),
   type: z.enum(partyTypes),
   name: z.string(),
 });
+/** A party of a roster under the name that is searched for. */
+type RosterParty = z.infer<typeof partyRow>;
 
 /** The parties that a run of the roster answers for, customer by customer, in batches. */
 export function readRosterParties(
@@ -362,7 +324,7 @@ export function readRosterParties(
   const bindings = openBindings();
   return database.cursor(
     partyRow,
-    `select party.party_id as "partyId", party.customer_id as "customerId", party.reference, request.type, request.name
+    `select party.party_id, party.customer_id, party.reference, request.type, request.name
      from party_standing party
      join screening_request request on request.request_id = party.request_id
      where ${inPartyScopeSql(bindings, scope)}

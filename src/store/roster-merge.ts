@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { firstRow, type Queryable, requireAll } from './database/database.js';
+import { firstRow, type Queryable, readValue, requireAll, toInsert } from './database/database.js';
 import { findLeavingDay, isReturningSql, type SnapshotCounts, toLeavingSql } from './roster-figures.js';
 import { changedFieldsSql, plainSql, takeRoom } from './roster-settling.js';
 import {
@@ -12,14 +12,10 @@ import {
   toJson,
 } from './roster-staging.js';
 import type { PlainCounts } from './save-requests.js';
-import type { ImportOrigin } from './unaccepted-customers.js';
-import { saveUnaccepted, saveUnreadableParties } from './unaccepted-customers.js';
+import { type ImportOrigin, saveUnaccepted, saveUnreadableParties } from './unaccepted-customers.js';
 
 /** Takes blocks of customer and request numbers for whoever asks; gives the numbers before their first. */
-export async function takeNumbers(
-  transaction: Queryable,
-  wanted: number,
-): Promise<Pick<ImportOrigin, 'lastCustomerId' | 'lastRequestId'>> {
+export async function takeNumbers(transaction: Queryable, wanted: number) {
   const rows = await transaction.query(
     z.object({ lastCustomerId: z.number(), lastRequestId: z.number() }),
     'select take_customer_ids($1) as "lastCustomerId", take_request_ids($1) as "lastRequestId"',
@@ -78,44 +74,16 @@ async function awake(transaction: Queryable, work: Promise<number>): Promise<num
   }
 }
 
-async function insertImport(transaction: Queryable, origin: ImportOrigin, counts: SnapshotCounts): Promise<number> {
-  const rows = await transaction.query(
-    z.object({ import_id: z.number() }),
-    `insert into roster_import (
-       run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers,
-       joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, party_headers,
-       unreadable_ids, doubts, control_total
-     )
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23::text::jsonb, $24)
-     returning import_id`,
-    [
-      origin.runId,
-      origin.rosterId,
-      origin.source,
-      origin.sourceDigest,
-      origin.importedAt,
-      counts.rows,
-      counts.customers,
-      counts.rejected,
-      counts.duplicates,
-      counts.absent,
-      origin.isDelta,
-      [...origin.headers],
-      counts.joined,
-      counts.changed,
-      counts.leavers,
-      counts.returned,
-      counts.conflicts,
-      counts.partyRows,
-      counts.partyRejected,
-      [...origin.overriddenGuards],
-      [...origin.partyHeaders],
-      counts.unreadableIds,
-      toJson(origin.doubts),
-      origin.controlTotal ?? null,
-    ],
-  );
-  return firstRow(rows, 'roster_import').import_id;
+function insertImport(transaction: Queryable, origin: ImportOrigin, counts: SnapshotCounts): Promise<number> {
+  const { runId, rosterId, source, sourceDigest, importedAt, isDelta, headers } = origin;
+  const { overriddenGuards, partyHeaders, controlTotal } = origin;
+  const { newlyAbsent: _absent, otherRoles: _others, leaversByRow: _leavers, ...sums } = counts;
+  const row = {
+    ...{ runId, rosterId, source, sourceDigest, importedAt, isDelta, headers },
+    ...{ overriddenGuards, partyHeaders, controlTotal, doubts: toJson(origin.doubts) },
+    ...sums,
+  };
+  return readValue(transaction, z.number(), ...toInsert('roster_import', row, 'returning import_id'));
 }
 
 async function saveRejects(

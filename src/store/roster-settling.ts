@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { firstRow, type Queryable } from './database/database.js';
+import { findRow, firstRow, type Queryable, readValue } from './database/database.js';
 
 /** Which import is being settled. */
 export interface StagedImport {
@@ -18,13 +18,13 @@ export async function takeRoom(transaction: Queryable): Promise<void> {
 }
 
 /** Whether no snapshot of the roster has brought a customer yet. */
-export async function isFirstImport(transaction: Queryable, rosterId: number): Promise<boolean> {
-  const rows = await transaction.query(
-    z.object({ is_first: z.boolean() }),
+export function isFirstImport(transaction: Queryable, rosterId: number): Promise<boolean> {
+  return readValue(
+    transaction,
+    z.boolean(),
     'select not exists (select from customer where roster_id = $1) as is_first',
     [rosterId],
   );
-  return firstRow(rows, 'customer').is_first;
 }
 
 /** Collects the customers that are more than one row of the roster, each with all that the snapshot says of them. */
@@ -84,16 +84,16 @@ export async function collectCases(
   await fillCases(transaction, runId, isDelta);
 }
 
-async function hasStrayParties(transaction: Queryable, runId: number): Promise<boolean> {
-  const rows = await transaction.query(
-    z.object({ found: z.boolean() }),
+function hasStrayParties(transaction: Queryable, runId: number): Promise<boolean> {
+  return readValue(
+    transaction,
+    z.boolean(),
     `select exists (
        select from roster_party_staging
        where run_id = $1 and reject_reason is not null and (reference is null or reject_reason = 'unknown_customer')
      ) as found`,
     [runId],
   );
-  return firstRow(rows, 'roster_party_staging').found;
 }
 
 // Tables that have just grown from nothing must be counted, or they are joined row against row; nobody else does so in time.
@@ -240,8 +240,7 @@ export async function judgeRows(transaction: Queryable, { runId, rosterId }: Sta
   await analyzeRows(transaction);
   const repeated = await transaction.execute(
     `update roster_staging staged set
-       is_plain = false,
-       is_repetition = not judged.is_conflict,
+       is_plain = false, is_repetition = not judged.is_conflict,
        reject_reason = case when judged.is_conflict then 'conflicting_id' end
      from (
        select ordinal, place,
@@ -374,9 +373,9 @@ export async function readCases(
 ): Promise<readonly RosterCase[]> {
   return transaction.query(
     caseRow,
-    `select whole.reference, whole.ordinal, whole.own_record as "ownRecord", encode(whole.own_digest, 'hex') as "ownDigest",
-       whole.leaves, whole.conflicts, whole.related, whole.keeps_related as "keepsRelated", whole.is_shown as "isShown",
-       customer.customer_id as "customerId", customer.version, encode(customer.record_digest, 'hex') as "knownDigest",
+    `select whole.reference, whole.ordinal, whole.own_record, encode(whole.own_digest, 'hex') as "ownDigest",
+       whole.leaves, whole.conflicts, whole.related, whole.keeps_related, whole.is_shown,
+       customer.customer_id, customer.version, encode(customer.record_digest, 'hex') as "knownDigest",
        encode(customer.own_digest, 'hex') as "knownOwnDigest", latest.record as "knownRecord", seated.seats
      from roster_case whole
      left join customer on customer.roster_id = $2 and customer.reference = whole.reference
@@ -399,11 +398,7 @@ export async function readCases(
 }
 
 /** Stores what came of cases as steps of the run. */
-export async function saveSettledCases(
-  transaction: Queryable,
-  runId: number,
-  settled: readonly SettledCase[],
-): Promise<void> {
+export async function saveSettledCases(transaction: Queryable, runId: number, settled: readonly SettledCase[]) {
   await transaction.execute(
     `insert into roster_step (run_id, kind, is_shown, has_record, reference, customer_id, version, leaves, record, record_digest, own_digest)
      select $1, kind, "isShown", "hasRecord", reference, "customerId", version, leaves, record, decode("recordDigest", 'hex'), decode("ownDigest", 'hex')
@@ -418,12 +413,9 @@ export async function saveSettledCases(
 const crowdRow = z.object({ reference: z.string(), parties: z.number() });
 
 /** The customer for whom a run has staged the most different related parties, where it is more than `most`; null otherwise. */
-export async function findCrowd(
-  transaction: Queryable,
-  runId: number,
-  most: number,
-): Promise<z.infer<typeof crowdRow> | null> {
-  const rows = await transaction.query(
+export function findCrowd(transaction: Queryable, runId: number, most: number) {
+  return findRow(
+    transaction,
     crowdRow,
     `select crowd.reference, count(distinct staged.party)::integer as parties
      from (
@@ -435,7 +427,6 @@ export async function findCrowd(
      order by parties desc, crowd.reference limit 1`,
     [runId, most],
   );
-  return rows[0] ?? null;
 }
 
 /** In an order of their own: who has only changed places has not changed, nor who is only written in another way. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { StoreError } from '../errors.js';
-import { firstRow, type Queryable, type Transaction } from './database/database.js';
+import { firstRow, type Queryable, readValue, type Transaction } from './database/database.js';
 import { plainSql, type SeatedParty } from './roster-settling.js';
 import { toPlainRequestsSql } from './save-requests.js';
 
@@ -283,17 +283,7 @@ export const withoutNul = (json: string): string =>
 /** JSON as a database stores it. */
 export const toJson = (value: unknown): string => withoutNul(JSON.stringify(value));
 
-/** A staged row that is rejected: where it stands and why, without what it holds. */
-export interface StagedRejection {
-  line: number;
-  file: string | null;
-  reference: string | null;
-  column: string | null;
-  reason: string;
-  valueClass: string | null;
-}
-
-const rejectionRow: z.ZodType<StagedRejection> = z.object({
+const rejectionRow = z.object({
   line: z.number(),
   file: z.string().nullable(),
   reference: z.string().nullable(),
@@ -301,15 +291,12 @@ const rejectionRow: z.ZodType<StagedRejection> = z.object({
   reason: z.string(),
   valueClass: z.string().nullable(),
 });
+/** A staged row that is rejected: where it stands and why, without what it holds. */
+export type StagedRejection = z.infer<typeof rejectionRow>;
 
 /** The first rows that an import rejects, related parties last. */
-export async function listStagedRejections(
-  transaction: Queryable,
-  runId: number,
-  limit: number,
-): Promise<readonly StagedRejection[]> {
-  const columns =
-    'ordinal, line, file, reference, reject_column as "column", reject_reason as reason, value_class as "valueClass"';
+export async function listStagedRejections(transaction: Queryable, runId: number, limit: number) {
+  const columns = 'ordinal, line, file, reference, reject_column as "column", reject_reason as reason, value_class';
   return transaction.query(
     rejectionRow,
     `select * from (
@@ -323,10 +310,7 @@ export async function listStagedRejections(
 }
 
 /** How many staged rows are rejected, related parties included, by reason. */
-export async function countRejectReasons(
-  transaction: Queryable,
-  runId: number,
-): Promise<Readonly<Record<string, number>>> {
+export async function countRejectReasons(transaction: Queryable, runId: number) {
   const rows = await transaction.query(
     z.object({ reason: z.string(), count: z.number() }),
     `select reject_reason as reason, count(*)::integer as count
@@ -363,24 +347,25 @@ export async function countNewRequests(
 ): Promise<number> {
   const staying = `${plainSql} and leaves is null`;
   const wanted = isFirst ? `${toPlainRequestsSql(staying)} union all ${newStepRequestsSql}` : newStepRequestsSql;
-  const rows = await transaction.query(
-    z.object({ requests: z.number() }),
+  return readValue(
+    transaction,
+    z.number(),
     `select count(*)::integer as requests from (select distinct type, name from (${wanted}) wanted) wanted`,
     [runId],
   );
-  return firstRow(rows, 'roster_step').requests;
 }
 
+const stagedRow = z.object({
+  rows: z.number(),
+  steps: z.number(),
+});
 /** What an import has on its way: rows of the roster and of related parties, and what a snapshot changes. */
-export interface Staged {
-  rows: number;
-  steps: number;
-}
+export type Staged = z.infer<typeof stagedRow>;
 
 /** Counts what an import has on its way. */
 export async function countOnTheWay(transaction: Queryable, runId: number): Promise<Staged> {
   const rows = await transaction.query(
-    z.object({ rows: z.number(), steps: z.number() }),
+    stagedRow,
     `select (select count(*) from roster_staging where run_id = $1)
          + (select count(*) from roster_party_staging where run_id = $1) as rows,
        (select count(*) from roster_step where run_id = $1) as steps`,

@@ -6,7 +6,7 @@ import type { ChangeItemFacts, ItemOwner, PartyFacts, ReplacedFacts } from '../r
 import { dispositionVerdicts, itemStates, partyRoles, partyTypes, riskTiers, screeningKinds } from '../vocabulary.js';
 
 /** A match as stored in JSON, with an answer or with a change event. */
-export const storedMatchSchema = z.object({
+export const storedMatchSchema: z.ZodType<Match> = z.object({
   rank: z.number(),
   id: z.string(),
   name: z.string(),
@@ -16,7 +16,7 @@ export const storedMatchSchema = z.object({
   topics: z.array(z.string()),
   birthDates: z.array(z.string()),
   countries: z.array(z.string()),
-}) satisfies z.ZodType<Match>;
+});
 
 /** SQL that builds such JSON from a row of `match`. */
 export const storedMatchSql = `jsonb_build_object(

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { WatchFacts } from '../reports/list-facts.js';
 import type { HealthFacts } from '../reports/run-facts.js';
-import { firstRow, type Queryable } from './database/database.js';
-import type { AnswerFindings, ChangeVolume } from './run-sums.js';
+import { findRow, findValue, firstRow, type Queryable, toUpsert } from './database/database.js';
+import { findingsRow, volumeRow } from './run-sums.js';
 
 const healthShape = z.object({
   perSecond: z.number().nullable(),
@@ -52,13 +52,8 @@ export async function saveRunHealth(transaction: Queryable, runId: number, terms
 }
 
 /** How a run's calls went; null for one that closed before it was noted. */
-export async function readRunHealth(database: Queryable, runId: number): Promise<HealthFacts | null> {
-  const rows = await database.query(
-    z.object({ health: healthShape.nullable() }),
-    'select health from run where run_id = $1',
-    [runId],
-  );
-  return rows[0]?.health ?? null;
+export function readRunHealth(database: Queryable, runId: number): Promise<HealthFacts | null> {
+  return findValue(database, healthShape.nullable(), 'select health from run where run_id = $1', [runId]);
 }
 
 /** How a run's calls went, counted from the ledger. */
@@ -118,32 +113,16 @@ export async function readRunCalls(database: Queryable, runId: number): Promise<
   };
 }
 
+const runFindingsRow = findingsRow.omit({ answersByLength: true }).extend({ screened: z.number(), ...volumeRow.shape });
 /** What the answers for the customers that a run screened held: sums over answers, and the same of the squares. */
-export interface RunFindings extends Omit<AnswerFindings, 'answersByLength'>, ChangeVolume {
-  screened: number;
-}
-
-const findingsRow = z.object({
-  screened: z.number(),
-  matches: z.number(),
-  matchSquares: z.number(),
-  hits: z.number(),
-  hitSquares: z.number(),
-  searchesAgain: z.number(),
-  changes: z.number(),
-  changeSquares: z.number(),
-});
+export type RunFindings = z.infer<typeof runFindingsRow>;
 
 /** What the last `limit` comparable runs of the same roster and account before this one found. */
-export async function readFormerFindings(
-  database: Queryable,
-  runId: number,
-  limit: number,
-): Promise<readonly RunFindings[]> {
+export async function readFormerFindings(database: Queryable, runId: number, limit: number) {
   return database.query(
-    findingsRow,
+    runFindingsRow,
     // Whom a list or a flag has chosen is no usual crowd.
-    `select watch.screened, watch.matches, watch.match_squares as "matchSquares", watch.hits, watch.hit_squares as "hitSquares",
+    `select watch.screened, watch.matches, watch.match_squares, watch.hits, watch.hit_squares,
        coalesce(watch.searches_again, 0) as "searchesAgain", coalesce(watch.changes, 0) as changes,
        coalesce(watch.change_squares, 0) as "changeSquares"
      from run
@@ -163,35 +142,13 @@ export async function saveRunWatch(
   watch: { findings: RunFindings; isComparable: boolean } & WatchFacts,
 ): Promise<void> {
   const { findings, isComparable, rates, listCap, volume } = watch;
-  await transaction.execute(
-    `insert into run_watch (
-       run_id, is_comparable, screened, matches, match_squares, hits, hit_squares, rates, cap, cap_standing, capped_customers,
-       searches_again, changes, change_squares, volume
-     )
-     values ($1, $2, $3, $4, $5, $6, $7, $8::text::jsonb, $9, $10, $11, $12, $13, $14, $15::text::jsonb)
-     on conflict (run_id) do update set
-       is_comparable = excluded.is_comparable, screened = excluded.screened, matches = excluded.matches,
-       match_squares = excluded.match_squares, hits = excluded.hits, hit_squares = excluded.hit_squares, rates = excluded.rates,
-       cap = excluded.cap, cap_standing = excluded.cap_standing, capped_customers = excluded.capped_customers, searches_again = excluded.searches_again, changes = excluded.changes,
-       change_squares = excluded.change_squares, volume = excluded.volume`,
-    [
-      runId,
-      isComparable,
-      findings.screened,
-      findings.matches,
-      findings.matchSquares,
-      findings.hits,
-      findings.hitSquares,
-      rates === null ? null : JSON.stringify(rates),
-      listCap?.length ?? null,
-      listCap?.standing ?? null,
-      listCap?.customers ?? null,
-      findings.searchesAgain,
-      findings.changes,
-      findings.changeSquares,
-      volume === null ? null : JSON.stringify(volume),
-    ],
-  );
+  const { screened, matches, matchSquares, hits, hitSquares, searchesAgain, changes, changeSquares } = findings;
+  const row = {
+    ...{ runId, isComparable, screened, matches, matchSquares, hits, hitSquares, rates },
+    ...{ cap: listCap?.length, capStanding: listCap?.standing, cappedCustomers: listCap?.customers },
+    ...{ searchesAgain, changes, changeSquares, volume },
+  };
+  await transaction.execute(...toUpsert('run_watch', row, ['run_id']));
 }
 
 const rate = z.object({
@@ -218,11 +175,11 @@ const watchRow = z
   );
 
 /** What watching a run came to; null for a run that was never watched. */
-export async function readRunWatch(database: Queryable, runId: number): Promise<WatchFacts | null> {
-  const rows = await database.query(
+export function readRunWatch(database: Queryable, runId: number): Promise<WatchFacts | null> {
+  return findRow(
+    database,
     watchRow,
     `select rates, cap as length, cap_standing as standing, capped_customers as customers, volume from run_watch where run_id = $1`,
     [runId],
   );
-  return rows[0] ?? null;
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { RunCounts } from '../reports/list-facts.js';
-
-import { firstRow, type Queryable } from './database/database.js';
+import { firstRow, type Queryable, readValue } from './database/database.js';
 
 const count = z.number().int().nonnegative();
 
@@ -118,8 +117,7 @@ async function sumCustomers(database: Queryable, runId: number): Promise<z.infer
            when screening.outcome in ('screened', 'reused') or screening.outcome_reason = 'not_due'
              then coalesce(standing.answer_state, 'not_screened')
            else 'not_screened'
-         end as state,
-         standing.unreadable_party_since is not null as is_unreadable, party.ordinal
+         end as state, standing.unreadable_party_since is not null as is_unreadable, party.ordinal
        from screening
        join party using (party_id)
        join run using (run_id)
@@ -127,10 +125,8 @@ async function sumCustomers(database: Queryable, runId: number): Promise<z.infer
        where screening.run_id = $1
      ),
      customer as materialized (
-       select customer_id,
-         bool_or(outcome <> 'skipped') as is_planned,
-         bool_or(outcome = 'failed') as has_failed,
-         bool_or(outcome = 'remaining') as has_remaining,
+       select customer_id, bool_or(outcome <> 'skipped') as is_planned,
+         bool_or(outcome = 'failed') as has_failed, bool_or(outcome = 'remaining') as has_remaining,
          bool_and(outcome in ('screened', 'reused', 'skipped')) as is_answered,
          bool_and(outcome in ('reused', 'skipped')) as is_reused,
          min(outcome_reason) filter (where outcome = 'failed') as failed_because,
@@ -190,7 +186,7 @@ async function readImportedRows(database: Queryable, runId: number): Promise<z.i
 async function countChanges(database: Queryable, runId: number) {
   const rows = await database.query(
     changesRow,
-    `select is_baseline as "isBaseline", severity, count(*)::integer as count
+    `select is_baseline, severity, count(*)::integer as count
      from change_event where run_id = $1 group by is_baseline, severity`,
     [runId],
   );
@@ -223,9 +219,10 @@ async function countAttempts(database: Queryable, runId: number) {
 }
 
 /** How many calls that left, or may have, and whose answer nobody knows were made again. */
-async function countBilledTwice(database: Queryable, runId: number): Promise<number> {
-  const rows = await database.query(
-    z.object({ calls: z.number() }),
+function countBilledTwice(database: Queryable, runId: number): Promise<number> {
+  return readValue(
+    database,
+    z.number(),
     `select count(*)::integer as calls
      from search_attempt unanswered where unanswered.run_id = $1 and ${isUnansweredSql} and exists (
        select from search_attempt again
@@ -234,7 +231,6 @@ async function countBilledTwice(database: Queryable, runId: number): Promise<num
      )`,
     [runId],
   );
-  return firstRow(rows, 'search_attempt').calls;
 }
 
 /** What the answers of a run have held so far. */
@@ -254,36 +250,14 @@ const customerStatesSql = `array[
   'clear', 'below_threshold', 'settled_false_positive', 'incompletely_seen', 'not_screened', 'open_hit', 'confirmed'
 ]`;
 
-/** What the tables themselves say about a run, counted by the view `run_balance`; customers unless the name says otherwise. */
-export interface RunBalance {
-  rows: number;
-  customers: number;
-  rejected: number;
-  duplicates: number;
-  /** Counted from the roster when the plan was made. */
-  inScope: number;
-  /** Counted from the plan. */
-  inPlan: number;
-  planned: number;
-  skipped: number;
-  screened: number;
-  reused: number;
-  failed: number;
-  remaining: number;
-  /** Parties that count as screened or reused, and those of them whose answer is stored together with its transaction. */
-  answeredParties: number;
-  provenParties: number;
-  /** Searches that count as answered, and those of them that the ledger knows as called and answered in this run. */
-  answeredSearches: number;
-  recordedSearches: number;
-}
-
 const balanceRow = z.object({
   rows: z.number(),
   customers: z.number(),
   rejected: z.number(),
   duplicates: z.number(),
+  /** Counted from the roster when the plan was made. */
   inScope: z.number(),
+  /** Counted from the plan. */
   inPlan: z.number(),
   planned: z.number(),
   skipped: z.number(),
@@ -291,19 +265,22 @@ const balanceRow = z.object({
   reused: z.number(),
   failed: z.number(),
   remaining: z.number(),
+  /** Parties that count as screened or reused, and those of them whose answer is stored together with its transaction. */
   answeredParties: z.number(),
   provenParties: z.number(),
+  /** Searches that count as answered, and those of them that the ledger knows as called and answered in this run. */
   answeredSearches: z.number(),
   recordedSearches: z.number(),
-}) satisfies z.ZodType<RunBalance>;
+});
+/** What the tables themselves say about a run, counted by the view `run_balance`; customers unless the name says otherwise. */
+export type RunBalance = z.infer<typeof balanceRow>;
 
 /** Counts a run from its rows; throws StoreError when there is no such run. */
 export async function readRunBalance(database: Queryable, runId: number): Promise<RunBalance> {
   const rows = await database.query(
     balanceRow,
-    `select rows, customers, rejected, duplicates, in_scope as "inScope", in_plan + unaccepted.ids as "inPlan", planned, skipped + unaccepted.ids as skipped, screened, reused,
-       failed, remaining, answered_parties as "answeredParties", proven_parties as "provenParties",
-       answered_searches as "answeredSearches", recorded_searches as "recordedSearches"
+    `select rows, customers, rejected, duplicates, in_scope, in_plan + unaccepted.ids as "inPlan", planned, skipped + unaccepted.ids as skipped, screened, reused,
+       failed, remaining, answered_parties, proven_parties, answered_searches, recorded_searches
      from run_balance
      -- Ids without an accepted record are in scope and in no plan.
      cross join lateral (
@@ -317,33 +294,22 @@ export async function readRunBalance(database: Queryable, runId: number): Promis
   return firstRow(rows, 'run_balance');
 }
 
-/** What the answers of a run held: each search counts once, and the squares tell how bunched it is. */
-export interface AnswerFindings {
-  matches: number;
-  matchSquares: number;
-  hits: number;
-  hitSquares: number;
+/** A run's findings as the database gives them. */
+export const findingsRow = z.object({
+  matches: z.number(),
+  matchSquares: z.number(),
+  hits: z.number(),
+  hitSquares: z.number(),
   /**
    * How many answers had which length (as the service counted it), from 2. Answers that begin with the same listed party count once:
    * customers of one name share its list, whatever its length.
    */
-  answersByLength: ReadonlyMap<number, number>;
-}
-
-const findingsRow = z
-  .object({
-    matches: z.number(),
-    matchSquares: z.number(),
-    hits: z.number(),
-    hitSquares: z.number(),
-    lengths: z.array(z.object({ length: z.number(), answers: z.number() })),
-  })
-  .transform(
-    ({ lengths, ...sums }): AnswerFindings => ({
-      ...sums,
-      answersByLength: new Map(lengths.map(({ length, answers }) => [length, answers])),
-    }),
-  );
+  answersByLength: z
+    .array(z.object({ length: z.number(), answers: z.number() }))
+    .transform((lengths): ReadonlyMap<number, number> => new Map(lengths.map((each) => [each.length, each.answers]))),
+});
+/** What the answers of a run held: each search counts once, and the squares tell how bunched it is. */
+export type AnswerFindings = z.infer<typeof findingsRow>;
 
 /** Adds up what the answers of a run held, in one walk through them. */
 export async function readAnswerFindings(database: Queryable, runId: number): Promise<AnswerFindings> {
@@ -376,23 +342,23 @@ export async function readAnswerFindings(database: Queryable, runId: number): Pr
           select total, count(distinct first_match_id) as answers from answer
           where total >= 2 and first_match_id is not null
           group by total
-        ) by_length) as lengths
+        ) by_length) as answers_by_length
      from answer`,
     [runId],
   );
   return firstRow(rows, 'screening');
 }
 
-/** How much of the service's data has changed between answers: per search, added up, with the squares, which tell how bunched it is. */
-export interface ChangeVolume {
+/** The volume of changes as the database gives it. */
+export const volumeRow = z.object({
   /** Searches for customers who had been screened before under the same settings: only they can show a change of the service's data. */
-  searchesAgain: number;
+  searchesAgain: z.number(),
   /** Parties that share a search count once. */
-  changes: number;
-  changeSquares: number;
-}
-
-const volumeRow = z.object({ searchesAgain: z.number(), changes: z.number(), changeSquares: z.number() });
+  changes: z.number(),
+  changeSquares: z.number(),
+});
+/** How much of the service's data has changed between answers: per search, added up, with the squares, which tell how bunched it is. */
+export type ChangeVolume = z.infer<typeof volumeRow>;
 
 /** Adds up how much a run has found changed in the service's data. */
 export async function readChangeVolume(database: Queryable, runId: number): Promise<ChangeVolume> {

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Cadence } from '../screening/cadence.js';
-import type { PlanSelection, RunMode } from '../vocabulary.js';
 import {
   type HaltCode,
   haltCodes,
   planSelections,
   type RunKind,
+  type RunMode,
   type RunStage,
   type RunState,
   runKinds,
@@ -13,61 +13,41 @@ import {
   runStages,
   runStates,
 } from '../vocabulary.js';
-import { type Database, firstRow, type Queryable } from './database/database.js';
+import {
+  type Database,
+  findRow,
+  findValue,
+  firstRow,
+  type Queryable,
+  readColumn,
+  readValue,
+  toInsert,
+} from './database/database.js';
 import { noteBillableAttempts } from './ledger.js';
 import { isWholeSql } from './metrics.js';
 import { screeningKindsSql } from './row-shapes.js';
 import { type RunSums, runSumsSchema } from './run-sums.js';
 import { holdStates } from './screenings.js';
 
-/** What a run is begun with. */
-interface NewRun {
-  organisationId: number;
-  rosterId: number | null;
-  mode: RunMode;
-  kind: RunKind;
-  selection: PlanSelection | null;
-  /** The file that was given with the command in place of the configured source. */
-  rosterFile: string | null;
-  leaseKey: string;
-  epoch: number;
-  owner: string;
-  settingsDigest: string;
-  settings: Readonly<Record<string, unknown>>;
-  /** The accepted settings that it is begun under; left out where it is judged by none. */
-  settingsRecordId?: number | undefined;
-  version: string;
-  startedAt: Date;
-}
+/** What a run is begun with; without accepted settings where it is judged by none. */
+type NewRun = Omit<
+  RunRow,
+  | 'runId'
+  | 'accountId'
+  | 'state'
+  | 'stateReasons'
+  | 'haltedBy'
+  | 'stage'
+  | 'resumed'
+  | 'comparedRunId'
+  | 'finishedAt'
+  | 'sums'
+> & { settingsRecordId?: number | undefined };
 
 /** Stores a new run in state `running`. */
 export async function insertRun(database: Queryable, run: NewRun): Promise<RunRow> {
-  const rows = await database.query(
-    runRow,
-    `insert into run (
-       organisation_id, roster_id, mode, kind, selection, state, stage, lease_key, epoch, owner, settings_digest, version, started_at,
-       settings, roster_file, settings_record_id
-     )
-     values ($1, $2, $3, $4, $5, 'running', 'started', $6, $7, $8, $9, $10, $11, $12::text::jsonb, $13, $14)
-     returning *`,
-    [
-      run.organisationId,
-      run.rosterId,
-      run.mode,
-      run.kind,
-      run.selection,
-      run.leaseKey,
-      run.epoch,
-      run.owner,
-      run.settingsDigest,
-      run.version,
-      run.startedAt,
-      JSON.stringify(run.settings),
-      run.rosterFile,
-      run.settingsRecordId ?? null,
-    ],
-  );
-  return firstRow(rows, 'run');
+  const row = { ...run, state: 'running', stage: 'started' };
+  return firstRow(await database.query(runRow, ...toInsert('run', row, 'returning *')), 'run');
 }
 
 /** Takes an open run over: state `running` again, written under the new epoch; `rosterFile` and `settingsRecordId` as of now unless left out. */
@@ -94,16 +74,16 @@ export async function setRunStage(database: Queryable, runId: number, stage: Run
 }
 
 /** Notes under which account a run works; gives the run's mode, which is the account's where there is one. */
-export async function setRunAccount(database: Queryable, runId: number, accountId: number | null): Promise<RunMode> {
-  const rows = await database.query(
-    z.object({ mode: z.enum(runModes) }),
+export function setRunAccount(database: Queryable, runId: number, accountId: number | null): Promise<RunMode> {
+  return readValue(
+    database,
+    z.enum(runModes),
     `update run set account_id = $2,
        mode = coalesce((select case when is_test then 'test' else 'live' end from account where account_id = $2), mode)
      where run_id = $1
      returning mode`,
     [runId, accountId],
   );
-  return firstRow(rows, 'run').mode;
 }
 
 /**
@@ -139,19 +119,12 @@ export async function closeRun(
     sums: RunSums | null;
   },
 ): Promise<void> {
+  const sums = end.sums === null ? null : JSON.stringify(end.sums);
   await database.execute(
     `update run set state = $2, state_reasons = $3, stage = coalesce($4, stage), finished_at = $5, sums = $6::text::jsonb,
        halted_by = $7
      where run_id = $1`,
-    [
-      runId,
-      end.state,
-      [...end.stateReasons],
-      end.stage,
-      end.finishedAt,
-      end.sums === null ? null : JSON.stringify(end.sums),
-      end.haltedBy ?? null,
-    ],
+    [runId, end.state, end.stateReasons, end.stage, end.finishedAt, sums, end.haltedBy ?? null],
   );
   await noteFailedParties(database, runId);
   await noteBillableAttempts(database, runId);
@@ -163,11 +136,7 @@ export async function addRunReasons(
   runId: number,
   { state, reasons }: { state: RunState; reasons: readonly string[] },
 ): Promise<void> {
-  await database.execute('update run set state = $2, state_reasons = $3 where run_id = $1', [
-    runId,
-    state,
-    [...reasons],
-  ]);
+  await database.execute('update run set state = $2, state_reasons = $3 where run_id = $1', [runId, state, reasons]);
 }
 
 // Adding up 100,000 customers takes about two seconds, a million about 20 (measured on 2 cores): a process that is asked to stop has eight.
@@ -200,106 +169,52 @@ async function noteFailedParties(transaction: Queryable, runId: number): Promise
   );
 }
 
-/** A run as stored. */
-export interface RunRow {
-  runId: number;
-  organisationId: number;
-  rosterId: number | null;
-  accountId: number | null;
-  /** Mode of the key that the run works with. */
-  mode: RunMode;
-  kind: RunKind;
-  state: RunState;
-  stateReasons: readonly string[];
-  /** What stopped it early; null where nothing did. */
-  haltedBy: HaltCode | null;
-  stage: RunStage;
-  selection: PlanSelection | null;
-  /** The file that was given with the command in place of the configured source; `-` for standard input. */
-  rosterFile: string | null;
-  leaseKey: string;
-  epoch: number;
-  owner: string;
-  resumed: number;
-  settingsDigest: string;
-  /** The settings it was begun with; null for a run older than that. */
-  settings: Readonly<Record<string, unknown>> | null;
-  version: string;
-  comparedRunId: number | null;
-  startedAt: Date;
-  finishedAt: Date | null;
-  sums: RunSums | null;
-}
-
 /** A run as the database gives it. */
-export const runRow = z
-  .object({
-    run_id: z.number(),
-    organisation_id: z.number(),
-    roster_id: z.number().nullable(),
-    account_id: z.number().nullable(),
-    mode: z.enum(runModes),
-    kind: z.enum(runKinds),
-    state: z.enum(runStates),
-    state_reasons: z.array(z.string()),
-    halted_by: z.enum(haltCodes).nullable(),
-    stage: z.enum(runStages),
-    selection: z.enum(planSelections).nullable(),
-    roster_file: z.string().nullable(),
-    lease_key: z.string(),
-    epoch: z.number(),
-    owner: z.string(),
-    resumed: z.number(),
-    settings_digest: z.string(),
-    settings: z.record(z.string(), z.unknown()).nullable(),
-    version: z.string(),
-    compared_run_id: z.number().nullable(),
-    started_at: z.date(),
-    finished_at: z.date().nullable(),
-    sums: runSumsSchema.nullable(),
-  })
-  .transform(
-    (row): RunRow => ({
-      runId: row.run_id,
-      organisationId: row.organisation_id,
-      rosterId: row.roster_id,
-      accountId: row.account_id,
-      mode: row.mode,
-      kind: row.kind,
-      state: row.state,
-      stateReasons: row.state_reasons,
-      haltedBy: row.halted_by,
-      stage: row.stage,
-      selection: row.selection,
-      rosterFile: row.roster_file,
-      leaseKey: row.lease_key,
-      epoch: row.epoch,
-      owner: row.owner,
-      resumed: row.resumed,
-      settingsDigest: row.settings_digest,
-      settings: row.settings,
-      version: row.version,
-      comparedRunId: row.compared_run_id,
-      startedAt: row.started_at,
-      finishedAt: row.finished_at,
-      sums: row.sums,
-    }),
-  );
+export const runRow = z.object({
+  runId: z.number(),
+  organisationId: z.number(),
+  rosterId: z.number().nullable(),
+  accountId: z.number().nullable(),
+  /** Mode of the key that the run works with. */
+  mode: z.enum(runModes),
+  kind: z.enum(runKinds),
+  state: z.enum(runStates),
+  stateReasons: z.array(z.string()),
+  /** What stopped it early; null where nothing did. */
+  haltedBy: z.enum(haltCodes).nullable(),
+  stage: z.enum(runStages),
+  selection: z.enum(planSelections).nullable(),
+  /** The file that was given with the command in place of the configured source; `-` for standard input. */
+  rosterFile: z.string().nullable(),
+  leaseKey: z.string(),
+  epoch: z.number(),
+  owner: z.string(),
+  resumed: z.number(),
+  settingsDigest: z.string(),
+  /** The settings it was begun with; null for a run older than that. */
+  settings: z.record(z.string(), z.unknown()).nullable(),
+  version: z.string(),
+  comparedRunId: z.number().nullable(),
+  startedAt: z.date(),
+  finishedAt: z.date().nullable(),
+  sums: runSumsSchema.nullable(),
+});
+/** A run as stored. */
+export type RunRow = z.infer<typeof runRow>;
 
 /** The newest run under this lease that never came to its end, or null. */
-export async function findOpenRun(database: Queryable, leaseKey: string): Promise<RunRow | null> {
-  const rows = await database.query(
+export function findOpenRun(database: Queryable, leaseKey: string): Promise<RunRow | null> {
+  return findRow(
+    database,
     runRow,
     `select * from run where lease_key = $1 and state in ('running', 'stopped') order by run_id desc limit 1`,
     [leaseKey],
   );
-  return rows[0] ?? null;
 }
 
 /** The run with this number, or null. */
-export async function readRun(database: Queryable, runId: number): Promise<RunRow | null> {
-  const rows = await database.query(runRow, 'select * from run where run_id = $1', [runId]);
-  return rows[0] ?? null;
+export function readRun(database: Queryable, runId: number): Promise<RunRow | null> {
+  return findRow(database, runRow, 'select * from run where run_id = $1', [runId]);
 }
 
 /** The newest runs, newest first. */
@@ -352,34 +267,34 @@ export async function findUnsentRuns(database: Queryable): Promise<readonly RunR
  * The runs of a roster under an account whose plans were left before they were worked through, since one of them last came to its end:
  * what remains of them is planned anew. `before` is the run that asks; null for one that is not begun.
  */
-export async function findLeftRuns(
+export function findLeftRuns(
   database: Queryable,
   scope: { rosterId: number; accountId: number | null },
   before: number | null,
 ): Promise<readonly number[]> {
-  const rows = await database.query(
-    z.object({ runId: z.number() }),
+  return readColumn(
+    database,
+    z.number(),
     `with screening_run as (
        select run_id, state from run
        where roster_id = $1 and account_id = $2 and kind in (${screeningKindsSql}) and ${isWholeSql('run')} and ($3::bigint is null or run_id < $3)
      )
-     select run_id as "runId" from screening_run
+     select run_id from screening_run
      where state in ('running', 'stopped', 'abandoned')
        and run_id > coalesce((select max(run_id) from screening_run where state in ('complete', 'incomplete')), 0)
      order by run_id`,
     [scope.rosterId, scope.accountId, before],
   );
-  return rows.map(({ runId }) => runId);
 }
 
 /** When a run last saved anything. */
-export async function readLastActivity(database: Queryable, run: RunRow): Promise<Date> {
-  const rows = await database.query(
-    z.object({ last: z.date() }),
+export function readLastActivity(database: Queryable, run: RunRow): Promise<Date> {
+  return readValue(
+    database,
+    z.date(),
     `select greatest($2::timestamptz, $3::timestamptz, max(committed_at)) as last from commit_batch where run_id = $1`,
     [run.runId, run.startedAt, run.finishedAt],
   );
-  return firstRow(rows, 'commit_batch').last;
 }
 
 /** The name of a run as people see it, fit for a folder: UTC date, kind, number. */
@@ -391,55 +306,43 @@ export function toRunId(run: { runId: number; kind: RunKind; startedAt: Date }):
 export const runIdSql = (run: string): string =>
   `to_char(${run}.started_at at time zone 'UTC', 'YYYY-MM-DD') || '-' || ${run}.kind || '-' || ${run}.run_id`;
 
-/** A process that worked on a run, since when, and what it found changed since the run was begun. */
-export interface RunHolder {
-  epoch: number;
-  owner: string;
-  takenAt: Date;
-  differences: readonly string[];
-}
-
 const holderRow = z.object({
   epoch: z.number(),
   owner: z.string(),
   takenAt: z.date(),
-  differences: z.array(z.string()),
-}) satisfies z.ZodType<RunHolder>;
+  differences: z.array(z.string()).readonly(),
+});
+/** A process that worked on a run, since when, and what it found changed since the run was begun. */
+export type RunHolder = z.infer<typeof holderRow>;
 
 /** Notes who works on a run from now on. */
 export async function noteRunHolder(transaction: Queryable, runId: number, holder: RunHolder): Promise<void> {
-  await transaction.execute(
-    'insert into run_holder (run_id, epoch, owner, taken_at, differences) values ($1, $2, $3, $4, $5)',
-    [runId, holder.epoch, holder.owner, holder.takenAt, [...holder.differences]],
-  );
+  await transaction.execute(...toInsert('run_holder', { runId, ...holder }));
 }
 
 /** Everybody who worked on a run, in order. */
 export async function readRunHolders(database: Queryable, runId: number): Promise<readonly RunHolder[]> {
   return database.query(
     holderRow,
-    'select epoch, owner, taken_at as "takenAt", differences from run_holder where run_id = $1 order by epoch',
+    'select epoch, owner, taken_at, differences from run_holder where run_id = $1 order by epoch',
     [runId],
   );
 }
 
 /** Notes that a run works under the key of this fingerprint, from `now` on; a key that is known stays as it is. */
 export async function noteRunKey(database: Queryable, runId: number, fingerprint: string, now: Date): Promise<void> {
-  await database.execute(
-    `insert into run_key (run_id, fingerprint, first_used_at) values ($1, $2, $3)
-     on conflict (run_id, fingerprint) do nothing`,
-    [runId, fingerprint, now],
-  );
+  const row = { runId, fingerprint, firstUsedAt: now };
+  await database.execute(...toInsert('run_key', row, 'on conflict (run_id, fingerprint) do nothing'));
 }
 
 /** The fingerprints of the keys that a run worked under, in the order of their first use. */
-export async function readRunKeys(database: Queryable, runId: number): Promise<readonly string[]> {
-  const rows = await database.query(
-    z.object({ fingerprint: z.string() }),
+export function readRunKeys(database: Queryable, runId: number): Promise<readonly string[]> {
+  return readColumn(
+    database,
+    z.string(),
     'select fingerprint from run_key where run_id = $1 order by first_used_at, fingerprint',
     [runId],
   );
-  return rows.map((row) => row.fingerprint);
 }
 
 const cadenceSchema: z.ZodType<Cadence> = z.object({
@@ -457,13 +360,8 @@ export async function setRunCadence(transaction: Queryable, runId: number, caden
 }
 
 /** The cadence that a run planned with, or null where none was recorded: a sweep, an import, a run older than that. */
-export async function readRunCadence(database: Queryable, runId: number): Promise<Cadence | null> {
-  const rows = await database.query(
-    z.object({ cadence: cadenceSchema.nullable() }),
-    'select cadence from run where run_id = $1',
-    [runId],
-  );
-  return rows[0]?.cadence ?? null;
+export function readRunCadence(database: Queryable, runId: number): Promise<Cadence | null> {
+  return findValue(database, cadenceSchema.nullable(), 'select cadence from run where run_id = $1', [runId]);
 }
 
 /**

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { DatabaseError, firstRow, type Queryable, requireAll, type Transaction } from './database/database.js';
-
 import { plainSql, takeRoom } from './roster-settling.js';
 
 /** Rows of a staged snapshot that stand by themselves, with what their customers need. */
@@ -59,12 +58,7 @@ export async function saveRequests(
   }
 }
 
-async function insertRequests(
-  transaction: Queryable,
-  origin: RequestOrigin,
-  plain: PlainCounts,
-  onConflict: string,
-): Promise<number> {
+async function insertRequests(transaction: Queryable, origin: RequestOrigin, plain: PlainCounts, onConflict: string) {
   await takeRoom(transaction);
   const { runId, organisationId, isFirst } = origin;
   const own = isFirst ? await insertOwnRequests(transaction, origin, onConflict) : 0;
@@ -94,11 +88,11 @@ async function insertOwnRequests(
   onConflict: string,
 ): Promise<number> {
   const found = await transaction.query(
-    z.object({ any_known: z.boolean() }),
+    z.object({ anyKnown: z.boolean() }),
     'select exists (select from screening_request where organisation_id = $1) as any_known',
     [organisationId],
   );
-  const { any_known: anyKnown } = firstRow(found, 'screening_request');
+  const { anyKnown } = firstRow(found, 'screening_request');
   return transaction.execute(
     `insert into screening_request (request_id, organisation_id, type, name) overriding system value
      select $3::bigint + ordinal, $2, type, name

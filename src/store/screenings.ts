@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ChangedParty, PartySaid } from '../changes/match-changes.js';
-import type { Match, PartyState } from '../matches/match.js';
+import type { Match } from '../matches/match.js';
 import { partyTypes, riskTiers } from '../vocabulary.js';
 import { type Database, firstRow, type Queryable, requireRows } from './database/database.js';
 import { judgedTierSql, partySaidSchema, partySaidSql, storedMatchSchema } from './row-shapes.js';
@@ -28,12 +28,7 @@ export async function saveScreeningResults(
 }
 
 /** Saves results of one outcome and reason. */
-async function saveAlike(
-  transaction: Queryable,
-  runId: number,
-  batchId: number,
-  results: readonly ScreeningResult[],
-): Promise<void> {
+async function saveAlike(transaction: Queryable, runId: number, batchId: number, results: readonly ScreeningResult[]) {
   const [first] = results;
   if (first === undefined) return;
   // No join: a plan that was just made has no statistics yet, and a join walks through the whole run for every batch.
@@ -61,22 +56,14 @@ export async function failRemaining(transaction: Queryable, runId: number, reaso
   );
 }
 
+const taskRow = z.object({
+  requestId: z.number(),
+  type: z.enum(partyTypes),
+  name: z.string(),
+  parties: z.array(z.object({ partyId: z.number(), customerVersion: z.number() })),
+});
 /** One search that a run still has to make, and the parties it answers for. */
-export interface SearchTask {
-  requestId: number;
-  type: 'person' | 'entity';
-  name: string;
-  parties: readonly { partyId: number; customerVersion: number }[];
-}
-
-const taskRow = z
-  .object({
-    request_id: z.number(),
-    type: z.enum(partyTypes),
-    name: z.string(),
-    parties: z.array(z.object({ partyId: z.number(), customerVersion: z.number() })),
-  })
-  .transform(({ request_id: requestId, ...task }): SearchTask => ({ requestId, ...task }));
+export type SearchTask = z.infer<typeof taskRow>;
 
 const pageRow = z
   .object({ partyIds: z.array(z.number()) })
@@ -139,10 +126,7 @@ function readPage(database: Queryable, runId: number, page: Page): Promise<Searc
 }
 
 /** How many distinct searches a run has planned and how many of them remain. */
-export async function countSearchTasks(
-  database: Queryable,
-  runId: number,
-): Promise<{ total: number; remaining: number }> {
+export async function countSearchTasks(database: Queryable, runId: number) {
   const rows = await database.query(
     z.object({ total: z.number(), remaining: z.number() }),
     `select count(distinct request_id)::integer as total,
@@ -154,10 +138,7 @@ export async function countSearchTasks(
 }
 
 /** A search that this run has had answered, to ask once more as a control; undefined when there is none yet. */
-export async function findAnsweredRequest(
-  database: Queryable,
-  runId: number,
-): Promise<{ type: 'person' | 'entity'; name: string } | undefined> {
+export async function findAnsweredRequest(database: Queryable, runId: number) {
   const [row] = await database.query(
     z.object({ type: z.enum(partyTypes), name: z.string() }),
     `select request.type, request.name
@@ -170,10 +151,7 @@ export async function findAnsweredRequest(
 }
 
 /** How many distinct searches of a run remain, and how many of them are of customers that were never screened. */
-export async function countRemainingSearches(
-  database: Queryable,
-  runId: number,
-): Promise<{ searches: number; ofNew: number }> {
+export async function countRemainingSearches(database: Queryable, runId: number) {
   const rows = await database.query(
     z.object({ searches: z.number(), ofNew: z.number() }),
     `select count(distinct request_id)::integer as searches,
@@ -195,7 +173,7 @@ export async function readConfirmedMatches(
   if (partyIds.length === 0) return new Map();
   const rows = await database.query(
     row,
-    `select party_id as "partyId", array_agg(listed ->> 'id') as "matchIds"
+    `select party_id, array_agg(listed ->> 'id') as "matchIds"
      from review_item where party_id = any ($2::bigint[]) and account_id = $1 and is_confirmed
      group by party_id`,
     [accountId, [...partyIds]],
@@ -203,19 +181,26 @@ export async function readConfirmedMatches(
   return new Map(rows.map(({ partyId, matchIds }) => [partyId, new Set(matchIds)]));
 }
 
-/** The last valid answer for a party on an account. */
-export interface PartyStateRow {
-  partyId: number;
-  requestId: number;
-  responseId: number;
-  customerVersion: number;
-  settingsDigest: string;
+const stateRow = z.object({
+  partyId: z.number(),
+  requestId: z.number(),
+  responseId: z.number(),
+  customerVersion: z.number(),
+  settingsDigest: z.string(),
   /** Scores last reported where they differ from the answer's, by match id. */
-  reportedScores: Readonly<Record<string, number>>;
+  reportedScores: z
+    .record(z.string(), z.number())
+    .nullable()
+    .transform((scores): Readonly<Record<string, number>> => scores ?? {}),
   /** Known matches that cut lists have hidden since. */
-  unreturned: readonly Match[];
-  state: PartyState;
-}
+  unreturned: z
+    .array(storedMatchSchema)
+    .nullable()
+    .transform((matches): readonly Match[] => matches ?? []),
+  state: z.enum(['clear', 'below_threshold', 'incompletely_seen', 'open_hit']),
+});
+/** The last valid answer for a party on an account. */
+export type PartyStateRow = z.infer<typeof stateRow>;
 
 /** A party state to save. */
 export interface NewPartyState extends PartyStateRow {
@@ -223,36 +208,8 @@ export interface NewPartyState extends PartyStateRow {
   isKnown: boolean;
 }
 
-const stateRow = z
-  .object({
-    party_id: z.number(),
-    request_id: z.number(),
-    response_id: z.number(),
-    customer_version: z.number(),
-    settings_digest: z.string(),
-    reported_scores: z.record(z.string(), z.number()).nullable(),
-    unreturned: z.array(storedMatchSchema).nullable(),
-    state: z.enum(['clear', 'below_threshold', 'incompletely_seen', 'open_hit']),
-  })
-  .transform(
-    (row): PartyStateRow => ({
-      partyId: row.party_id,
-      requestId: row.request_id,
-      responseId: row.response_id,
-      customerVersion: row.customer_version,
-      settingsDigest: row.settings_digest,
-      reportedScores: row.reported_scores ?? {},
-      unreturned: row.unreturned ?? [],
-      state: row.state,
-    }),
-  );
-
 /** The last valid answers for these parties, by party id. */
-export async function readPartyStates(
-  database: Queryable,
-  accountId: number,
-  partyIds: readonly number[],
-): Promise<ReadonlyMap<number, PartyStateRow>> {
+export async function readPartyStates(database: Queryable, accountId: number, partyIds: readonly number[]) {
   const rows = await database.query(
     stateRow,
     `select party_id, request_id, response_id, customer_version, settings_digest, reported_scores, unreturned, state
@@ -266,11 +223,7 @@ export async function readPartyStates(
  * Holds the states that `partiesSql` gives (rows of `account_id` and `party_id`) until the transaction ends, in the order in which everybody
  * holds them: two transactions that update the same states never wait for each other.
  */
-export async function holdStates(
-  transaction: Queryable,
-  partiesSql: string,
-  parameters: readonly unknown[],
-): Promise<void> {
+export async function holdStates(transaction: Queryable, partiesSql: string, parameters: readonly unknown[]) {
   await transaction.execute(
     `select from party_state where (account_id, party_id) in (${partiesSql})
      order by party_id, account_id for no key update`,
@@ -286,11 +239,7 @@ interface StateKey {
 }
 
 /** Saves the newest valid answers of parties in place of the former ones, which stay beside them until a later run answers. */
-export async function savePartyStates(
-  transaction: Queryable,
-  key: StateKey,
-  states: readonly NewPartyState[],
-): Promise<void> {
+export async function savePartyStates(transaction: Queryable, key: StateKey, states: readonly NewPartyState[]) {
   const others = states.filter(({ isKnown }) => !isKnown);
   await Promise.all([dateStates(transaction, key, states, others), replaceStates(transaction, key, others)]);
 }
@@ -329,8 +278,7 @@ async function replaceStates(transaction: Queryable, key: StateKey, states: read
        account_id, run_id, screened_at, party_id, request_id, response_id, customer_version, settings_digest, state,
        reported_scores, unreturned
      )
-     select $1, $2, $3, party_id, request_id, response_id, customer_version, settings_digest, state,
-       reported_scores, unreturned
+     select $1, $2, $3, party_id, request_id, response_id, customer_version, settings_digest, state, reported_scores, unreturned
      from jsonb_to_recordset($4::text::jsonb) as row (
        party_id bigint, request_id bigint, response_id bigint, customer_version integer, settings_digest text, state text,
        reported_scores jsonb, unreturned jsonb
@@ -377,7 +325,7 @@ export async function readChangedParties(
   if (parties.length === 0) return new Map();
   const rows = await database.query(
     partyRow,
-    `select asked.party_id as "partyId", ${judgedTierSql} as "riskTier",
+    `select asked.party_id, ${judgedTierSql} as "riskTier",
        version.record -> 'parties' -> party.ordinal::integer ->> 'birthDate' as "birthDate",
        version.record -> 'parties' -> party.ordinal::integer -> 'countries' as countries,
        coalesce((
@@ -430,14 +378,15 @@ function findGone(events: readonly { kind: string; before: Match }[]): readonly 
 export const listableOutcomes = ['remaining', 'failed', 'skipped'] as const;
 export type ListableOutcome = (typeof listableOutcomes)[number];
 
-/** A customer of a run and why it stands as it does. */
-export interface ListedCustomer {
-  reference: string;
+const listedRow = z.object({
+  reference: z.string(),
   /** Why it was asked about. */
-  planned: string;
+  planned: z.string(),
   /** Why it failed or was skipped; null for one that remains. */
-  because: string | null;
-}
+  because: z.string().nullable(),
+});
+/** A customer of a run and why it stands as it does. */
+export type ListedCustomer = z.infer<typeof listedRow>;
 
 /** Counts the customers that a run asked about, by the reason; one with several parties counts under each of their reasons. */
 export async function countPlanReasons(database: Queryable, runId: number): Promise<Readonly<Record<string, number>>> {
@@ -462,7 +411,7 @@ export async function listRunCustomers(
   page: { after: string | null; limit: number },
 ): Promise<readonly ListedCustomer[]> {
   return database.query(
-    z.object({ reference: z.string(), planned: z.string(), because: z.string().nullable() }),
+    listedRow,
     `select customer.reference, min(screening.plan_reason) as planned,
        min(screening.outcome_reason) filter (where screening.outcome = $2) as because
      from screening

@@ -3,7 +3,7 @@ import type { DetailCounts } from '../reports/list-facts.js';
 import type { RunFacts, SpanRunFacts } from '../reports/run-facts.js';
 import { readCanaryFacts } from './canaries.js';
 import { countMatchChanges } from './changes.js';
-import type { Database, Queryable } from './database/database.js';
+import { type Database, findValue, type Queryable, readColumn } from './database/database.js';
 import { readDetailCounts } from './match-details.js';
 import { readRunFacts } from './report-facts.js';
 import { readRosterAcceptances } from './roster-imports.js';
@@ -20,11 +20,7 @@ export interface SpanOfRuns extends SpanBounds {
 }
 
 /** Everything stored about the runs of a span: how things stand as the last one left them, and what all of them found. */
-export async function readSpanFacts(
-  database: Queryable,
-  span: SpanOfRuns,
-  lists: Pick<Database, 'cursor'>,
-): Promise<RunFacts> {
+export async function readSpanFacts(database: Queryable, span: SpanOfRuns, lists: Pick<Database, 'cursor'>) {
   const { name, runs, last, from, until, asOf } = span;
   const [first] = runs;
   const others = runs.filter(({ runId }) => runId !== last.runId);
@@ -121,11 +117,7 @@ interface SpanBounds {
 }
 
 /** The runs about rosters that were begun in a span, of one roster where it is named, in order; single checks and sweeps are none. */
-export async function readSpanRuns(
-  database: Queryable,
-  { from, until }: SpanBounds,
-  roster: string | null,
-): Promise<readonly RunRow[]> {
+export async function readSpanRuns(database: Queryable, { from, until }: SpanBounds, roster: string | null) {
   return database.query(
     runRow,
     `select run.* from run join roster on roster.roster_id = run.roster_id
@@ -137,27 +129,23 @@ export async function readSpanRuns(
 }
 
 /** The sweeps of a run's account that came to their end in a span. */
-async function readSpanSweeps(
-  database: Queryable,
-  run: RunRow,
-  { from, until }: SpanBounds,
-): Promise<readonly number[]> {
-  const rows = await database.query(
-    z.object({ runId: z.number() }),
-    `select swept.run_id as "runId" from run swept join sweep on sweep.run_id = swept.run_id
+function readSpanSweeps(database: Queryable, run: RunRow, { from, until }: SpanBounds): Promise<readonly number[]> {
+  return readColumn(
+    database,
+    z.number(),
+    `select swept.run_id from run swept join sweep on sweep.run_id = swept.run_id
      where swept.organisation_id = $1 and swept.account_id = $2 and swept.finished_at >= $3 and swept.finished_at < $4
      order by swept.run_id`,
     [run.organisationId, run.accountId, from, until],
   );
-  return rows.map(({ runId }) => runId);
 }
 
 /** The settings of the roster's last run before this one; null where nothing is known of them. */
-async function readSettingsBefore(database: Queryable, run: RunRow): Promise<number | null> {
-  const rows = await database.query(
-    z.object({ recordId: z.number().nullable() }),
+function readSettingsBefore(database: Queryable, run: RunRow): Promise<number | null> {
+  return findValue(
+    database,
+    z.number().nullable(),
     `select settings_record_id as "recordId" from run where roster_id = $1 and run_id < $2 order by run_id desc limit 1`,
     [run.rosterId, run.runId],
   );
-  return rows[0]?.recordId ?? null;
 }

@@ -1,6 +1,5 @@
 import type { ColumnDoubts, DoubtedRow } from '../roster/doubts.js';
 import type { Queryable } from './database/database.js';
-
 import { relatedPath, type StagedImport } from './roster-settling.js';
 
 /** Whose snapshot it is and where it came from. */
@@ -65,11 +64,7 @@ export async function saveUnaccepted(transaction: Queryable, origin: ImportOrigi
  * Keeps the new ids that a held roster names, its rejected rows included; of an earlier held roster only those stay that this one names too.
  * Nothing else of a held roster counts. Gives how many ids wait because of it.
  */
-export async function saveHeldIds(
-  transaction: Queryable,
-  { runId, rosterId, isDelta }: StagedImport,
-  heldAt: Date,
-): Promise<number> {
+export async function saveHeldIds(transaction: Queryable, { runId, rosterId, isDelta }: StagedImport, heldAt: Date) {
   await transaction.execute(
     `delete from unaccepted_customer unaccepted
      where roster_id = $2 and reason = 'roster_held' and not $3 and not exists (
@@ -95,8 +90,7 @@ export async function saveUnreadableParties(transaction: Queryable, origin: Impo
   const { runId, rosterId, importedAt, isDelta } = origin;
   await transaction.execute(
     `with named as materialized (
-       select reference,
-         count(distinct fields::text) filter (where reject_reason is not null) as unreadable,
+       select reference, count(distinct fields::text) filter (where reject_reason is not null) as unreadable,
          count(distinct party) filter (where reject_reason is null) as readable
        from roster_party_staging
        where run_id = $1 and reference is not null and reject_reason is distinct from 'unknown_customer'

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { firstRow, type Queryable } from './database/database.js';
+import { type Queryable, readValue } from './database/database.js';
 import { holdStates } from './screenings.js';
 
 /** SQL: the screening was answered after the last round of control searches of its run ($1) that passed. */
@@ -8,13 +8,13 @@ export const isUnconfirmedSql = `
   and screening.batch_id > (select coalesce(confirmed_batch_id, 0) from run where run.run_id = $1)`;
 
 /** The last batch that a run has saved: what a round of control searches that begins now can confirm. 0 before the first. */
-export async function readLastBatch(database: Queryable, runId: number): Promise<number> {
-  const rows = await database.query(
-    z.object({ last: z.number() }),
+export function readLastBatch(database: Queryable, runId: number): Promise<number> {
+  return readValue(
+    database,
+    z.number(),
     'select coalesce(max(batch_id), 0) as last from commit_batch where run_id = $1',
     [runId],
   );
-  return firstRow(rows, 'commit_batch').last;
 }
 
 /** Confirms what a run has saved up to and including this batch: no later control search takes it back. */
@@ -26,15 +26,15 @@ export async function confirmAnswers(transaction: Queryable, runId: number, last
 }
 
 /** How many customers a run has answered for whose answers no control search has confirmed. */
-export async function countUnconfirmed(database: Queryable, runId: number): Promise<number> {
-  const rows = await database.query(
-    z.object({ customers: z.number() }),
+export function countUnconfirmed(database: Queryable, runId: number): Promise<number> {
+  return readValue(
+    database,
+    z.number(),
     `select count(distinct party.customer_id)::integer as customers
      from screening join party using (party_id)
      where screening.run_id = $1 and ${isUnconfirmedSql}`,
     [runId],
   );
-  return firstRow(rows, 'screening').customers;
 }
 
 const changeColumns = `change_id, run_id, batch_id, party_id, customer_version, kind, severity, rule, adjustments, birth_date_agreement,
@@ -74,12 +74,7 @@ export async function takeBackAnswers(
 }
 
 /** Takes back the answers to these searches of a run, which remain to be made again. */
-export async function putBackSearches(
-  transaction: Queryable,
-  runId: number,
-  requestIds: readonly number[],
-  now: Date,
-): Promise<void> {
+export async function putBackSearches(transaction: Queryable, runId: number, requestIds: readonly number[], now: Date) {
   await moveAside(transaction, runId, requestIds, now);
   await transaction.execute(
     `update screening set outcome = 'remaining', outcome_reason = null, response_id = null, batch_id = null
@@ -126,12 +121,7 @@ const heldAnswerSql = `case when state.run_id = $1 and (state.former_run_id is n
   )
 end`;
 
-async function restoreStates(
-  transaction: Queryable,
-  runId: number,
-  takenSql: string,
-  searches: readonly unknown[],
-): Promise<void> {
+async function restoreStates(transaction: Queryable, runId: number, takenSql: string, searches: readonly unknown[]) {
   /** SQL: the state is one that this run ($1) has given and takes back. */
   const isTakenBackSql = `
     party_state.account_id = run.account_id and party_state.run_id = run.run_id and run.run_id = $1
@@ -173,9 +163,10 @@ async function restoreStates(
 }
 
 /** How many changes of a run were told, by provisional mail or in a report of the run when it was stopped, before they were taken back. */
-export async function countToldAndTakenBack(database: Queryable, runId: number): Promise<number> {
-  const rows = await database.query(
-    z.object({ changes: z.number() }),
+export function countToldAndTakenBack(database: Queryable, runId: number): Promise<number> {
+  return readValue(
+    database,
+    z.number(),
     `select count(*)::integer as changes
      from taken_back_change change join commit_batch batch using (batch_id)
      where change.run_id = $1
@@ -194,7 +185,6 @@ export async function countToldAndTakenBack(database: Queryable, runId: number):
      )`,
     [runId],
   );
-  return firstRow(rows, 'taken_back_change').changes;
 }
 
 /**

@@ -1,41 +1,29 @@
 import { z } from 'zod';
-import type { RunState } from '../vocabulary.js';
 import { runStates } from '../vocabulary.js';
-import type { Queryable } from './database/database.js';
+import { findRow, type Queryable } from './database/database.js';
 import { isNightSql, isWholeSql, takenAtSql } from './metrics.js';
 import { runIdSql } from './runs.js';
 
-/** A run of a nightly job. */
-export interface NightFacts {
-  runId: number;
-  /** As people see it. */
-  name: string;
-  state: RunState;
-  reasons: readonly string[];
-  /** When it began, or was last gone on with. */
-  takenAt: Date;
-  /** Customers whose searches failed in it. */
-  failed: number;
-  /** Whether a control search of it failed. */
-  hasFailedCanary: boolean;
-  /** Of a sweep: whether it was proven complete; null for anything else, and before its end. */
-  isProven: boolean | null;
-}
-
 const nightRow = z.object({
   runId: z.number(),
+  /** As people see it. */
   name: z.string(),
   state: z.enum(runStates),
   reasons: z.array(z.string()),
+  /** When it began, or was last gone on with. */
   takenAt: z.date(),
+  /** Customers whose searches failed in it. */
   failed: z.number(),
+  /** Whether a control search of it failed. */
   hasFailedCanary: z.boolean(),
+  /** Of a sweep: whether it was proven complete; null for anything else, and before its end. */
   isProven: z.boolean().nullable(),
-}) satisfies z.ZodType<NightFacts>;
+});
+/** A run of a nightly job. */
+export type NightFacts = z.infer<typeof nightRow>;
 
-const nightColumns = `run.run_id as "runId", ${runIdSql('run')} as name, run.state, run.state_reasons as reasons,
-  ${takenAtSql('run')} as "takenAt",
-  coalesce((run.sums #>> '{counts,failed}')::integer, 0) as failed,
+const nightColumns = `run.run_id, ${runIdSql('run')} as name, run.state, run.state_reasons as reasons,
+  ${takenAtSql('run')} as "takenAt", coalesce((run.sums #>> '{counts,failed}')::integer, 0) as failed,
   exists (select from canary_outcome where canary_outcome.run_id = run.run_id and verdict = 'failed') as "hasFailedCanary",
   (select proven from sweep where sweep.run_id = run.run_id) as "isProven"`;
 
@@ -70,43 +58,36 @@ export async function findLastSweeps(database: Queryable, organisationId: number
 
 async function findNights(database: Queryable, fromSql: string, values: readonly unknown[]): Promise<Nights> {
   const findNewest = async (excluded: string): Promise<NightFacts | null> => {
-    const rows = await database.query(
+    return findRow(
+      database,
       nightRow,
       `select ${nightColumns} ${fromSql} and run.state not in (${excluded}) order by run.run_id desc limit 1`,
       values,
     );
-    return rows[0] ?? null;
   };
   const begun = await findNewest(`'abandoned'`);
   return { begun, ended: begun?.state === 'running' ? await findNewest(`'abandoned', 'running'`) : begun };
 }
 
-/** A run that has not come to its end, and whether anybody works on it. */
-export interface RunningFacts {
-  runId: number;
-  name: string;
-  kind: string;
-  roster: string | null;
-  owner: string;
+const runningRow = z.object({
+  runId: z.number(),
+  name: z.string(),
+  kind: z.string(),
+  roster: z.string().nullable(),
+  owner: z.string(),
   /** Milliseconds since its owner was last heard of; null while the owner holds the lock of the run. */
-  silentMs: number | null;
+  silentMs: z.number().nullable(),
   /** When it was begun, gone on with, or last saved anything. */
-  activeAt: Date;
-}
+  activeAt: z.date(),
+});
+/** A run that has not come to its end, and whether anybody works on it. */
+export type RunningFacts = z.infer<typeof runningRow>;
 
 /** The runs that are not closed, by the locks that their owners hold at this moment of the database's clock. */
 export async function readRunning(database: Queryable, organisationId: number): Promise<readonly RunningFacts[]> {
   return database.query(
-    z.object({
-      runId: z.number(),
-      name: z.string(),
-      kind: z.string(),
-      roster: z.string().nullable(),
-      owner: z.string(),
-      silentMs: z.number().nullable(),
-      activeAt: z.date(),
-    }),
-    `select run.run_id as "runId", ${runIdSql('run')} as name, run.kind, roster.name as roster, run.owner,
+    runningRow,
+    `select run.run_id, ${runIdSql('run')} as name, run.kind, roster.name as roster, run.owner,
        case when not coalesce(lease.epoch = run.epoch and lease.expires_at > clock_timestamp(), false) then
          greatest(0, extract(epoch from clock_timestamp() - coalesce(
            case when lease.epoch = run.epoch then lease.heartbeat_at end, run.started_at

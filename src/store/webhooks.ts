@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { runModes, worstTopics } from '../vocabulary.js';
-import { type Database, firstRow, type Queryable } from './database/database.js';
+import { type Database, type Queryable, readValue } from './database/database.js';
 
 /** Where changes of state are told, and which; all of them where nothing is said. */
 interface WebhookTarget {
@@ -10,11 +10,7 @@ interface WebhookTarget {
 }
 
 /** Has the database know who is to be told of changes from now on. */
-export async function saveWebhooks(
-  transaction: Queryable,
-  organisationId: number,
-  webhooks: readonly WebhookTarget[],
-): Promise<void> {
+export async function saveWebhooks(transaction: Queryable, organisationId: number, webhooks: readonly WebhookTarget[]) {
   const rows = webhooks.map(({ url, states = null, rosters = null }) => ({ url, states, rosters }));
   await transaction.execute(
     `with configured as (
@@ -42,6 +38,7 @@ export async function saveWebhooks(
 }
 
 const timeShape = z.coerce.date().nullable();
+/** A change of state that a webhook is sent. */
 const eventRow = z.object({
   webhookId: z.number(),
   url: z.string(),
@@ -60,17 +57,15 @@ const eventRow = z.object({
     changedAt: z.coerce.date(),
   }),
 });
-/** A change of state that is to be told to a webhook. */
-type WebhookEvent = z.infer<typeof eventRow>;
 
 /** Whether this login may put changes of state into messages and note what became of them; reviewers need no such rights. */
-export async function maySendWebhooks(database: Queryable): Promise<boolean> {
-  const rows = await database.query(
-    z.object({ isAllowed: z.boolean() }),
+export function maySendWebhooks(database: Queryable): Promise<boolean> {
+  return readValue(
+    database,
+    z.boolean(),
     `select has_table_privilege('webhook_event', 'delete') and has_table_privilege('outbox', 'insert')
        and has_table_privilege('outbox', 'update') as "isAllowed"`,
   );
-  return firstRow(rows, 'webhook_event').isAllowed;
 }
 
 /** SQL: the change (`waiting`) is held until its run is accepted, or comes after such a change of the same customer. */
@@ -85,11 +80,7 @@ const isHeldSql = `exists (
 /**
  * Takes the oldest changes that are in no message yet and not held, at most so many, all for one webhook; none when all are in messages.
  */
-export function takeWebhookEvents(
-  transaction: Queryable,
-  organisationId: number,
-  limit: number,
-): Promise<readonly WebhookEvent[]> {
+export function takeWebhookEvents(transaction: Queryable, organisationId: number, limit: number) {
   return transaction.query(
     eventRow,
     `with taken as (
@@ -105,7 +96,7 @@ export function takeWebhookEvents(
        )
        returning webhook_id, change_id
      )
-     select webhook.webhook_id as "webhookId", webhook.url, jsonb_build_object(
+     select webhook.webhook_id, webhook.url, jsonb_build_object(
          'sequence', change.change_id, 'roster', roster.name, 'reference', customer.reference,
          'from', change.from_state, 'to', change.to_state, 'reason', change.reason,
          'asOf', change.as_of, 'dueAt', change.due_at, 'expiresAt', change.expires_at,
@@ -136,12 +127,7 @@ export async function postponeWebhook(database: Queryable, url: string, until: D
  * Makes messages due at once, whatever became of them but being put aside, and tried until `giveUpAt` at least; with them whatever waits for
  * the same addresses. All of it is due in the order in which it was queued.
  */
-export async function makeWebhooksDue(
-  database: Queryable,
-  outboxIds: readonly number[],
-  now: Date,
-  giveUpAt: Date,
-): Promise<void> {
+export async function makeWebhooksDue(database: Queryable, outboxIds: readonly number[], now: Date, giveUpAt: Date) {
   await database.execute(
     // Not queued later than now, should a clock have been ahead then.
     `update outbox set state = 'queued', next_attempt_at = least(queued_at, $2::timestamptz),
@@ -155,14 +141,14 @@ export async function makeWebhooksDue(
 }
 
 /** How many messages to webhooks wait to be sent, and changes to be put into messages. */
-export async function countWaiting(database: Queryable, organisationId: number): Promise<number> {
-  const rows = await database.query(
-    z.object({ waiting: z.number() }),
+export function countWaiting(database: Queryable, organisationId: number): Promise<number> {
+  return readValue(
+    database,
+    z.number(),
     `select (select count(*) from outbox where organisation_id = $1 and kind = 'webhook' and state = 'queued')
        + (select count(*) from webhook_event join webhook using (webhook_id) where organisation_id = $1) as waiting`,
     [organisationId],
   );
-  return firstRow(rows, 'outbox').waiting;
 }
 
 const statusRow = z.object({
@@ -197,16 +183,11 @@ export type CustomerStatus = z.infer<typeof statusRow>;
 const rowsAtOnce = 2_000;
 
 /** How the customers in scope of these rosters stand now, all as of one moment, by roster and reference. */
-export function readCustomerStatuses(
-  database: Database,
-  organisation: string,
-  rosters: readonly string[],
-): AsyncIterable<CustomerStatus[]> {
+export function readCustomerStatuses(database: Database, organisation: string, rosters: readonly string[]) {
   return database.cursor(
     statusRow,
-    `select roster, reference, in_scope as "inScope", state, worst_topic as "worstTopic", waiting, held, reason, because, last_state as "lastState", as_of as "asOf", never_screened as "neverScreened", due_at as "dueAt",
-       expires_at as "expiresAt", is_provisional as "isProvisional", risk_tier as "riskTier", mode,
-       run_id as "runId", changed_at as "changedAt"
+    `select roster, reference, in_scope, state, worst_topic, waiting, held, reason, because, last_state, as_of, never_screened, due_at,
+       expires_at, is_provisional, risk_tier, mode, run_id, changed_at
      from customer_screening_status
      where organisation = $1 and roster = any ($2::text[])
      order by roster collate "C", reference collate "C"`,
@@ -229,20 +210,14 @@ export async function recordStateChanges(
   { withNew }: { withNew: boolean },
 ): Promise<number> {
   await transaction.execute(judgeAtSql, [now.toISOString()]);
-  const rows = await transaction.query(
-    z.object({ recorded: z.number() }),
-    'select record_state_changes($1, null, $2) as recorded',
-    [rosterId, withNew],
-  );
-  return firstRow(rows, 'customer_state_change').recorded;
+  return readValue(transaction, z.number(), 'select record_state_changes($1, null, $2) as recorded', [
+    rosterId,
+    withNew,
+  ]);
 }
 
 /** How many customers of a roster are in which state at this moment. */
-export async function countStates(
-  transaction: Queryable,
-  rosterId: number,
-  now: Date,
-): Promise<Readonly<Record<string, number>>> {
+export async function countStates(transaction: Queryable, rosterId: number, now: Date) {
   await transaction.execute(judgeAtSql, [now.toISOString()]);
   const rows = await transaction.query(
     z.object({ state: z.string(), customers: z.number() }),
@@ -253,18 +228,15 @@ export async function countStates(
 }
 
 /** The newest change of state of all; 0 before the first. */
-export async function readLastStateChange(transaction: Queryable): Promise<number> {
-  const rows = await transaction.query(
-    z.object({ last: z.number() }),
-    'select coalesce(max(change_id), 0) as last from customer_state_change',
-  );
-  return firstRow(rows, 'customer_state_change').last;
+export function readLastStateChange(transaction: Queryable): Promise<number> {
+  return readValue(transaction, z.number(), 'select coalesce(max(change_id), 0) as last from customer_state_change');
 }
 
 /** How many customers of a roster the changes after this one have made open hits that were known and were neither open nor confirmed. */
-export async function countNewlyOpen(transaction: Queryable, rosterId: number, after: number): Promise<number> {
-  const rows = await transaction.query(
-    z.object({ customers: z.number() }),
+export function countNewlyOpen(transaction: Queryable, rosterId: number, after: number): Promise<number> {
+  return readValue(
+    transaction,
+    z.number(),
     `select count(distinct change.customer_id)::integer as customers
      from customer_state_change change
      join customer on customer.customer_id = change.customer_id and customer.roster_id = $1
@@ -277,7 +249,6 @@ export async function countNewlyOpen(transaction: Queryable, rosterId: number, a
      where change.change_id > $2 and change.to_state = 'open_hit' and before.to_state not in ('open_hit', 'confirmed')`,
     [rosterId, after],
   );
-  return firstRow(rows, 'customer_state_change').customers;
 }
 
 /** Keeps the changes after this one from webhooks until a run is accepted; gives how many messages wait. */

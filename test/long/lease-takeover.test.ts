@@ -49,9 +49,9 @@ async function takeOver(site: CliOptions, url: string) {
   const closed = once(heir, 'close');
   await closed;
   const database = await openDatabase({ url }, 'tests');
-  const [lease] = await database.query(z.object({ acquired_at: z.date() }), 'select acquired_at from lease');
+  const [lease] = await database.query(z.object({ acquiredAt: z.date() }), 'select acquired_at from lease');
   await database.close();
-  const seconds = ((lease?.acquired_at.getTime() ?? 0) - began.getTime()) / 1_000;
+  const seconds = ((lease?.acquiredAt.getTime() ?? 0) - began.getTime()) / 1_000;
   return { seconds, summary: JSON.parse(output.text()), log: log.text() };
 }
 

@@ -336,14 +336,14 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     const done = await run(await work({ settings }), { writeReport: true });
     expect(done.runId).toBe(stopped.runId);
     const rows = await database.query(
-      z.object({ revision: z.number(), manifest_sha256: z.string() }),
+      z.object({ revision: z.number(), manifestSha256: z.string() }),
       'select revision, manifest_sha256 from report order by revision',
     );
     const { createHash } = await import('node:crypto');
     const digest = createHash('sha256')
       .update(await readFile(join(done.artifacts ?? '', 'manifest.json')))
       .digest('hex');
-    expect(rows.at(-1)?.manifest_sha256).toBe(digest);
+    expect(rows.at(-1)?.manifestSha256).toBe(digest);
   });
 
   it('a further revision leaves the former one in a folder of its own, also one whose digest was never noted', async () => {

@@ -79,12 +79,12 @@ export async function runCheck(workplace: Workplace, question: Question, signal:
 
 async function noteQuestion(session: RunSession, question: Question, request: ScreeningRequest): Promise<void> {
   const { workplace, organisation, run } = session;
-  const { type, name, reason, askedBy } = question;
+  const { name, reason, askedBy } = question;
   await session.write(async (transaction) => {
     const ids = await ensureRequests(transaction, organisation.organisationId, [request]);
     const requestId = firstRow(ids, 'screening_request');
     const askedAt = workplace.clock.now();
-    await insertCheck(transaction, run.runId, requestId, { type, name, reason: reason.trim(), askedBy, askedAt });
+    await insertCheck(transaction, run.runId, requestId, { name, reason: reason.trim(), askedBy, askedAt });
   });
 }
 

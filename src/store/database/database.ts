@@ -7,7 +7,7 @@ import { type ErrorContext, NightscreenError, StoreError } from '../../errors.js
  * numbers; JSON goes as a string through `$1::text::jsonb`.
  */
 export interface Queryable {
-  /** The rows, each validated by `row`; throws DatabaseError when the database refuses, StoreError when a row breaks the schema. */
+  /** The rows, their columns in camelCase, each validated by `row`; throws DatabaseError when the database refuses, StoreError when a row breaks the schema. */
   query<Row>(row: z.ZodType<Row>, sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /** The number of rows affected; throws DatabaseError when the database refuses. */
   execute(sql: string, parameters?: readonly unknown[]): Promise<number>;
@@ -168,6 +168,34 @@ function withoutValues(error: unknown, message: string): Error {
   return copy;
 }
 
+/** A statement and its parameters. */
+type Statement = [sql: string, parameters?: readonly unknown[]];
+
+/** The first row of a statement; null where it gives none. */
+export async function findRow<Row>(database: Queryable, row: z.ZodType<Row>, ...statement: Statement) {
+  const [first] = await database.query(row, ...statement);
+  return first ?? null;
+}
+
+/** What a statement of one column gives. */
+export async function readColumn<Value>(database: Queryable, value: z.ZodType<Value>, ...statement: Statement) {
+  const rows = await database.query(z.record(z.string(), value), ...statement);
+  return rows.flatMap((row) => Object.values(row));
+}
+
+/** The value of a statement of one column; null where it gives no row. */
+export async function findValue<Value>(database: Queryable, value: z.ZodType<Value>, ...statement: Statement) {
+  const [first] = await readColumn(database, value, ...statement);
+  return first ?? null;
+}
+
+/** The value of a statement of one row and one column; throws StoreError `row_missing` when it gives no row. */
+export async function readValue<Value>(database: Queryable, value: z.ZodType<Value>, ...statement: Statement) {
+  const [first] = await readColumn(database, value, ...statement);
+  if (first === undefined) throw new StoreError('row_missing', 'a statement that gives one row gave none');
+  return first;
+}
+
 /** The one row that a statement must give; throws StoreError naming the table when there is none. */
 export function firstRow<Row>(rows: readonly Row[], table: string): Row {
   const row = rows[0];
@@ -175,17 +203,29 @@ export function firstRow<Row>(rows: readonly Row[], table: string): Row {
   return row;
 }
 
-/** The rows as their schema types them; throws StoreError (`database_row`) that names the columns at fault, never their values. */
-export function validateRows<Row>(row: z.ZodType<Row>, rows: readonly unknown[]): Row[] {
-  return rows.map((candidate) => {
+/**
+ * The rows as their schema types them, their columns in camelCase unless the schema is a record of any columns; throws StoreError
+ * (`database_row`) that names the columns at fault, never their values.
+ */
+export function validateRows<Row>(row: z.ZodType<Row>, rows: readonly Readonly<Record<string, unknown>>[]): Row[] {
+  const [first] = rows;
+  if (first === undefined) return [];
+  // All rows of a result have the same columns: their names are converted once.
+  const toName = row instanceof z.ZodRecord ? (column: string) => column : toCamelCase;
+  const names = Object.keys(first).map((column) => [column, toName(column)] as const);
+  return rows.map((columns) => {
+    const candidate: Record<string, unknown> = {};
+    for (const [column, name] of names) candidate[name] = columns[column];
     const result = row.safeParse(candidate);
     if (result.success) return result.data;
-    const columns = [
-      ...new Set(result.error.issues.map((issue) => `${issue.path.join('.') || 'row'} (${issue.code})`)),
-    ];
-    throw new StoreError('database_row', `a row of the database breaks its schema at ${columns.join(', ')}`);
+    const faults = new Set(result.error.issues.map((issue) => `${issue.path.join('.') || 'row'} (${issue.code})`));
+    throw new StoreError('database_row', `a row of the database breaks its schema at ${[...faults].join(', ')}`);
   });
 }
+
+/** The name of a column as a row has it. */
+const toCamelCase = (column: string): string =>
+  column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 /** Runs several queries over one state of the database, so that what they give fits together whatever is committed meanwhile. */
 export function readAtOnce<T>(database: Database, work: (snapshot: Queryable) => Promise<T>): Promise<T> {
@@ -269,6 +309,34 @@ export class TransactionState {
     }
   }
 }
+
+/**
+ * The statement that inserts a row, each property into the column of the same name in snake_case, with its parameters; objects go as JSON, and
+ * so do arrays that the caller has made a string of. `ending` is the rest of the statement.
+ */
+export function toInsert(
+  table: string,
+  row: Readonly<Record<string, unknown>>,
+  ending = '',
+): [sql: string, parameters: readonly unknown[]] {
+  const columns = Object.keys(row).map(toSnakeCase).join(', ');
+  const values = Object.values(row).map((value) => (isPlainObject(value) ? JSON.stringify(value) : (value ?? null)));
+  const places = values.map((_, index) => `$${index + 1}`).join(', ');
+  return [`insert into ${table} (${columns}) values (${places}) ${ending}`, values];
+}
+
+/** The same; a row that has the same key is replaced: all that is not of the key is as given. */
+export function toUpsert(table: string, row: Readonly<Record<string, unknown>>, key: readonly string[]) {
+  const names = Object.keys(row).map(toSnakeCase);
+  const others = names.filter((name) => !key.includes(name)).map((name) => `${name} = excluded.${name}`);
+  return toInsert(table, row, `on conflict (${key.join(', ')}) do update set ${others.join(', ')}`);
+}
+
+const isPlainObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
+/** The column of a property. */
+const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Gathers the parameters of a statement that is put together from parts. */
 export interface Bindings {

@@ -301,7 +301,7 @@ export class EmbeddedDatabase implements Database {
     try {
       // What the last second has done is not counted yet without it.
       await this.#engine.exec('select pg_stat_force_next_flush()');
-      const { rows } = await this.#engine.query(
+      const { rows } = await this.#engine.query<Record<string, unknown>>(
         `select format('%I.%I', schemaname, relname) as name from pg_stat_user_tables where n_dead_tup >= $1 order by n_dead_tup desc`,
         toParameters([vacuumRows]),
       );

@@ -5,19 +5,20 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { systemClock } from '../../clock.js';
 import { SchemaError, StoreError } from '../../errors.js';
-import { describeHolder, holderRow, type LeaseHolder } from '../leases.js';
+import { describeHolder, holderRow } from '../leases.js';
 import { runIdSql } from '../runs.js';
 import { type Database, DatabaseError, type Queryable, type Transaction } from './database.js';
 
 const appliedRow = z.object({ version: z.number(), name: z.string(), sha256: z.string() });
 const existsRow = z.object({ present: z.boolean() });
 
-/** Who works by the present schema: a lease that has not expired, and the run that is written under it. */
-interface SchemaUser extends LeaseHolder {
-  key: string;
+const userRow = holderRow.extend({
+  key: z.string(),
   /** The run's name; null where no run is written under the lease. */
-  run: string | null;
-}
+  run: z.string().nullable(),
+});
+/** Who works by the present schema: a lease that has not expired, and the run that is written under it. */
+type SchemaUser = z.infer<typeof userRow>;
 
 /**
  * Brings the schema up to date and returns the names of what was applied, each migration in its own transaction; starts at the same
@@ -60,8 +61,6 @@ async function applyUnused(database: Database, migrations: readonly Migration[],
 export const describeSchemaUser = ({ key, run, ...holder }: SchemaUser): string =>
   `${run === null ? key : `run ${run}`} is held by ${describeHolder(holder)}`;
 
-const userRow = holderRow.extend({ key: z.string(), run: z.string().nullable() }) satisfies z.ZodType<SchemaUser>;
-
 async function hasLeases(database: Queryable): Promise<boolean> {
   const [table] = await database.query(existsRow, `select to_regclass('lease') is not null as present`);
   return table?.present === true;
@@ -72,7 +71,7 @@ export async function readSchemaUsers(database: Queryable): Promise<readonly Sch
   if (!(await hasLeases(database))) return [];
   return database.query(
     userRow,
-    `select lease_key as key, owner, epoch, acquired_at as "acquiredAt", heartbeat_at as "heartbeatAt",
+    `select lease_key as key, owner, epoch, acquired_at, heartbeat_at,
        greatest(0, extract(epoch from clock_timestamp() - heartbeat_at) * 1000)::float8 as "heartbeatAgeMs",
        greatest(0, extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs",
        (select ${runIdSql('run')} from run
@@ -179,8 +178,7 @@ export async function createMigrationTable(database: Database): Promise<void> {
     // The list of what has landed.
     await database.execute(`
       create table if not exists schema_migration (
-        version integer primary key,
-        name text not null,
+        version integer primary key, name text not null,
         sha256 text not null,
         applied_at timestamptz not null
       )`);

@@ -1,77 +1,60 @@
 import { z } from 'zod';
-import type { Match } from '../../matches/match.js';
-import type { SeenCustomer, SeenFacts } from '../../matches/review-item.js';
+import type { SeenFacts } from '../../matches/review-item.js';
 import type { OpenItemsFacts } from '../../reports/list-facts.js';
 import type { SettledFacts } from '../../reports/run-facts.js';
-import type { Absence, DispositionVerdict, ItemState, Severity, WorstTopic } from '../../vocabulary.js';
-import { absences, dispositionVerdicts, itemStates, severities, worstTopics } from '../../vocabulary.js';
-import { firstRow, type Queryable } from '../database/database.js';
+import {
+  absences,
+  type DispositionVerdict,
+  dispositionVerdicts,
+  itemStates,
+  type Severity,
+  severities,
+  worstTopics,
+} from '../../vocabulary.js';
+import { findValue, type Queryable, readValue, toInsert } from '../database/database.js';
 import { ownerShape, seenCustomerSchema, seenCustomerSql, storedMatchSchema } from '../row-shapes.js';
 import { ownerSql } from './items.js';
-
-/** An item with all that a decision about it depends on. */
-export interface DecidableItem {
-  itemId: number;
-  partyId: number;
-  accountId: number;
-  state: ItemState;
-  /** Null while the match is listed. */
-  absence: Absence | null;
-  severity: Severity;
-  /** The most serious of what the listed party is listed for. */
-  topic: WorstTopic;
-  /** Whether the customer is a true match because of it. */
-  isConfirmed: boolean;
-  listed: Match;
-  /** As the roster described it when the match was last seen. */
-  customer: SeenCustomer;
-  /** The decision or proposal that stands; null without one. */
-  standing: {
-    dispositionId: number;
-    verdict: DispositionVerdict;
-    reviewer: string;
-    /** Who had proposed what somebody else has confirmed. */
-    proposer: string | null;
-    isFinal: boolean;
-    /** Of what it was decided on; keyed, in hex. */
-    seenDigest: string;
-  } | null;
-  /** The numbers of all that was ever said about it, oldest first. */
-  decisions: readonly number[];
-}
+import type { ProjectionScope } from './unprojected.js';
 
 const itemRow = z.object({
   itemId: z.number(),
   partyId: z.number(),
   accountId: z.number(),
   state: z.enum(itemStates),
+  /** Null while the match is listed. */
   absence: z.enum(absences).nullable(),
   severity: z.enum(severities),
+  /** The most serious of what the listed party is listed for. */
   topic: z.enum(worstTopics),
+  /** Whether the customer is a true match because of it. */
   isConfirmed: z.boolean(),
   listed: storedMatchSchema,
+  /** As the roster described it when the match was last seen. */
   customer: seenCustomerSchema,
+  /** The decision or proposal that stands; null without one. */
   standing: z
     .object({
       dispositionId: z.number(),
       verdict: z.enum(dispositionVerdicts),
       reviewer: z.string(),
+      /** Who had proposed what somebody else has confirmed. */
       proposer: z.string().nullable(),
       isFinal: z.boolean(),
+      /** Of what it was decided on; keyed, in hex. */
       seenDigest: z.string(),
     })
     .nullable(),
+  /** The numbers of all that was ever said about it, oldest first. */
   decisions: z.array(z.number()),
-}) satisfies z.ZodType<DecidableItem>;
+});
+/** An item with all that a decision about it depends on. */
+export type DecidableItem = z.infer<typeof itemRow>;
 
 /**
  * These items and the states of their parties, each held until the transaction ends, so that of two who decide at once the second sees what
  * the first has decided.
  */
-export async function holdItems(
-  transaction: Queryable,
-  itemIds: readonly number[],
-): Promise<ReadonlyMap<number, DecidableItem>> {
+export async function holdItems(transaction: Queryable, itemIds: readonly number[]) {
   const ids = [...new Set(itemIds)].sort((left, right) => left - right);
   // In one order for everybody, reviewers and runs: items, then states. Two who hold the same never wait for each other.
   await transaction.execute(`select from review_item where item_id = any ($1::bigint[]) order by item_id for update`, [
@@ -87,15 +70,11 @@ export async function holdItems(
 }
 
 /** These items as they are, by id. */
-export async function readDecidableItems(
-  database: Queryable,
-  itemIds: readonly number[],
-): Promise<ReadonlyMap<number, DecidableItem>> {
+export async function readDecidableItems(database: Queryable, itemIds: readonly number[]) {
   const rows = await database.query(
     itemRow,
-    `select item.item_id as "itemId", item.party_id as "partyId", item.account_id as "accountId", item.state, item.absence, item.severity,
-       item.topic, item.is_confirmed as "isConfirmed", item.listed,
-       ${seenCustomerSql} as customer,
+    `select item.item_id, item.party_id, item.account_id, item.state, item.absence, item.severity,
+       item.topic, item.is_confirmed, item.listed, ${seenCustomerSql} as customer,
        case when standing.disposition_id is not null then jsonb_build_object(
          'dispositionId', standing.disposition_id, 'verdict', standing.verdict, 'reviewer', standing.reviewer,
          'proposer', proposal.reviewer, 'isFinal', standing.kind <> 'proposed', 'seenDigest', encode(standing.seen_digest, 'hex')
@@ -113,13 +92,10 @@ export async function readDecidableItems(
 }
 
 /** The references of the customers whom these items are about, by item. */
-export async function readReferences(
-  database: Queryable,
-  itemIds: readonly number[],
-): Promise<ReadonlyMap<number, string>> {
+export async function readReferences(database: Queryable, itemIds: readonly number[]) {
   const rows = await database.query(
     z.object({ itemId: z.number(), reference: z.string() }),
-    `select item.item_id as "itemId", customer.reference
+    `select item.item_id, customer.reference
      from review_item item join party using (party_id) join customer using (customer_id)
      where item.item_id = any ($1::bigint[])`,
     [[...itemIds]],
@@ -150,35 +126,17 @@ interface NewDisposition {
 }
 
 /** Adds a decision to an item's history, and the database puts the item where it stands by that; gives the decision's number. */
-export async function saveDisposition(transaction: Queryable, decision: NewDisposition, now: Date): Promise<number> {
-  const rows = await transaction.query(
-    z.object({ dispositionId: z.number() }),
-    `insert into disposition (
-       item_id, kind, verdict, reviewer, is_attested, reason, comment, decided_at, origin, seen, seen_digest, expires_at, refers_to, sheet_id, due_at
-     ) values (
-       $1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::jsonb, decode($11, 'hex'), $12, $13,
-       (select sheet_id from review_sheet where sheet_id = $14), $15
-     )
-     returning disposition_id as "dispositionId"`,
-    [
-      decision.itemId,
-      decision.kind,
-      decision.verdict,
-      decision.reviewer,
-      decision.isAttested,
-      decision.reason,
-      decision.comment,
-      now,
-      decision.origin,
-      JSON.stringify(decision.seen),
-      decision.seenDigest,
-      decision.expiresAt,
-      decision.refersTo,
-      decision.sheetId,
-      decision.dueAt,
-    ],
-  );
-  return firstRow(rows, 'disposition').dispositionId;
+export async function saveDisposition(
+  transaction: Queryable,
+  { sheetId, seenDigest, ...decision }: NewDisposition,
+  now: Date,
+): Promise<number> {
+  // A working list that the database does not know counts as none.
+  const known = await findValue(transaction, z.number(), 'select sheet_id from review_sheet where sheet_id = $1', [
+    sheetId,
+  ]);
+  const row = { ...decision, seenDigest: Buffer.from(seenDigest, 'hex'), sheetId: known, decidedAt: now };
+  return readValue(transaction, z.number(), ...toInsert('disposition', row, 'returning disposition_id'));
 }
 
 /** From a decision on a score is measured from the one that was decided on; the items are held. */
@@ -198,13 +156,10 @@ export async function noteDecidedScores(
 const ruleRow = z.object({ accountId: z.number(), severities: z.array(z.enum(severities)) });
 
 /** Which severities need two people, by account, as the organisation's runs have last said; the database itself refuses less. */
-export async function readFourEyes(
-  database: Queryable,
-  accountIds: readonly number[],
-): Promise<ReadonlyMap<number, ReadonlySet<Severity>>> {
+export async function readFourEyes(database: Queryable, accountIds: readonly number[]) {
   const rows = await database.query(
     ruleRow,
-    `select account.account_id as "accountId", rule.severities
+    `select account.account_id, rule.severities
      from account
      join lateral (
        select severities from four_eyes_rule
@@ -250,14 +205,15 @@ const openItemsRow = z.object({
 }) satisfies z.ZodType<OpenItemsFacts>;
 
 /** Counts what waits for reviewers of a roster's customers on an account at `now`, and keeps it with the run. */
-export async function saveOpenItems(
+export function saveOpenItems(
   transaction: Queryable,
   runId: number,
-  { rosterId, accountId }: { rosterId: number; accountId: number },
+  { rosterId, accountId }: ProjectionScope,
   now: Date,
 ): Promise<OpenItemsFacts> {
-  const rows = await transaction.query(
-    z.object({ items: openItemsRow }),
+  return readValue(
+    transaction,
+    openItemsRow,
     `with waiting as (
        select item.severity, ${ownerSql('item', '$4')} as owner, item.state, item.opened_at, item.absence, party.customer_id,
          coalesce(item.due_at < $4::timestamptz, false) as is_overdue, $4::timestamptz - item.opened_at as age
@@ -296,17 +252,11 @@ export async function saveOpenItems(
      returning open_items as items`,
     [runId, rosterId, accountId, now, z.enum(severities).options],
   );
-  return firstRow(rows, 'run').items;
 }
 
 /** What waited for reviewers when a run closed; null for one that has not closed, or closed before there were items. */
-export async function readOpenItems(database: Queryable, runId: number): Promise<OpenItemsFacts | null> {
-  const rows = await database.query(
-    z.object({ items: openItemsRow.nullable() }),
-    'select open_items as items from run where run_id = $1',
-    [runId],
-  );
-  return rows[0]?.items ?? null;
+export function readOpenItems(database: Queryable, runId: number): Promise<OpenItemsFacts | null> {
+  return findValue(database, openItemsRow.nullable(), 'select open_items as items from run where run_id = $1', [runId]);
 }
 
 const settledShape = z.object({
@@ -323,7 +273,7 @@ const settledShape = z.object({
 export async function saveSettledItems(
   transaction: Queryable,
   runId: number,
-  { rosterId, accountId }: { rosterId: number; accountId: number },
+  { rosterId, accountId }: ProjectionScope,
 ): Promise<void> {
   await transaction.execute(
     `with decided as (
@@ -358,11 +308,8 @@ export async function saveSettledItems(
 }
 
 /** What was settled when a run closed; null for one of which nothing was made, or that closed before it was counted. */
-export async function readSettledItems(database: Queryable, runId: number): Promise<SettledFacts | null> {
-  const rows = await database.query(
-    z.object({ settled: settledShape.nullable() }),
-    'select settled_items as settled from run where run_id = $1',
-    [runId],
-  );
-  return rows[0]?.settled ?? null;
+export function readSettledItems(database: Queryable, runId: number): Promise<SettledFacts | null> {
+  return findValue(database, settledShape.nullable(), 'select settled_items as settled from run where run_id = $1', [
+    runId,
+  ]);
 }

@@ -1,8 +1,14 @@
 import { z } from 'zod';
 import { StoreError } from '../../errors.js';
 import type { ReviewItem, SeenCustomer, SeenFacts } from '../../matches/review-item.js';
-import type { Severity, WorstTopic } from '../../vocabulary.js';
-import { absences, dispositionVerdicts, itemStates, severities } from '../../vocabulary.js';
+import {
+  absences,
+  dispositionVerdicts,
+  itemStates,
+  type Severity,
+  severities,
+  type WorstTopic,
+} from '../../vocabulary.js';
 import type { Queryable } from '../database/database.js';
 import { seenCustomerSchema, seenCustomerSql, storedMatchSchema } from '../row-shapes.js';
 import type { ProjectionScope } from './unprojected.js';
@@ -62,11 +68,7 @@ const itemRow = z
   });
 
 /** Holds the items of parties on an account until the transaction ends, in the order in which everybody holds items: nobody decides meanwhile. */
-export async function holdItemsOfParties(
-  transaction: Queryable,
-  accountId: number,
-  partyIds: readonly number[],
-): Promise<void> {
+export async function holdItemsOfParties(transaction: Queryable, accountId: number, partyIds: readonly number[]) {
   await transaction.execute(
     `select from review_item where account_id = $1 and party_id = any ($2::bigint[]) order by item_id for update`,
     [accountId, [...partyIds]],
@@ -74,17 +76,13 @@ export async function holdItemsOfParties(
 }
 
 /** The items of parties on an account, by party id. */
-export async function readReviewItems(
-  database: Queryable,
-  accountId: number,
-  partyIds: readonly number[],
-): Promise<ReadonlyMap<number, readonly StoredItem[]>> {
+export async function readReviewItems(database: Queryable, accountId: number, partyIds: readonly number[]) {
   const rows = await database.query(
     itemRow,
-    `select item.item_id as "itemId", item.party_id as "partyId", item.state, item.listed, item.severity, item.rule, item.priority,
-       item.opened_at as "openedAt", item.due_at as "dueAt", disposition.verdict, disposition.seen,
-       coalesce(disposition.kind <> 'proposed', false) as "isFinal", disposition.expires_at as "expiresAt",
-       item.is_confirmed as "isConfirmed", item.absence, ${seenCustomerSql} as customer,
+    `select item.item_id, item.party_id, item.state, item.listed, item.severity, item.rule, item.priority,
+       item.opened_at, item.due_at, disposition.verdict, disposition.seen,
+       coalesce(disposition.kind <> 'proposed', false) as "isFinal", disposition.expires_at,
+       item.is_confirmed, item.absence, ${seenCustomerSql} as customer,
        item.absence is null and item.state <> 'gone' and exists (
          select from review_event event
          join run_hold hold on hold.run_id = event.run_id and hold.kind = 'answers' and hold.held_at >= event.happened_at

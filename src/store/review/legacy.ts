@@ -1,29 +1,7 @@
 import { z } from 'zod';
-import type { Match } from '../../matches/match.js';
-import type { DispositionVerdict, RunMode } from '../../vocabulary.js';
-import { dispositionVerdicts, runModes } from '../../vocabulary.js';
+import { type DispositionVerdict, dispositionVerdicts, runModes } from '../../vocabulary.js';
 import type { Queryable } from '../database/database.js';
 import { storedMatchSchema } from '../row-shapes.js';
-
-/** An item that a decision of an older system could be about. */
-export interface LegacyCandidate {
-  itemId: number;
-  accountId: number;
-  /** Of the account. */
-  mode: RunMode;
-  listed: Match;
-  /** Whether somebody has ever decided about it here; a decision that was taken over is none. */
-  isDecidedHere: boolean;
-  /** What was taken over for it before; null for nothing. */
-  taken: DispositionVerdict | null;
-}
-
-/** A customer whom a row of an older system could mean, with all that is to be decided, or was, about who is listed today. */
-export interface LegacyCustomer {
-  reference: string;
-  roster: string;
-  items: readonly LegacyCandidate[];
-}
 
 const customerRow = z.object({
   reference: z.string(),
@@ -32,20 +10,23 @@ const customerRow = z.object({
     z.object({
       itemId: z.number(),
       accountId: z.number(),
+      /** Of the account. */
       mode: z.enum(runModes),
       listed: storedMatchSchema,
+      /** Whether somebody has ever decided about it here; a decision that was taken over is none. */
       isDecidedHere: z.boolean(),
+      /** What was taken over for it before; null for nothing. */
       taken: z.enum(dispositionVerdicts).nullable(),
     }),
   ),
-}) satisfies z.ZodType<LegacyCustomer>;
+});
+/** A customer whom a row of an older system could mean, with all that is to be decided, or was, about who is listed today. */
+export type LegacyCustomer = z.infer<typeof customerRow>;
+/** An item that a decision of an older system could be about. */
+export type LegacyCandidate = LegacyCustomer['items'][number];
 
 /** The customers of these references in all rosters, with their items on all accounts. */
-export function readLegacyCustomers(
-  database: Queryable,
-  organisation: string,
-  references: readonly string[],
-): Promise<readonly LegacyCustomer[]> {
+export function readLegacyCustomers(database: Queryable, organisation: string, references: readonly string[]) {
   return database.query(
     customerRow,
     `select customer.reference, roster.name as roster, (

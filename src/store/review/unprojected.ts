@@ -2,9 +2,17 @@ import { z } from 'zod';
 import type { Corroboration } from '../../changes/corroboration.js';
 import type { Match } from '../../matches/match.js';
 import type { SeenCustomer } from '../../matches/review-item.js';
-import type { ChangeCause, MatchChangeKind, RiskTier, Severity } from '../../vocabulary.js';
-import { agreements, changeCauses, matchChangeKinds, severities } from '../../vocabulary.js';
-import { firstRow, type Queryable } from '../database/database.js';
+import {
+  agreements,
+  type ChangeCause,
+  changeCauses,
+  type MatchChangeKind,
+  matchChangeKinds,
+  type RiskTier,
+  type Severity,
+  severities,
+} from '../../vocabulary.js';
+import { firstRow, type Queryable, readColumn } from '../database/database.js';
 import {
   judgedTierSql,
   partyFactsSchema,
@@ -46,8 +54,6 @@ export interface UnprojectedParty {
   causes: ReadonlyMap<string, ChangeCause>;
 }
 
-const idRow = z.object({ partyId: z.number() });
-
 /** SQL: the changes of a roster's runs ($1) on an account ($2) of which no items have been made. */
 const unprojectedSql = `
   run cross join lateral (
@@ -73,21 +79,19 @@ const withoutAlertSql = `
     where item.party_id = state.party_id and item.account_id = state.account_id and item.state <> 'gone' and item.absence is null
   )`;
 
-/** What of the stored alerts is not what their dispositions and the last answers give; all 0 once the alerts of all runs are made. */
-export interface StateDisagreements {
+const disagreementsRow = z.object({
   /** Alerts in another state than their dispositions give. */
-  alerts: number;
+  alerts: z.number(),
   /** Parties with a hit that is no alert. */
-  hits: number;
-}
+  hits: z.number(),
+});
+/** What of the stored alerts is not what their dispositions and the last answers give; all 0 once the alerts of all runs are made. */
+export type StateDisagreements = z.infer<typeof disagreementsRow>;
 
 /** Computes the alerts of a roster on an account anew from dispositions and answers, and compares. */
-export async function findStateDisagreements(
-  database: Queryable,
-  { rosterId, accountId }: ProjectionScope,
-): Promise<StateDisagreements> {
+export async function findStateDisagreements(database: Queryable, { rosterId, accountId }: ProjectionScope) {
   const rows = await database.query(
-    z.object({ alerts: z.number(), hits: z.number() }),
+    disagreementsRow,
     `select (select count(*)::integer from ${withoutAlertSql}) as hits, count(*)::integer as alerts
      from review_item item
      join party on party.party_id = item.party_id
@@ -114,14 +118,11 @@ export async function findStateDisagreements(
  * The parties whose items have to be looked at: their matches have changed, the record has beside which an item was seen, the roster no
  * longer names them or does again, a decision has run out by `now`, a hit has no item, or a held run has opened one.
  */
-export async function findUnprojectedParties(
-  database: Queryable,
-  { rosterId, accountId }: ProjectionScope,
-  now: Date,
-): Promise<readonly number[]> {
-  const rows = await database.query(
-    idRow,
-    `select event.party_id as "partyId" from ${unprojectedSql} where ${inScopeSql}
+export function findUnprojectedParties(database: Queryable, { rosterId, accountId }: ProjectionScope, now: Date) {
+  return readColumn(
+    database,
+    z.number(),
+    `select event.party_id from ${unprojectedSql} where ${inScopeSql}
      union
      select item.party_id
      from review_item item
@@ -149,7 +150,6 @@ export async function findUnprojectedParties(
      order by 1`,
     [rosterId, accountId, now],
   );
-  return rows.map(({ partyId }) => partyId);
 }
 
 const partyRow = z
@@ -208,8 +208,8 @@ export async function readUnprojectedParties(
 ): Promise<readonly UnprojectedParty[]> {
   return database.query(
     partyRow,
-    `select party.party_id as "partyId", version.version as "customerVersion", ${judgedTierSql} as "riskTier",
-       party.is_current as "isCurrent", ${seenCustomerSql} as customer,
+    `select party.party_id, version.version as "customerVersion", ${judgedTierSql} as "riskTier",
+       party.is_current, ${seenCustomerSql} as customer,
        (select coalesce(jsonb_agg(${storedMatchSql} order by match.rank), '[]') from match where match.response_id = state.response_id) as returned,
        coalesce(state.unreturned, '[]') as hidden,
        (select coalesce(jsonb_agg(${changeSql} order by event.change_id), '[]')
@@ -239,8 +239,8 @@ export async function readHeldParties(
 ): Promise<readonly UnprojectedParty[]> {
   return database.query(
     partyRow,
-    `select taken.party_id as "partyId", coalesce(state.customer_version, (taken.answer ->> 'customer_version')::integer) as "customerVersion",
-       ${judgedTierSql} as "riskTier", party.is_current as "isCurrent", ${seenCustomerSql} as customer,
+    `select taken.party_id, coalesce(state.customer_version, (taken.answer ->> 'customer_version')::integer) as "customerVersion",
+       ${judgedTierSql} as "riskTier", party.is_current, ${seenCustomerSql} as customer,
        (select coalesce(jsonb_agg(${storedMatchSql} order by match.rank), '[]') from match where match.response_id = taken.response_id) as returned,
        coalesce(nullif(taken.answer -> 'unreturned', 'null'), '[]') as hidden,
        (select coalesce(jsonb_agg(${changeSql} order by event.change_id), '[]')

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { WaitingItem } from '../../reports/review-list.js';
-import type { Severity } from '../../vocabulary.js';
-import { absences, dispositionVerdicts, itemStates, runModes, severities } from '../../vocabulary.js';
-import { firstRow, type Queryable } from '../database/database.js';
+import { absences, dispositionVerdicts, itemStates, runModes, type Severity, severities } from '../../vocabulary.js';
+import { findValue, type Queryable, readValue, toInsert } from '../database/database.js';
 import { keptDetailsSql } from '../match-details.js';
 import {
   joinPartySql,
@@ -74,8 +73,7 @@ export const waitingItemsSql = (moment: string): string => `
   select event.item_id as "itemId", case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party, event.listed, event.severity, event.rule, event.priority,
     event.opened_at as "openedAt", event.due_at as "dueAt", event.state,
     event.absence, event.absent_since as "absentSince", ${replacedSql('event')} as replaced,
-    ${ownerSql('event', moment)} as owner,
-    ${reopenedBecauseSql('event')} as "reopenedBecause",
+    ${ownerSql('event', moment)} as owner, ${reopenedBecauseSql('event')} as "reopenedBecause",
     case when event.state = 'proposed' then (
       select jsonb_build_object(
         'verdict', made.verdict, 'reviewer', made.reviewer, 'reason', made.reason, 'decidedAt', made.decided_at
@@ -108,10 +106,7 @@ export const waitingItemsSql = (moment: string): string => `
 export const waitingOrderSql = 'order by event.priority desc, event.due_at, event.item_id';
 
 /** What waits for reviewers, on whatever account it was found, the first to be looked at first. */
-export function readWaitingItems(
-  database: Queryable,
-  { organisation, roster, assignee, now }: WaitingChoice,
-): Promise<readonly StoredWaitingItem[]> {
+export function readWaitingItems(database: Queryable, { organisation, roster, assignee, now }: WaitingChoice) {
   return database.query(
     waitingRow,
     `${waitingItemsSql('$3')}
@@ -124,16 +119,8 @@ export function readWaitingItems(
 }
 
 /** Notes that a working list was written; gives its number. */
-export async function insertReviewSheet(
-  database: Queryable,
-  sheet: { exportedAt: Date; exportedBy: string },
-): Promise<number> {
-  const rows = await database.query(
-    z.object({ sheetId: z.number() }),
-    `insert into review_sheet (exported_at, exported_by) values ($1, $2) returning sheet_id as "sheetId"`,
-    [sheet.exportedAt, sheet.exportedBy],
-  );
-  return firstRow(rows, 'review_sheet').sheetId;
+export function insertReviewSheet(database: Queryable, sheet: { exportedAt: Date; exportedBy: string }) {
+  return readValue(database, z.number(), ...toInsert('review_sheet', sheet, 'returning sheet_id'));
 }
 
 /** Which waiting items are meant: these, or all for which each of the other things holds that is said. */
@@ -154,7 +141,7 @@ export async function holdWaitingItems(
 ): Promise<readonly z.infer<typeof heldRow>[]> {
   return transaction.query(
     heldRow,
-    `select item.item_id as "itemId", item.assigned_to as "assignedTo"
+    `select item.item_id, item.assigned_to
      from review_item item
      where item.state in ('open', 'proposed') and ($2::bigint[] is null or item.item_id = any ($2)) and ($4::text is null or item.severity = $4)
        and exists (
@@ -191,68 +178,53 @@ export async function saveAssignments(
  * Whether somebody of this name may decide, as far as the database can tell: where a role nightscreen_reviewer exists its members that can
  * log in. Null where nothing says who may.
  */
-export async function isKnownReviewer(database: Queryable, name: string): Promise<boolean | null> {
-  const rows = await database.query(
-    z.object({ isKnown: z.boolean().nullable() }),
+export function isKnownReviewer(database: Queryable, name: string): Promise<boolean | null> {
+  return findValue(
+    database,
+    z.boolean().nullable(),
     `select case when exists (select from pg_roles where rolname = 'nightscreen_reviewer') then exists (
        select from pg_roles login
        where login.rolname = $1 and login.rolcanlogin and pg_has_role(login.oid, 'nightscreen_reviewer', 'member')
      ) end as "isKnown"`,
     [name],
   );
-  return rows[0]?.isKnown ?? null;
 }
 
+const delegationRow = z.object({
+  from: z.string(),
+  to: z.string(),
+  /** The last day, `yyyy-mm-dd`. */
+  until: z.string(),
+  reason: z.string(),
+  actor: z.string(),
+  isAttested: z.boolean(),
+});
+/** A delegation that holds. */
+export type Delegation = z.infer<typeof delegationRow>;
+
 /** That somebody stands in for somebody else; with nobody to stand in it ends what was said before. */
-interface NewDelegation {
+interface NewDelegation extends Pick<Delegation, 'from' | 'reason'> {
   organisationId: number;
-  from: string;
   to: string | null;
   /** The last day, `yyyy-mm-dd`, and when it is over. */
   until: string | null;
   endsAt: Date | null;
-  reason: string;
   actor: { name: string; isAttested: boolean };
-}
-
-/** A delegation that holds. */
-export interface Delegation {
-  from: string;
-  to: string;
-  /** The last day, `yyyy-mm-dd`. */
-  until: string;
-  reason: string;
-  actor: string;
-  isAttested: boolean;
 }
 
 /** Adds a delegation, or the end of one, to the history. */
 export async function insertDelegation(transaction: Queryable, delegation: NewDelegation, now: Date): Promise<void> {
   const { organisationId, from, to, until, endsAt, reason, actor } = delegation;
-  await transaction.execute(
-    `insert into review_delegation (
-       organisation_id, from_name, to_name, until, ends_at, reason, happened_at, actor, is_attested
-     ) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [organisationId, from, to, until, endsAt, reason, now, actor.name, actor.isAttested],
-  );
+  const said = { fromName: from, toName: to, until, endsAt, reason, happenedAt: now };
+  const row = { organisationId, ...said, actor: actor.name, isAttested: actor.isAttested };
+  await transaction.execute(...toInsert('review_delegation', row));
 }
 
 /** Who stands in for whom at a moment, by name. */
-export function readDelegations(
-  database: Queryable,
-  organisationId: number,
-  moment: Date,
-): Promise<readonly Delegation[]> {
+export function readDelegations(database: Queryable, organisationId: number, moment: Date) {
   return database.query(
-    z.object({
-      from: z.string(),
-      to: z.string(),
-      until: z.string(),
-      reason: z.string(),
-      actor: z.string(),
-      isAttested: z.boolean(),
-    }),
-    `select from_name as "from", to_name as "to", until::text as until, reason, actor, is_attested as "isAttested"
+    delegationRow,
+    `select from_name as "from", to_name as "to", until::text as until, reason, actor, is_attested
      from (
        select distinct on (from_name) * from review_delegation where organisation_id = $1 order by from_name, delegation_id desc
      ) last_said
@@ -300,16 +272,11 @@ const historyRow = z.object({
 export type ItemHistory = z.infer<typeof historyRow>;
 
 /** Every item of the customers of this reference, in all rosters, with its history. */
-export function readItemHistories(
-  database: Queryable,
-  organisation: string,
-  reference: string,
-  now: Date,
-): Promise<readonly ItemHistory[]> {
+export function readItemHistories(database: Queryable, organisation: string, reference: string, now: Date) {
   return database.query(
     historyRow,
-    `select item.item_id as "itemId", roster.name as roster, case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
-       item.listed, item.state, item.absence, item.severity, item.opened_at as "openedAt", item.due_at as "dueAt",
+    `select item.item_id, roster.name as roster, case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
+       item.listed, item.state, item.absence, item.severity, item.opened_at, item.due_at,
        ${ownerSql('item', '$3')} as owner,
        (
          select coalesce(jsonb_agg(jsonb_build_object(
@@ -382,7 +349,7 @@ export async function findAutoClosable(
 ): Promise<readonly { itemId: number; absentSince: Date }[]> {
   return transaction.query(
     z.object({ itemId: z.number(), absentSince: z.date() }),
-    `select item.item_id as "itemId", item.absent_since as "absentSince"
+    `select item.item_id, item.absent_since
      from review_item item
      join party on party.party_id = item.party_id
      join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
@@ -429,7 +396,7 @@ export async function findPlainlyAbsent(
   if (itemIds.length === 0) return new Map();
   const rows = await database.query(
     z.object({ itemId: z.number(), accountId: z.number() }),
-    `select item.item_id as "itemId", item.account_id as "accountId"
+    `select item.item_id, item.account_id
      from review_item item
      join party on party.party_id = item.party_id
      join customer on customer.customer_id = party.customer_id
@@ -440,21 +407,17 @@ export async function findPlainlyAbsent(
 }
 
 /** Stores which alerts a bulk row of a working list names; gives its number. */
-export async function saveBulk(database: Queryable, sheetId: number, itemIds: readonly number[]): Promise<number> {
-  const rows = await database.query(
-    z.object({ bulkId: z.number() }),
-    'insert into review_bulk (sheet_id, item_ids) values ($1, $2::bigint[]) returning bulk_id as "bulkId"',
+export function saveBulk(database: Queryable, sheetId: number, itemIds: readonly number[]): Promise<number> {
+  return readValue(
+    database,
+    z.number(),
+    'insert into review_bulk (sheet_id, item_ids) values ($1, $2::bigint[]) returning bulk_id',
     [sheetId, [...itemIds]],
   );
-  return firstRow(rows, 'review_bulk').bulkId;
 }
 
 /** The alerts that a bulk row names; none for an unknown one. */
 export async function readBulk(database: Queryable, bulkId: number): Promise<readonly number[]> {
-  const rows = await database.query(
-    z.object({ itemIds: z.array(z.number()) }),
-    'select item_ids as "itemIds" from review_bulk where bulk_id = $1',
-    [bulkId],
-  );
-  return rows[0]?.itemIds ?? [];
+  const sql = 'select item_ids from review_bulk where bulk_id = $1';
+  return (await findValue(database, z.array(z.number()), sql, [bulkId])) ?? [];
 }

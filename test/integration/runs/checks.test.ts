@@ -182,7 +182,7 @@ describe('a single check', () => {
     await expect(runCheck(workplace, { ...question, name: '---', reason: ' ' }, signal)).rejects.toMatchObject({
       problems: [{ where: 'name' }, { where: 'flag --reason' }],
     });
-    expect(await site.database.query(z.object({ run_id: z.number() }), 'select run_id from run')).toEqual([]);
+    expect(await site.database.query(z.object({ runId: z.number() }), 'select run_id from run')).toEqual([]);
   });
 });
 

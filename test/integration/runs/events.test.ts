@@ -198,7 +198,7 @@ const readMarkedCustomers = async (database: Database): Promise<readonly string[
   return rows.map(({ reference }) => reference);
 };
 const countRuns = async (database: Database): Promise<number> =>
-  (await database.query(z.object({ run_id: z.number() }), 'select run_id from run')).length;
+  (await database.query(z.object({ runId: z.number() }), 'select run_id from run')).length;
 const snapshotRow = z.object({ id: z.string(), snapshot: z.unknown(), gone: z.boolean() });
 const readSnapshots = (database: Database) =>
   database.query(

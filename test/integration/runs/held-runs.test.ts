@@ -41,7 +41,7 @@ const worldOf = (entries: readonly WatchlistEntry[]) => ({
   dossiers: [],
 });
 
-const stateRow = z.object({ reference: z.string(), state: z.string(), as_of: z.date().nullable() });
+const stateRow = z.object({ reference: z.string(), state: z.string(), asOf: z.date().nullable() });
 const readStates = (database: Database) =>
   database.query(stateRow, 'select reference, state, as_of from customer_screening_status order by reference');
 const countEvents = async (database: Database): Promise<number> => {
@@ -215,10 +215,10 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
       (await readStates(database)).find(({ reference }) => reference === `C-${number}`)?.state;
     expect([await stateOf(31), await stateOf(32), await stateOf(40)]).toEqual(['open_hit', 'open_hit', 'clear']);
     const sent = await database.query(
-      z.object({ to_state: z.string() }),
+      z.object({ toState: z.string() }),
       'select to_state from customer_state_change where from_state is not null',
     );
-    expect(sent).toEqual([{ to_state: 'open_hit' }, { to_state: 'open_hit' }]);
+    expect(sent).toEqual([{ toState: 'open_hit' }, { toState: 'open_hit' }]);
 
     sandbox.setWorld(worldOf([worse, ...sanctioned.slice(1), ...exposed, listed('new', fresh)]));
     const good = await run(await work({ offsetMs: 1 }));
@@ -306,7 +306,7 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
       { state: 'open', absence: 'not_returned', alerts: 8 },
       { state: 'open', absence: null, alerts: 12 },
     ]);
-    const asOf = (await readStates(database)).map(({ as_of }) => as_of?.toISOString().slice(0, 10));
+    const asOf = (await readStates(database)).map(({ asOf }) => asOf?.toISOString().slice(0, 10));
     expect(new Set(asOf)).toEqual(new Set([new Date().toISOString().slice(0, 10)]));
     expect(await showRun(database, held.runId)).toMatchObject({
       state: 'complete',
@@ -342,7 +342,7 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
     const asOf = (await readStates(database)).filter(({ reference }) => !again.has(reference));
     expect(asOf).toHaveLength(104);
     // The rows of both rosters follow one another by reference.
-    for (const [at, { as_of }] of asOf.entries()) expect(as_of).toEqual(asOf[at ^ 1]?.as_of);
+    for (const [at, state] of asOf.entries()) expect(state.asOf).toEqual(asOf[at ^ 1]?.asOf);
   });
 
   it('is not accepted once a later run has answered', async () => {

@@ -111,7 +111,7 @@ describeOnChosenDatabase('a sweep', (open) => {
     expect(await runSweep(workplace, { writeReport: false }, signal)).toMatchObject({
       counts: { gone: 40, proven: true },
     });
-    expect(await database.query(z.object({ run_id: z.number() }), 'select run_id from swept_page')).toEqual([]);
+    expect(await database.query(z.object({ runId: z.number() }), 'select run_id from swept_page')).toEqual([]);
   });
 
   it('continues after the last saved page when it was broken off', async () => {

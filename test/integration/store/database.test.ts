@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { StoreError } from '../../../src/errors.js';
-import { type Database, DatabaseError, readAtOnce } from '../../../src/store/database/database.js';
+import { type Database, DatabaseError, readAtOnce, toInsert, toUpsert } from '../../../src/store/database/database.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 
 const numberRow = z.object({ n: z.number() });
@@ -58,6 +58,33 @@ describeOnEachDatabase('the database', (open, databases) => {
       },
     ]);
     expect(Buffer.isBuffer(rows[0]?.['bytes'])).toBe(true);
+  });
+
+  it('gives columns in camelCase, but to a record of any columns as they are, also by a cursor', async () => {
+    const sql = `select 1 as run_id, 'x' as "asIs", 2 as plain`;
+    const row = z.object({ runId: z.number(), asIs: z.string(), plain: z.number() });
+    const expected = [{ runId: 1, asIs: 'x', plain: 2 }];
+    expect(await database.query(row, sql)).toEqual(expected);
+    expect(await database.transaction((transaction) => transaction.query(row, sql))).toEqual(expected);
+    expect(await collect(database.cursor(row, sql, [], 5))).toEqual([expected]);
+    expect(await database.query(anyRow, sql)).toEqual([{ run_id: 1, asIs: 'x', plain: 2 }]);
+  });
+
+  it('inserts and replaces a row by the names of its properties', async () => {
+    await database.runScript(
+      'create table kept (kept_id int primary key, some_texts text[], facts jsonb, at timestamptz)',
+    );
+    const kept = { keptId: 1, someTexts: ['a', 'b "c"'], facts: { a: [1] }, at: new Date('2024-02-29T12:00:00Z') };
+    expect(await database.execute(...toInsert('kept', kept, 'on conflict do nothing'))).toBe(1);
+    expect(await database.execute(...toInsert('kept', kept, 'on conflict do nothing'))).toBe(0);
+    await database.execute(...toUpsert('kept', { ...kept, facts: JSON.stringify(['b']), at: undefined }, ['kept_id']));
+    const row = z.object({
+      keptId: z.number(),
+      someTexts: z.array(z.string()),
+      facts: z.unknown(),
+      at: z.date().nullable(),
+    });
+    expect(await database.query(row, 'select * from kept')).toEqual([{ ...kept, facts: ['b'], at: null }]);
   });
 
   it('brings every kind of parameter back as it was sent', async () => {

@@ -69,12 +69,12 @@ describeOnEachDatabase('a migration of a filled database', (open, databases) => 
       expect(await takeBackAnswers(transaction, 2, { reason: 'not_confirmed', now: new Date() })).toBe(1);
     });
     const states = await database.query(
-      z.object({ party_id: z.number(), state: z.string(), is_expired: z.boolean() }),
+      z.object({ partyId: z.number(), state: z.string(), isExpired: z.boolean() }),
       `select party_id, state, screened_at = 'epoch' as is_expired from party_state order by party_id`,
     );
     expect(states).toEqual([
-      { party_id: 1, state: 'open_hit', is_expired: false },
-      { party_id: 2, state: 'open_hit', is_expired: true },
+      { partyId: 1, state: 'open_hit', isExpired: false },
+      { partyId: 2, state: 'open_hit', isExpired: true },
     ]);
   });
 

@@ -57,10 +57,10 @@ describeOnChosenDatabase('guards of a roster', (open) => {
     await play(rowsOf(96), { acceptRoster });
     expect(await countAccepted()).toEqual([{ accepted: 1 }]);
     const taken = await database.query(
-      z.object({ overridden_guards: z.array(z.string()), absent: z.number() }),
+      z.object({ overriddenGuards: z.array(z.string()), absent: z.number() }),
       'select overridden_guards, absent from roster_import order by import_id desc limit 1',
     );
-    expect(taken).toEqual([{ overridden_guards: ['shrink_night', 'shrink_30_days'], absent: 4 }]);
+    expect(taken).toEqual([{ overriddenGuards: ['shrink_night', 'shrink_30_days'], absent: 4 }]);
     // What was accepted is not held against the next night.
     await play(rowsOf(96), { day: 1 });
     // A part of a roster is not measured by the whole.

@@ -30,11 +30,11 @@ const [wilhelmina = '', oktavian = '', ...others] = people;
 const stateRow = z.object({
   reference: z.string(),
   state: z.string(),
-  run_id: z.number(),
-  screened_at: z.date(),
-  response_id: z.number(),
-  customer_version: z.number(),
-  reported_scores: z.unknown(),
+  runId: z.number(),
+  screenedAt: z.date(),
+  responseId: z.number(),
+  customerVersion: z.number(),
+  reportedScores: z.unknown(),
   unreturned: z.unknown(),
 });
 
@@ -132,7 +132,7 @@ describeOnChosenDatabase('an answer holds only once control searches have passed
     sandbox.setWorld(everybody);
     expect(red).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 3, failed: 3, changes: 3 } });
     expect((await readChanges(red)).trim().split('\n')).toHaveLength(4);
-    const kept = (await readStates(database)).filter(({ run_id }) => run_id === 2);
+    const kept = (await readStates(database)).filter(({ runId }) => runId === 2);
     expect(kept.map(({ state }) => state)).toEqual(['open_hit', 'open_hit', 'open_hit']);
     const good = await run(await work({ offsetMs: -hourMs, settings: everyThree }));
     expect(good).toMatchObject({ state: 'complete', counts: { planned: 3, screened: 3, changes: 3 } });
@@ -161,8 +161,8 @@ describeOnChosenDatabase('an answer holds only once control searches have passed
     // Its report when it was stopped had them.
     expect(given.stateReasons.join()).toContain('4 changes that it has told of did not hold');
     const after = await readStates(database);
-    expect(after.map(({ response_id, state }) => [response_id, state])).toEqual(
-      before.map(({ response_id, state }) => [response_id, state]),
+    expect(after.map(({ responseId, state }) => [responseId, state])).toEqual(
+      before.map(({ responseId, state }) => [responseId, state]),
     );
   });
 
