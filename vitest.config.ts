@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { isFullSize } from './test/helpers/full-size.js';
+import { isFullSize } from './test/helpers/figures.js';
 
 // These start processes: nothing of another test may be left in theirs.
 const apart = ['test/e2e/**/*.test.ts'];

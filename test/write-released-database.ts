@@ -13,8 +13,7 @@ import { writeBackup } from '../src/store/backup/write-backup.js';
 import type { Database } from '../src/store/database/database.js';
 import { migrate } from '../src/store/database/migrate.js';
 import { openDatabase } from '../src/store/database/open-database.js';
-import { canaries, people, watchlist, writeRoster } from './helpers/small-world.js';
-import { makeWorkplace } from './helpers/workplace.js';
+import { canaries, makeWorkplace, people, watchlist, writeRoster } from './helpers/small-world.js';
 
 const { signal } = new AbortController();
 const dayMs = 86_400_000;

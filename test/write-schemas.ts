@@ -1,6 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { renderConfigSchema, renderEnvironmentExample, renderReference } from './helpers/config-reference.js';
-import { publishedSchemas, renderSchema, schemasFolder } from './helpers/published-schemas.js';
+import {
+  publishedSchemas,
+  renderConfigSchema,
+  renderEnvironmentExample,
+  renderReference,
+  renderSchema,
+  schemasFolder,
+} from './helpers/shipped-files.js';
 
 for (const published of publishedSchemas) {
   await writeFile(new URL(published.name, schemasFolder), renderSchema(published));

@@ -8,8 +8,8 @@ import { runImport } from '../../src/runs/import/import-run.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
 import { copyIn } from '../../src/store/database/postgres.js';
-import { readPeakBytes } from '../helpers/read-peak-bytes.js';
-import { makeWorkplace } from '../helpers/workplace.js';
+import { readPeakBytes } from '../helpers/figures.js';
+import { makeWorkplace } from '../helpers/small-world.js';
 
 /** What the measuring process is to do: an import, or the three things that any import must do, one after another. */
 export type ImportOrder =

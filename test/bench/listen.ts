@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { collect, compileCli, runCli, startCli } from '../helpers/cli-process.js';
-import { eventKey, sendEvent, signEvent } from '../helpers/event-sender.js';
-import { startPostgres } from '../helpers/start-postgres.js';
+import { startPostgres } from '../helpers/database-servers.js';
+import { eventKey, sendEvent, signEvent } from '../helpers/play-events.js';
 import type { Bench } from './bench.js';
 
 const perSecond = 200;

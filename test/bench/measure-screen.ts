@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { bundleProgram } from '../helpers/bundle-program.js';
+import { bundleProgram } from '../helpers/cli-process.js';
 import type { ScreenOrder, ScreenReport } from './screen-program.js';
 
 /** The program that measures nights, each start of it a process of its own. */

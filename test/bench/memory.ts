@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { startPostgres } from '../helpers/start-postgres.js';
+import { startPostgres } from '../helpers/database-servers.js';
 import type { Bench } from './bench.js';
 import { askScreen, bundleScreenProgram } from './measure-screen.js';
 import { startStub } from './start-stub.js';

@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startPostgres } from '../helpers/database-servers.js';
 import { toCsv } from '../helpers/small-world.js';
-import { startPostgres } from '../helpers/start-postgres.js';
 import type { Bench } from './bench.js';
 import { askScreen, bundleScreenProgram } from './measure-screen.js';
 import { startStub } from './start-stub.js';

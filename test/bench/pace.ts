@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { countBusiestSecond } from '../helpers/busiest-second.js';
+import { computeUsedRate, countBusiestSecond } from '../helpers/figures.js';
 import { type PaceService, runPaceClient, startPaceService } from '../helpers/pace-processes.js';
-import { computeUsedRate } from '../helpers/used-rate.js';
 import type { Bench } from './bench.js';
 
 /** The least share of the configured rate that must be used while the service is healthy. */

@@ -7,8 +7,8 @@ import type { Database, Queryable } from '../../src/store/database/database.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { readRun } from '../../src/store/runs.js';
-import { startPostgres } from '../helpers/start-postgres.js';
-import { makeWorkplace } from '../helpers/workplace.js';
+import { startPostgres } from '../helpers/database-servers.js';
+import { makeWorkplace } from '../helpers/small-world.js';
 import type { Bench } from './bench.js';
 import { median } from './median.js';
 

@@ -2,8 +2,8 @@ import { performance } from 'node:perf_hooks';
 import { boundHeap } from '../../src/cli/process.js';
 import { runReports } from '../../src/runs/write-reports.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
-import { readPeakBytes } from '../helpers/read-peak-bytes.js';
-import { makeWorkplace } from '../helpers/workplace.js';
+import { readPeakBytes } from '../helpers/figures.js';
+import { makeWorkplace } from '../helpers/small-world.js';
 
 /** What the measuring process is to do: write the report of a run. */
 export interface ReportOrder {

@@ -7,8 +7,8 @@ import { runImport } from '../../src/runs/import/import-run.js';
 import { runScreening } from '../../src/runs/screening-run.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
-import { readPeakBytes } from '../helpers/read-peak-bytes.js';
-import { makeWorkplace } from '../helpers/workplace.js';
+import { readPeakBytes } from '../helpers/figures.js';
+import { makeWorkplace } from '../helpers/small-world.js';
 
 /** What the measuring process is to do: nights of one roster over a database, or the least that any client must do. */
 export type ScreenOrder =

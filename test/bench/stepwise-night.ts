@@ -12,7 +12,7 @@ import { noteInFlight } from '../../src/store/ledger.js';
 import { ensureAccount } from '../../src/store/organisations.js';
 import { setRunAccount, setRunStage } from '../../src/store/runs.js';
 import { readSearchTasks } from '../../src/store/screenings.js';
-import { makeWorkplace } from '../helpers/workplace.js';
+import { makeWorkplace } from '../helpers/small-world.js';
 import { answerSearch } from './made-answers.js';
 import { storeScreenings } from './store-screenings.js';
 

@@ -4,8 +4,8 @@ import { sweepSettingsSchema } from '../../src/dossiers/creation-windows.js';
 import { runSweep } from '../../src/runs/sweep-run.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
-import { readPeakBytes } from '../helpers/read-peak-bytes.js';
-import { makeWorkplace } from '../helpers/workplace.js';
+import { readPeakBytes } from '../helpers/figures.js';
+import { makeWorkplace } from '../helpers/small-world.js';
 
 /** A sweep of the dossiers of a service into a database. */
 export interface SweepOrder {

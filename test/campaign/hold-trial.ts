@@ -15,10 +15,9 @@ import { runScreening } from '../../src/runs/screening-run.js';
 import { holdSettingsSchema } from '../../src/screening/settings.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
-import { toCsv } from '../helpers/small-world.js';
-import { type PostgresServer, startPostgres } from '../helpers/start-postgres.js';
-import { makeWorkplace } from '../helpers/workplace.js';
-import { campaignCanaries } from './crowd.js';
+import { type PostgresServer, startPostgres } from '../helpers/database-servers.js';
+import { makeWorkplace, toCsv } from '../helpers/small-world.js';
+import { campaignCanaries } from './site.js';
 import {
   makeUnreliableWorld,
   type Night,

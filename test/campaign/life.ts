@@ -8,10 +8,9 @@ import type { RunEvent } from '../../src/runs/workplace.js';
 import { runReports } from '../../src/runs/write-reports.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
-import { makeWorkplace, neverHeld } from '../helpers/workplace.js';
-import { campaignCanaries } from './crowd.js';
-import type { LifeMessage, LifeOrder } from './life-order.js';
-import { setTrap } from './set-trap.js';
+import { makeWorkplace, neverHeld } from '../helpers/small-world.js';
+import { campaignCanaries, type LifeMessage, type LifeOrder } from './site.js';
+import { setTrap } from './traps.js';
 
 // One process of a campaign: the real run over the real client and the real database, told over IPC what to do and where to die.
 const tell = (message: LifeMessage): void => void process.send?.(message);

@@ -1,17 +1,11 @@
 import { parseArgs } from 'node:util';
 import { batchLimits } from '../../src/runs/screening/screen-tasks.js';
 import { compileCli } from '../helpers/cli-process.js';
-import type { LedgerFigures } from './count-ledger.js';
-import { runCrashTrial } from './crash-trial.js';
-import { type DisturbedOptions, runDisturbedTrial } from './disturbed-trial.js';
-import { runOutageTrial } from './outage-trial.js';
-import { runPauseTrial } from './pause-trial.js';
-import { openPlaces, type Places } from './places.js';
-import { makeSeededRandom } from './seeded-random.js';
-import type { Locate } from './site.js';
-import { Nursery } from './start-life.js';
-import { runStartsTrial } from './starts-trial.js';
-import { runStopTrial } from './stop-trial.js';
+import { makeSeededRandom } from '../helpers/figures.js';
+import { type DisturbedOptions, runCrashTrial, runDisturbedTrial } from './crash-trials.js';
+import type { LedgerFigures } from './end-state.js';
+import { type Locate, Nursery, openPlaces, type Places } from './site.js';
+import { runOutageTrial, runPauseTrial, runStartsTrial, runStopTrial } from './stop-trials.js';
 
 const concurrency = 8;
 

@@ -4,9 +4,17 @@ import { parseArgs } from 'node:util';
 import { type Options, parse } from 'csv-parse/sync';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
-import { startPostgres } from '../helpers/start-postgres.js';
-import { type MadeRoster, makeRoster, ownPool, type PoolName } from './made-rosters.js';
-import { listFaults, type PlayedRoster, playFile, playRoster } from './play-roster.js';
+import { startPostgres } from '../helpers/database-servers.js';
+import {
+  listFaults,
+  type MadeRoster,
+  makeRoster,
+  ownPool,
+  type PlayedRoster,
+  type PoolName,
+  playFile,
+  playRoster,
+} from './made-rosters.js';
 
 /**
  * Imports rosters of known truth, made ones of each seed and those of NIGHTSCREEN_TEST_DATA, and shows whether any row disappears, any

@@ -1,6 +1,6 @@
 import type { Match } from '../../src/matches/match.js';
-import { toCrowdName } from './crowd.js';
-import { makeSeededRandom } from './seeded-random.js';
+import { makeSeededRandom } from '../helpers/figures.js';
+import { toCrowdName } from './site.js';
 
 type List = 'ofac' | 'un' | 'pep' | 'crime';
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { collect, runCli, startCli } from '../helpers/cli-process.js';
 import { seedDatabase, testDatabases } from '../helpers/databases.js';
-import { sendEvent, signEvent } from '../helpers/event-sender.js';
+import { sendEvent, signEvent } from '../helpers/play-events.js';
 import { buildSandboxDossier, writeRoster } from '../helpers/small-world.js';
 
 const databases = testDatabases('postgres');

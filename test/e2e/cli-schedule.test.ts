@@ -8,7 +8,7 @@ import { keepSchedules } from '../../src/runs/scheduled.js';
 import type { DatabaseLocation } from '../../src/store/database/open-database.js';
 import { collect, runCli, startCli } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
-import { makeWorkplace } from '../helpers/workplace.js';
+import { makeWorkplace } from '../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
 let folder: string;

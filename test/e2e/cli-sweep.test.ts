@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
-import { makeSeededRandom } from '../campaign/seeded-random.js';
 import { killCli, runCli } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
-import { printFigure } from '../helpers/print-figure.js';
+import { makeSeededRandom, printFigure } from '../helpers/figures.js';
 import { buildSandboxDossier } from '../helpers/small-world.js';
 
 const databases = testDatabases('postgres');

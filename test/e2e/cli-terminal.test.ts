@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { findCli, runCli } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
-import { fillInList } from '../helpers/fill-in-list.js';
+import { fillInList } from '../helpers/report-files.js';
 import { listed as makeListed } from '../helpers/small-world.js';
 
 const attack = '\u001b]0;owned\u0007\u001b[2J\u009b31m\r\u202e\u2028';

@@ -1,7 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { basename, delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { bundleProgram, type Program } from './bundle-program.js';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import type { Invocation } from '../../src/cli/invocation.js';
+import { openRedactor } from '../../src/logging.js';
+import { LastRun } from '../../src/runs/workplace.js';
 
 // Compiled once for all test files: a variable of the environment is what their processes inherit.
 const variable = 'NIGHTSCREEN_TEST_CLI';
@@ -66,4 +73,85 @@ export async function runCli(
   const stderr = collect(child.stderr);
   const [exitCode]: (number | null)[] = await once(child, 'close');
   return { exitCode: exitCode ?? null, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+const folder = fileURLToPath(new URL('../../dist/programs/', import.meta.url));
+
+/** A program of the tests as plain JavaScript. */
+export interface Program {
+  path: string;
+  remove(): Promise<void>;
+}
+
+/** Compiles a program once: compiled at each start, a process costs three times as much, and its functions run slower. */
+export async function bundleProgram(source: URL): Promise<Program> {
+  const name = basename(source.pathname, '.ts');
+  await mkdir(folder, { recursive: true });
+  // Inside the project, where its packages and its migrations are found.
+  const place = await mkdtemp(join(folder, `${name}-`));
+  await build({
+    entryPoints: [fileURLToPath(source)],
+    outdir: place,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    // What the program imports only when it needs it stays so.
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    logLevel: 'error',
+  });
+  return { path: join(place, `${name}.mjs`), remove: () => rm(place, { recursive: true, force: true }) };
+}
+
+/** Where the first of these programs is on PATH; null where there is none. */
+export function findProgram(...names: readonly string[]): string | null {
+  const { PATH = '' } = process.env;
+  const places = PATH.split(delimiter).flatMap((folder) => names.map((name) => join(folder, name)));
+  return places.find((place) => existsSync(place)) ?? null;
+}
+
+/** Where Chromium is: `CHROMIUM_PATH`, or the first of its usual names on PATH; null where there is none. */
+export function findChromium(): string | null {
+  const { CHROMIUM_PATH } = process.env;
+  return CHROMIUM_PATH || findProgram('chromium', 'chromium-browser', 'google-chrome');
+}
+
+/** What a command has written. */
+interface Written {
+  stdout: string;
+  stderr: string;
+}
+
+/** An invocation in a folder, what is written by it, and what a signal does to it. */
+export function makeInvocation(
+  folder: string,
+  environment: Readonly<Record<string, string>> = {},
+): { invocation: Invocation; terminal: Written; stop: () => void } {
+  const terminal: Written = { stdout: '', stderr: '' };
+  const stopping = new AbortController();
+  const invocation: Invocation = {
+    command: 'test',
+    options: {},
+    environment,
+    folder,
+    signal: stopping.signal,
+    terminal: {
+      writeData: async (text) => {
+        terminal.stdout += text;
+      },
+      writeMessage: (text) => {
+        terminal.stderr += text;
+      },
+      isScreen: false,
+      columns: 80,
+      hasColours: false,
+    },
+    notify: ({ message }) => {
+      terminal.stderr += `${message}\n`;
+    },
+    askedSecrets: openRedactor(),
+    lastRun: new LastRun(),
+  };
+  return { invocation, terminal, stop: () => stopping.abort(new Error('SIGTERM')) };
 }

@@ -8,8 +8,7 @@ import type { Database } from '../../src/store/database/database.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
 import { compileCli } from './cli-process.js';
-import { type PostgresServer, startPostgres } from './start-postgres.js';
-import { templateName } from './template-name.js';
+import { type PostgresServer, startPostgres, templateName } from './database-servers.js';
 
 declare module 'vitest' {
   interface ProvidedContext {

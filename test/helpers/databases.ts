@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, describe, inject } from 'vitest';
 import type { Database } from '../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
-import { templateName } from './template-name.js';
+import { templateName } from './database-servers.js';
 
 const copyFolder = promisify(execFile);
 
@@ -109,3 +110,9 @@ async function askBroker(path: string): Promise<string> {
   if (!response.ok) throw new Error(text);
   return text;
 }
+
+/** The rights that docs/review.md tells an operator to give to reviewers, for these roles. */
+export const toReviewerGrants = (...roles: readonly string[]): string => {
+  const grants = readFileSync('docs/review.md', 'utf8').match(/^grant .* to nightscreen_reviewer;$/gm) ?? [];
+  return grants.join('\n').replaceAll(/nightscreen_reviewer;$/gm, `${roles.join(', ')};`);
+};

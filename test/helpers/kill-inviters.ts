@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
-import { makeSeededRandom } from '../campaign/seeded-random.js';
 import { killCli, runCli } from './cli-process.js';
 import type { TestDatabases } from './databases.js';
+import { makeSeededRandom } from './figures.js';
 import { watchlist } from './small-world.js';
 
 /** What became of customers whose inviters were killed. */

@@ -6,13 +6,149 @@ import {
   decodeSingleBytes,
   type EncodingLabel,
 } from '../../src/roster/csv/encodings.js';
-import { makeSeededRandom } from '../campaign/seeded-random.js';
-import { type MadeName, namePools } from './name-pools.js';
+import type { RosterRow } from '../../src/roster/customer.js';
+import type { FileInspection } from '../../src/roster/inspect/inspect-file.js';
+import { readRoster } from '../../src/roster/read-roster.js';
+import { makeSeededRandom } from './figures.js';
+
+/** The parts of the name of a made person or company. */
+interface MadeName {
+  first: string;
+  middle: string;
+  last: string;
+  org: string;
+}
+
+/** First and last names, what companies of the language are called, and countries, the most frequent first. */
+interface NamePool {
+  first: readonly string[];
+  last: readonly string[];
+  trades: readonly string[];
+  forms: readonly string[];
+  countries: readonly string[];
+}
+
+const pool = (first: string, last: string, trades: string, forms: string, countries: string): NamePool => ({
+  first: first.split(' '),
+  last: last.split(' '),
+  trades: trades.split(' '),
+  forms: forms.split('/'),
+  countries: countries.split(' '),
+});
+
+/** Names by language. */
+const namePools: Readonly<Record<string, NamePool>> = {
+  en: pool(
+    'Ann Robert Grace Oliver Sian Patrick Niamh George Priya Charlotte Hugh Ivy Owen Ruth Samuel Zoe Chad Jordan Georgia',
+    'Lee Ray Hopper Marsh Whitlock Ashdown O’Neill Carver Penhaligon Sethi Bridges Osborne Thackeray Mallory Fenwick Rowe',
+    'Shipping Foods Holdings Logistics Software Ceramics Trading Textiles',
+    'Ltd/PLC/LLP/Limited/Inc.',
+    'gb us ie fr de',
+  ),
+  de: pool(
+    'Jörg Anna Björn Käthe Günther Ursula Jürgen Heike Sören Margarete Lukas Mia Özlem Till Änne Wolfgang',
+    'Weiß Müller Ölmann Schäfer Köhler Groß Jäger Bäcker Vogt Lindner Krämer Strauß Pöschl Huber Zöllner Rühle',
+    'Baustoffe Maschinenbau Möbel Großhandel Spedition Elektro Gärtnerei Verlag',
+    'GmbH/AG/KG/GmbH & Co. KG/e.K.',
+    'de at ch fr pl',
+  ),
+  fr: pool(
+    'Hélène Rémi Zoé François Agnès Jérôme Maëlle Benoît Chloé Noël Inès Gaël Océane Théo Lucie Édith',
+    'Lefèvre Béranger Garçon Dupré Hébert Moreau LeGoff Fournier Guérin Rousseau Barthélemy Noël Pelletier Crépin',
+    'Transports Boulangerie Négoce Assurances Peinture Menuiserie',
+    'SARL/SA/SAS/EURL',
+    'fr be ch it es',
+  ),
+  es: pool(
+    'José María Íñigo Begoña Álvaro Núria Sofía Ramón Lucía Jesús Inés Martín Belén Óscar Pilar Rubén',
+    'García Muñoz Ibáñez Ordóñez Núñez López Peña Vázquez Sáez Gutiérrez Cortés Solís Aragón Campos',
+    'Construcciones Alimentación Transportes Inversiones Pinturas',
+    'S.L./S.A./S.L.U.',
+    'es pt fr it de',
+  ),
+  it: pool(
+    'Niccolò Giosuè Chiara Matteo Lucia Noè Bianca Tommaso Ilaria Dario Elena Marta Paolo Renzo',
+    'Rossi Però Bellini Caffarelli Dall’Ara Moretti Zanetti Forlì Cantù Gallo Serra Pisani Conte',
+    'Costruzioni Alimentari Trasporti Mobili Tessuti',
+    'S.r.l./S.p.A./S.n.c.',
+    'it ch fr at es',
+  ),
+  nordic: pool(
+    'Søren Åse Jørgen Birgitta Øyvind Märta Kåre Ingrid Lærke Göran Bjørk Tove Æskil Sigrid Håkan Pia',
+    'Sørensen Ångström Østergaard Håkansson Bjørnstad Nygård Lindström Kjær Frøslev Ödman Ræder Holm Skov',
+    'Skibsfart Fisk Møbler Bygg Handel Energi',
+    'A/S/ApS/AB/ASA',
+    'dk se no de gb',
+  ),
+  pl: pool(
+    'Łukasz Małgorzata Zbigniew Agnieszka Paweł Bożena Krzysztof Żaneta Stanisław Ewa Michał Józef',
+    'Wiśniewski Dąbrowska Kamiński Łęcka Zieliński Wójcik Mazur Ślusarczyk Żuk Nowak Krawczyk Gołąb',
+    'Budowa Transport Meble Odzież Piekarnia',
+    'Sp. z o.o./S.A.',
+    'pl de ua cz gb',
+  ),
+  tr: pool(
+    'Ayşe Çağla Doğan Gülşah İsmail Ömer Şebnem Tuğçe Ufuk Yıldız Cem Ece',
+    'Yıldırım Çelik Öztürk Şahin Güneş Doğru Kılıç Aydın Işık Demir',
+    'İnşaat Tekstil Gıda Turizm',
+    'A.Ş./Ltd. Şti.',
+    'tr de at nl gb',
+  ),
+  cz: pool(
+    'Jiří Zdeněk Božena Tomáš Šárka Ondřej Růžena Václav Eliška Matěj Ľubica Ján',
+    'Dvořák Novotná Černý Procházka Kučera Šťastný Říha Žáková Hruška Bureš',
+    'Stavby Doprava Potraviny Strojírna',
+    's.r.o./a.s.',
+    'cz sk de pl at',
+  ),
+  hu: pool(
+    'Ákos Zsófia Győző Ágnes Ödön Erzsébet Béla Tünde Jenő Lívia',
+    'Szabó Horváth Kőszegi Tóth Nagy Gödöllői Vörös Petőfi Kiss Fehér',
+    'Építő Szállítás Bútor Élelmiszer',
+    'Kft./Zrt./Bt.',
+    'hu ro at de sk',
+  ),
+  ru: pool(
+    'Иван Ольга Сергей Наталья Дмитрий Елена Юрий Светлана Андрей Мария Фёдор Алла',
+    'Иванов Смирнова Кузнецов Попова Соколов Лебедева Козлов Новикова Морозов Щукин',
+    'Строй Торг Транс Мебель',
+    'ООО/АО/ЗАО',
+    'ru by kz ua am',
+  ),
+  el: pool(
+    'Γιώργος Μαρία Νίκος Ελένη Κώστας Άννα Δημήτρης Σοφία Πέτρος Ιωάννα',
+    'Παπαδόπουλος Γεωργίου Νικολάου Οικονόμου Βασιλείου Καραγιάννη Μακρής',
+    'Τεχνική Εμπορική Ναυτιλία',
+    'Α.Ε./Ε.Π.Ε./Ο.Ε.',
+    'gr cy de gb it',
+  ),
+  zh: pool(
+    '伟 芳 秀英 敏 静 丽 强 磊 洋 艳 勇 军 杰 娟',
+    '王 李 张 刘 陈 杨 黄 赵 周 吴 徐 孙',
+    '贸易 科技 建筑 食品',
+    '有限公司/股份有限公司',
+    'cn hk sg tw us',
+  ),
+  ja: pool(
+    '太郎 花子 健一 美咲 翔 さくら 大輔 由美 拓也 恵子',
+    '佐藤 鈴木 高橋 田中 伊藤 渡辺 山本 中村 小林',
+    '商事 建設 食品 電機',
+    '株式会社/有限会社',
+    'jp us kr cn gb',
+  ),
+  ar: pool(
+    'محمد فاطمة أحمد خالد ليلى يوسف سارة عمر هدى حسن',
+    'البستاني الخوري منصور العلي حداد الشامي الفارسي ناصر',
+    'للتجارة للمقاولات للنقل',
+    'ش.م.م/ذ.م.م',
+    'lb sy eg jo ae',
+  ),
+};
 
 const require = createRequire(import.meta.url);
 
 /** One row of a made file as it is meant. */
-export interface MeantRow {
+interface MeantRow {
   id: string;
   /** The words of the name, in any order. */
   name: string;
@@ -23,7 +159,7 @@ export interface MeantRow {
 }
 
 /** A file as a system would export it, and how somebody who knows it would read it. */
-export interface MadeExport {
+interface MadeExport {
   title: string;
   bytes: Buffer;
   rows: readonly MeantRow[];
@@ -267,3 +403,60 @@ function toSingleBytes(text: string, label: EncodingLabel): Buffer {
   const bytes = new Map([...createSingleByteTable(label)].map((unit, byte) => [String.fromCharCode(unit), byte]));
   return Buffer.from([...text].map((letter) => bytes.get(letter) ?? 0x3f));
 }
+
+/** What is wrong with an inspection of a made file: the rows as the printed mapping reads them are compared with what was meant. */
+export async function judgeInspection(
+  { rows, isTypeKnown, damage }: MadeExport,
+  { settings, guess }: FileInspection,
+): Promise<readonly string[]> {
+  const wrong: string[] = [];
+  const doubts = guess.doubts.join('\n');
+  if (damage === 'mojibake' && !/encod/i.test(doubts)) wrong.push('no doubt about letters');
+  if (damage === 'half' && !/line \d+.*(UTF-8|windows-1252)/is.test(doubts)) wrong.push('no doubt about two encodings');
+  if (!isTypeKnown && !/persons and entities/.test(doubts)) wrong.push('no doubt about types');
+  if (settings === null) return [...wrong, 'nothing printed'];
+  const read = await readAll(await readRoster(settings, () => undefined));
+  const misses: Record<string, number> = {};
+  for (const [index, meant] of rows.entries()) {
+    const miss = findMiss(meant, read[index], { isTypeKnown, isGarbled: damage !== null });
+    if (miss !== null) misses[miss] = (misses[miss] ?? 0) + 1;
+  }
+  for (const [miss, count] of Object.entries(misses)) {
+    if (count > Math.max(1, rows.length / 50)) wrong.push(`${miss} (${count} of ${rows.length})`);
+  }
+  return wrong;
+}
+
+async function readAll({ rows }: Awaited<ReturnType<typeof readRoster>>): Promise<readonly RosterRow[]> {
+  const all: RosterRow[] = [];
+  for await (const batch of rows) all.push(...batch);
+  return all;
+}
+
+function findMiss(
+  meant: MeantRow,
+  row: RosterRow | undefined,
+  { isTypeKnown, isGarbled }: { isTypeKnown: boolean; isGarbled: boolean },
+): string | null {
+  if (row === undefined) return 'no row';
+  // Garbled letters may be control characters.
+  if (row.kind === 'rejected' && isGarbled && row.rejected.reason === 'control_character') return null;
+  if (row.kind === 'rejected') return `rejected as ${row.rejected.reason}`;
+  const [{ name, type, birthDate, countries }] = row.customer.parties;
+  if (row.customer.reference !== meant.id) return 'another id';
+  if (!isGarbled && toWords(name) !== toWords(meant.name)) return 'another name';
+  if (isGarbled && toWords(name).length < 3) return 'no name';
+  if (isTypeKnown && type !== meant.type) return 'another type';
+  // A mark behind a date that follows from the pivot.
+  if ((birthDate?.replace('?', '') ?? null) !== meant.birthDate)
+    return birthDate === null ? 'no birth date' : 'another birth date';
+  if (meant.countries.length > 0 && countries.length === 0) return 'no country';
+  return countries.every((country) => meant.countries.includes(country)) ? null : 'another country';
+}
+
+/** The words of a name without those that some mappings leave out for good reason. */
+const toWords = (name: string): string =>
+  [...new Set(name.toLowerCase().split(/[\s,]+/))]
+    .filter((word) => word !== '' && !/^(mr|mrs|dr\.?|prof\.?|van|de)$/.test(word))
+    .sort()
+    .join(' ');

@@ -15,12 +15,10 @@ import type { Database } from '../../src/store/database/database.js';
 import { readOrganisation } from '../../src/store/organisations.js';
 import { holdItems } from '../../src/store/review/decisions.js';
 import { severities } from '../../src/vocabulary.js';
-import { makeAcceptance } from './accept-changes.js';
 import { type Choice, chooseDecision, makeWorldNights, type WorldNight, type WorldSize } from './random-world.js';
-import type { SmallSite } from './small-site.js';
-import { fileOf, listed } from './small-world.js';
+import { makeAcceptance, type SmallSite } from './small-site.js';
+import { fileOf, listed, type TestWorkplace } from './small-world.js';
 import { createStateModel, type ModelAlert, type PartyRecord, type StateModel } from './state-model.js';
-import type { TestWorkplace } from './workplace.js';
 
 /** Where the product and the model disagree. */
 export interface Mismatch {

@@ -8,8 +8,8 @@ import { type RosterSettings, toFileRoster } from '../../src/roster/settings.js'
 import { type ImportOptions, runImport } from '../../src/runs/import/import-run.js';
 import type { RunSummary } from '../../src/runs/run-summary.js';
 import type { Database } from '../../src/store/database/database.js';
-import { acceptChanges } from './accept-changes.js';
-import { makeWorkplace, type TestWorkplace } from './workplace.js';
+import { acceptChanges } from './small-site.js';
+import { makeWorkplace, type TestWorkplace } from './small-world.js';
 
 /** One night's roster: its rows below the header, and those of its related parties. */
 export interface RosterNight extends ImportOptions {

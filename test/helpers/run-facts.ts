@@ -7,7 +7,23 @@ import type {
   PartyFacts,
   RunCounts,
 } from '../../src/reports/list-facts.js';
-import type { RunFacts } from '../../src/reports/run-facts.js';
+import type { ToReviewFacts, WaitingItem } from '../../src/reports/review-list.js';
+import type { HistoryFacts, RunFacts, TrendPoint } from '../../src/reports/run-facts.js';
+import { severities } from '../../src/vocabulary.js';
+
+/** A hit of which nothing is known but the name, with these facts in place of its own. */
+export const makeMatch = (facts: Partial<Match> = {}): Match => ({
+  rank: 1,
+  id: 'amla_one',
+  name: 'Ada Ficticia',
+  schema: 'Person',
+  isHit: true,
+  score: 0.9,
+  topics: [],
+  birthDates: [],
+  countries: [],
+  ...facts,
+});
 
 /** A party for reports. */
 export function buildParty(changes: Partial<PartyFacts> = {}): PartyFacts {
@@ -242,5 +258,169 @@ export function buildSweepFacts(): RunFacts {
       },
     ],
     attemptsByOutcome: { ok: 13 },
+  });
+}
+
+const openedAt = new Date('2026-11-21T02:10:00Z');
+
+/** An item that waits, for tests of what shows it. */
+export const buildWaitingItem = (changed: Partial<WaitingItem> = {}): WaitingItem => ({
+  ...{
+    mark: 'N12345678-ABCDEFGHJK-0',
+    sheetId: 7,
+    mode: 'live',
+    severity: 'high',
+    rule: 'pep_hit_gained',
+    priority: 500,
+  },
+  ...{ party: buildParty({}), listed: buildMatch({}), corroboration: { birthDate: 'unknown', country: 'agree' } },
+  ...{ openedAt, dueAt: null, state: 'open', owner: null, proposal: null, reopenedBecause: [] },
+  ...{ absence: null, absentSince: null, lastDecision: null, replaced: null, legacy: null },
+  ...changed,
+});
+
+/** What waited when a run closed, of these items. */
+export const buildToReview = (items: readonly WaitingItem[], waiting = items.length): ToReviewFacts => ({
+  ...{ sheetId: 7, waiting, items },
+});
+
+/** A run of the past in figures. */
+export function buildTrendPoint(changes: Partial<TrendPoint> = {}): TrendPoint {
+  return {
+    runId: '2026-11-21-rescreen-7',
+    finishedAt: new Date('2026-11-21T02:04:15Z'),
+    seconds: 252,
+    searches: 470,
+    notScreened: 0,
+    hits: 12,
+    changes: 9,
+    changesBySeverity: { critical: 1, high: 2, medium: 2, low: 3, info: 1 },
+    waiting: 14,
+    ...changes,
+  };
+}
+
+/** How an ordinary night went, after 29 others. */
+export function buildHistory(): HistoryFacts {
+  const dayMs = 86_400_000;
+  const last = new Date('2026-11-21T02:04:15Z').getTime();
+  return {
+    health: {
+      perSecond: 9.4,
+      limitPerSecond: 10,
+      repeated: 3,
+      breaks: { count: 2, seconds: 900, longestSeconds: 800 },
+      billable: 475,
+      cost: { amount: 47.5, currency: 'EUR' },
+    },
+    settled: { falsePositive: 40, trueMatch: 1, inconclusive: 2, carried: 38, reopened: 1, expired: 1, gone: 3 },
+    trend: Array.from({ length: 30 }, (_, index) => {
+      const finishedAt = new Date(last - (29 - index) * dayMs);
+      const changes = (index * 7) % 23;
+      const serious = Math.floor(changes / 5);
+      return buildTrendPoint({
+        runId: `${finishedAt.toISOString().slice(0, 10)}-rescreen-${index + 1}`,
+        finishedAt,
+        seconds: 240 + ((index * 37) % 60),
+        searches: 450 + ((index * 13) % 50),
+        notScreened: index === 11 ? 310 : index % 9 === 8 ? 4 : 0,
+        hits: 10 + (index % 5),
+        changes,
+        changesBySeverity: { critical: 0, high: serious, medium: changes - serious, low: 0, info: 0 },
+        waiting: 8 + ((index * 5) % 17),
+      });
+    }),
+  };
+}
+
+const surnames = ['Haddad', 'Кузнецов', '王秀英', 'الحسيني', 'Okonkwo-Ødegård'];
+
+/** A night over 1,000,000 customers with 2,000,000 matches and 20,000 changes or more, of which so many are new hits for sanctions, and 3,000 failures. */
+export function buildBigFacts(sanctionHits: number): RunFacts {
+  const customers = 1_000_000;
+  const failed = 3_000;
+  const changes = Array.from({ length: Math.max(20_000, sanctionHits) }, (_, index) =>
+    buildNth(index, index < sanctionHits),
+  );
+  const counts = { rows: customers, customers, inScope: customers, planned: customers, skipped: 0, reused: 0 };
+  const calls = { searches: customers, attempts: customers, matches: 2_000_000, hits: 31_000 };
+  return buildRunFacts({
+    ...buildHistory(),
+    state: 'incomplete',
+    stateReasons: ['3,000 customers failed after all repeats'],
+    counts: buildCounts({ ...counts, ...calls, screened: customers - failed, failed, changes: changes.length }),
+    states: {
+      clear: customers - failed - 31_000,
+      below_threshold: 0,
+      settled_false_positive: 0,
+      incompletely_seen: 0,
+      not_screened: failed,
+      open_hit: 31_000,
+      confirmed: 0,
+    },
+    failedBecause: { timeout: failed },
+    skippedBecause: {},
+    notScreened: Array.from({ length: failed }, (_, index) =>
+      buildNotScreened({ reason: 'timeout', party: buildParty({ reference: `N-${index}` }) }),
+    ),
+    changes,
+  });
+}
+
+/** A night with so many changes, of every severity in turn, none of which is told with others, and the alerts that the first of them have opened. */
+export function buildManyChanges(count: number, alerts: number): { facts: RunFacts; toReview: ToReviewFacts } {
+  const kinds = ['match_added', 'match_changed', 'match_removed'] as const;
+  const changes = Array.from({ length: count }, (_, index): MatchChangeFacts => {
+    const kind = kinds[index % kinds.length] ?? 'match_added';
+    const severity = severities[index % severities.length] ?? 'low';
+    const change = buildNth(index, true);
+    const before = change.after && { ...change.after, topics: ['role.pep'], score: 0.8 };
+    return {
+      ...{ ...change, kind, severity },
+      before: kind === 'match_added' ? null : before,
+      after: kind === 'match_removed' ? null : change.after,
+      fields: kind === 'match_changed' ? ['score', 'topics'] : [],
+    };
+  });
+  const waiting = changes.filter(({ after, severity }) => after !== null && severity !== 'info').slice(0, alerts);
+  const items = waiting.map(({ party, after, severity }, index) =>
+    buildWaitingItem({ mark: `N${index}XYZ-ABCDEFGHJK-0`, party, severity, listed: after ?? buildMatch() }),
+  );
+  const tally = { waiting: items.length, overdue: 0 };
+  const facts = buildRunFacts({
+    ...{ ...buildHistory(), changes, counts: buildCounts({ changes: count }) },
+    openItems: {
+      ...{ ...tally, customers: items.length, absent: 0, unassigned: items.length, proposed: 0 },
+      ...{ oldestAt: new Date('2026-11-20T02:00:00Z'), bySeverity: [{ severity: 'critical', ...tally }], byOwner: [] },
+      byAge: { upToOneDay: items.length, upToOneWeek: 0, upToThirtyDays: 0, older: 0 },
+    },
+  });
+  return { facts, toReview: buildToReview(items) };
+}
+
+function buildNth(index: number, isSanctionHit: boolean): MatchChangeFacts {
+  const name = `${surnames[index % surnames.length] ?? ''} ${index}`;
+  const after = buildMatch({
+    id: `amla_${index}xXyYzZ0123456789`,
+    name,
+    isHit: true,
+    topics: ['sanction', 'role.pep'],
+  });
+  return buildChange({
+    changeId: index,
+    severity: isSanctionHit ? 'critical' : (severities[index % severities.length] ?? 'low'),
+    isSanctionHit,
+    matchId: after.id,
+    party: buildParty({ reference: `C-${1_000_000 + index}`, name }),
+    after,
+    item: {
+      state: 'open',
+      openedAt: new Date('2026-11-21T02:04:00Z'),
+      dueAt: new Date('2026-11-22T02:04:00Z'),
+      owner: null,
+      reopenedBecause: [],
+      said: [],
+      replaced: null,
+    },
   });
 }

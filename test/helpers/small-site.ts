@@ -1,14 +1,39 @@
 import { afterEach } from 'vitest';
 import { type RosterSettings, toFileRoster } from '../../src/roster/settings.js';
+import { decideItems, type ItemDecision } from '../../src/runs/review/decide.js';
+import { toItemStamp } from '../../src/runs/review/items.js';
+import { findReviewer } from '../../src/runs/review/people.js';
 import type { RunSummary } from '../../src/runs/run-summary.js';
 import type { ScreeningOptions } from '../../src/runs/screening-request.js';
 import { runScreening } from '../../src/runs/screening-run.js';
-import type { Workplace } from '../../src/runs/workplace.js';
+import { acceptSettings } from '../../src/runs/settings-acceptance.js';
+import type { Acceptance } from '../../src/runs/settings-diff.js';
+import type { RunEvent, Workplace } from '../../src/runs/workplace.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../src/store/database/database.js';
-import { acceptChanges } from './accept-changes.js';
-import { canaries, people, watchlist, writeRoster } from './small-world.js';
-import { makeWorkplace, type TestWorkplace, type WorkplaceOptions } from './workplace.js';
+import { readSettingsHistory } from '../../src/store/organisations.js';
+import { holdItems } from '../../src/store/review/decisions.js';
+import {
+  canaries,
+  makeWorkplace,
+  people,
+  type TestWorkplace,
+  type WorkplaceOptions,
+  watchlist,
+  writeRoster,
+} from './small-world.js';
+
+/** Somebody's word, as the database demands it. */
+export const makeAcceptance = async ({ database }: Pick<Workplace, 'database'>): Promise<Acceptance> => ({
+  by: await findReviewer(database, database.dialect === 'embedded' ? 'T. Tester' : undefined),
+  reason: 'the test wants it so',
+});
+
+/** Accepts the settings that a test has changed since its last run; the first run records its own. */
+export async function acceptChanges(workplace: Workplace): Promise<void> {
+  const records = await readSettingsHistory(workplace.database, workplace.settings.organisation);
+  if (records.length > 0) await acceptSettings(workplace, await makeAcceptance(workplace));
+}
 
 /** A sandbox, an empty database and a small roster, with what it takes to run one over the other. */
 export interface SmallSite {
@@ -56,3 +81,51 @@ export function openSmallSites(open: () => Promise<Database>): (names?: readonly
 /** How often the service was asked about a name. */
 export const searched = (sandbox: Sandbox, name: string): number =>
   sandbox.ledger().filter((call) => call.searchName === name).length;
+
+/** What keeps the codes of items that a test decides about. */
+export const digestKey = Buffer.from('a key of the test');
+const alone = { fourEyes: [], expiresAfterDays: {} };
+
+/** Decides about items as somebody would who has just looked at them. */
+export async function decide(database: Database, itemIds: readonly number[], facts: Partial<ItemDecision> = {}) {
+  const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
+  return database.transaction(async (transaction) => {
+    const items = await holdItems(transaction, itemIds);
+    const decisions = [...items.values()].map((item): ItemDecision => {
+      const stamp = toItemStamp(item, digestKey);
+      const decision = {
+        verdict: 'false_positive',
+        reason: 'another birth date',
+        comment: null,
+        origin: 'review',
+        sheetId: null,
+      } as const;
+      return { itemId: item.itemId, ...decision, stamp, expiresAt: null, ...facts };
+    });
+    return decideItems(transaction, { digestKey, reviewer, now: new Date(), review: alone }, decisions);
+  });
+}
+
+/** So many names that nobody has and that no search takes for one another; always the same. */
+export function makeOddNames(count: number): string[] {
+  let state = 20261121;
+  const pick = (choices: string): string => {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+    return choices.charAt((state >>> 8) % choices.length);
+  };
+  const makeWord = (): string => {
+    const syllables = Array.from({ length: 4 }, () => `${pick('bdfgklmnprstvz')}${pick('aeiou')}`);
+    const word = `${syllables.join('')}${pick('lnrstx')}`;
+    return word.charAt(0).toUpperCase() + word.slice(1);
+  };
+  return Array.from({ length: count }, () => `${makeWord()} ${makeWord()}`);
+}
+
+/** The same workplace, with somebody who hears each event as it is told. */
+export const listenAlong = (workplace: TestWorkplace, hear: (event: RunEvent) => void): TestWorkplace => ({
+  ...workplace,
+  tell: (event) => {
+    workplace.tell(event);
+    hear(event);
+  },
+});

@@ -1,8 +1,22 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RosterSettings } from '../../src/roster/settings.js';
-import type { SandboxDossier, WatchlistEntry } from '../../src/sandbox/world.js';
+import { z } from 'zod';
+import { changeSettingsSchema } from '../../src/changes/severity.js';
+import { createClient } from '../../src/client/client.js';
+import type { AttemptObserver } from '../../src/client/operation.js';
+import type { Pace } from '../../src/client/pace.js';
+import { type Clock, shiftedClock } from '../../src/clock.js';
+import { sweepSettingsSchema } from '../../src/dossiers/creation-windows.js';
+import { canarySchema } from '../../src/matches/canary.js';
+import { type RosterSettings, toFileRoster } from '../../src/roster/settings.js';
+import { evidenceSettingsSchema } from '../../src/runs/details-settings.js';
+import { reviewSettingsSchema } from '../../src/runs/review/settings.js';
+import type { RunEvent, RunSettings, Workplace } from '../../src/runs/workplace.js';
+import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
+import { loadWorld, type SandboxDossier, type SandboxWorld, type WatchlistEntry } from '../../src/sandbox/world.js';
+import { holdSettingsSchema } from '../../src/screening/settings.js';
+import type { Database } from '../../src/store/database/database.js';
 
 /** Somebody who is on a list. */
 export const listed = (id: string, name: string, topics: string[] = ['sanction']): WatchlistEntry => ({
@@ -66,3 +80,126 @@ export const buildSandboxDossier = (number: number, facts: Partial<SandboxDossie
 
 /** The one file that a roster is read from. */
 export const fileOf = ({ csv }: RosterSettings): string => [csv?.path ?? []].flat()[0] ?? '';
+
+const usualScreening = { cadenceHours: 24, leaveAfterDays: 7, canariesEvery: 10_000, reuseMaxAge: 0 as const };
+
+/** Settings of worlds whose lists change more in a night than real ones, so that the usual bounds would hold the run. */
+export const neverHeld = {
+  ...usualScreening,
+  hold: holdSettingsSchema.parse({ vanishedLeast: 100_000, allOf: 100_000, newlyOpenLeast: 100_000 }),
+};
+
+/** What a test may set about its workplace. */
+export interface WorkplaceOptions {
+  /** Milliseconds beside the machine's clock. */
+  offsetMs?: number;
+  apiKey?: string;
+  /** In place of the sandbox's own address. */
+  url?: string;
+  settings?: Partial<RunSettings>;
+  maxAttempts?: number;
+  baseDelayMs?: number;
+  readKeyAgain?: () => string;
+  /** In place of the machine's clock. */
+  clock?: Clock;
+  rate?: { perSecond: number; concurrency: number };
+  observer?: AttemptObserver;
+  pace?: Pace;
+}
+
+/** A workplace that keeps what its runs tell. */
+export type TestWorkplace = Workplace & { events: RunEvent[] };
+
+/** A workplace over a sandbox with quick pace and short back-off; `events` collects what runs tell. */
+export async function makeWorkplace(
+  database: Database,
+  sandbox: Pick<Sandbox, 'url' | 'privateKey'>,
+  options: WorkplaceOptions = {},
+): Promise<TestWorkplace> {
+  const events: RunEvent[] = [];
+  const rate = options.rate ?? { perSecond: 400, concurrency: 8 };
+  const clock = options.clock ?? shiftedClock(options.offsetMs ?? 0);
+  const client = createClient({
+    baseUrl: options.url ?? sandbox.url,
+    apiKey: options.apiKey ?? sandbox.privateKey,
+    rate,
+    ...(options.clock ? { clock } : {}),
+    ...(options.observer ? { observer: options.observer } : {}),
+    ...(options.pace ? { pace: options.pace } : {}),
+    ...(options.readKeyAgain === undefined ? {} : { readKeyAgain: options.readKeyAgain }),
+    retry: { maxAttempts: options.maxAttempts ?? 4, baseDelayMs: options.baseDelayMs ?? 5, maxDelayMs: 50 },
+    timeoutSeconds: 5,
+    ...(options.settings?.service?.mode === undefined ? {} : { mode: options.settings.service.mode }),
+  });
+  client.listen((event) => events.push({ kind: 'service', event }));
+  return {
+    database,
+    client: () => client,
+    clock,
+    settings: {
+      organisation: 'default',
+      service: { baseUrl: sandbox.url, rate },
+      rosters: [],
+      canaries: [],
+      screening: usualScreening,
+      budget: { currency: 'EUR', reserveShare: 0.05 },
+      changes: changeSettingsSchema.parse({}),
+      review: reviewSettingsSchema.parse({}),
+      evidence: evidenceSettingsSchema.parse({}),
+      sweep: sweepSettingsSchema.parse({}),
+      reconciliation: { severity: {} },
+      run: { deadline: '200ms', timezone: 'UTC' },
+      reports: { dir: await mkdtemp(join(tmpdir(), 'nightscreen-reports-')) },
+      ...options.settings,
+    },
+    settingsDigest: 'settings-of-the-test',
+    owner: `test-${process.pid}`,
+    version: '0.0.0-test',
+    tell: (event) => events.push(event),
+    secret: () => undefined,
+    events,
+  };
+}
+
+const fixture = (name: string): string => new URL(`../../fixtures/demo/${name}`, import.meta.url).pathname;
+
+/** The demo's service on its first night or after the known changes. */
+export async function loadDemoWorld(night: 'before' | 'after'): Promise<SandboxWorld> {
+  const world = await loadWorld({
+    watchlists: [fixture(`watchlist-${night}.json`)],
+    dossiers: fixture(`dossiers-${night}.json`),
+  });
+  return night === 'before' ? world : { ...world, ranking: { shuffleSeed: 7, scoreNoise: 0.004 } };
+}
+
+/** The demo's roster. */
+export const demoRoster = toFileRoster('demo', fixture('roster.csv'));
+
+/** The demo's control searches. */
+export const readDemoCanaries = async () =>
+  z.array(canarySchema).parse(JSON.parse(await readFile(fixture('canaries.json'), 'utf8')));
+
+const expectedSchema = z.object({
+  matches: z.array(
+    z.object({
+      reference: z.string(),
+      kind: z.string(),
+      matchId: z.string(),
+      matchName: z.string(),
+      fields: z.array(z.string()),
+    }),
+  ),
+  dossiers: z.array(
+    z.object({
+      dossierId: z.string(),
+      kind: z.string(),
+      from: z.string().nullable(),
+      to: z.string().nullable(),
+      fields: z.array(z.string()),
+    }),
+  ),
+});
+
+/** Exactly what must be found to have changed between the two nights. */
+export const readExpectedChanges = async () =>
+  expectedSchema.parse(JSON.parse(await readFile(fixture('expected-changes.json'), 'utf8')));

@@ -8,10 +8,10 @@ import { exportStatus } from '../../src/runs/status.js';
 import type { Workplace } from '../../src/runs/workplace.js';
 import { runReports } from '../../src/runs/write-reports.js';
 import { queueOutbox } from '../../src/store/outbox.js';
-import { backUp, readAllRows, restore } from '../helpers/back-up.js';
 import { describeOnEachDatabase, testDatabases } from '../helpers/databases.js';
+import { backUp, readAllRows, restore } from '../helpers/former-databases.js';
 import { openSmallSites } from '../helpers/small-site.js';
-import { makeWorkplace } from '../helpers/workplace.js';
+import { makeWorkplace } from '../helpers/small-world.js';
 
 const dayMs = 86_400_000;
 const { signal } = new AbortController();

@@ -8,9 +8,15 @@ import { z } from 'zod';
 import { listTables, writeBackup } from '../../src/store/backup/write-backup.js';
 import type { Database } from '../../src/store/database/database.js';
 import { migrate, packagedMigrations, readMigrations } from '../../src/store/database/migrate.js';
-import { backUp, readAllRows, readChecks, restore } from '../helpers/back-up.js';
 import { describeOnEachDatabase, testDatabases } from '../helpers/databases.js';
-import { fillFormerDatabase, migrateUpTo } from '../helpers/former-database.js';
+import {
+  backUp,
+  fillFormerDatabase,
+  migrateUpTo,
+  readAllRows,
+  readChecks,
+  restore,
+} from '../helpers/former-databases.js';
 
 const nameRow = z.object({ name: z.string() });
 const odd = 'tab\t, "quotes", back\\slash, (a,b), {c}, \r\n two lines, \u2028, ☠ 𝔘, \\N, and an end.';

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Fault } from '../../src/sandbox/trouble.js';
 import type { Database } from '../../src/store/database/database.js';
-import { countLedger } from '../campaign/count-ledger.js';
-import { makeCrowdWorld, toCrowdName } from '../campaign/crowd.js';
+import { countLedger } from '../campaign/end-state.js';
+import { makeCrowdWorld, toCrowdName } from '../campaign/site.js';
 import { testDatabases } from '../helpers/databases.js';
-import { printFigure } from '../helpers/print-figure.js';
+import { printFigure } from '../helpers/figures.js';
+import { startSwappingProxy } from '../helpers/proxies.js';
 import { openSmallSites, searched } from '../helpers/small-site.js';
 import { canaries, people } from '../helpers/small-world.js';
-import { startSwappingProxy } from '../helpers/swapping-proxy.js';
 
 const rate = { perSecond: 5_000, concurrency: 16 };
 

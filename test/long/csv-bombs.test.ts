@@ -8,8 +8,8 @@ import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bundleProgram, type Program } from '../helpers/bundle-program.js';
-import { printFigure } from '../helpers/print-figure.js';
+import { bundleProgram, type Program } from '../helpers/cli-process.js';
+import { printFigure } from '../helpers/figures.js';
 import type { CsvReport } from '../integration/roster/read-csv-program.js';
 
 const mega = 1024 * 1024;

@@ -12,7 +12,7 @@ import { readRunFacts } from '../../src/store/report-facts.js';
 import { readRun } from '../../src/store/runs.js';
 import { countRekeyed, fillReportableNights } from '../bench/fill-reportable-nights.js';
 import { testDatabases } from '../helpers/databases.js';
-import { joinChunks } from '../helpers/join-chunks.js';
+import { joinChunks } from '../helpers/report-files.js';
 
 const { open } = testDatabases('postgres');
 const customers = heldLines / 2 + 300;

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
 import { assertLease, tryAcquireLease } from '../../src/store/leases.js';
-import { startCuttingProxy } from '../helpers/cutting-proxy.js';
+import { findProgram } from '../helpers/cli-process.js';
+import { startPgbouncer } from '../helpers/database-servers.js';
 import { testDatabases } from '../helpers/databases.js';
-import { findProgram } from '../helpers/find-program.js';
-import { startPgbouncer } from '../helpers/start-pgbouncer.js';
+import { startCuttingProxy } from '../helpers/proxies.js';
 
 const isPoolerHere = findProgram('pgbouncer') !== null;
 const isRequired = process.env['NIGHTSCREEN_TEST_PGBOUNCER'] === 'required';

@@ -3,8 +3,8 @@ import { toLocalTime, toNextDay } from '../../src/local-time.js';
 import { decideDue, findNextStart, type JobStanding } from '../../src/scheduling/decide-due.js';
 import { toDueTimes } from '../../src/scheduling/due-times.js';
 import type { JobDue } from '../../src/store/jobs.js';
-import { toJobRun } from '../helpers/job-runs.js';
-import { printFigure } from '../helpers/print-figure.js';
+import { toJobRun } from '../helpers/clocks.js';
+import { printFigure } from '../helpers/figures.js';
 
 const firstDate = '2024-01-01';
 const lastDate = '2033-12-31';

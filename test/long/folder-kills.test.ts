@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
-import { bundleProgram } from '../helpers/bundle-program.js';
+import { bundleProgram } from '../helpers/cli-process.js';
 
 const numberRow = z.object({ n: z.number() });
 let folder: string;

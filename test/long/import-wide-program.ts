@@ -1,8 +1,8 @@
 import { rosterSettingsSchema } from '../../src/roster/settings.js';
 import { runImport } from '../../src/runs/import/import-run.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
-import { readPeakBytes } from '../helpers/read-peak-bytes.js';
-import { makeWorkplace } from '../helpers/workplace.js';
+import { readPeakBytes } from '../helpers/figures.js';
+import { makeWorkplace } from '../helpers/small-world.js';
 
 /** What a process that imports the rows of a query is told, as JSON. */
 export interface WideImport {

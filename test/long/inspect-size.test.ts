@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { expect, it } from 'vitest';
 import { inspectFile } from '../../src/roster/inspect/inspect-file.js';
-import { printFigure } from '../helpers/print-figure.js';
+import { printFigure } from '../helpers/figures.js';
 
 const [rowCount, columnCount] = [100_000, 40];
 

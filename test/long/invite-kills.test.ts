@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { testDatabases } from '../helpers/databases.js';
+import { printFigure } from '../helpers/figures.js';
 import { killInviters } from '../helpers/kill-inviters.js';
-import { printFigure } from '../helpers/print-figure.js';
 
 const databases = testDatabases('postgres');
 

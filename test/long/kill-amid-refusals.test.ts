@@ -7,7 +7,7 @@ import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { runCli, startCli } from '../helpers/cli-process.js';
-import { printFigure } from '../helpers/print-figure.js';
+import { printFigure } from '../helpers/figures.js';
 import { toCsv, watchlist } from '../helpers/small-world.js';
 
 const concurrency = 32;

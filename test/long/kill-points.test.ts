@@ -1,10 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { batchLimits } from '../../src/runs/screening/screen-tasks.js';
-import { runCrashTrial } from '../campaign/crash-trial.js';
-import { makeSeededRandom } from '../campaign/seeded-random.js';
-import { Nursery } from '../campaign/start-life.js';
+import { runCrashTrial } from '../campaign/crash-trials.js';
+import { Nursery } from '../campaign/site.js';
 import { testDatabases } from '../helpers/databases.js';
-import { printFigure } from '../helpers/print-figure.js';
+import { makeSeededRandom, printFigure } from '../helpers/figures.js';
 
 const concurrency = 8;
 

@@ -1,10 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { runOutageTrial } from '../campaign/outage-trial.js';
-import { runPauseTrial } from '../campaign/pause-trial.js';
-import { Nursery } from '../campaign/start-life.js';
-import { runStartsTrial } from '../campaign/starts-trial.js';
+import { Nursery } from '../campaign/site.js';
+import { runOutageTrial, runPauseTrial, runStartsTrial } from '../campaign/stop-trials.js';
 import { testDatabases } from '../helpers/databases.js';
-import { printFigure } from '../helpers/print-figure.js';
+import { printFigure } from '../helpers/figures.js';
 
 const nursery = new Nursery();
 afterAll(() => nursery.close());

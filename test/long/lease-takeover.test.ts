@@ -9,7 +9,7 @@ import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { type CliOptions, collect, runCli, startCli } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
-import { printFigure } from '../helpers/print-figure.js';
+import { printFigure } from '../helpers/figures.js';
 import { toCsv, watchlist } from '../helpers/small-world.js';
 
 const databases = testDatabases('postgres');

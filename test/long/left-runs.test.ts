@@ -8,7 +8,7 @@ import { resumeRun } from '../../src/runs/resume-run.js';
 import type { ScreeningOptions } from '../../src/runs/screening-request.js';
 import { testDatabases } from '../helpers/databases.js';
 import { openSmallSites, type SmallSite, searched } from '../helpers/small-site.js';
-import type { TestWorkplace } from '../helpers/workplace.js';
+import type { TestWorkplace } from '../helpers/small-world.js';
 
 const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;

@@ -15,11 +15,15 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { loadWorld, type WatchlistEntry } from '../../src/sandbox/world.js';
 import type { Database } from '../../src/store/database/database.js';
 import { testDatabases } from '../helpers/databases.js';
-import { type AskedCustomer, type ExpectedChange, expectChanges } from '../helpers/expected-changes.js';
-import { isFullSize } from '../helpers/full-size.js';
-import { type ListVariant, makeListVariants } from '../helpers/list-variants.js';
-import { printFigure } from '../helpers/print-figure.js';
-import { makeWorkplace, neverHeld } from '../helpers/workplace.js';
+import { isFullSize, printFigure } from '../helpers/figures.js';
+import {
+  type AskedCustomer,
+  type ExpectedChange,
+  expectChanges,
+  type ListVariant,
+  makeListVariants,
+} from '../helpers/list-variants.js';
+import { makeWorkplace, neverHeld } from '../helpers/small-world.js';
 
 const data = process.env['NIGHTSCREEN_TEST_DATA'] ?? '';
 const dayMs = 24 * 60 * 60 * 1_000;

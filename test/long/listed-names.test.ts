@@ -8,8 +8,7 @@ import { createComparison, type FindListed } from '../../src/lists/compare-names
 import type { ListedParty } from '../../src/lists/listed-party.js';
 import { readPublishedList } from '../../src/lists/published-list.js';
 import { createSeededRandom, varyName } from '../../src/runs/checks/sample.js';
-import { isFullSize } from '../helpers/full-size.js';
-import { printFigure } from '../helpers/print-figure.js';
+import { isFullSize, printFigure } from '../helpers/figures.js';
 
 const folder = process.env['NIGHTSCREEN_TEST_DATA'] ?? '';
 const isPresent = folder !== '' && existsSync(join(folder, 'watchlists'));

@@ -8,7 +8,7 @@ import { toFileRoster } from '../../src/roster/settings.js';
 import { runImport } from '../../src/runs/import/import-run.js';
 import { listOfRun } from '../../src/runs/run-reference.js';
 import { testDatabases } from '../helpers/databases.js';
-import { makeWorkplace } from '../helpers/workplace.js';
+import { makeWorkplace } from '../helpers/small-world.js';
 
 const { open } = testDatabases('embedded');
 

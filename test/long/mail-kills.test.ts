@@ -1,7 +1,6 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import type { KillPoint } from '../campaign/kill-points.js';
-import { expectComplete, makeSite } from '../campaign/site.js';
-import { Nursery } from '../campaign/start-life.js';
+import { expectComplete, makeSite, Nursery } from '../campaign/site.js';
+import type { KillPoint } from '../campaign/traps.js';
 import { testDatabases } from '../helpers/databases.js';
 import { type MailServer, startMailServer } from '../helpers/mail-server.js';
 

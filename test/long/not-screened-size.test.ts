@@ -6,7 +6,7 @@ import { heldLines } from '../../src/store/changes.js';
 import { readRunFacts } from '../../src/store/report-facts.js';
 import { readRun } from '../../src/store/runs.js';
 import { testDatabases } from '../helpers/databases.js';
-import { printFigure } from '../helpers/print-figure.js';
+import { printFigure } from '../helpers/figures.js';
 
 const { open } = testDatabases('postgres');
 const customers = 20_000;

@@ -18,9 +18,8 @@ import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 import { budgetSettingsSchema } from '../../src/screening/budget.js';
 import type { Database } from '../../src/store/database/database.js';
 import { testDatabases } from '../helpers/databases.js';
-import { listenAlong } from '../helpers/listen-along.js';
-import { makeMatch } from '../helpers/make-match.js';
-import { openSmallSites, searched } from '../helpers/small-site.js';
+import { makeMatch } from '../helpers/run-facts.js';
+import { listenAlong, openSmallSites, searched } from '../helpers/small-site.js';
 import { buildSandboxDossier, fileOf, listed, people, toCsv, watchlist, writeRoster } from '../helpers/small-world.js';
 
 const hourMs = 60 * 60 * 1_000;

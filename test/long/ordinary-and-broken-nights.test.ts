@@ -8,12 +8,18 @@ import { NightscreenError } from '../../src/errors.js';
 import { type RosterSettings, rosterSettingsSchema } from '../../src/roster/settings.js';
 import { runImport } from '../../src/runs/import/import-run.js';
 import { previewImport } from '../../src/runs/preview.js';
-import { acceptChanges } from '../helpers/accept-changes.js';
 import { testDatabases } from '../helpers/databases.js';
-import { printFigure } from '../helpers/print-figure.js';
-import { brokenChanges, ordinaryChanges, type RosterChange } from '../helpers/roster-changes.js';
-import { type Fields, makeRosterWorld, writeRosterWorld } from '../helpers/roster-world.js';
-import { makeWorkplace } from '../helpers/workplace.js';
+import { printFigure } from '../helpers/figures.js';
+import {
+  brokenChanges,
+  type Fields,
+  makeRosterWorld,
+  ordinaryChanges,
+  type RosterChange,
+  writeRosterWorld,
+} from '../helpers/roster-changes.js';
+import { acceptChanges } from '../helpers/small-site.js';
+import { makeWorkplace } from '../helpers/small-world.js';
 
 const { open } = testDatabases('postgres');
 const { signal } = new AbortController();

@@ -1,8 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { type ClientEvent, createClient } from '../../src/client/client.js';
 import type { Attempt, AttemptEnd } from '../../src/client/operation.js';
-import { printFigure } from '../helpers/print-figure.js';
-import { makeScaledClock } from '../helpers/scaled-clock.js';
+import { makeScaledClock } from '../helpers/clocks.js';
+import { printFigure } from '../helpers/figures.js';
 import {
   answerJson,
   startService,

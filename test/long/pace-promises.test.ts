@@ -1,9 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createPace } from '../../src/client/pace.js';
-import { countBusiestSecond } from '../helpers/busiest-second.js';
+import { computeUsedRate, countBusiestSecond, printFigure } from '../helpers/figures.js';
 import { type PaceService, runPaceClient, startPaceService } from '../helpers/pace-processes.js';
-import { printFigure } from '../helpers/print-figure.js';
-import { computeUsedRate } from '../helpers/used-rate.js';
 
 let service: PaceService | undefined;
 afterEach(() => {

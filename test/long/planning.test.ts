@@ -14,10 +14,9 @@ import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 import { budgetSettingsSchema } from '../../src/screening/budget.js';
 import { screeningSettingsSchema } from '../../src/screening/settings.js';
 import { testDatabases } from '../helpers/databases.js';
-import { printFigure } from '../helpers/print-figure.js';
+import { printFigure } from '../helpers/figures.js';
 import { openSmallSites, searched } from '../helpers/small-site.js';
-import { canaries, people, writeRoster } from '../helpers/small-world.js';
-import type { TestWorkplace } from '../helpers/workplace.js';
+import { canaries, people, type TestWorkplace, writeRoster } from '../helpers/small-world.js';
 
 const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;

@@ -1,7 +1,7 @@
 import { it } from 'vitest';
 import { describeOnEachDatabase } from '../helpers/databases.js';
+import { printFigure } from '../helpers/figures.js';
 import { playEvents } from '../helpers/play-events.js';
-import { printFigure } from '../helpers/print-figure.js';
 
 describeOnEachDatabase('10,000 random events', (open, { dialect }) => {
   it('lost, forged, repeated and disordered, change nothing but when it is known', { timeout: 600_000 }, async () => {

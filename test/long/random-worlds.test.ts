@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../helpers/databases.js';
-import { isFullSize } from '../helpers/full-size.js';
+import { isFullSize, printFigure } from '../helpers/figures.js';
 import { playWorld } from '../helpers/play-world.js';
-import { printFigure } from '../helpers/print-figure.js';
 import { openSmallSites } from '../helpers/small-site.js';
 
 const size = isFullSize ? { customers: 300, nights: 10 } : { customers: 60, nights: 6 };

@@ -9,9 +9,8 @@ import type { Workplace } from '../../src/runs/workplace.js';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { loadWorld } from '../../src/sandbox/world.js';
 import { testDatabases } from '../helpers/databases.js';
-import { isFullSize } from '../helpers/full-size.js';
-import { printFigure } from '../helpers/print-figure.js';
-import { makeWorkplace } from '../helpers/workplace.js';
+import { isFullSize, printFigure } from '../helpers/figures.js';
+import { makeWorkplace } from '../helpers/small-world.js';
 
 const data = process.env['NIGHTSCREEN_TEST_DATA'];
 const cleanPeople = isFullSize ? 2_000 : 500;

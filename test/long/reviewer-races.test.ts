@@ -7,11 +7,8 @@ import type { Database } from '../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
 import { holdItems } from '../../src/store/review/decisions.js';
 import type { DispositionVerdict } from '../../src/vocabulary.js';
-import { makeSeededRandom } from '../campaign/seeded-random.js';
-import { testDatabases } from '../helpers/databases.js';
-import { isFullSize } from '../helpers/full-size.js';
-import { printFigure } from '../helpers/print-figure.js';
-import { toReviewerGrants } from '../helpers/reviewer-grants.js';
+import { testDatabases, toReviewerGrants } from '../helpers/databases.js';
+import { isFullSize, makeSeededRandom, printFigure } from '../helpers/figures.js';
 import { openSmallSites } from '../helpers/small-site.js';
 import { listed, people } from '../helpers/small-world.js';
 

@@ -7,9 +7,9 @@ import { openDatabase } from '../../src/store/database/open-database.js';
 import { insertCommitBatch } from '../../src/store/ledger.js';
 import { insertPlan } from '../../src/store/plan.js';
 import { readSearchTasks, saveScreeningResults } from '../../src/store/screenings.js';
+import { startPostgres } from '../helpers/database-servers.js';
 import { testDatabases } from '../helpers/databases.js';
-import { printFigure } from '../helpers/print-figure.js';
-import { startPostgres } from '../helpers/start-postgres.js';
+import { printFigure } from '../helpers/figures.js';
 
 const customers = 5_000;
 const batchSize = 32;

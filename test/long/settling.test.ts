@@ -4,9 +4,9 @@ import { showRun } from '../../src/runs/run-reference.js';
 import { runSweep } from '../../src/runs/sweep-run.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../src/store/database/database.js';
+import { makeScaledClock } from '../helpers/clocks.js';
 import { testDatabases } from '../helpers/databases.js';
-import { printFigure } from '../helpers/print-figure.js';
-import { makeScaledClock } from '../helpers/scaled-clock.js';
+import { printFigure } from '../helpers/figures.js';
 import { openSmallSites, searched } from '../helpers/small-site.js';
 import { canaries, people } from '../helpers/small-world.js';
 

@@ -3,11 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { runImport } from '../../src/runs/import/import-run.js';
-import { makeAcceptance } from '../helpers/accept-changes.js';
 import { testDatabases } from '../helpers/databases.js';
-import { decide } from '../helpers/decide.js';
-import { isFullSize } from '../helpers/full-size.js';
-import { openSmallSites } from '../helpers/small-site.js';
+import { isFullSize } from '../helpers/figures.js';
+import { decide, makeAcceptance, openSmallSites } from '../helpers/small-site.js';
 import { fileOf, listed, toCsv, watchlist } from '../helpers/small-world.js';
 import { expectAgreement } from '../helpers/status-agreement.js';
 

@@ -10,7 +10,7 @@ import type { Fault } from '../../src/sandbox/trouble.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { collect, runCli, startCli } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
-import { printFigure } from '../helpers/print-figure.js';
+import { printFigure } from '../helpers/figures.js';
 import { toCsv, watchlist } from '../helpers/small-world.js';
 
 const databases = testDatabases('postgres');

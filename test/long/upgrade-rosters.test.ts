@@ -9,9 +9,8 @@ import { runReports } from '../../src/runs/write-reports.js';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../src/store/database/database.js';
 import { describeOnEachDatabase } from '../helpers/databases.js';
-import { fillFormerDatabase, migrateUpTo } from '../helpers/former-database.js';
-import { canaries, watchlist } from '../helpers/small-world.js';
-import { makeWorkplace } from '../helpers/workplace.js';
+import { fillFormerDatabase, migrateUpTo } from '../helpers/former-databases.js';
+import { canaries, makeWorkplace, watchlist } from '../helpers/small-world.js';
 
 const dayMs = 86_400_000;
 const { signal } = new AbortController();

@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundleProgram, type Program } from '../helpers/bundle-program.js';
+import { bundleProgram, type Program } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
-import { isFullSize } from '../helpers/full-size.js';
-import { printFigure } from '../helpers/print-figure.js';
+import { isFullSize, printFigure } from '../helpers/figures.js';
 import type { WideImport, WideImportReport } from './import-wide-program.js';
 
 const source = testDatabases('postgres');

@@ -11,13 +11,18 @@ import { renderHtml } from '../../src/reports/html-page.js';
 import { toReport } from '../../src/reports/report.js';
 import type { ToReviewFacts } from '../../src/reports/review-list.js';
 import type { RunFacts } from '../../src/reports/run-facts.js';
-import { buildBigFacts, buildManyChanges } from '../helpers/big-run-facts.js';
-import { buildToReview, buildWaitingItem } from '../helpers/build-to-review.js';
+import { findChromium, findProgram } from '../helpers/cli-process.js';
 import { buildEventfulFacts } from '../helpers/eventful-run-facts.js';
-import { findChromium, findProgram } from '../helpers/find-program.js';
-import { buildHistory } from '../helpers/history-facts.js';
-import { printFigure } from '../helpers/print-figure.js';
-import { buildMatch, buildParty } from '../helpers/run-facts.js';
+import { printFigure } from '../helpers/figures.js';
+import {
+  buildBigFacts,
+  buildHistory,
+  buildManyChanges,
+  buildMatch,
+  buildParty,
+  buildToReview,
+  buildWaitingItem,
+} from '../helpers/run-facts.js';
 
 const chromiumPath = findChromium();
 const pdftotext = findProgram('pdftotext');

@@ -8,10 +8,9 @@ import { describe, expect, it } from 'vitest';
 import { toReport } from '../../src/reports/report.js';
 import { renderReportWorkbook } from '../../src/reports/workbook-report.js';
 import { openListTable } from '../../src/runs/review/list-table.js';
-import { buildToReview, buildWaitingItem } from '../helpers/build-to-review.js';
-import { collectBytes } from '../helpers/collect-bytes.js';
 import { buildEventfulFacts } from '../helpers/eventful-run-facts.js';
-import { buildParty } from '../helpers/run-facts.js';
+import { collectBytes } from '../helpers/report-files.js';
+import { buildParty, buildToReview, buildWaitingItem } from '../helpers/run-facts.js';
 
 const run = promisify(execFile);
 const isInstalled = await run('soffice', ['--version']).then(

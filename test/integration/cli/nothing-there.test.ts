@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { runCommandLine } from '../../../src/cli/run-command-line.js';
+import { makeInvocation } from '../../helpers/cli-process.js';
 import { describeOnEachDatabase, seedDatabase, testDatabases } from '../../helpers/databases.js';
-import { makeInvocation } from '../../helpers/invocation.js';
 
 let folder: string;
 beforeAll(async () => {

@@ -10,9 +10,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { runCommandLine } from '../../../src/cli/run-command-line.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
-import { testDatabases } from '../../helpers/databases.js';
-import { makeInvocation } from '../../helpers/invocation.js';
-import { toReviewerGrants } from '../../helpers/reviewer-grants.js';
+import { makeInvocation } from '../../helpers/cli-process.js';
+import { testDatabases, toReviewerGrants } from '../../helpers/databases.js';
 import { buildSandboxDossier, people, toCsv, watchlist } from '../../helpers/small-world.js';
 
 /** The names agree but for C-4; C-5 and C-6 have none. */

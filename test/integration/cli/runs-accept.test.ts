@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { runCommandLine } from '../../../src/cli/run-command-line.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
+import { makeInvocation } from '../../helpers/cli-process.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { makeInvocation } from '../../helpers/invocation.js';
 import { people, toCsv, watchlist } from '../../helpers/small-world.js';
 
 vi.setConfig({ testTimeout: 120_000 });

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runCommandLine } from '../../../src/cli/run-command-line.js';
+import { makeInvocation } from '../../helpers/cli-process.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { makeInvocation } from '../../helpers/invocation.js';
 
 const databases = testDatabases('postgres');
 const job = `export default {

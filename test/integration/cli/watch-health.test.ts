@@ -11,9 +11,9 @@ import { createLogger } from '../../../src/logging.js';
 import { createMetrics } from '../../../src/metrics/metrics.js';
 import { migrate } from '../../../src/store/database/migrate.js';
 import { openDatabase } from '../../../src/store/database/open-database.js';
+import { makeInvocation } from '../../helpers/cli-process.js';
+import { startPostgres } from '../../helpers/database-servers.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { makeInvocation } from '../../helpers/invocation.js';
-import { startPostgres } from '../../helpers/start-postgres.js';
 
 const databases = testDatabases('postgres');
 

@@ -13,10 +13,10 @@ import { goByDatabaseClock, look } from '../../../src/cli/watchdog.js';
 import { systemClock } from '../../../src/clock.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { listOutbox } from '../../../src/store/outbox.js';
+import { makeInvocation } from '../../helpers/cli-process.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { makeInvocation } from '../../helpers/invocation.js';
 import { type MailServer, startMailServer } from '../../helpers/mail-server.js';
-import { makeWorkplace } from '../../helpers/workplace.js';
+import { makeWorkplace } from '../../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
 const configuration = `rosters: [{ name: people, csv: { path: people.csv } }]

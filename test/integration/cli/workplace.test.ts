@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { buildWorkplace } from '../../../src/cli/workplace.js';
 import { loadConfig } from '../../../src/config/load-config.js';
+import { makeFakeClock } from '../../helpers/clocks.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { makeFakeClock } from '../../helpers/fake-clock.js';
 
 const databases = testDatabases('postgres');
 

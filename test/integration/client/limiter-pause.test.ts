@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.js';
 import type { AttemptObserver } from '../../../src/client/operation.js';
-import { printFigure } from '../../helpers/print-figure.js';
+import { printFigure } from '../../helpers/figures.js';
 import { answerJson, startService, type TestService, testKey, toEmptyResult } from './start-service.js';
 
 let service: TestService | undefined;

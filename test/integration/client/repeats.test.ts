@@ -4,8 +4,8 @@ import { Agent, buildConnector } from 'undici';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Client, type ClientSettings, createClient } from '../../../src/client/index.js';
 import type { Attempt, AttemptEnd } from '../../../src/client/operation.js';
-import { countBusiestSecond } from '../../helpers/busiest-second.js';
-import { makeScaledClock } from '../../helpers/scaled-clock.js';
+import { makeScaledClock } from '../../helpers/clocks.js';
+import { countBusiestSecond } from '../../helpers/figures.js';
 import { answerJson, type Received, startService, type TestService, testKey, toEmptyResult } from './start-service.js';
 
 const toPerson = (number: number) => ({ type: 'person', name: `Customer ${number}` }) as const;

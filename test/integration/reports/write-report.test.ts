@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toReport } from '../../../src/reports/report.js';
 import { manifestJsonSchema, writeReport } from '../../../src/reports/write-report.js';
-import { bundleProgram } from '../../helpers/bundle-program.js';
+import { bundleProgram } from '../../helpers/cli-process.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
 import { buildRunFacts } from '../../helpers/run-facts.js';
 

@@ -5,9 +5,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { presentInspection } from '../../../src/cli/commands/roster.js';
 import { type FileInspection, inspectFile } from '../../../src/roster/inspect/inspect-file.js';
 import { exportSpecs, laterSpecs } from '../../helpers/export-specs.js';
-import { judgeInspection } from '../../helpers/judge-inspection.js';
-import { makeExport } from '../../helpers/made-exports.js';
-import { printFigure } from '../../helpers/print-figure.js';
+import { printFigure } from '../../helpers/figures.js';
+import { judgeInspection, makeExport } from '../../helpers/made-exports.js';
 
 let folder: string;
 beforeAll(async () => {

@@ -11,9 +11,9 @@ import { ConfigError, RosterError } from '../../../src/errors.js';
 import type { PartyRow, RosterRow } from '../../../src/roster/customer.js';
 import { type RosterReading, readParties, readRoster } from '../../../src/roster/read-roster.js';
 import { rosterSettingsSchema } from '../../../src/roster/settings.js';
-import { bundleProgram } from '../../helpers/bundle-program.js';
+import { bundleProgram } from '../../helpers/cli-process.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { printFigure } from '../../helpers/print-figure.js';
+import { printFigure } from '../../helpers/figures.js';
 import type { PostgresReport } from './read-postgres-program.js';
 
 const databases = testDatabases('postgres');

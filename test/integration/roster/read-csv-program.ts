@@ -1,7 +1,7 @@
 import { RosterError } from '../../../src/errors.js';
 import { openCsvTable } from '../../../src/roster/csv/csv-table.js';
 import type { LineTally } from '../../../src/roster/table-reading.js';
-import { readPeakBytes } from '../../helpers/read-peak-bytes.js';
+import { readPeakBytes } from '../../helpers/figures.js';
 
 /** What a process that reads a CSV table prints as JSON. */
 export interface CsvReport {

@@ -1,6 +1,6 @@
 import { readRoster } from '../../../src/roster/read-roster.js';
 import { rosterSettingsSchema } from '../../../src/roster/settings.js';
-import { readPeakBytes } from '../../helpers/read-peak-bytes.js';
+import { readPeakBytes } from '../../helpers/figures.js';
 
 /** What a process that reads a Postgres roster prints as JSON. */
 export interface PostgresReport {

@@ -22,10 +22,8 @@ import type { Database } from '../../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../../src/store/database/open-database.js';
 import { readSettingsHistory, saveSettingsRecord } from '../../../src/store/organisations.js';
 import { holdItems } from '../../../src/store/review/decisions.js';
-import { makeAcceptance } from '../../helpers/accept-changes.js';
 import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases.js';
-import { makeOddNames } from '../../helpers/odd-names.js';
-import { openSmallSites } from '../../helpers/small-site.js';
+import { makeAcceptance, makeOddNames, openSmallSites } from '../../helpers/small-site.js';
 import { fileOf, listed, people, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 86_400_000;

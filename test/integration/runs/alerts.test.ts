@@ -16,10 +16,8 @@ import { exportStatus } from '../../../src/runs/status.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import type { Database } from '../../../src/store/database/database.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
-import { acceptChanges, makeAcceptance } from '../../helpers/accept-changes.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
-import { decide } from '../../helpers/decide.js';
-import { openSmallSites } from '../../helpers/small-site.js';
+import { acceptChanges, decide, makeAcceptance, openSmallSites } from '../../helpers/small-site.js';
 import { fileOf, listed, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 86_400_000;

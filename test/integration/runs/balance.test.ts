@@ -5,8 +5,7 @@ import { listOfRun, parseRunId } from '../../../src/runs/run-reference.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
-import { people } from '../../helpers/small-world.js';
-import type { TestWorkplace } from '../../helpers/workplace.js';
+import { people, type TestWorkplace } from '../../helpers/small-world.js';
 
 /** A workplace whose database is tampered with once all searches are made, just before the run is added up. */
 function tamperBeforeSums(workplace: TestWorkplace, database: Database, sql: string): TestWorkplace {

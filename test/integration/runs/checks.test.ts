@@ -13,7 +13,7 @@ import { describeRun } from '../../../src/runs/describe-run.js';
 import { previewBecauseOf } from '../../../src/runs/preview.js';
 import { budgetSettingsSchema } from '../../../src/screening/budget.js';
 import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases.js';
-import { printFigure } from '../../helpers/print-figure.js';
+import { printFigure } from '../../helpers/figures.js';
 import { openSmallSites, searched } from '../../helpers/small-site.js';
 import { canaries } from '../../helpers/small-world.js';
 

@@ -11,8 +11,7 @@ import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import { readItemHistories } from '../../../src/store/review/waiting.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { openSmallSites, type SmallSite } from '../../helpers/small-site.js';
-import { listed, people, watchlist } from '../../helpers/small-world.js';
-import type { TestWorkplace } from '../../helpers/workplace.js';
+import { listed, people, type TestWorkplace, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 3_600_000;
 const activity = JSON.stringify({

@@ -21,11 +21,9 @@ import { findReportableRuns } from '../../../src/store/runs.js';
 import { findLastNights, findLastSweeps } from '../../../src/store/watch-facts.js';
 import { type Listener, type ListenerParts, startListener } from '../../../src/webhooks/listener.js';
 import { listenSettingsSchema } from '../../../src/webhooks/settings.js';
-import { acceptChanges } from '../../helpers/accept-changes.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
-import { eventKey, foreignKey, sendEvent, signEvent } from '../../helpers/event-sender.js';
-import { playEvents } from '../../helpers/play-events.js';
-import { openSmallSites, searched } from '../../helpers/small-site.js';
+import { eventKey, foreignKey, playEvents, sendEvent, signEvent } from '../../helpers/play-events.js';
+import { acceptChanges, openSmallSites, searched } from '../../helpers/small-site.js';
 import { buildSandboxDossier, listed, people } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;

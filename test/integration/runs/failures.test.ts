@@ -4,9 +4,8 @@ import { ConfigError, RosterError } from '../../../src/errors.js';
 import { runImport } from '../../../src/runs/import/import-run.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
 import { listRuns, showRun } from '../../../src/runs/run-reference.js';
-import { makeAcceptance } from '../../helpers/accept-changes.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { openSmallSites, searched } from '../../helpers/small-site.js';
+import { makeAcceptance, openSmallSites, searched } from '../../helpers/small-site.js';
 import { canaries, fileOf, people } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;

@@ -18,11 +18,8 @@ import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { findPlainlyAbsent } from '../../../src/store/review/waiting.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
-import { makeAcceptance } from '../../helpers/accept-changes.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
-import { decide } from '../../helpers/decide.js';
-import { makeOddNames } from '../../helpers/odd-names.js';
-import { openSmallSites, searched } from '../../helpers/small-site.js';
+import { decide, makeAcceptance, makeOddNames, openSmallSites, searched } from '../../helpers/small-site.js';
 import { canaries, fileOf, listed } from '../../helpers/small-world.js';
 
 vi.setConfig({ testTimeout: 120_000 });

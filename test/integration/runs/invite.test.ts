@@ -12,9 +12,8 @@ import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { Fault } from '../../../src/sandbox/trouble.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
-import { decide } from '../../helpers/decide.js';
-import { openSmallSites } from '../../helpers/small-site.js';
-import type { WorkplaceOptions } from '../../helpers/workplace.js';
+import { decide, openSmallSites } from '../../helpers/small-site.js';
+import type { WorkplaceOptions } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
 const minuteMs = 60_000;

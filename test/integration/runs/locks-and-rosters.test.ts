@@ -12,9 +12,9 @@ import type { Queryable } from '../../../src/store/database/database.js';
 import { saveResponses } from '../../../src/store/responses.js';
 import { savePartyStates } from '../../../src/store/screenings.js';
 import { testDatabases } from '../../helpers/databases.js';
+import { printFigure } from '../../helpers/figures.js';
 import { fillPlanningWorld } from '../../helpers/planning-world.js';
-import { printFigure } from '../../helpers/print-figure.js';
-import { makeWorkplace } from '../../helpers/workplace.js';
+import { makeWorkplace } from '../../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
 const signal = new AbortController().signal;

@@ -11,7 +11,7 @@ import type { Database } from '../../../src/store/database/database.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { type MailServer, type MailServerOptions, startMailServer } from '../../helpers/mail-server.js';
 import { openSmallSites } from '../../helpers/small-site.js';
-import type { TestWorkplace } from '../../helpers/workplace.js';
+import type { TestWorkplace } from '../../helpers/small-world.js';
 
 const hourMs = 3_600_000;
 const team = ['one', 'two', 'three', 'four', 'five'].map((name) => `${name}@bank.example`);

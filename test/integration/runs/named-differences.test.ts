@@ -4,11 +4,9 @@ import { changeSettingsSchema } from '../../../src/changes/severity.js';
 import { RosterHeldError } from '../../../src/errors.js';
 import { describeRun } from '../../../src/runs/describe-run.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
-import { makeAcceptance } from '../../helpers/accept-changes.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { openSmallSites } from '../../helpers/small-site.js';
-import { fileOf, people, toCsv } from '../../helpers/small-world.js';
-import type { TestWorkplace } from '../../helpers/workplace.js';
+import { makeAcceptance, openSmallSites } from '../../helpers/small-site.js';
+import { fileOf, people, type TestWorkplace, toCsv } from '../../helpers/small-world.js';
 
 const openSite = openSmallSites(testDatabases('postgres').open);
 const { signal } = new AbortController();

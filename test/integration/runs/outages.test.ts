@@ -3,12 +3,11 @@ import { resumeRun } from '../../../src/runs/resume-run.js';
 import { showRun } from '../../../src/runs/run-reference.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
+import { makeScaledClock } from '../../helpers/clocks.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { printFigure } from '../../helpers/print-figure.js';
-import { makeScaledClock } from '../../helpers/scaled-clock.js';
+import { printFigure } from '../../helpers/figures.js';
 import { openSmallSites, searched } from '../../helpers/small-site.js';
-import { buildSandboxDossier, canaries, people, watchlist } from '../../helpers/small-world.js';
-import type { TestWorkplace } from '../../helpers/workplace.js';
+import { buildSandboxDossier, canaries, people, type TestWorkplace, watchlist } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
 const patient = { deadline: '60s', timezone: 'UTC' };

@@ -19,10 +19,8 @@ import { showRun } from '../../../src/runs/run-reference.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import type { Database } from '../../../src/store/database/database.js';
-import { acceptChanges } from '../../helpers/accept-changes.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
-import { decide } from '../../helpers/decide.js';
-import { openSmallSites, type SmallSite } from '../../helpers/small-site.js';
+import { acceptChanges, decide, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import { buildSandboxDossier, people, toCsv, watchlist, writeRoster } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;

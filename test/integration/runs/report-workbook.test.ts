@@ -8,10 +8,9 @@ import { importDecisions } from '../../../src/runs/review/decide.js';
 import { assignItems, findReviewer } from '../../../src/runs/review/people.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
-import { fillInList } from '../../helpers/fill-in-list.js';
+import { fillInList } from '../../helpers/report-files.js';
 import { openSmallSites } from '../../helpers/small-site.js';
-import { listed, people, watchlist } from '../../helpers/small-world.js';
-import type { TestWorkplace } from '../../helpers/workplace.js';
+import { listed, people, type TestWorkplace, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 3_600_000;
 const ruledOut = ['False Positive', 'another birth date'] as const;

@@ -10,8 +10,8 @@ import { findUntaken, importLegacy, isSampled, renderUntaken } from '../../../sr
 import { exportItems } from '../../../src/runs/review/lists.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import { readItemHistories } from '../../../src/store/review/waiting.js';
-import { collectBytes } from '../../helpers/collect-bytes.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { collectBytes } from '../../helpers/report-files.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
 

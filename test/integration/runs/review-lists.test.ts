@@ -12,8 +12,7 @@ import { exportItems } from '../../../src/runs/review/lists.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
-import { listed, watchlist } from '../../helpers/small-world.js';
-import type { TestWorkplace } from '../../helpers/workplace.js';
+import { listed, type TestWorkplace, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 3_600_000;
 type Row = Record<string, string>;

@@ -19,10 +19,8 @@ import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.j
 import type { Database } from '../../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../../src/store/database/open-database.js';
 import { readOrganisation } from '../../../src/store/organisations.js';
-import { testDatabases } from '../../helpers/databases.js';
-import { toReviewerGrants } from '../../helpers/reviewer-grants.js';
-import { canaries, people, watchlist, writeRoster } from '../../helpers/small-world.js';
-import { makeWorkplace } from '../../helpers/workplace.js';
+import { testDatabases, toReviewerGrants } from '../../helpers/databases.js';
+import { canaries, makeWorkplace, people, watchlist, writeRoster } from '../../helpers/small-world.js';
 
 /** Decides false positive about the items of these customers, in this order, as one list would. */
 async function decideAll(workplace: Workplace, ...references: readonly string[]) {

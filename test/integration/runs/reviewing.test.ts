@@ -4,10 +4,8 @@ import { z } from 'zod';
 import { toItemStamp } from '../../../src/runs/review/items.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { holdItems } from '../../../src/store/review/decisions.js';
-import { makeAcceptance } from '../../helpers/accept-changes.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
-import { decide, digestKey } from '../../helpers/decide.js';
-import { openSmallSites } from '../../helpers/small-site.js';
+import { decide, digestKey, makeAcceptance, openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
 
 const hourMs = 3_600_000;

@@ -13,8 +13,7 @@ import { readOrganisation } from '../../../src/store/organisations.js';
 import { readChanges } from '../../../src/store/report-facts.js';
 import { readOpenItems } from '../../../src/store/review/decisions.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
-import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases.js';
-import { toReviewerGrants } from '../../helpers/reviewer-grants.js';
+import { describeOnChosenDatabase, testDatabases, toReviewerGrants } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
 

@@ -6,10 +6,9 @@ import { z } from 'zod';
 import { reportJsonSchema } from '../../../src/reports/report-json.js';
 import { reportSpans, type SpanEdge } from '../../../src/runs/write-reports.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
-import { publishedSchemas } from '../../helpers/published-schemas.js';
+import { publishedSchemas } from '../../helpers/shipped-files.js';
 import { openSmallSites, type SmallSite } from '../../helpers/small-site.js';
-import { listed, watchlist } from '../../helpers/small-world.js';
-import type { TestWorkplace } from '../../helpers/workplace.js';
+import { listed, type TestWorkplace, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 86_400_000;
 const withTamsin = [...watchlist, listed('tamsin', 'Tamsin Oyelaran')];

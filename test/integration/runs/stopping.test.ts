@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { openSmallSites, type SmallSite } from '../../helpers/small-site.js';
-import type { TestWorkplace } from '../../helpers/workplace.js';
+import type { TestWorkplace } from '../../helpers/small-world.js';
 
 const states = z.object({ states: z.string() });
 const readStates = ({ database }: SmallSite) =>

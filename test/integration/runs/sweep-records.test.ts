@@ -6,8 +6,7 @@ import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.j
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
-import { buildSandboxDossier } from '../../helpers/small-world.js';
-import { makeWorkplace, type TestWorkplace } from '../../helpers/workplace.js';
+import { buildSandboxDossier, makeWorkplace, type TestWorkplace } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
 const toToken = (number: number): string => String(number).padStart(24, '0');

@@ -10,8 +10,7 @@ import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import { readDossierHistory } from '../../../src/store/changes.js';
 import { readRunning } from '../../../src/store/watch-facts.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
-import { buildSandboxDossier } from '../../helpers/small-world.js';
-import { makeWorkplace } from '../../helpers/workplace.js';
+import { buildSandboxDossier, makeWorkplace } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
 

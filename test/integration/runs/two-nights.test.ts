@@ -5,8 +5,13 @@ import { runSweep } from '../../../src/runs/sweep-run.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
-import { demoRoster, loadDemoWorld, readDemoCanaries, readExpectedChanges } from '../../helpers/demo-world.js';
-import { makeWorkplace } from '../../helpers/workplace.js';
+import {
+  demoRoster,
+  loadDemoWorld,
+  makeWorkplace,
+  readDemoCanaries,
+  readExpectedChanges,
+} from '../../helpers/small-world.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 const night = {

@@ -6,9 +6,8 @@ import { runReports } from '../../../src/runs/write-reports.js';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { migrate, pendingMigrations } from '../../../src/store/database/migrate.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
-import { fillReleasedDatabase, releasedDatabases } from '../../helpers/released-database.js';
-import { canaries, watchlist } from '../../helpers/small-world.js';
-import { makeWorkplace } from '../../helpers/workplace.js';
+import { fillReleasedDatabase, releasedDatabases } from '../../helpers/former-databases.js';
+import { canaries, makeWorkplace, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 86_400_000;
 const { signal } = new AbortController();

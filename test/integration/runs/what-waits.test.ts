@@ -9,10 +9,9 @@ import { findReviewer } from '../../../src/runs/review/people.js';
 import type { RunSummary } from '../../../src/runs/run-summary.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
-import { fillInList } from '../../helpers/fill-in-list.js';
+import { fillInList } from '../../helpers/report-files.js';
 import { openSmallSites } from '../../helpers/small-site.js';
-import { fileOf, listed, people, toCsv, watchlist } from '../../helpers/small-world.js';
-import type { TestWorkplace } from '../../helpers/workplace.js';
+import { fileOf, listed, people, type TestWorkplace, toCsv, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 3_600_000;
 const [one = listed('one', ''), two = listed('two', ''), canary = listed('c', '')] = watchlist;

@@ -6,9 +6,8 @@ import { toFileRoster } from '../../../src/roster/settings.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { printFigure } from '../../helpers/print-figure.js';
-import { people, watchlist, writeRoster } from '../../helpers/small-world.js';
-import { makeWorkplace } from '../../helpers/workplace.js';
+import { printFigure } from '../../helpers/figures.js';
+import { makeWorkplace, people, watchlist, writeRoster } from '../../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
 

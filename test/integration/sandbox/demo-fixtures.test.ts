@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { loadWorld } from '../../../src/sandbox/world.js';
-import { readExpectedChanges } from '../../helpers/demo-world.js';
+import { readExpectedChanges } from '../../helpers/small-world.js';
 
 const demo = (name: string): string => fileURLToPath(new URL(`../../../fixtures/demo/${name}`, import.meta.url));
 const readJson = async (name: string): Promise<unknown> => JSON.parse(await readFile(demo(name), 'utf8'));

@@ -1,7 +1,7 @@
 import { get } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
-import { printFigure } from '../../helpers/print-figure.js';
+import { printFigure } from '../../helpers/figures.js';
 import { dossier } from '../../unit/sandbox/world-samples.js';
 import { callSandbox, steerSandbox, toOutcome } from './call-sandbox.js';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LedgerEntry } from '../../../src/sandbox/ledger.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
-import { printFigure } from '../../helpers/print-figure.js';
+import { printFigure } from '../../helpers/figures.js';
 import { dossier, listed } from '../../unit/sandbox/world-samples.js';
 import { callSandbox, type Sent, steerSandbox, toOutcome } from './call-sandbox.js';
 

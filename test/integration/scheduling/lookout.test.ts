@@ -7,9 +7,9 @@ import { Lookout, type PerformJob, type ScheduleEvent } from '../../../src/sched
 import { schedulerSettingsSchema } from '../../../src/scheduling/settings.js';
 import { type Database, DatabaseError } from '../../../src/store/database/database.js';
 import { cancelJobRun, pauseSchedule, readJobRuns, resumeSchedule } from '../../../src/store/jobs.js';
+import { type FakeClock, makeFakeClock } from '../../helpers/clocks.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { type FakeClock, makeFakeClock } from '../../helpers/fake-clock.js';
-import { makeWorkplace } from '../../helpers/workplace.js';
+import { makeWorkplace } from '../../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
 const hourMs = 3_600_000;

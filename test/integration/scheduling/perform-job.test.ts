@@ -14,10 +14,10 @@ import { schedulerSettingsSchema } from '../../../src/scheduling/settings.js';
 import { DatabaseError } from '../../../src/store/database/database.js';
 import { beginJobRun, endJobRun, type JobEnding, type JobRun, noteMissedJob } from '../../../src/store/jobs.js';
 import type { RunState } from '../../../src/vocabulary.js';
+import { makeFakeClock } from '../../helpers/clocks.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { makeFakeClock } from '../../helpers/fake-clock.js';
 import { buildCounts } from '../../helpers/run-facts.js';
-import { makeWorkplace } from '../../helpers/workplace.js';
+import { makeWorkplace } from '../../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
 const moment = new Date('2026-11-22T02:00:00Z');

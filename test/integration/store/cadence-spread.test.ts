@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { type Database, openBindings } from '../../../src/store/database/database.js';
 import { judgedPartiesSql } from '../../../src/store/plan-sql.js';
 import { testDatabases } from '../../helpers/databases.js';
+import { printFigure } from '../../helpers/figures.js';
 import { buildPlanInput, fillPlanningWorld } from '../../helpers/planning-world.js';
-import { printFigure } from '../../helpers/print-figure.js';
 
 const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;

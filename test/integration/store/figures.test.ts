@@ -6,7 +6,7 @@ import { readMetricFacts } from '../../../src/runs/metrics.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { listFiring } from '../../helpers/alert-rules.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
-import { makeWorkplace } from '../../helpers/workplace.js';
+import { makeWorkplace } from '../../helpers/small-world.js';
 
 const now = new Date('2026-11-22T09:00:00Z');
 

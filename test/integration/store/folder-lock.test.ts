@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { z } from 'zod';
 import { RunLockedError } from '../../../src/errors.js';
 import { lockFolder } from '../../../src/store/database/folder-lock.js';
-import { bundleProgram, type Program } from '../../helpers/bundle-program.js';
+import { bundleProgram, type Program } from '../../helpers/cli-process.js';
 
 const outcomeSchema = z.object({ owns: z.boolean(), pid: z.number(), message: z.string().optional() });
 

@@ -5,8 +5,8 @@ import type { Database } from '../../../src/store/database/database.js';
 import { openDatabase } from '../../../src/store/database/open-database.js';
 import type { ConnectionEvent } from '../../../src/store/database/reconnecting.js';
 import { tryAcquireLease } from '../../../src/store/leases.js';
-import { type Cut, startCuttingProxy } from '../../helpers/cutting-proxy.js';
 import { testDatabases } from '../../helpers/databases.js';
+import { type Cut, startCuttingProxy } from '../../helpers/proxies.js';
 
 const databases = testDatabases('postgres');
 const numberRow = z.object({ n: z.number() });

@@ -8,7 +8,7 @@ import type { Database } from '../../../src/store/database/database.js';
 import { readStoredFigures } from '../../../src/store/metrics.js';
 import { claimNext, type OutboxEntry, queueOutbox } from '../../../src/store/outbox.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
-import { makeWorkplace } from '../../helpers/workplace.js';
+import { makeWorkplace } from '../../helpers/small-world.js';
 
 const now = new Date('2026-11-22T02:00:00Z');
 const entry = (number: number, changes: Partial<OutboxEntry> = {}): OutboxEntry => ({

@@ -5,7 +5,7 @@ import { writeBackup } from '../../../src/store/backup/write-backup.js';
 import { migrate, readSchemaUsers } from '../../../src/store/database/migrate.js';
 import { releaseLease, tryAcquireLease } from '../../../src/store/leases.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { migrateUpTo } from '../../helpers/former-database.js';
+import { migrateUpTo } from '../../helpers/former-databases.js';
 
 const databases = testDatabases('postgres');
 

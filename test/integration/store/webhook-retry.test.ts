@@ -12,7 +12,7 @@ import type { Database } from '../../../src/store/database/database.js';
 import { type OutboxEntry, queueOutbox } from '../../../src/store/outbox.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
-import { makeWorkplace } from '../../helpers/workplace.js';
+import { makeWorkplace } from '../../helpers/small-world.js';
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const minutesAgo = (minutes: number): Date => new Date(Date.now() - minutes * 60_000);

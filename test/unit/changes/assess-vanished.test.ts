@@ -4,7 +4,7 @@ import { judgeVanished, type VanishedFigures, VanishedTally } from '../../../src
 import { topicFamiliesSchema } from '../../../src/changes/severity.js';
 import type { Match } from '../../../src/matches/match.js';
 import { holdSettingsSchema } from '../../../src/screening/settings.js';
-import { makeMatch } from '../../helpers/make-match.js';
+import { makeMatch } from '../../helpers/run-facts.js';
 
 const families = topicFamiliesSchema.parse({});
 const bounds = holdSettingsSchema.parse({});

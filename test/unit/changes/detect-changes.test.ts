@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { detectChanges, type PartySaid } from '../../../src/changes/match-changes.js';
 import { changeSettingsSchema } from '../../../src/changes/severity.js';
 import type { MatchSet } from '../../../src/matches/match.js';
-import { makeMatch } from '../../helpers/make-match.js';
+import { makeMatch } from '../../helpers/run-facts.js';
 
 const match = makeMatch({ topics: ['sanction'] });
 const found: MatchSet = { total: 1, truncated: false, matches: [match] };

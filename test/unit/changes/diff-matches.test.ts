@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { MatchDifference } from '../../../src/changes/change-event.js';
 import { diffMatches as diffKnown, type KnownMatches } from '../../../src/changes/match-changes.js';
 import type { Match, MatchSet } from '../../../src/matches/match.js';
-import { makeMatch } from '../../helpers/make-match.js';
+import { makeMatch } from '../../helpers/run-facts.js';
 import { arbitraryMatchSet } from './arbitrary-matches.js';
 
 const step = 0.02;

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { replayAnswers, type StoredAnswer } from '../../../src/changes/replay-answers.js';
 import { changeSettingsSchema } from '../../../src/changes/severity.js';
 import type { Match } from '../../../src/matches/match.js';
-import { makeMatch } from '../../helpers/make-match.js';
+import { makeMatch } from '../../helpers/run-facts.js';
 
 const match = (score: number, facts: Partial<Match> = {}): Match =>
   makeMatch({ id: 'amla_1', isHit: false, score, topics: ['poi'], ...facts });

@@ -11,7 +11,7 @@ import {
 } from '../../../src/changes/severity.js';
 import type { Match } from '../../../src/matches/match.js';
 import { severities } from '../../../src/vocabulary.js';
-import { makeMatch } from '../../helpers/make-match.js';
+import { makeMatch } from '../../helpers/run-facts.js';
 
 const page = readFileSync(new URL('../../../docs/severity.md', import.meta.url), 'utf8');
 const cells = (heading: string) =>

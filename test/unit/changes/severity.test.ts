@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { diffMatches } from '../../../src/changes/match-changes.js';
 import { changeSettingsSchema, type SeverityCase, toSeverity } from '../../../src/changes/severity.js';
 import type { Match } from '../../../src/matches/match.js';
-import { makeMatch as match } from '../../helpers/make-match.js';
+import { makeMatch as match } from '../../helpers/run-facts.js';
 
 const settings = changeSettingsSchema.parse({});
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { writeBackupFile } from '../../../src/cli/commands/backup.js';
-import { bundleProgram } from '../../helpers/bundle-program.js';
+import { bundleProgram } from '../../helpers/cli-process.js';
 
 it('a backup that a full disk cuts off leaves nothing, and what stood there stays', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-full-'));

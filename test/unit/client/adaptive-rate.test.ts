@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { computeRate, lowerRate, startAdaptiveRate } from '../../../src/client/tempo.js';
-import { printFigure } from '../../helpers/print-figure.js';
+import { printFigure } from '../../helpers/figures.js';
 
 describe('the adaptive rate', () => {
   test('is the configured one until it is refused, and never above it or at nothing', () => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Circuit, Gate, type Reachability } from '../../../src/client/pace.js';
-import { makeFakeClock } from '../../helpers/fake-clock.js';
-import { printFigure } from '../../helpers/print-figure.js';
+import { makeFakeClock } from '../../helpers/clocks.js';
+import { printFigure } from '../../helpers/figures.js';
 
 const open = (nowMs = 0): Circuit => {
   const circuit = new Circuit();

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { printFigure } from '../../helpers/print-figure.js';
+import { printFigure } from '../../helpers/figures.js';
 
 const tsx = createRequire(import.meta.url).resolve('tsx');
 const createPaceUrl = new URL('../../../src/client/pace.ts', import.meta.url).href;

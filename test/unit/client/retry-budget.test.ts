@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { RetryBudget } from '../../../src/client/calls.js';
-import { printFigure } from '../../helpers/print-figure.js';
+import { printFigure } from '../../helpers/figures.js';
 
 test.each([
   [0.1, 1.15],

@@ -12,8 +12,8 @@ import {
   renderConfigSchema,
   renderEnvironmentExample,
   renderReference,
-} from '../../helpers/config-reference.js';
-import { schemasFolder } from '../../helpers/published-schemas.js';
+  schemasFolder,
+} from '../../helpers/shipped-files.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');

@@ -4,16 +4,18 @@ import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createProgram } from '../../../src/cli/run-command-line.js';
-import { commandNames, findRefusal, splitWords } from '../../helpers/command-words.js';
 import {
+  commandNames,
+  findRefusal,
   listShipped,
+  readCronJobs,
   readDocuments,
   readShipped,
   readShippedYaml,
   readUnit,
   root,
+  splitWords,
 } from '../../helpers/shipped-files.js';
-import { readCronJobs } from '../../helpers/shipped-manifests.js';
 
 const program = createProgram(async () => {}, { writeOut: () => {}, writeErr: () => {} });
 

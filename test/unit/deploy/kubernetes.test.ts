@@ -4,9 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { variables } from '../../../src/config/environment.js';
-import { findProgram } from '../../helpers/find-program.js';
-import { readShippedYaml, root } from '../../helpers/shipped-files.js';
-import { readCronJobs } from '../../helpers/shipped-manifests.js';
+import { findProgram } from '../../helpers/cli-process.js';
+import { readCronJobs, readShippedYaml, root } from '../../helpers/shipped-files.js';
 
 const kubernetes = 'deploy/kubernetes';
 const labelsSchema = z.strictObject({

@@ -8,8 +8,7 @@ import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PersistentVolumeClaim, Secret } from 'kubernetes-models/v1';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { listShipped, readDocuments, readShipped, root } from '../../helpers/shipped-files.js';
-import { readCronJobs } from '../../helpers/shipped-manifests.js';
+import { listShipped, readCronJobs, readDocuments, readShipped, root } from '../../helpers/shipped-files.js';
 
 const models = [CronJob, Deployment, NetworkPolicy, PersistentVolumeClaim, Secret];
 const headSchema = z.looseObject({

@@ -4,8 +4,7 @@ import { configSchema, type Settings } from '../../../src/config/schema.js';
 import { listInstants, toDate, toDayNumberOf } from '../../../src/local-time.js';
 import { toCronTimes } from '../../../src/scheduling/due-times.js';
 import { planJobs } from '../../../src/scheduling/schedule.js';
-import { listShipped, readShipped, readShippedYaml, readUnit } from '../../helpers/shipped-files.js';
-import { readCronJobs } from '../../helpers/shipped-manifests.js';
+import { listShipped, readCronJobs, readShipped, readShippedYaml, readUnit } from '../../helpers/shipped-files.js';
 
 const configurations = [
   'deploy/compose/nightscreen.config.yaml',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exitCodes } from '../../../src/cli/exit-code.js';
-import { findProgram } from '../../helpers/find-program.js';
+import { findProgram } from '../../helpers/cli-process.js';
 import { listShipped, readShipped, readUnit, root } from '../../helpers/shipped-files.js';
 
 let folder: string;

@@ -5,8 +5,7 @@ import type { DossierSnapshot } from '../../../src/dossiers/dossier.js';
 import { sweepDossiers } from '../../../src/dossiers/sweep-dossiers.js';
 import { createDossierList } from '../../../src/sandbox/dossier-book.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
-import { isFullSize } from '../../helpers/full-size.js';
-import { printFigure } from '../../helpers/print-figure.js';
+import { isFullSize, printFigure } from '../../helpers/figures.js';
 import { buildSandboxDossier } from '../../helpers/small-world.js';
 
 const range = (from: number, to: number): SandboxDossier[] =>

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { type Canary, canaryKinds, findCanaryCoverage, findScript, judgeCanary } from '../../../src/matches/canary.js';
 import { type MatchSet, treatAsCut } from '../../../src/matches/match.js';
 import { countCanarySearches } from '../../../src/runs/screening/plan.js';
-import { readDemoCanaries } from '../../helpers/demo-world.js';
 import { buildMatch } from '../../helpers/run-facts.js';
+import { readDemoCanaries } from '../../helpers/small-world.js';
 
 const answer = (...topics: string[][]): MatchSet => ({
   total: topics.length,

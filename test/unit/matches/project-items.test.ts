@@ -11,7 +11,7 @@ import {
   toState,
 } from '../../../src/matches/review-item.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
-import { makeMatch } from '../../helpers/make-match.js';
+import { makeMatch } from '../../helpers/run-facts.js';
 import { arbitraryMatchSet } from '../changes/arbitrary-matches.js';
 
 const customer: SeenCustomer = {

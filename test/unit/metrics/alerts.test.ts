@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createMetrics } from '../../../src/metrics/metrics.js';
 import type { MetricFacts } from '../../../src/runs/metrics.js';
 import type { RunFigures } from '../../../src/store/metrics.js';
-import { listFiring } from '../../helpers/alert-rules.js';
-import { evaluatePromql } from '../../helpers/evaluate-promql.js';
+import { evaluatePromql, listFiring } from '../../helpers/alert-rules.js';
 
 const now = new Date('2026-11-22T09:00:00Z');
 const ago = (hours: number): Date => new Date(now.getTime() - hours * 3_600_000);

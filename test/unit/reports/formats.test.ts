@@ -12,20 +12,21 @@ import type { RunFacts } from '../../../src/reports/run-facts.js';
 import { formatCount, formatDuration, formatTime, toVisibleLines, toVisibleText } from '../../../src/reports/text.js';
 import { toJsonDocument, toReportJson } from '../../../src/reports/to-report-json.js';
 import { renderJson } from '../../../src/reports/write-report.js';
-import { buildManyChanges } from '../../helpers/big-run-facts.js';
-import { buildToReview, buildWaitingItem } from '../../helpers/build-to-review.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
-import { joinChunks } from '../../helpers/join-chunks.js';
+import { joinChunks } from '../../helpers/report-files.js';
 import {
   buildCanary,
   buildChange,
   buildCounts,
+  buildManyChanges,
   buildMatch,
   buildNotScreened,
   buildParty,
   buildRedFacts,
   buildRunFacts,
   buildSweepFacts,
+  buildToReview,
+  buildWaitingItem,
 } from '../../helpers/run-facts.js';
 
 const toHtml = (facts: RunFacts, toReview: ToReviewFacts | null = null): Promise<string> =>

@@ -4,8 +4,7 @@ import { toReport } from '../../../src/reports/report.js';
 import { reportJsonSchema } from '../../../src/reports/report-json.js';
 import type { HistoryFacts, TrendPoint } from '../../../src/reports/run-facts.js';
 import { toReportJson } from '../../../src/reports/to-report-json.js';
-import { buildHistory, buildTrendPoint } from '../../helpers/history-facts.js';
-import { buildRunFacts } from '../../helpers/run-facts.js';
+import { buildHistory, buildRunFacts, buildTrendPoint } from '../../helpers/run-facts.js';
 
 async function toHtml(history: Partial<HistoryFacts>): Promise<string> {
   let page = '';

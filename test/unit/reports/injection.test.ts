@@ -14,8 +14,7 @@ import type { RunFacts } from '../../../src/reports/run-facts.js';
 import { toVisibleText } from '../../../src/reports/text.js';
 import { toReportJson } from '../../../src/reports/to-report-json.js';
 import { renderJson } from '../../../src/reports/write-report.js';
-import { hiddenCharacters, injectionPayloads } from '../../helpers/injection-payloads.js';
-import { joinChunks } from '../../helpers/join-chunks.js';
+import { hiddenCharacters, injectionPayloads, joinChunks } from '../../helpers/report-files.js';
 import { buildChange, buildCounts, buildMatch, buildParty, buildRunFacts } from '../../helpers/run-facts.js';
 
 const settings = mailSettingsSchema.parse({ from: 'night@bank.example', to: ['mlro@bank.example'] });

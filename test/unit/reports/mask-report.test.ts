@@ -16,9 +16,15 @@ import type { ToReviewFacts } from '../../../src/reports/review-list.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
 import { toJsonDocument, toReportJson } from '../../../src/reports/to-report-json.js';
 import { renderJson } from '../../../src/reports/write-report.js';
-import { buildToReview, buildWaitingItem } from '../../helpers/build-to-review.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
-import { buildCanary, buildChange, buildMatch, buildParty } from '../../helpers/run-facts.js';
+import {
+  buildCanary,
+  buildChange,
+  buildMatch,
+  buildParty,
+  buildToReview,
+  buildWaitingItem,
+} from '../../helpers/run-facts.js';
 
 async function renderAll(report: Report): Promise<string> {
   const files = [

@@ -5,9 +5,9 @@ import { toReport } from '../../../src/reports/report.js';
 import { toJsonDocument } from '../../../src/reports/to-report-json.js';
 import { renderJson } from '../../../src/reports/write-report.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
-import { joinChunks } from '../../helpers/join-chunks.js';
-import { publishedSchemas, renderSchema, schemasFolder } from '../../helpers/published-schemas.js';
+import { joinChunks } from '../../helpers/report-files.js';
 import { buildRedFacts, buildSweepFacts } from '../../helpers/run-facts.js';
+import { publishedSchemas, renderSchema, schemasFolder } from '../../helpers/shipped-files.js';
 
 const readPublished = (name: string): Promise<string> => readFile(new URL(name, schemasFolder), 'utf8');
 

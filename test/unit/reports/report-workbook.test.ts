@@ -5,10 +5,8 @@ import type { ToReviewFacts } from '../../../src/reports/review-list.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
 import { toWorkbookText } from '../../../src/reports/spreadsheet.js';
 import { maxTableRows, renderReportWorkbook, toNotScreenedSheet } from '../../../src/reports/workbook-report.js';
-import { buildToReview, buildWaitingItem } from '../../helpers/build-to-review.js';
-import { collectBytes } from '../../helpers/collect-bytes.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
-import { injectionPayloads } from '../../helpers/injection-payloads.js';
+import { collectBytes, injectionPayloads } from '../../helpers/report-files.js';
 import {
   buildChange,
   buildCounts,
@@ -17,6 +15,8 @@ import {
   buildParty,
   buildRunFacts,
   buildSweepFacts,
+  buildToReview,
+  buildWaitingItem,
 } from '../../helpers/run-facts.js';
 
 async function open(facts: RunFacts, toReview: ToReviewFacts | null = null) {

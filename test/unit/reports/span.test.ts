@@ -6,7 +6,7 @@ import { toReport } from '../../../src/reports/report.js';
 import type { RunFacts, SpanRunFacts } from '../../../src/reports/run-facts.js';
 import { toJsonDocument } from '../../../src/reports/to-report-json.js';
 import { renderJson } from '../../../src/reports/write-report.js';
-import { joinChunks } from '../../helpers/join-chunks.js';
+import { joinChunks } from '../../helpers/report-files.js';
 import {
   buildCanary,
   buildCounts,

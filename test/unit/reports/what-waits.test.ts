@@ -7,8 +7,7 @@ import { toReport } from '../../../src/reports/report.js';
 import type { ToReviewFacts } from '../../../src/reports/review-list.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
 import { describeChange, describeRule } from '../../../src/reports/words.js';
-import { buildToReview, buildWaitingItem } from '../../helpers/build-to-review.js';
-import { joinChunks } from '../../helpers/join-chunks.js';
+import { joinChunks } from '../../helpers/report-files.js';
 import {
   buildChange,
   buildCounts,
@@ -16,6 +15,8 @@ import {
   buildParty,
   buildRedFacts,
   buildRunFacts,
+  buildToReview,
+  buildWaitingItem,
 } from '../../helpers/run-facts.js';
 
 /** 103 alerts, all overdue, beside 26 changes of which ten are for information. */

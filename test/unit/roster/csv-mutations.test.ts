@@ -1,8 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import { expect, test } from 'vitest';
 import { RosterError } from '../../../src/errors.js';
-import { isFullSize } from '../../helpers/full-size.js';
-import { printFigure } from '../../helpers/print-figure.js';
+import { isFullSize, printFigure } from '../../helpers/figures.js';
 import { type CsvContent, countUnexplained, readCsv } from './open-csv.js';
 
 const headers = ['customer_no', 'name', 'note', 'city'];

@@ -9,7 +9,7 @@ import {
 import { toDueTimes } from '../../../src/scheduling/due-times.js';
 import { toJitterMs } from '../../../src/scheduling/schedule.js';
 import type { JobRun } from '../../../src/store/jobs.js';
-import { toJobRun } from '../../helpers/job-runs.js';
+import { toJobRun } from '../../helpers/clocks.js';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

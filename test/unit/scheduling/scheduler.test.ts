@@ -4,7 +4,7 @@ import type { Job } from '../../../src/runs/workplace.js';
 import { planJobs } from '../../../src/scheduling/schedule.js';
 import { type ScheduleEvent, startScheduler } from '../../../src/scheduling/scheduler.js';
 import { jobsSettingsSchema, schedulerSettingsSchema } from '../../../src/scheduling/settings.js';
-import { makeFakeClock } from '../../helpers/fake-clock.js';
+import { makeFakeClock } from '../../helpers/clocks.js';
 
 const toJob = (name: string, cron: string | null): Job => ({
   name,

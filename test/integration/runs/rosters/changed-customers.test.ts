@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { RosterHeldError } from '../../../../src/errors.js';
 import { previewImport } from '../../../../src/runs/preview.js';
 import type { Database } from '../../../../src/store/database/database.js';
-import { makeAcceptance } from '../../../helpers/accept-changes.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { openRosterNights, type RosterNight } from '../../../helpers/roster-nights.js';
+import { makeAcceptance } from '../../../helpers/small-site.js';
 
 const header = 'customer_id,type,name,birth_date,countries,risk_tier,city';
 const firstNames = ['Élodie', 'Jonas', 'Marta', 'Søren', 'Ines', 'Pavel', 'Ragnhild', 'Tomás', 'Ulrika', 'Wanda'];

@@ -13,11 +13,10 @@ import type { RunSummary } from '../../../../src/runs/run-summary.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { readChangedParties } from '../../../../src/store/screenings.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
-import { fillInList } from '../../../helpers/fill-in-list.js';
+import { fillInList } from '../../../helpers/report-files.js';
 import { openRosterNights, readChanges } from '../../../helpers/roster-nights.js';
 import { openSmallSites } from '../../../helpers/small-site.js';
-import { fileOf, people, watchlist } from '../../../helpers/small-world.js';
-import type { TestWorkplace } from '../../../helpers/workplace.js';
+import { fileOf, people, type TestWorkplace, watchlist } from '../../../helpers/small-world.js';
 
 const dayMs = 24 * 3_600_000;
 const { signal } = new AbortController();

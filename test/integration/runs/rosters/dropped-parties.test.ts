@@ -10,8 +10,7 @@ import { describeRun } from '../../../../src/runs/describe-run.js';
 import { runImport } from '../../../../src/runs/import/import-run.js';
 import { runReports } from '../../../../src/runs/write-reports.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
-import { decide } from '../../../helpers/decide.js';
-import { openSmallSites, searched } from '../../../helpers/small-site.js';
+import { decide, openSmallSites, searched } from '../../../helpers/small-site.js';
 
 const hourMs = 60 * 60 * 1_000;
 const expectCount = z.object({ count: z.number() });

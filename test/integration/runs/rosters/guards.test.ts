@@ -6,9 +6,9 @@ import { RosterHeldError } from '../../../../src/errors.js';
 import { rosterSettingsSchema } from '../../../../src/roster/settings.js';
 import { runImport } from '../../../../src/runs/import/import-run.js';
 import { previewImport } from '../../../../src/runs/preview.js';
-import { makeAcceptance } from '../../../helpers/accept-changes.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { openRosterNights, readChanges, readParties, readRejected } from '../../../helpers/roster-nights.js';
+import { makeAcceptance } from '../../../helpers/small-site.js';
 
 const rowsOf = (count: number, from = 1): string[] =>
   Array.from({ length: count }, (_, index) => `C-${from + index},person,Customer ${from + index}`);

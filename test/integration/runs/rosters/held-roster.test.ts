@@ -7,9 +7,8 @@ import { RosterHeldError } from '../../../../src/errors.js';
 import { reportJsonSchema } from '../../../../src/reports/report-json.js';
 import { runImport } from '../../../../src/runs/import/import-run.js';
 import type { Database } from '../../../../src/store/database/database.js';
-import { makeAcceptance } from '../../../helpers/accept-changes.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
-import { openSmallSites, searched } from '../../../helpers/small-site.js';
+import { makeAcceptance, openSmallSites, searched } from '../../../helpers/small-site.js';
 import { canaries, listed, toCsv, watchlist } from '../../../helpers/small-world.js';
 import { expectAgreement } from '../../../helpers/status-agreement.js';
 

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { makeRoster, ownPool } from '../../../campaign/made-rosters.js';
-import { listFaults, playRoster } from '../../../campaign/play-roster.js';
+import { listFaults, makeRoster, ownPool, playRoster } from '../../../campaign/made-rosters.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 
 const seeds = Array.from({ length: 30 }, (_, seed) => seed);

@@ -5,10 +5,10 @@ import { renderRejectsCsv } from '../../../../src/reports/csv-files.js';
 import { toReport } from '../../../../src/reports/report.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { readRejects } from '../../../../src/store/roster-imports.js';
-import { makeAcceptance } from '../../../helpers/accept-changes.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { openRosterNights, readChanges, readCounts, readParties } from '../../../helpers/roster-nights.js';
 import { buildCounts, buildRunFacts } from '../../../helpers/run-facts.js';
+import { makeAcceptance } from '../../../helpers/small-site.js';
 
 const guards = {};
 const header = 'customer_id,type,name';

@@ -6,9 +6,8 @@ import { z } from 'zod';
 import { toFileRoster } from '../../../../src/roster/settings.js';
 import { acceptGaps, measureCoverage } from '../../../../src/runs/coverage.js';
 import type { Database } from '../../../../src/store/database/database.js';
-import { makeAcceptance } from '../../../helpers/accept-changes.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
-import { openSmallSites, searched } from '../../../helpers/small-site.js';
+import { makeAcceptance, openSmallSites, searched } from '../../../helpers/small-site.js';
 import { people } from '../../../helpers/small-world.js';
 import { expectAgreement } from '../../../helpers/status-agreement.js';
 

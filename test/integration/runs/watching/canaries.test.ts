@@ -6,10 +6,9 @@ import { toReport } from '../../../../src/reports/report.js';
 import { showRun } from '../../../../src/runs/run-reference.js';
 import type { Sandbox } from '../../../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../../../src/store/database/database.js';
+import { makeScaledClock } from '../../../helpers/clocks.js';
 import { testDatabases } from '../../../helpers/databases.js';
-import { listenAlong } from '../../../helpers/listen-along.js';
-import { makeScaledClock } from '../../../helpers/scaled-clock.js';
-import { openSmallSites, searched } from '../../../helpers/small-site.js';
+import { listenAlong, openSmallSites, searched } from '../../../helpers/small-site.js';
 import { canaries, watchlist } from '../../../helpers/small-world.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;

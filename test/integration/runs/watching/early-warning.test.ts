@@ -5,13 +5,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { deliverDue } from '../../../../src/runs/mail/deliver.js';
 import { readEarlyWarnings } from '../../../../src/store/outbox-reports.js';
+import { makeScaledClock } from '../../../helpers/clocks.js';
 import { testDatabases } from '../../../helpers/databases.js';
-import { listenAlong } from '../../../helpers/listen-along.js';
+import { printFigure } from '../../../helpers/figures.js';
 import { type MailServer, startMailServer } from '../../../helpers/mail-server.js';
-import { makeOddNames } from '../../../helpers/odd-names.js';
-import { printFigure } from '../../../helpers/print-figure.js';
-import { makeScaledClock } from '../../../helpers/scaled-clock.js';
-import { openSmallSites } from '../../../helpers/small-site.js';
+import { listenAlong, makeOddNames, openSmallSites } from '../../../helpers/small-site.js';
 import { listed, watchlist } from '../../../helpers/small-world.js';
 
 const minuteMs = 60_000;

@@ -8,10 +8,8 @@ import { showRun } from '../../../../src/runs/run-reference.js';
 import type { RunSummary } from '../../../../src/runs/run-summary.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
-import { listenAlong } from '../../../helpers/listen-along.js';
-import { openSmallSites, type SmallSite, searched } from '../../../helpers/small-site.js';
-import { canaries, listed, people, toCsv, watchlist } from '../../../helpers/small-world.js';
-import type { TestWorkplace } from '../../../helpers/workplace.js';
+import { listenAlong, openSmallSites, type SmallSite, searched } from '../../../helpers/small-site.js';
+import { canaries, listed, people, type TestWorkplace, toCsv, watchlist } from '../../../helpers/small-world.js';
 
 const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;

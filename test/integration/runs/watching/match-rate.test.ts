@@ -6,8 +6,7 @@ import { toReport } from '../../../../src/reports/report.js';
 import { showRun } from '../../../../src/runs/run-reference.js';
 import { holdSettingsSchema } from '../../../../src/screening/settings.js';
 import { testDatabases } from '../../../helpers/databases.js';
-import { makeOddNames } from '../../../helpers/odd-names.js';
-import { openSmallSites } from '../../../helpers/small-site.js';
+import { makeOddNames, openSmallSites } from '../../../helpers/small-site.js';
 import { listed, watchlist } from '../../../helpers/small-world.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;

@@ -16,8 +16,7 @@ import { listOutbox, queueOutbox } from '../../../../src/store/outbox.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { type MailServer, startMailServer } from '../../../helpers/mail-server.js';
 import { openSmallSites } from '../../../helpers/small-site.js';
-import { people, writeRoster } from '../../../helpers/small-world.js';
-import type { TestWorkplace } from '../../../helpers/workplace.js';
+import { people, type TestWorkplace, writeRoster } from '../../../helpers/small-world.js';
 
 const hourMs = 3_600_000;
 const settings = {

@@ -12,7 +12,7 @@ import {
 } from '../../../../src/runs/review/legacy.js';
 import type { LegacyCandidate, LegacyCustomer } from '../../../../src/store/review/legacy.js';
 import type { DispositionVerdict } from '../../../../src/vocabulary.js';
-import { makeMatch } from '../../../helpers/make-match.js';
+import { makeMatch } from '../../../helpers/run-facts.js';
 
 const toItem = (itemId: number, id: string, name: string, birthDates: string[] = []): LegacyCandidate => ({
   ...{ itemId, accountId: 1, mode: 'live' },

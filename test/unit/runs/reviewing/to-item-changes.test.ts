@@ -5,7 +5,7 @@ import { toItemChanges } from '../../../../src/runs/review/items.js';
 import { reviewSettingsSchema } from '../../../../src/runs/review/settings.js';
 import type { StoredItem } from '../../../../src/store/review/items.js';
 import type { Severity } from '../../../../src/vocabulary.js';
-import { makeMatch } from '../../../helpers/make-match.js';
+import { makeMatch } from '../../../helpers/run-facts.js';
 
 const now = new Date('2026-11-18T10:00:00Z');
 const longAgo = new Date('2026-11-18T08:00:00Z');

@@ -12,7 +12,7 @@ import {
   workingListTable,
 } from '../../../../src/reports/review-list.js';
 import { openListTable } from '../../../../src/runs/review/list-table.js';
-import { collectBytes } from '../../../helpers/collect-bytes.js';
+import { collectBytes } from '../../../helpers/report-files.js';
 
 const folder = await mkdtemp(join(tmpdir(), 'nightscreen-workbook-'));
 const at = new Date('2026-11-20T10:00:00Z');

@@ -4,7 +4,7 @@ import { findExpectedStart, findPlans, type LateRules } from '../../../../src/sc
 import { findAgeMoment } from '../../../../src/scheduling/watchdog/watch.js';
 import type { JobRun } from '../../../../src/store/jobs.js';
 import type { NightFacts, RunningFacts } from '../../../../src/store/watch-facts.js';
-import { toJobRun } from '../../../helpers/job-runs.js';
+import { toJobRun } from '../../../helpers/clocks.js';
 
 const hourMs = 3_600_000;
 const at = (time: string): Date => new Date(`2026-03-${time}:00Z`);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { type JobFacts, judgeJobs } from '../../../../src/scheduling/watchdog/judge-jobs.js';
 import type { Incident } from '../../../../src/store/incidents.js';
 import type { JobRun } from '../../../../src/store/jobs.js';
-import { toJobRun } from '../../../helpers/job-runs.js';
+import { toJobRun } from '../../../helpers/clocks.js';
 
 const now = new Date('2026-03-10T08:00:00Z');
 const ago = (hours: number): Date => new Date(now.getTime() - hours * 3_600_000);

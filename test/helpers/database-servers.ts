@@ -1,13 +1,17 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { z } from 'zod';
-import { findFreePort } from './find-free-port.js';
+import { openDatabase } from '../../src/store/database/open-database.js';
+
+/** Name of the migrated Postgres database that those of the tests are cloned from. */
+export const templateName = 'template_migrated';
 
 /** A Postgres server of our own; `url` names its `postgres` database. */
 export interface PostgresServer {
@@ -161,4 +165,73 @@ async function copyBinaries(target: string): Promise<void> {
       if (error.code !== 'EEXIST') throw error;
     });
   }
+}
+
+const isInstalled = (): boolean => {
+  try {
+    execFileSync('pgbouncer', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Starts pgbouncer in transaction mode before a server on this port of the loopback; null where it is not installed. */
+export async function startPgbouncer(serverPort: string): Promise<{ url: string; stop(): Promise<void> } | null> {
+  if (!isInstalled()) return null;
+  const port = await findFreePort();
+  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-pgbouncer-'));
+  const path = join(folder, 'pgbouncer.ini');
+  // Few server connections, so that sessions are really shared.
+  await writeFile(
+    path,
+    `[databases]
+* = host=127.0.0.1 port=${serverPort} user=nightscreen
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 8
+max_client_conn = 500
+`,
+  );
+  await chmod(folder, 0o755);
+  await chmod(path, 0o644);
+  const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
+  const child: ChildProcess = spawn('pgbouncer', ['-q', ...user, path], { stdio: 'ignore' });
+  const url = `postgres://nightscreen@127.0.0.1:${port}/postgres`;
+  for (let tries = 0; !(await canReach(url)); tries += 1) {
+    if (tries > 100 || child.exitCode !== null) throw new Error('pgbouncer did not come up');
+    await delay(50);
+  }
+  return {
+    url,
+    stop: async () => {
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const canReach = (url: string): Promise<boolean> =>
+  openDatabase({ url }, 'campaign').then(
+    async (database) => {
+      await database.close();
+      return true;
+    },
+    () => false,
+  );
+
+/** A loopback port that was free a moment ago, for a server that wants to be told one. */
+export async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no free port');
+  return address.port;
 }

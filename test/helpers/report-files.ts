@@ -1,8 +1,47 @@
+import { readXlsx, writeXlsx } from 'hucre/xlsx';
+import { listSheetName } from '../../src/reports/review-list.js';
+
+/** All that comes, as one. */
+export async function collectBytes(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const all: Uint8Array[] = [];
+  for await (const chunk of chunks) all.push(chunk);
+  return Buffer.concat(all);
+}
+
+/** What comes in chunks as one text. */
+export async function joinChunks(chunks: Iterable<string> | AsyncIterable<string>): Promise<string> {
+  let text = '';
+  for await (const chunk of chunks) text += chunk;
+  return text;
+}
+
+/** A workbook as somebody saves it who has decided about its rows: `decide` gives decision and reason by the customer's reference. */
+export async function fillInList(
+  bytes: Uint8Array,
+  decide: (reference: string) => readonly [decision: string, reason: string] | null,
+): Promise<Uint8Array> {
+  const { sheets } = await readXlsx(bytes);
+  return writeXlsx({
+    sheets: sheets.map(({ name, rows }) => {
+      const header = rows.find((row) => row.includes('Decision')) ?? [];
+      const [reference, decision, reason] = ['Customer', 'Decision', 'Reason'].map((title) => header.indexOf(title));
+      if (name !== listSheetName || reference === undefined) return { name, rows };
+      const filled = rows.map((row) => {
+        const said = row === header ? null : decide(String(row[reference] ?? ''));
+        return said === null
+          ? row
+          : header.map((_, at) => (at === decision ? said[0] : at === reason ? said[1] : (row[at] ?? null)));
+      });
+      return { name, rows: filled };
+    }),
+  });
+}
+
 /** What a payload attacks. */
-export type PayloadKind = 'formula' | 'html' | 'terminal' | 'header' | 'bidi';
+type PayloadKind = 'formula' | 'html' | 'terminal' | 'header' | 'bidi';
 
 /** A text that does harm where it is taken for more than a text. */
-export interface Payload {
+interface Payload {
   kind: PayloadKind;
   text: string;
 }

@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../src/clock.js';
+import type { JobRun } from '../../src/store/jobs.js';
 
 /** A clock that stands still until it is told to go on. */
 export interface FakeClock extends Clock {
@@ -53,3 +55,40 @@ export const makeFakeClock = (startMs = Date.UTC(2026, 0, 1)): FakeClock => {
     },
   };
 };
+
+/** A clock that runs `factor` times as fast as the machine's. */
+export const makeScaledClock = (factor: number): Clock => {
+  const startMs = performance.now();
+  const elapsedMs = (): number => (performance.now() - startMs) * factor;
+  return {
+    elapsedMs,
+    now: () => new Date(Date.UTC(2026, 0, 1) + elapsedMs()),
+    sleep: async (ms, signal) => {
+      await delay(ms / factor, undefined, signal ? { signal } : {}).catch((error: unknown) => {
+        throw signal?.aborted ? signal.reason : error;
+      });
+    },
+  };
+};
+
+/** A job's run that ended well; `facts` say what is different, and when it was due. */
+export const toJobRun = (facts: Partial<JobRun> & { dueAt: Date }): JobRun => ({
+  jobRunId: 1,
+  job: 'rescreen',
+  occasion: '2026-03-10',
+  localDate: '2026-03-10',
+  state: 'finished',
+  isLate: false,
+  attempts: 1,
+  owner: 'host:1:abcd',
+  begunAt: facts.dueAt,
+  endedAt: facts.dueAt,
+  exitCode: 0,
+  because: null,
+  runIds: [],
+  attemptAt: null,
+  deadlineAt: null,
+  isTimedOut: false,
+  cancelledBy: null,
+  ...facts,
+});

@@ -1,0 +1,150 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { copyFile, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { writeBackupFile } from '../../src/cli/commands/backup.js';
+import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
+import { checkBackup, type RestoreSummary, restoreBackup } from '../../src/store/backup/restore-backup.js';
+import { listTables, writeBackup } from '../../src/store/backup/write-backup.js';
+import type { Database } from '../../src/store/database/database.js';
+import { migrate, packagedMigrations, readMigrations } from '../../src/store/database/migrate.js';
+
+/** Applies the migrations up to and including the one of this number; gives how to apply the others. */
+export async function migrateUpTo(database: Database, last: number): Promise<() => Promise<readonly string[]>> {
+  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-migrations-'));
+  const names = (await readdir('sql')).filter((name) => /^\d{4}_.*\.sql$/.test(name));
+  for (const name of names) if (Number(name.slice(0, 4)) <= last) await copyFile(join('sql', name), join(folder, name));
+  await migrate(database, folder);
+  return () => migrate(database);
+}
+
+const line = z.union([
+  z.object({ roster: z.array(z.string()) }),
+  z.object({ table: z.string(), row: z.record(z.string(), z.unknown()) }),
+]);
+const isoInstant = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?\+00:00/g;
+
+/**
+ * Fills a database whose schema is that of migration 0014 with what the version of that time wrote over four runs (onboarding, night,
+ * import, a night that stopped early), as if it had written it until now for this sandbox's account; gives the path of its roster.
+ */
+export async function fillFormerDatabase(
+  database: Database,
+  { url, publicKey }: Pick<Sandbox, 'url' | 'publicKey'>,
+): Promise<string> {
+  const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-former-')), 'roster.csv');
+  const text = (await readFile('test/integration/store/database-of-0014.jsonl', 'utf8'))
+    .replaceAll('ROSTER_FILE', path)
+    .replaceAll('SERVICE_URL', url)
+    .replaceAll('PUBLIC_KEY', publicKey);
+  const newestMs = Math.max(...[...text.matchAll(isoInstant)].map(([instant]) => Date.parse(instant)));
+  const laterMs = Date.now() - newestMs;
+  const present = text.replaceAll(isoInstant, (instant) => new Date(Date.parse(instant) + laterMs).toISOString());
+  const lines = present
+    .trimEnd()
+    .split('\n')
+    .map((each) => line.parse(JSON.parse(each)));
+  const rows = new Map<string, unknown[]>();
+  for (const each of lines) {
+    if ('roster' in each) await writeFile(path, [...each.roster, ''].join('\n'));
+    else rows.set(each.table, [...(rows.get(each.table) ?? []), each.row]);
+  }
+  for (const [table, held] of rows) {
+    await database.execute(
+      `insert into ${table} overriding system value select * from jsonb_populate_recordset(null::${table}, $1::text::jsonb)`,
+      [JSON.stringify(held)],
+    );
+  }
+  await database.execute(
+    `select setval(pg_get_serial_sequence(table_name, column_name), 1000)
+     from information_schema.columns where table_schema = current_schema() and is_identity = 'YES'`,
+  );
+  return path;
+}
+
+const folder = new URL('../databases/', import.meta.url);
+
+/** A database as a released version left it: a file of `test/databases`, and the number of its last migration. */
+interface ReleasedDatabase {
+  name: string;
+  schema: number;
+}
+
+/** All of them, oldest first. */
+export const releasedDatabases: readonly ReleasedDatabase[] = readdirSync(folder)
+  .filter((name) => name.endsWith('.sql'))
+  .toSorted()
+  .map((name) => ({ name, schema: Number(/schema-(\d+)/.exec(name)?.[1]) }));
+
+const instant = /\b(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d+)?)(?:\+00(?::00)?|Z)/g;
+
+/** Fills an empty database with what a released version left, as if it had left it until now; gives the path of its roster. */
+export async function fillReleasedDatabase(
+  database: Database,
+  { name, schema }: ReleasedDatabase,
+  { url, publicKey }: Pick<Sandbox, 'url' | 'publicKey'>,
+): Promise<string> {
+  const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-released-')), 'roster.csv');
+  const text = readFileSync(new URL(name, folder), 'utf8');
+  const [, roster = '""'] = /^-- roster: (.*)$/m.exec(text) ?? [];
+  await writeFile(path, String(JSON.parse(roster)));
+  const times = [...text.matchAll(instant)].map(([, day, time]) => Date.parse(`${day}T${time}Z`));
+  const laterMs = Date.now() - Math.max(...times);
+  const sql = text
+    .replaceAll('ROSTER_FILE', path)
+    .replaceAll('SERVICE_URL', url)
+    .replaceAll('PUBLIC_KEY', publicKey)
+    .replace(instant, (_, day: string, time: string) =>
+      new Date(Date.parse(`${day}T${time}Z`) + laterMs).toISOString(),
+    );
+  await migrateUpTo(database, schema);
+  await database.transaction((transaction) => transaction.runScript(sql));
+  return path;
+}
+
+const { signal } = new AbortController();
+
+/** Writes a backup to a new file, as the command does; gives its path. */
+export async function backUp(database: Database): Promise<string> {
+  const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-backup-')), 'night.backup');
+  await writeBackupFile(path, (write) =>
+    writeBackup(database, { version: '0.0.0-test', now: new Date(), signal, write }),
+  );
+  return path;
+}
+
+/** Restores a backup as the command does, and leaves it at its schema. */
+export async function restore(database: Database, path: string): Promise<RestoreSummary> {
+  return restoreBackup(database, { path, migrations: await checkBackup(path, signal), signal });
+}
+
+const rowShape = z.object({ row: z.string() });
+
+/** Every row of every table of ours that is there, in its text form, but for the lease that a restore leaves. */
+export async function readAllRows(database: Database): Promise<Readonly<Record<string, readonly string[]>>> {
+  const held: Record<string, readonly string[]> = {};
+  for (const table of listTables(await readMigrations(packagedMigrations()))) {
+    const [there] = await database.query(
+      z.object({ there: z.boolean() }),
+      'select to_regclass($1) is not null as there',
+      [table],
+    );
+    if (!there?.there) continue;
+    const rows = await database.query(rowShape, `select (each.*)::text as row from ${table} each`);
+    held[table] = rows.flatMap(({ row }) => (row.startsWith('(restored,') ? [] : row)).toSorted();
+  }
+  return held;
+}
+
+/** What keeps rows in order: constraints, and triggers that are switched on. */
+export async function readChecks(database: Database): Promise<readonly string[]> {
+  const rows = await database.query(
+    rowShape,
+    `select conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) as row
+     from pg_constraint where connamespace = 'public'::regnamespace and contype in ('f', 'c')
+     union all
+     select pg_get_triggerdef(oid) || ' ' || tgenabled::text from pg_trigger where not tgisinternal order by 1`,
+  );
+  return rows.map(({ row }) => row);
+}
