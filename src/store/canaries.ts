@@ -45,7 +45,8 @@ export async function saveCanaryOutcome(
   { round, occasion, searches }: CanaryRound,
   outcome: CanaryOutcome,
 ): Promise<void> {
-  await transaction.execute(...toInsert('canary_outcome', { runId, round, occasion, searches, ...outcome }));
+  const row = { runId, round, occasion, searches, ...outcome };
+  requireRows(await transaction.execute(...toInsert('canary_outcome', row)), 1, 'canary_outcome');
 }
 
 /** Whether a run has asked any control search, so that its answers wait for the next ones. */

@@ -84,9 +84,9 @@ describeOnEachDatabase('a key without a prefix, of which the service says that i
     expect(await night(apiKey, 0)).toMatchObject({ state: 'complete', counts: { screened: 6 } });
     expect(await night('k_renewed', 1)).toMatchObject({ state: 'complete', counts: { screened: 0 } });
     expect(await readModes()).toEqual(['rescreen', 'rescreen'].map((kind) => ({ kind, mode: 'test' })));
-    const accounts = z.object({ public_key: z.string() });
+    const accounts = z.object({ publicKey: z.string() });
     expect(await database.query(accounts, 'select public_key from account')).toEqual([
-      { public_key: '(none, test mode)' },
+      { publicKey: '(none, test mode)' },
     ]);
   });
 
