@@ -37,6 +37,8 @@ const serverSettings = [
   'synchronous_commit=off',
   'full_page_writes=off',
   'shared_buffers=256MB',
+  // Several workers, each with the pools of the processes that it starts, and rivals beside them.
+  'max_connections=300',
   'wal_init_zero=off',
   'wal_level=minimal',
   'max_wal_senders=0',
