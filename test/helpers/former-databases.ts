@@ -116,7 +116,7 @@ export async function backUp(database: Database): Promise<string> {
 
 /** Restores a backup as the command does, and leaves it at its schema. */
 export async function restore(database: Database, path: string): Promise<RestoreSummary> {
-  return restoreBackup(database, { path, migrations: await checkBackup(path, signal), signal });
+  return restoreBackup(database, await checkBackup(path, signal), signal);
 }
 
 const rowShape = z.object({ row: z.string() });

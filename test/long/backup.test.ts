@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { checkBackup, restoreBackup } from '../../src/store/backup/restore-backup.js';
 import { listTables, writeBackup } from '../../src/store/backup/write-backup.js';
 import type { Database } from '../../src/store/database/database.js';
 import { migrate, packagedMigrations, readMigrations } from '../../src/store/database/migrate.js';
@@ -93,6 +94,22 @@ describe('a backup (postgres only)', () => {
     );
     const known = listTables(await readMigrations(packagedMigrations()));
     expect(known.toSorted()).toEqual(tables.map(({ name }) => name).toSorted());
+  });
+
+  it('that is another than the one that was checked changes nothing', async () => {
+    const source = await open();
+    await fill(source);
+    const path = await backUp(source);
+    const { signal } = new AbortController();
+    const checked = await checkBackup(path, signal);
+    await source.execute(`update match set name = 'changed' where rank = 1`);
+    await copyFile(await backUp(source), path);
+    const target = await openEmpty();
+    await expect(restoreBackup(target, checked, signal)).rejects.toMatchObject({
+      code: 'backup_broken',
+      message: expect.stringContaining('was changed while it was read'),
+    });
+    expect(await readAllRows(target)).toEqual({});
   });
 
   it('that is cut, altered, of something else or of a newer version changes nothing', async () => {

@@ -55,9 +55,9 @@ export function addRestoreCommand(program: Command, act: Act): void {
         const { migrate } = await import('../../store/database/migrate.js');
         // Before a database is made for it.
         const { signal } = invocation;
-        const migrations = await checkBackup(path, signal);
+        const checked = await checkBackup(path, signal);
         return withDatabase(location, 'restore', toFolderPatience(invocation, true), async (database) => {
-          const restored = await restoreBackup(database, { path, migrations, signal });
+          const restored = await restoreBackup(database, checked, signal);
           return presentRestore(path, restored, await migrate(database));
         });
       }),

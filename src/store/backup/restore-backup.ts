@@ -121,18 +121,27 @@ function toBackupError(path: string, error: unknown): unknown {
     : fail('backup_unreadable', `cannot be read (${code})`);
 }
 
-/**
- * Reads a backup to its end; gives the migrations of its schema. Throws BackupError unless it is whole and of a schema that this program knows,
- * and the signal's reason.
- */
-export async function checkBackup(path: string, signal: AbortSignal): Promise<readonly Migration[]> {
+/** A backup that is whole and can be restored. */
+interface CheckedBackup {
+  path: string;
+  /** Of its lines. */
+  sha256: string;
+  /** Those of its schema. */
+  migrations: readonly Migration[];
+}
+
+/** Reads a backup to its end; throws BackupError unless it is whole and of a schema that this program knows, and the signal's reason. */
+export async function checkBackup(path: string, signal: AbortSignal): Promise<CheckedBackup> {
   const packaged = await readMigrations(packagedMigrations());
   let migrations: readonly Migration[] = [];
+  let sha256 = '';
   for await (const line of readBackup(path)) {
     signal.throwIfAborted();
-    if (typeof line === 'object' && 'schema' in line) migrations = findMigrations(path, line, packaged);
+    if (typeof line === 'string') continue;
+    if ('schema' in line) migrations = findMigrations(path, line, packaged);
+    if ('end' in line) ({ sha256 } = line.end);
   }
-  return migrations;
+  return { path, sha256, migrations };
 }
 
 function findMigrations(
@@ -169,13 +178,13 @@ const mostRows = 5_000;
 const existsRow = z.object({ present: z.boolean() });
 
 /**
- * Puts a backup back into an empty database, at the schema that it was made at (`migrations`, as `checkBackup` gives them); `migrate` brings it
- * on from there. What is written is one transaction. Throws BackupError when the database is not empty or the file is not whole, and the
- * signal's reason.
+ * Puts a backup back into an empty database, at the schema that it was made at; `migrate` brings it on from there. What is written is one
+ * transaction. Throws BackupError when the database is not empty or the file has changed since it was checked, and the signal's reason.
  */
 export async function restoreBackup(
   database: Database,
-  { path, migrations, signal }: { path: string; migrations: readonly Migration[]; signal: AbortSignal },
+  { path, sha256, migrations }: CheckedBackup,
+  signal: AbortSignal,
 ): Promise<RestoreSummary> {
   await createMigrationTable(database);
   return database.transaction(async (transaction) => {
@@ -186,12 +195,13 @@ export async function restoreBackup(
     await makeSchema(transaction, migrations);
     const putBack = await liftChecks(transaction, tables);
     await transaction.execute(`truncate ${tables.map(quoteName).join(', ')}`);
-    const loaded = await load(transaction, path, tables, signal);
+    const { sha256: loaded, ...summary } = await load(transaction, path, tables, signal);
+    if (loaded !== sha256) throw new BackupError('backup_broken', `${path} was changed while it was read`);
     await putBack();
-    const settled = await settleRestored(transaction, new Set(tables), loaded.header.createdAt);
+    const settled = await settleRestored(transaction, new Set(tables), summary.header.createdAt);
     // Without statistics the first run would be planned as if the tables were empty.
     await transaction.execute(`analyze ${tables.map(quoteName).join(', ')}`);
-    return { ...loaded, ...settled };
+    return { ...summary, ...settled };
   });
 }
 
@@ -231,10 +241,10 @@ async function load(
   path: string,
   tables: readonly string[],
   signal: AbortSignal,
-): Promise<BackupSummary> {
+): Promise<BackupSummary & { sha256: string }> {
   const described = await describeTables(transaction, tables);
   let header: BackupHeader | undefined;
-  let rows: BackupSummary['rows'] = {};
+  let end: { rows: BackupSummary['rows']; sha256: string } | undefined;
   let target: TableColumns | undefined;
   let batch: string[] = [];
   let length = 0;
@@ -252,10 +262,10 @@ async function load(
     if ('schema' in line) header = line;
     else if ('table' in line) target = findTarget(described, line);
     else if ('sequences' in line) await restoreSequences(transaction, line.sequences);
-    else rows = line.end.rows;
+    else ({ end } = line);
   }
-  if (!header) throw new BackupError('backup_broken', `${path} is no backup`);
-  return { header, rows };
+  if (!header || !end) throw new BackupError('backup_broken', `${path} is cut: its end is missing`);
+  return { header, ...end };
 }
 
 function findTarget(

@@ -92,7 +92,7 @@ interface BackupRequest {
 
 const rowShape = z.object({ row: z.string() });
 const nameRow = z.object({ name: z.string() });
-const sequenceRow = z.object({ name: z.string(), last: z.number().nullable() });
+const sequenceRow = z.object({ last: z.number().nullable() });
 
 /**
  * Writes all that the database holds, as of one moment, whatever is committed meanwhile; in memory is one batch of rows. It changes nothing,
@@ -132,15 +132,11 @@ export async function writeBackup(database: Database, request: BackupRequest): P
         await write(toLine({ table, columns }));
         rows[table] = await writeRows(transaction, table, write);
       }
-      const sequences = await transaction.query(
-        sequenceRow,
-        `select sequencename::text as name, last_value as last from pg_sequences where schemaname = current_schema() order by 1`,
-      );
-      await write(toLine({ sequences: Object.fromEntries(sequences.map(({ name, last }) => [name, last])) }));
+      await write(toLine({ sequences: await readSequences(transaction, tables) }));
       await request.write(toLine({ end: { rows, sha256: digest.digest('hex') } }));
       return { header, rows };
-      // Its lines are written as they are read.
     },
+    // Its lines are written as they are read.
     { runsOnce: true },
   );
 }
@@ -196,4 +192,37 @@ async function writeRows(
   }
   await transaction.execute('close backup_rows');
   return count;
+}
+
+/** The sequences of these tables' columns, and those that stand beside them, by name. */
+async function listSequences(transaction: Transaction, tables: readonly string[]): Promise<readonly string[]> {
+  const rows = await transaction.query(
+    nameRow,
+    `select sequence.relname::text as name
+     from pg_class sequence
+     left join pg_depend owned on owned.classid = 'pg_class'::regclass and owned.objid = sequence.oid
+       and owned.refclassid = 'pg_class'::regclass and owned.deptype in ('i', 'a')
+     left join pg_class owner on owner.oid = owned.refobjid
+     where sequence.relnamespace = (select oid from pg_namespace where nspname = current_schema()) and sequence.relkind = 'S'
+       and (owner.relname = any ($1::text[]) or owner.oid is null and sequence.relname = any ($2::text[]))
+     order by 1`,
+    [[...tables], looseSequences],
+  );
+  return rows.map(({ name }) => name);
+}
+
+/** Sequences that are of no column. */
+const looseSequences = ['screening_request_block'];
+
+async function readSequences(
+  transaction: Transaction,
+  tables: readonly string[],
+): Promise<Readonly<Record<string, number | null>>> {
+  const sequences: Record<string, number | null> = {};
+  for (const name of await listSequences(transaction, tables)) {
+    const sql = `select case when is_called then last_value end as last from ${quoteName(name)}`;
+    const [row] = await transaction.query(sequenceRow, sql);
+    sequences[name] = row?.last ?? null;
+  }
+  return sequences;
 }

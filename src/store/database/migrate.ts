@@ -178,7 +178,8 @@ export async function createMigrationTable(database: Database): Promise<void> {
     // The list of what has landed.
     await database.execute(`
       create table if not exists schema_migration (
-        version integer primary key, name text not null,
+        version integer primary key,
+        name text not null,
         sha256 text not null,
         applied_at timestamptz not null
       )`);
