@@ -222,7 +222,8 @@ export function dropOutbox(
 ): Promise<readonly number[]> {
   return readColumn(
     transaction,
-    z.number(), // The embedded database has one process: what another has claimed there was left by one that died.
+    z.number(),
+    // The embedded database has one process: what another has claimed there was left by one that died.
     `update outbox set state = 'dropped', dropped_at = $2, dropped_by = $3, dropped_because = $4, claimed_by = null, claimed_until = null
      where outbox_id = any ($1::bigint[])
        and (state in ('refused', 'given_up') or $5::boolean and state = 'queued')

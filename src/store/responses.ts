@@ -171,7 +171,7 @@ export async function readAnswerHistory(database: Queryable, partyIds: readonly 
     answerRow,
     `select party_id, account_id, run_id, kind, started_at, saved_at, request_id, response_id, customer_version, settings_digest, cap
      from (
-       select told.*, lag(told.likeness) over (partition by party_id, account_id order by run_id) as former
+       select answer.*, lag(answer.likeness) over (partition by party_id, account_id order by run_id) as former
        from (
          select answered.party_id, run.account_id, run.run_id, run.kind, run.started_at,
            coalesce(batch.committed_at, run.started_at) as saved_at, answered.request_id,
@@ -190,7 +190,7 @@ export async function readAnswerHistory(database: Queryable, partyIds: readonly 
            order by cap_id desc limit 1
          ) cap on true
          where run.account_id is not null and answered.outcome in ('screened', 'reused')
-       ) told
+       ) answer
      ) compared
      where likeness is distinct from former
      order by party_id, account_id, run_id`,
@@ -240,7 +240,7 @@ export type HistoricalDecision = z.infer<typeof decisionRow>;
 export async function readDecisionHistory(database: Queryable, partyIds: readonly number[]) {
   return database.query(
     decisionRow,
-    `select item.party_id, item.account_id, item.listed ->> 'id' as "matchId", told.at, told.kind
+    `select item.party_id, item.account_id, item.listed ->> 'id' as "matchId", said.at, said.kind
      from review_item item
      cross join lateral (
        select decided_at as at, 0 as place, disposition_id as number,
@@ -253,9 +253,9 @@ export async function readDecisionHistory(database: Queryable, partyIds: readonl
        union all
        select happened_at, 1, event_id, case kind when 'reopened' then 'fell' when 'gone' then 'away' else 'back' end
        from review_event where review_event.item_id = item.item_id and kind in ('reopened', 'gone', 'returned')
-     ) told
+     ) said
      where item.party_id = any ($1::bigint[])
-     order by told.at, told.place, told.number`,
+     order by said.at, said.place, said.number`,
     [[...partyIds]],
   );
 }

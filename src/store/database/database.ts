@@ -192,7 +192,13 @@ export async function findValue<Value>(database: Queryable, value: z.ZodType<Val
 /** The value of a statement of one row and one column; throws StoreError `row_missing` when it gives no row. */
 export async function readValue<Value>(database: Queryable, value: z.ZodType<Value>, ...statement: Statement) {
   const [first] = await readColumn(database, value, ...statement);
-  if (first === undefined) throw new StoreError('row_missing', 'a statement that gives one row gave none');
+  if (first === undefined) {
+    const [sql] = statement;
+    throw new StoreError(
+      'row_missing',
+      `expected a row and found none: ${sql.trim().replace(/\s+/g, ' ').slice(0, 80)}`,
+    );
+  }
   return first;
 }
 

@@ -11,7 +11,7 @@ import {
   severities,
   worstTopics,
 } from '../../vocabulary.js';
-import { findValue, type Queryable, readValue, toInsert } from '../database/database.js';
+import { findValue, type Queryable, readValue } from '../database/database.js';
 import { ownerShape, seenCustomerSchema, seenCustomerSql, storedMatchSchema } from '../row-shapes.js';
 import { ownerSql } from './items.js';
 import type { ProjectionScope } from './unprojected.js';
@@ -126,17 +126,35 @@ interface NewDisposition {
 }
 
 /** Adds a decision to an item's history, and the database puts the item where it stands by that; gives the decision's number. */
-export async function saveDisposition(
-  transaction: Queryable,
-  { sheetId, seenDigest, ...decision }: NewDisposition,
-  now: Date,
-): Promise<number> {
-  // A working list that the database does not know counts as none.
-  const known = await findValue(transaction, z.number(), 'select sheet_id from review_sheet where sheet_id = $1', [
-    sheetId,
-  ]);
-  const row = { ...decision, seenDigest: Buffer.from(seenDigest, 'hex'), sheetId: known, decidedAt: now };
-  return readValue(transaction, z.number(), ...toInsert('disposition', row, 'returning disposition_id'));
+export function saveDisposition(transaction: Queryable, decision: NewDisposition, now: Date): Promise<number> {
+  return readValue(
+    transaction,
+    z.number(),
+    `insert into disposition (
+       item_id, kind, verdict, reviewer, is_attested, reason, comment, decided_at, origin, seen, seen_digest, expires_at, refers_to, sheet_id, due_at
+     ) values (
+       $1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::jsonb, decode($11, 'hex'), $12, $13,
+       (select sheet_id from review_sheet where sheet_id = $14), $15
+     )
+     returning disposition_id`,
+    [
+      decision.itemId,
+      decision.kind,
+      decision.verdict,
+      decision.reviewer,
+      decision.isAttested,
+      decision.reason,
+      decision.comment,
+      now,
+      decision.origin,
+      JSON.stringify(decision.seen),
+      decision.seenDigest,
+      decision.expiresAt,
+      decision.refersTo,
+      decision.sheetId,
+      decision.dueAt,
+    ],
+  );
 }
 
 /** From a decision on a score is measured from the one that was decided on; the items are held. */
