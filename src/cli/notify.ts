@@ -35,8 +35,8 @@ export interface PingListener {
 }
 
 /**
- * Does a look of the watchdog, and tells its monitor that it began and how it ended, where one is configured: a success only with exit code 0.
- * A ping that is not taken is told to `complain`, and changes nothing.
+ * Does a look of the watchdog, and pings its monitor before and after it, where one is configured: a success only with exit code 0.
+ * A ping that is not taken goes to `complain`, and changes nothing.
  */
 export async function withPings<Result extends { exitCode: number; text: string }>(
   config: Config,

@@ -54,7 +54,7 @@ export const configSchema = z.strictObject({
   watchdog: watchdogSettingsSchema.prefault({}).describe('what the watchdog puts up with before it tells'),
   pings: pingsSettingsSchema
     .prefault({})
-    .describe('the monitor that is told when the watchdog looks and what it found'),
+    .describe('the monitor that the watchdog pings when it begins to look and when it has looked'),
   metrics: metricsSettingsSchema.prefault({}).describe('where figures go beside the page of the scheduler'),
   database: z
     .strictObject({

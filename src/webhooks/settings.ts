@@ -102,7 +102,7 @@ const pingSchema = z.strictObject({
     .describe('the variable that holds the address, which is as good as a password (or NAME_FILE)'),
 });
 
-/** Which work tells an outside monitor, in the manner of healthchecks, that it began and how it ended. */
+/** The outside monitor that the watchdog pings, in the manner of healthchecks, when it begins to look and when it has looked. */
 export const pingsSettingsSchema = z.strictObject({
   watchdog: pingSchema.optional().describe('the monitor of the watchdog'),
   timeoutMs: z.number().int().min(100).max(60_000).default(10_000).describe('how long one ping may take'),

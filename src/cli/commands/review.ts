@@ -158,8 +158,10 @@ function addUndo(review: Command, act: Act): void {
     );
 }
 
+const noItem = 'is no item of a list or of review show: a slip of the pen?';
+
 const undoRefusalWords = {
-  no_item: 'is no item of a list or of review show: a slip of the pen?',
+  no_item: noItem,
   unknown_item: refusalWords.unknown_item,
   changed_since: 'what was to be seen has changed since: look again with review show, or review export',
   decided_since: 'somebody has decided about it since: look again with review show',
@@ -252,7 +254,7 @@ function toSeverity(text: string | undefined): Severity | null {
 }
 
 const assignmentRefusals = {
-  no_item: 'is no item of a list or of review show: a slip of the pen?',
+  no_item: noItem,
   not_waiting: 'waits for no decision here',
 } as const;
 

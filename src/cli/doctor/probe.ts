@@ -38,7 +38,7 @@ async function tryNameFields(
   }
   const refusals: string[] = [];
   let fields = [...new Set([configured, ...candidates])];
-  for (const _ of Array(spend).keys()) {
+  for (let searches = 0; searches < spend; searches += 1) {
     const [field, ...others] = fields;
     if (field === undefined) break;
     try {
