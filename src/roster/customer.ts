@@ -202,15 +202,13 @@ const plainName = /^[\x21-\x7e\xa1-\xac\xae-\xff\u0100-\u017f]+(?: [\x21-\x7e\xa
 
 function toSentName(name: string): string {
   if (plainName.test(name)) return name;
-  return name
-    .normalize('NFC')
-    .replace(invisibles, '')
-    .replace(joinerRuns, '$1')
-    .normalize('NFC')
-    .replace(joiners, (joiner, ...rest) => (isStray(rest) ? '' : joiner))
-    .replace(whiteSpace, ' ')
-    .trim()
-    .normalize('NFC');
+  let sent = name.normalize('NFC').replace(invisibles, '').replace(joinerRuns, '$1').normalize('NFC');
+  // Without a stray joiner between them, marks can change places and part another joiner from its virama.
+  for (let before = ''; before !== sent; ) {
+    before = sent;
+    sent = sent.replace(joiners, (joiner, ...rest) => (isStray(rest) ? '' : joiner)).normalize('NFC');
+  }
+  return sent.replace(whiteSpace, ' ').trim().normalize('NFC');
 }
 
 function isStray(rest: readonly unknown[]): boolean {

@@ -18,6 +18,7 @@ test.each([
   ['a grapheme joiner between a letter and its accent', 'Jose\u034f\u0301', 'José'],
   ['a joiner between Latin letters', 'A\u200dn\u200cn', 'Ann'],
   ['a joiner at either end', '\u200cعلی\u200c', 'علی'],
+  ['a joiner that another one parts from its virama', '\u0301\u200c\u0dca\u200d', '\u0dca\u0301'],
   ['a joiner between words', 'علی\u200c رضا', 'علی رضا'],
 ])('%s: %j is sent as %j', (_, name, expected) => {
   expect(sent(name)).toBe(expected);
