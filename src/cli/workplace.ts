@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../clock.js';
 import { listNamedSecrets } from '../config/environment.js';
 import type { Config } from '../config/load-config.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
-import { needsArchive } from '../mail/recipients.js';
+import { listEntries } from '../mail/recipients.js';
 import { toDurationMs } from '../roster/duration.js';
 import type { RunEvent, Workplace } from '../runs/workplace.js';
 import { findNextRun } from '../scheduling/due-times.js';
@@ -60,7 +60,8 @@ export function findMissingMail({ settings: { mail }, secret, originOf }: Config
     const message = 'is smtp, but SMTP_URL (or SMTP_URL_FILE) is not set';
     problems.push({ where: originOf(['mail', 'transport']), path: 'mail.transport', message });
   }
-  if (mail && needsArchive(mail) && secret('NIGHTSCREEN_ARCHIVE_PASSWORD') === undefined) {
+  const hasArchive = mail && listEntries(mail).some(({ attach }) => attach === 'archive');
+  if (hasArchive && secret('NIGHTSCREEN_ARCHIVE_PASSWORD') === undefined) {
     const message =
       'attaches an archive, but NIGHTSCREEN_ARCHIVE_PASSWORD (or NIGHTSCREEN_ARCHIVE_PASSWORD_FILE) is not set';
     problems.push({ where: originOf(['mail']), path: 'mail', message });

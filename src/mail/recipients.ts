@@ -72,20 +72,8 @@ export function toOccasion(report: Pick<Report, 'run' | 'verdict' | 'changes' | 
   };
 }
 
-/** To how many addresses anything may go. */
-export const countRecipients = (settings: MailSettings): number =>
-  new Set(listEntries(settings).flatMap(({ to }) => [to].flat().map((address) => address.toLowerCase()))).size;
-
-/** The rosters that recipients are restricted to, each once. */
-export const listNamedRosters = (settings: MailSettings): readonly string[] => [
-  ...new Set(listEntries(settings).flatMap(({ rosters = [] }) => rosters)),
-];
-
-/** Whether anybody gets the encrypted archive. */
-export const needsArchive = (settings: MailSettings): boolean =>
-  listEntries(settings).some(({ attach }) => attach === 'archive');
-
-function listEntries({ to, attach, recipients }: MailSettings): readonly RecipientSettings[] {
+/** The recipients of the settings, the short form `to` first as one of them. */
+export function listEntries({ to, attach, recipients }: MailSettings): readonly RecipientSettings[] {
   const short: RecipientSettings = { to, attach, kinds: ['report', 'warning', 'failure'] };
   return to.length === 0 ? recipients : [short, ...recipients];
 }

@@ -85,8 +85,11 @@ export function toHalt(error: unknown, signal: AbortSignal): unknown {
   return error;
 }
 
-/** What a budget lacks before a live key may search: a cap for the month and a price. */
-export function findBudgetProblems({ budget }: Pick<RunSettings, 'budget'>): readonly ConfigProblem[] {
+/** What the settings lack before a live key may search: a cap for the month, a price, and consent to the embedded database where it is used. */
+export function findLiveProblems(
+  { budget }: Pick<RunSettings, 'budget'>,
+  isEmbeddedRefused: boolean,
+): readonly ConfigProblem[] {
   const { maxSearchesPerMonth, pricePerSearch } = budget;
   const problems: ConfigProblem[] = [];
   const miss = (path: string, message: string): void => {
@@ -100,16 +103,13 @@ export function findBudgetProblems({ budget }: Pick<RunSettings, 'budget'>): rea
   } else if (pricePerSearch === 0) {
     miss('budget.pricePerSearch', 'is 0: searches by a live key are billed, and a plan is told in money');
   }
+  if (isEmbeddedRefused) {
+    const message =
+      'is false: a live key makes no search with the embedded database, which is one disk of one host without a replica; set DATABASE_URL, or set it to true';
+    miss('database.acceptEmbedded', message);
+  }
   return problems;
 }
-
-/** What a live key says where the database is the embedded one and nobody has accepted that. */
-export const embeddedProblem: ConfigProblem = {
-  where: 'settings',
-  path: 'database.acceptEmbedded',
-  message:
-    'is false: a live key makes no search with the embedded database, which is one disk of one host without a replica; set DATABASE_URL, or set it to true',
-};
 
 /**
  * Throws ConfigError when searches would cost money and nobody has said how much may be spent, or that the embedded database is good enough
@@ -120,8 +120,7 @@ export function requireBudget(
   mode: RunMode,
 ): void {
   if (mode !== 'live') return;
-  const isRefused = database.dialect === 'embedded' && acceptsEmbedded === false;
-  const problems = [...findBudgetProblems(settings), ...(isRefused ? [embeddedProblem] : [])];
+  const problems = findLiveProblems(settings, database.dialect === 'embedded' && acceptsEmbedded === false);
   if (problems.length > 0) throw new ConfigError(problems);
 }
 

@@ -1,14 +1,7 @@
 import type { Command } from 'commander';
-import type { Config } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
-import type { RunMode } from '../../vocabulary.js';
-import { checkDatabase, checkMemory, checkSpace } from '../doctor/database.js';
-import { checkMail, checkOutputs, checkPings, checkReview, checkWebhooks } from '../doctor/delivery.js';
-import { type Finding, well, wrong } from '../doctor/finding.js';
-import { checkConfigured, checkRosters } from '../doctor/inputs.js';
-import { checkClock, checkDataFolder, checkFolder, checkSchedules } from '../doctor/machine.js';
+import { type Finding, wrong } from '../doctor/finding.js';
 import type { ProbeReport } from '../doctor/probe.js';
-import { checkBudget, checkCanaries, checkService } from '../doctor/service.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Invocation } from '../invocation.js';
 import { examples, parseWholeNumber } from '../options.js';
@@ -26,37 +19,10 @@ interface Examination {
   probe: ProbeReport | null;
 }
 
-async function checkAll(config: Config, folder: string): Promise<{ checks: Finding[]; mode: RunMode | null }> {
-  const { database, reports } = config.settings;
-  const isEmbedded = config.secret('DATABASE_URL') === undefined;
-  const { findings, imported } = await checkDatabase(config);
-  const service = await checkService(config);
-  const checks = [
-    well('config', config.file ?? `no file in ${folder}, defaults and environment only`),
-    ...service.findings,
-    ...checkBudget(config),
-    ...checkCanaries(config),
-    checkClock(),
-    ...findings,
-    ...(await checkDataFolder(config)),
-    ...(isEmbedded ? [await checkSpace('data space', database.folder), await checkMemory()] : []),
-    await checkFolder('reports', 'reports.dir', reports.dir),
-    await checkSpace('reports space', reports.dir),
-    ...checkConfigured(config, imported),
-    ...(await checkRosters(config)),
-    ...(await checkMail(config)),
-    ...checkWebhooks(config),
-    ...checkPings(config),
-    ...checkReview(config),
-    ...(await checkOutputs(config)),
-    ...(await checkSchedules(config)),
-  ];
-  return { checks, mode: service.mode };
-}
-
 async function examine(invocation: Invocation, options: DoctorOptions): Promise<Examination> {
   try {
     const config = loadInvocationConfig(invocation);
+    const { checkAll } = await import('../doctor/check-all.js');
     const { checks, mode } = await checkAll(config, invocation.folder);
     if (!options.probe) return { checks, probe: null };
     const { probeService } = await import('../doctor/probe.js');

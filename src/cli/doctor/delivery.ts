@@ -2,7 +2,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Config } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
-import { countRecipients, listNamedRosters, listRecipients } from '../../mail/recipients.js';
+import { listEntries, listRecipients } from '../../mail/recipients.js';
 import type { MailSettings } from '../../mail/settings.js';
 import { countNoun } from '../../reports/text.js';
 import { readWebhookKeys } from '../../runs/status.js';
@@ -14,6 +14,15 @@ import { findFourEyesProblems, findMissingMail } from '../workplace.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 import { checkFolder } from './machine.js';
 
+/** Whether mail, webhooks and pings would leave, two people can be asked, and what is left beside the database can be written. */
+export const checkDelivery = async (config: Config): Promise<Finding[]> => [
+  ...(await checkMail(config)),
+  ...checkWebhooks(config),
+  ...checkPings(config),
+  ...checkReview(config),
+  ...(await checkOutputs(config)),
+];
+
 /** The longest wait for a mail server; a run has more patience. */
 const mostPatienceMs = 10_000;
 
@@ -21,7 +30,7 @@ const mostPatienceMs = 10_000;
  * Whether mail is set up whole, whether it would leave, and whether somebody is told of every configured roster; nothing is said where none
  * is configured, and no mail is sent.
  */
-export async function checkMail(config: Config): Promise<Finding[]> {
+async function checkMail(config: Config): Promise<Finding[]> {
   const { mail, rosters } = config.settings;
   if (!mail) return [];
   const [problem] = findMissingMail(config);
@@ -29,8 +38,9 @@ export async function checkMail(config: Config): Promise<Finding[]> {
     const next = problem.message.includes('SMTP_URL') ? 'set it to smtp://host or smtps://host' : 'set it';
     return [wrong('mail', `${problem.path} ${problem.message}`, next)];
   }
+  const addresses = new Set(listEntries(mail).flatMap(({ to }) => [to].flat().map((address) => address.toLowerCase())));
   return [
-    well('mail', `${mail.transport} to ${countNoun(countRecipients(mail), 'recipient')}`),
+    well('mail', `${mail.transport} to ${countNoun(addresses.size, 'recipient')}`),
     await checkTransport(config, mail),
     ...findUntold(
       mail,
@@ -50,13 +60,15 @@ export async function checkImportedMail(database: Queryable, { settings }: Confi
   const configured = rosters.map(({ name }) => name);
   const imported = (await readImportedRosters(database, known.organisationId)).map(({ roster }) => roster);
   const names = new Set([...configured, ...imported]);
-  const unknown = listNamedRosters(mail).filter((name) => !names.has(name));
+  const unknown = new Set(
+    listEntries(mail).flatMap(({ rosters: named = [] }) => named.filter((one) => !names.has(one))),
+  );
   return [
     ...findUntold(
       mail,
       imported.filter((name) => !configured.includes(name)),
     ),
-    ...unknown.map((name) =>
+    ...[...unknown].map((name) =>
       doubtful(
         'mail',
         `mail.recipients names the roster ${name}, which is neither configured nor was ever imported: nothing is mailed of it`,
@@ -107,7 +119,7 @@ async function findFolderTrouble(folder: string): Promise<string | null> {
  * Whether what is left beside the database can be written where the settings say: copies of reports, metrics, and the watchdog's note. None
  * of these folders is ever made, so each must be there.
  */
-export async function checkOutputs({ settings }: Config): Promise<Finding[]> {
+async function checkOutputs({ settings }: Config): Promise<Finding[]> {
   const { reports, metrics, watchdog } = settings;
   const findings: Finding[] = [];
   const check = async (name: string, path: string, folder: string, next: string): Promise<void> => {
@@ -135,7 +147,7 @@ export async function checkOutputs({ settings }: Config): Promise<Finding[]> {
 }
 
 /** Whether each webhook has a secret that signs, without which runs are refused; nothing is said where there is none, and nothing is sent. */
-export function checkWebhooks(config: Config): Finding[] {
+function checkWebhooks(config: Config): Finding[] {
   const { webhooks } = config.settings;
   if (webhooks.length === 0) return [];
   try {
@@ -149,7 +161,7 @@ export function checkWebhooks(config: Config): Finding[] {
 }
 
 /** Whether the watchdog's monitor has an address, without which it is refused; nothing is said where there is none, and nothing is sent. */
-export function checkPings(config: Config): Finding[] {
+function checkPings(config: Config): Finding[] {
   const check = 'ping of watchdog';
   try {
     return findPingAddress(config) === null ? [] : [well(check, 'its monitor has an address')];
@@ -161,7 +173,7 @@ export function checkPings(config: Config): Finding[] {
 }
 
 /** Whether two people can be asked for where the settings want them, without which every command is refused; nothing is said when all is well. */
-export function checkReview(config: Config): Finding[] {
+function checkReview(config: Config): Finding[] {
   return findFourEyesProblems(config).map(({ path, message }) =>
     wrong('review', `${path} ${message}`, 'until then every command that opens the database is refused'),
   );

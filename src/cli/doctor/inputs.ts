@@ -23,9 +23,6 @@ type OpenEach = (paths: readonly string[], csv: CsvSettings) => Promise<void>;
 /** Of how many files of a roster the headers are looked at. */
 const mostHeaders = 100;
 
-/** How long a query may take to be looked at: a run has more patience. */
-const defaultPatience = '30s';
-
 const toMessage = (error: unknown, otherwise: string): string =>
   error instanceof NightscreenError ? error.message : otherwise;
 
@@ -98,7 +95,7 @@ function checkSource(
  * of several files the headers of the first hundred.
  * A query that gives none within `patience`, a span such as `30s`, is doubtful where its own timeout is longer.
  */
-export async function checkRosters(config: Config, patience = defaultPatience): Promise<Finding[]> {
+async function checkSources(config: Config, patience: string): Promise<Finding[]> {
   const examination = { config, patience };
   const { readParties, readRoster } = await import('../../roster/read-roster.js');
   const { checkHeaders } = await import('../../roster/csv/csv-table.js');
@@ -133,7 +130,7 @@ export async function checkRosters(config: Config, patience = defaultPatience): 
  * Whether there is a roster that a night could screen; nothing is said where there is. `imported`: the rosters that were ever given as
  * files, by which an installation without any of its own may be meant so.
  */
-export function checkConfigured({ settings, file }: Config, imported: readonly string[]): Finding[] {
+function checkConfigured({ settings, file }: Config, imported: readonly string[]): Finding[] {
   if (settings.rosters.length > 0) return [];
   const write = `write \`rosters:\` into ${file ?? 'nightscreen.config.yaml'} (nightscreen.config.example.yaml shows how)`;
   const find = 'or name the file that has them with --config or NIGHTSCREEN_CONFIG';
@@ -147,3 +144,13 @@ export function checkConfigured({ settings, file }: Config, imported: readonly s
   const next = `${write}, ${find}; only \`nightscreen onboard --file FILE\` and \`nightscreen demo\` need none`;
   return [wrong('rosters', 'none is configured: `rescreen` is refused, and the scheduler screens nobody', next)];
 }
+
+/**
+ * Whether there is a roster, and whether each configured one can be read; `imported`: the rosters that were ever given as files. A query may
+ * take `patience`, a span: a run has more.
+ */
+export const checkRosters = async (
+  config: Config,
+  imported: readonly string[],
+  patience = '30s',
+): Promise<Finding[]> => [...checkConfigured(config, imported), ...(await checkSources(config, patience))];

@@ -2,9 +2,9 @@ import type { createClient as createClientType } from '../../client/client.js';
 import { toKeyFingerprint, toKeyMode } from '../../client/credentials.js';
 import type { Config } from '../../config/load-config.js';
 import { NotFoundError } from '../../errors.js';
-import { canaryKinds, findCanaryCoverage } from '../../matches/canary.js';
+import { findCanaryCoverage } from '../../matches/canary.js';
 import { findProxy } from '../../outgoing.js';
-import { embeddedProblem, findBudgetProblems } from '../../runs/account.js';
+import { findLiveProblems } from '../../runs/account.js';
 import type { RunMode } from '../../vocabulary.js';
 import { describeError } from '../describe-error.js';
 import { findMissingService } from '../workplace.js';
@@ -71,8 +71,14 @@ function describeWay(url: URL, proxy: string | undefined): Finding {
   return well('network', `requests to ${url.host} go through ${found.url} (${found.source})`);
 }
 
-/** Looks at the key, says which way requests leave, asks the service which mode it sees (GET /api_keys/public) and compares the clocks; costs nothing. `mode` is what all of them agree on. */
+/** Looks at the key, the service, the budget of a live key and the canaries; costs nothing. `mode` is what service, key and settings agree on. */
 export async function checkService(config: Config): Promise<{ findings: Finding[]; mode: RunMode | null }> {
+  const { findings, mode } = await checkConnection(config);
+  return { findings: [...findings, ...checkBudget(config), ...checkCanaries(config)], mode };
+}
+
+/** Says which way requests leave, asks the service which mode it sees (GET /api_keys/public) and compares the clocks. */
+async function checkConnection(config: Config): Promise<{ findings: Finding[]; mode: RunMode | null }> {
   const key = checkKey(config);
   const { service } = config.settings;
   const apiKey = config.secret('NIGHTSCREEN_API_KEY');
@@ -138,12 +144,12 @@ function checkClock(answers: readonly TimedAnswer[]): Finding {
 }
 
 /** Whether a live key has the budget and the database without which it makes no search; nothing is said of a test key. */
-export function checkBudget(config: Config): Finding[] {
+function checkBudget(config: Config): Finding[] {
   const key = config.secret('NIGHTSCREEN_API_KEY');
   const mode = config.settings.service.mode ?? (key === undefined ? 'unknown' : toKeyMode(key));
   if (mode !== 'live') return [];
   const isRefused = config.secret('DATABASE_URL') === undefined && !config.settings.database.acceptEmbedded;
-  const problems = [...findBudgetProblems(config.settings), ...(isRefused ? [embeddedProblem] : [])];
+  const problems = findLiveProblems(config.settings, isRefused);
   const { maxSearchesPerMonth, pricePerSearch, currency } = config.settings.budget;
   if (problems.length > 0) {
     return problems.map(({ path, message }) =>
@@ -154,10 +160,10 @@ export function checkBudget(config: Config): Finding[] {
 }
 
 /** Says which kinds of known parties the canaries stand for, and which of them nobody would miss if the service lost them. */
-export function checkCanaries({ settings: { canaries } }: Config): Finding[] {
+function checkCanaries({ settings: { canaries } }: Config): Finding[] {
   if (canaries.length === 0) return [];
   const { covered, missing } = findCanaryCoverage(canaries);
-  const cover = `${canaries.length} cover ${covered.length} of ${canaryKinds.length} kinds`;
+  const cover = `${canaries.length} cover ${covered.length} of ${covered.length + missing.length} kinds`;
   if (missing.length === 0) return [well('canaries', cover)];
   const next = 'add a listed party of each kind to `canaries:`, with the `topics` for which it is listed';
   return [doubtful('canaries', `${cover}; missing: ${missing.join('; ')}`, next)];

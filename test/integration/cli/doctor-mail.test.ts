@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { checkImportedMail, checkMail, checkWebhooks } from '../../../src/cli/doctor/delivery.js';
+import { checkDelivery, checkImportedMail } from '../../../src/cli/doctor/delivery.js';
 import { type Config, loadConfig } from '../../../src/config/load-config.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { type MailServer, type MailServerOptions, startMailServer } from '../../helpers/mail-server.js';
@@ -39,6 +39,8 @@ async function load({ mail = {}, rosters = [], webhooks = [], environment = {} }
   await writeFile(file, JSON.stringify(written));
   return loadConfig({ environment, folder, file, flags: [] });
 }
+const checkMail = async (config: Config) =>
+  (await checkDelivery(config)).filter(({ check }) => check.startsWith('mail'));
 const recipient = (changes: Record<string, unknown> = {}) => ({ to: 'mlro@bank.example', ...changes });
 
 describe('doctor, about who is told', () => {
@@ -130,7 +132,8 @@ describe('doctor, about the mail server', () => {
 
 it('doctor finds a webhook without its secret before a night does', async () => {
   const webhooks = [{ url: 'https://core.example/hook' }];
-  expect(checkWebhooks(await load({ mail: { to: ['a@b.example'] }, webhooks }))).toMatchObject([
-    { state: 'fail', message: expect.stringContaining('NIGHTSCREEN_WEBHOOK_SECRET is not set') },
+  const findings = await checkDelivery(await load({ mail: { to: ['a@b.example'] }, webhooks }));
+  expect(findings.filter(({ state }) => state !== 'ok')).toMatchObject([
+    { check: 'webhooks', state: 'fail', message: expect.stringContaining('NIGHTSCREEN_WEBHOOK_SECRET is not set') },
   ]);
 });

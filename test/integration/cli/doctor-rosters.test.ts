@@ -29,7 +29,7 @@ afterAll(async () => {
 async function examine(roster: Record<string, unknown>, connection = url, patience = '30s') {
   const file = join(folder, 'nightscreen.config.yaml');
   await writeFile(file, JSON.stringify({ rosters: [{ name: 'core', ...roster }] }));
-  return checkRosters(loadConfig({ environment: { CORE_URL: connection }, folder, file, flags: [] }), patience);
+  return checkRosters(loadConfig({ environment: { CORE_URL: connection }, folder, file, flags: [] }), [], patience);
 }
 const people = { urlEnv: 'CORE_URL', table: 'people' };
 

@@ -2,59 +2,58 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { checkOutputs, checkPings, checkReview } from '../../../src/cli/doctor/delivery.js';
-import type { Finding } from '../../../src/cli/doctor/finding.js';
-import { type Config, loadConfig } from '../../../src/config/load-config.js';
+import { checkDelivery } from '../../../src/cli/doctor/delivery.js';
+import { loadConfig } from '../../../src/config/load-config.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'nightscreen-doctor-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function load(settings: object, environment: Record<string, string> = {}): Config {
+async function examine(settings: object, environment: Record<string, string> = {}): Promise<readonly string[]> {
   writeFileSync(join(folder, 'nightscreen.config.yaml'), JSON.stringify(settings));
-  return loadConfig({ environment, folder });
+  const findings = await checkDelivery(loadConfig({ environment, folder }));
+  return findings.map(({ check, state, message }) => `${state} ${check}: ${message.replaceAll(folder, '')}`);
 }
-const tell = (findings: readonly Finding[]): readonly string[] =>
-  findings.map(({ check, state, message }) => `${state} ${check}: ${message.replaceAll(folder, '')}`);
 
-it('a monitor without an address, for which its work is refused, is found before the night', () => {
+it('a monitor without an address, for which its work is refused, is found before the night', async () => {
   const pings = { watchdog: { urlEnv: 'WATCHDOG_PING' } };
-  const check = (environment: Record<string, string>) => tell(checkPings(load({ pings }, environment)));
-  expect(check({ WATCHDOG_PING: 'https://monitor.example/1' })).toEqual([
+  const check = (environment: Record<string, string>) => examine({ pings }, environment);
+  expect(await check({ WATCHDOG_PING: 'https://monitor.example/1' })).toEqual([
     'ok ping of watchdog: its monitor has an address',
   ]);
-  expect(check({})).toEqual([
+  expect(await check({})).toEqual([
     'fail ping of watchdog: pings.watchdog.urlEnv names WATCHDOG_PING, which is not set (nor is WATCHDOG_PING_FILE)',
   ]);
   for (const address of ['ftp://x', 'http://elsewhere.example']) {
-    expect(check({ WATCHDOG_PING: address })).toEqual([expect.stringMatching(/^fail ping of watchdog: .* https/)]);
+    expect(await check({ WATCHDOG_PING: address })).toEqual([
+      expect.stringMatching(/^fail ping of watchdog: .* https/),
+    ]);
   }
-  expect(checkPings(load({}))).toEqual([]);
+  expect(await examine({})).toEqual([]);
 });
 
-it('two people who cannot be told apart on the embedded database are found before the night', () => {
+it('two people who cannot be told apart on the embedded database are found before the night', async () => {
   const review = { fourEyes: ['critical'] };
-  expect(tell(checkReview(load({ review })))).toEqual([
+  expect(await examine({ review })).toEqual([
     expect.stringMatching(/^fail review: review\.fourEyes needs a database with a login for each reviewer/),
   ]);
-  expect(checkReview(load({ review }, { DATABASE_URL: 'postgres://localhost/x' }))).toEqual([]);
-  expect(checkReview(load({}))).toEqual([]);
+  expect(await examine({ review }, { DATABASE_URL: 'postgres://localhost/x' })).toEqual([]);
 });
 
 it('folders that are never made must be there: for copies of reports, metrics and the note of the watchdog', async () => {
-  expect(tell(await checkOutputs(load({})))).toEqual([]);
+  expect(await examine({})).toEqual([]);
   const settings = {
     reports: { publishTo: 'share' },
     metrics: { textfile: 'collected/nightscreen.prom' },
     watchdog: { noteFile: 'state/note.json' },
   };
-  expect(tell(await checkOutputs(load(settings)))).toEqual([
+  expect(await examine(settings)).toEqual([
     'fail published reports: the folder /share is not there',
     'fail metrics: the folder /collected is not there',
     expect.stringMatching(/^warn watchdog note: the folder \/state is not there: /),
   ]);
   for (const name of ['collected', 'state']) mkdirSync(join(folder, name));
   writeFileSync(join(folder, 'share'), '');
-  expect(tell(await checkOutputs(load(settings)))).toEqual([
+  expect(await examine(settings)).toEqual([
     'fail published reports: /share is not a folder',
     'ok metrics: /collected/nightscreen.prom can be written',
   ]);
@@ -63,7 +62,7 @@ it('folders that are never made must be there: for copies of reports, metrics an
 it.skipIf(process.getuid?.() === 0)('a folder that may not be written to is found', async () => {
   mkdirSync(join(folder, 'closed'));
   chmodSync(join(folder, 'closed'), 0o500);
-  expect(tell(await checkOutputs(load({ metrics: { textfile: 'closed/x.prom' } })))).toEqual([
+  expect(await examine({ metrics: { textfile: 'closed/x.prom' } })).toEqual([
     'fail metrics: the folder /closed cannot be written to',
   ]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { judgeSpace } from '../../../src/cli/doctor/database.js';
+import { judgeSpace } from '../../../src/cli/doctor/machine.js';
 
 test('a disk that is nearly full is told before the night', () => {
   expect([100, 1_500, 9_000].map((megabytes) => judgeSpace('reports space', '/data', megabytes).state)).toEqual([
