@@ -27,13 +27,6 @@ export const parseWholeNumber =
     throw new InvalidArgumentError(`It must be a whole number ${range}.`);
   };
 
-/** What a flag says, trimmed; throws ConfigError when that is nothing. */
-export function requireText(text: string, flag: string): string {
-  const trimmed = text.trim();
-  if (trimmed !== '') return trimmed;
-  throw flagError(flag, 'is empty');
-}
-
 /** Examples for the end of a command's help. */
 export const examples = (lines: readonly string[]): string =>
   `\nExample${lines.length > 1 ? 's' : ''}:\n${lines.map((line) => `  $ nightscreen ${line}`).join('\n')}\n`;

@@ -38,3 +38,6 @@ export function describeGap(neverImported: readonly string[], inScope: number): 
   }
   return inScope === 0 ? 'No customer is in scope: no roster was imported, or all customers have left.' : null;
 }
+
+/** A moment in UTC to the minute, as `2026-03-01 02:00`. */
+export const toMinute = (at: Date): string => at.toISOString().slice(0, 16).replace('T', ' ');

@@ -7,7 +7,7 @@ import type { Act } from '../invocation.js';
 import { examples, parseWholeNumber } from '../options.js';
 import { describeSpan } from '../progress.js';
 import { withWorkplace } from '../session.js';
-import { describeCounts, describeGap, formatTable } from '../text.js';
+import { describeCounts, describeGap, formatTable, toMinute } from '../text.js';
 
 interface CoverageOptions {
   roster?: string;
@@ -36,7 +36,7 @@ function toRow(roster: string, tier: string, sums: CoverageSums): (string | numb
   const oldest =
     oldestScreenedAt === null || oldestAgeHours === null
       ? '-'
-      : `${oldestScreenedAt.toISOString().slice(0, 16).replace('T', ' ')} (${describeSpan(Math.round(oldestAgeHours * 3_600))})`;
+      : `${toMinute(oldestScreenedAt)} (${describeSpan(Math.round(oldestAgeHours * 3_600))})`;
   return [roster, tier, ...[inScope, valid, never, changed, overdue, unproven, failed].map(formatCount), oldest];
 }
 

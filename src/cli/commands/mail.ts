@@ -4,7 +4,7 @@ import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
 import { examples, parseWholeNumber } from '../options.js';
 import { withWorkplace } from '../session.js';
-import { formatTable } from '../text.js';
+import { formatTable, toMinute } from '../text.js';
 
 function addList(mail: Command, act: Act): void {
   mail
@@ -76,7 +76,7 @@ export function addMailCommand(program: Command, act: Act): void {
   addDrop(mail, act);
 }
 
-const formatMinute = (time: Date): string => `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+const formatMinute = (time: Date): string => `${toMinute(time)} UTC`;
 
 /** How a mail stands, in words. */
 export function describeMailState(mail: Mail): string {

@@ -1,119 +1,16 @@
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ConfigError, flagError } from '../../errors.js';
 import { countNoun } from '../../reports/text.js';
-import { quoteArgument } from '../../runs/quote-argument.js';
-import type { UndoResult } from '../../runs/review/decide.js';
+import { describeOwner, detailWords, severityWords } from '../../reports/words.js';
+import type { ShownItem, UndoResult } from '../../runs/review/decide.js';
 import type { Assigned, AssignmentRequest } from '../../runs/review/people.js';
 import { type Severity, severities } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
-import { examples, requireText } from '../options.js';
-import {
-  presentExport,
-  presentImportedDecisions,
-  presentItemHistories,
-  refusalWords,
-  refuseUnknownKind,
-  writeWorkingList,
-} from '../present-review.js';
-import { findCurrentUser } from '../process.js';
+import { examples } from '../options.js';
 import { withWorkplace } from '../session.js';
-import { formatTable } from '../text.js';
-import { importLegacyList, type LegacyImportOptions, refuseLegacyOptions } from './import-legacy-list.js';
-
-const defaultFile = 'review.csv';
-
-interface ExportOptions {
-  out?: string;
-  roster?: string;
-  assignee?: string;
-  proposals?: true;
-  notMine?: true;
-  discrepancies?: true;
-}
-
-function addExport(review: Command, act: Act): void {
-  review
-    .command('export')
-    .description('write a working list of what waits for a decision, to be filled in and imported')
-    .option('--out <file>', `the file to write, CSV or a workbook (.xlsx) (default: ${defaultFile})`)
-    .option('--roster <name>', 'only this roster')
-    .option('--assignee <name>', 'only what this person answers for, also while standing in for somebody')
-    .option('--proposals', 'only what waits for a second person to confirm')
-    .option('--not-mine', 'without what the login has proposed, which others have to confirm')
-    .option('--discrepancies', 'as CSV: the discrepancies of reconciliation instead; a workbook has both')
-    .addHelpText('after', examples(['review export', 'review export --roster retail --out today.xlsx']))
-    .action((options: ExportOptions) =>
-      act(async (invocation) => {
-        const { exportItems } = await import('../../runs/review/lists.js');
-        const { findLogin } = await import('../../store/database/postgres.js');
-        return withWorkplace(invocation, {
-          needsDatabase: true,
-          prepare: () => refuseUnknownKind(resolve(invocation.folder, options.out ?? defaultFile)),
-          work: async (workplace, file) => {
-            const login = options.notMine ? await findLogin(workplace.database) : null;
-            const list = await exportItems(workplace, {
-              roster: options.roster ?? null,
-              exportedBy: findCurrentUser(),
-              assignee: options.assignee ?? null,
-              onlyProposals: options.proposals ?? false,
-              allDiscrepancies: options.discrepancies ?? false,
-              notProposedBy: login,
-            });
-            const { roster = null, discrepancies: ofDiscrepancies = false } = options;
-            const { notice, leftOut } = await writeWorkingList(file, list, { roster, ofDiscrepancies });
-            return presentExport(list, { file, notice, leftOut, ofDiscrepancies });
-          },
-        });
-      }),
-    );
-}
-
-function addImport(review: Command, act: Act): void {
-  review
-    .command('import <file>')
-    .description('say what the decisions of a working list would do, and with --apply store them')
-    .option('--apply', 'store them, all or none')
-    .option('--partial', 'with --apply: store those that can be stored although others cannot')
-    .option('--reviewer <name>', 'who has decided; on Postgres the login says so')
-    .option('--legacy', 'the list is that of an older system, whose decisions are to be taken over')
-    .option(
-      '--unmatched <file>',
-      'with --legacy: where to write what cannot be taken (default: unmatched.csv beside it)',
-    )
-    .addHelpText(
-      'after',
-      examples([
-        'review import review.csv',
-        'review import review.xlsx --apply --reviewer "A. Meyer"',
-        'review import --legacy old-decisions.csv',
-      ]),
-    )
-    .action((file: string, options: LegacyImportOptions & { legacy?: true }) =>
-      act(async (invocation) => {
-        if (options.legacy) return importLegacyList(invocation, file, options);
-        refuseLegacyOptions(options);
-        const { importDecisions } = await import('../../runs/review/decide.js');
-        const { findReviewer } = await import('../../runs/review/people.js');
-        const { tellDecidedStates } = await import('../notify.js');
-        return withWorkplace(invocation, {
-          needsDatabase: true,
-          prepare: () => resolve(invocation.folder, file),
-          work: async (workplace, path) => {
-            const { apply = false, partial = false } = options;
-            const reviewer = await findReviewer(workplace.database, options.reviewer, !apply);
-            const imported = await importDecisions(workplace, { path, reviewer, apply, partial });
-            if (imported.isApplied) await tellDecidedStates(workplace, invocation);
-            const isAttested = workplace.database.dialect === 'embedded';
-            const by = isAttested ? ` --reviewer ${quoteArgument(options.reviewer ?? 'NAME')}` : '';
-            const storing = `nightscreen review import ${quoteArgument(file)} --apply${by}`;
-            return presentImportedDecisions(imported, { storing, wasApplied: apply });
-          },
-        });
-      }),
-    );
-}
+import { formatTable, type Row, toMinute } from '../text.js';
+import { addWorkingListCommands, refusalWords } from './working-list.js';
 
 function addShow(review: Command, act: Act): void {
   review
@@ -130,6 +27,49 @@ function addShow(review: Command, act: Act): void {
         });
       }),
     );
+}
+
+/** The items of a customer with their histories. */
+function presentItemHistories(reference: string, items: readonly ShownItem[]): Outcome {
+  const document = { schema: 'nightscreen/review-history/1', reference, items } as const;
+  if (items.length === 0) {
+    const text = `nothing was ever to be decided about ${reference}\n`;
+    return { exitCode: exitCodes.complete, document, text };
+  }
+  return { exitCode: exitCodes.complete, document, text: items.map(formatItem).join('\n') };
+}
+
+function formatItem({ mark, roster, mode, party, listed, severity, details, history, ...item }: ShownItem): string {
+  const { state, absence, openedAt, dueAt, owner } = item;
+  const waits = state === 'open' || state === 'proposed';
+  const head: Row[] = [
+    ['item', mark],
+    [
+      'customer',
+      `${party.reference} in ${roster} (${party.role}), ${party.name}, born ${party.birthDate ?? 'unknown'}`,
+    ],
+    [
+      'listed',
+      `${listed.name}, ${listed.topics.join(', ') || 'for nothing named'}, born ${listed.birthDates.join(' or ') || 'unknown'}`,
+    ],
+    [
+      'state',
+      `${state}${absence === null ? '' : ` (${absence.replaceAll('_', ' ')})`}, ${severityWords[severity].toLowerCase()}${waits ? `, since ${toMinute(openedAt)}` : ''}${dueAt === null || !waits ? '' : `, due ${toMinute(dueAt)}`}`,
+    ],
+    owner !== null && ['assigned to', describeOwner(owner)],
+    mode === 'test' && ['mode', 'test'],
+    ...details.map(({ kind, id, fetchedAt, digest }) => [
+      'kept',
+      `${detailWords[kind]} ${id}, ${toMinute(fetchedAt)}, SHA-256 ${digest}`,
+    ]),
+  ];
+  const rows = history.map(({ at, what, who, isAttested, reason, comment }) => [
+    toMinute(at),
+    what.replaceAll('_', ' '),
+    who === null ? '' : `${who}${isAttested ? ' (attested)' : ''}`,
+    [reason, ...(comment === null ? [] : [comment])].join(' - '),
+  ]);
+  return `${formatTable(head)}${formatTable(rows)}`;
 }
 
 function addUndo(review: Command, act: Act): void {
@@ -156,6 +96,13 @@ function addUndo(review: Command, act: Act): void {
         });
       }),
     );
+}
+
+/** What a flag says, trimmed; throws ConfigError when that is nothing. */
+function requireText(text: string, flag: string): string {
+  const trimmed = text.trim();
+  if (trimmed !== '') return trimmed;
+  throw flagError(flag, 'is empty');
 }
 
 const noItem = 'is no item of a list or of review show: a slip of the pen?';
@@ -379,8 +326,7 @@ const isDate = (text: string): boolean =>
 /** Adds `review`. */
 export function addReviewCommand(program: Command, act: Act): void {
   const review = program.command('review').description('decide about matches: a list out, decisions in, their history');
-  addExport(review, act);
-  addImport(review, act);
+  addWorkingListCommands(review, act);
   addShow(review, act);
   addUndo(review, act);
   addAssign(review, act);

@@ -29,7 +29,7 @@ import { formatBecauseOf, toBecauseOfDocument } from '../present-preview.js';
 import { describeChanges, describeFound, presentRun } from '../present-run.js';
 import { describeSpan } from '../progress.js';
 import { requireService, withWorkplace } from '../session.js';
-import { describeCounts, formatTable, type Row } from '../text.js';
+import { describeCounts, formatTable, type Row, toMinute } from '../text.js';
 import { formatAssurance } from './assure.js';
 import { formatCheck } from './check.js';
 
@@ -65,8 +65,7 @@ function toRows(listed: readonly RunListing[]): (string | number)[][] {
   const rows = listed.map((run) => {
     const { planned, screened, failed, remaining, changes } = run;
     const counts = [planned, screened, failed, remaining, changes].map((count) => count ?? '-');
-    const started = run.startedAt.toISOString().slice(0, 16).replace('T', ' ');
-    return [run.runId, run.roster ?? '-', run.state, started, ...counts, describeStanding(run)];
+    return [run.runId, run.roster ?? '-', run.state, toMinute(run.startedAt), ...counts, describeStanding(run)];
   });
   return [['run', 'roster', 'state', 'started', ...numbers, 'because'], ...rows];
 }

@@ -20,7 +20,7 @@ import { readHeldLeases } from '../../store/leases.js';
 import { exitCodes } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
 import { findCurrentUser } from '../process.js';
-import { formatTable } from '../text.js';
+import { formatTable, toMinute } from '../text.js';
 
 /** Every job there is, those of the user's own folder included, and the schedule that they make. */
 export interface JobsAndPlan extends SchedulePlan {
@@ -103,8 +103,7 @@ export async function showSchedule(workplace: Workplace, plan: JobsAndPlan): Pro
   });
 }
 
-const toMinute = (moment: Date | null): string =>
-  moment === null ? '-' : moment.toISOString().slice(0, 16).replace('T', ' ');
+const toMinuteOrDash = (moment: Date | null): string => (moment === null ? '-' : toMinute(moment));
 
 const endings: Readonly<Record<number, string>> = {
   0: 'complete',
@@ -128,14 +127,14 @@ function describeOutcome({ state, exitCode, isLate, attempts }: ShownRun): strin
 function toRow({ job, schedule, next, runs }: ShownJob): string[] {
   const [last] = runs;
   const plan = schedule === null ? ['not planned', ''] : [schedule.cron, schedule.timezone];
-  const start = [job, ...plan, toMinute(next)];
+  const start = [job, ...plan, toMinuteOrDash(next)];
   if (!last) return [...start, 'never', '-', '-', '-', '-'];
   return [
     ...start,
     last.localDate,
     describeOutcome(last),
-    toMinute(last.begunAt),
-    toMinute(last.endedAt),
+    toMinuteOrDash(last.begunAt),
+    toMinuteOrDash(last.endedAt),
     last.owner ?? '-',
   ];
 }

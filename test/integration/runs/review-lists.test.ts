@@ -5,7 +5,7 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { presentImportedDecisions } from '../../../src/cli/present-review.js';
+import { presentImportedDecisions } from '../../../src/cli/commands/working-list.js';
 import { renderWorkingList } from '../../../src/reports/review-list.js';
 import { type DecisionImport, importDecisions, showItems } from '../../../src/runs/review/decide.js';
 import { exportItems } from '../../../src/runs/review/lists.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { presentLegacy } from '../../../../src/cli/commands/import-legacy-list.js';
+import { presentLegacy } from '../../../../src/cli/commands/working-list.js';
 import {
   findLegacyItems,
   findUntaken,
@@ -81,7 +81,7 @@ it('a row is judged on each account where its match is, and told once with the a
   expect(findUntaken(judged)).toMatchObject([{ row, problem: 'live account: somebody has decided about it here' }]);
   const where = { file: 'old.csv', unmatched: 'unmatched.csv', wasApplied: true };
   const tell = (rows: readonly JudgedRow[]) =>
-    presentLegacy({ isApplied: true, rows, proposed: 0 }, where).text.trimEnd().split('\n');
+    presentLegacy({ isApplied: true, rows, proposed: 0 }, findUntaken(rows), where).text.trimEnd().split('\n');
   expect(tell(judged)).toEqual(expect.arrayContaining(['of these on a test account  1', 'stored']));
   expect(tell(judged.slice(0, 1)).at(-1)).toMatch(/^nothing was stored/);
 });
