@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import { z } from 'zod';
 import {
   type DiscrepancyFacts,
   discrepancyFacts,
@@ -8,7 +7,6 @@ import {
 } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts } from '../roster/doubts.js';
-import { severities } from '../vocabulary.js';
 import { listFacts, listReferences } from './discrepancy-list.js';
 import {
   type Markup,
@@ -120,46 +118,6 @@ function showFault(row: RejectedRow): Markup {
   const content = value === undefined ? nothing : value === '' ? html` is empty` : html`: ${showText(value)}`;
   return html`<code>${showText(row.column)}</code>${content}`;
 }
-
-const count = z.number().int().nonnegative();
-
-/** What of `report.json` tells what is held. */
-export const heldJsonSchema = z.array(
-  z.strictObject({
-    kind: z.enum(['answers', 'webhooks']),
-    reasons: z.array(z.string()),
-    customers: count,
-    states: z.array(z.strictObject({ code: z.enum(stateOrder), count })),
-    openedAlerts: count,
-    alerts: z.array(
-      z.strictObject({
-        alertId: count,
-        reference: z.string(),
-        name: z.string(),
-        severity: z.enum(severities),
-        listedName: z.string(),
-        topics: z.array(z.string()),
-      }),
-    ),
-    accepted: z
-      .strictObject({ by: z.string(), isAttested: z.boolean(), reason: z.string(), at: z.iso.datetime() })
-      .nullable(),
-  }),
-);
-
-/** What is held as `report.json` has it. */
-export const toHeldJson = (held: readonly HeldFacts[]): z.infer<typeof heldJsonSchema> =>
-  held.map(({ kind, reasons, customers, states, openedAlerts, alerts, accepted }) => ({
-    kind,
-    reasons: [...reasons],
-    customers,
-    states: stateOrder.flatMap((code) => (states[code] === undefined ? [] : [{ code, count: states[code] }])),
-    openedAlerts,
-    alerts: alerts.map(({ alertId, party, severity, listedName, topics }) => ({
-      ...{ alertId, reference: party.reference, name: party.name, severity, listedName, topics: [...topics] },
-    })),
-    accepted: accepted && { ...accepted, at: accepted.at.toISOString() },
-  }));
 
 const alertColumns: readonly TableColumn<HeldAlertFacts>[] = [
   { title: 'Customer', cell: ({ party }) => showParty(party) },

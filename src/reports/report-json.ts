@@ -1,75 +1,22 @@
 import { z } from 'zod';
 import { discrepancyKinds } from '../reconciliation/discrepancy.js';
 import {
-  agreements,
   canaryOccasions,
-  changeCauses,
+  detailStops,
   discrepancyEvents,
   discrepancySeverities,
-  dossierChangeKinds,
-  matchChangeKinds,
-  matchFields,
-  partyRoles,
   partyTypes,
-  riskTiers,
   runKinds,
   runModes,
   runStates,
   severities,
-  severityAdjustments,
 } from '../vocabulary.js';
-import { heldJsonSchema } from './html-coverage.js';
-import {
-  acceptedJson,
-  changeItemJsonSchema,
-  detailsJsonSchema,
-  historyJson,
-  itemOwnerJsonSchema,
-  spanJsonSchema,
-} from './json-parts.js';
+import { dossierChange, itemOwner, matchChange, party } from './change-json.js';
 import { stateOrder } from './words.js';
 
 const count = z.number().int().nonnegative();
 const instant = z.iso.datetime();
 const names = z.array(z.string());
-
-const party = z.strictObject({
-  reference: z.string(),
-  role: z.enum(partyRoles),
-  type: z.enum(partyTypes),
-  name: z.string(),
-  birthDate: z.string().nullable(),
-  countries: names,
-  riskTier: z.enum(riskTiers).nullable(),
-});
-
-const match = z.strictObject({
-  rank: count,
-  id: z.string(),
-  name: z.string(),
-  schema: z.string(),
-  isHit: z.boolean(),
-  score: z.number(),
-  topics: names,
-  birthDates: names,
-  countries: names,
-});
-
-const dossier = z.strictObject({
-  id: z.string(),
-  token: z.string().nullable(),
-  type: z.string(),
-  status: z.string(),
-  name: z.string().nullable(),
-  reference: z.string().nullable(),
-  riskScore: z.number().nullable(),
-  isTest: z.boolean().nullable(),
-  downloadStatus: z.string().nullable(),
-  documentsCount: z.number().nullable(),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-  completedAt: z.string().nullable(),
-});
 
 const tallies = z.array(z.strictObject({ code: z.string(), count }));
 const term = z.strictObject({ name: z.string(), count });
@@ -113,37 +60,153 @@ const coverage = z.strictObject({
   skippedBecause: tallies,
 });
 
-const matchChange = z.strictObject({
-  changeId: count,
-  /** The run that found it. */
-  runId: z.string(),
-  severity: z.enum(severities),
-  /** The group of changes that it is one of. */
-  group: z.string().nullable(),
-  kind: z.enum(matchChangeKinds),
-  cause: z.enum(changeCauses),
-  rule: z.string(),
-  adjustments: z.array(z.enum(severityAdjustments)),
-  corroboration: z.strictObject({ birthDate: z.enum(agreements), country: z.enum(agreements) }).nullable(),
-  party,
-  /** As the record described the party beside which the answer before was given, where that is another record. */
-  formerParty: party.nullable(),
-  matchId: z.string(),
-  fields: z.array(z.enum(matchFields)),
-  before: match.nullable(),
-  after: match.nullable(),
-  item: changeItemJsonSchema.nullable(),
+const acceptedBy = {
+  acceptedBy: z.string(),
+  isAttested: z.boolean(),
+  reason: z.string(),
+  acceptedAt: instant,
+};
+
+const recordJson = z.strictObject({
+  name: z.string(),
+  type: z.string(),
+  birthDate: z.string().nullable(),
+  countries: names,
+  parties: names,
 });
 
-const dossierChange = z.strictObject({
-  changeId: count,
-  kind: z.enum(dossierChangeKinds),
-  dossierId: z.string(),
-  customerKnown: z.boolean(),
-  fields: names,
-  before: dossier.nullable(),
-  after: dossier.nullable(),
+const accepted = {
+  settingsChanges: z.array(z.strictObject({ differences: names, ...acceptedBy })),
+  rosterAcceptances: z.array(
+    z.strictObject({
+      heldBy: z.array(z.strictObject({ guard: z.string(), message: z.string() })),
+      changes: z.array(z.strictObject({ reference: z.string(), before: recordJson, after: recordJson })),
+      ...acceptedBy,
+    }),
+  ),
+};
+
+const span = z.strictObject({
+  from: instant,
+  until: instant,
+  runs: z.array(
+    z.strictObject({
+      id: z.string(),
+      kind: z.enum(runKinds),
+      state: z.enum(runStates),
+      level: z.enum(['complete', 'partial', 'red']),
+      trouble: z.string().nullable(),
+      startedAt: instant,
+      finishedAt: instant.nullable(),
+      counts: z
+        .strictObject({
+          inScope: count,
+          planned: count,
+          screened: count,
+          reused: count,
+          failed: count,
+          skipped: count,
+          remaining: count,
+          searches: count,
+        })
+        .nullable(),
+      notScreened: count.nullable(),
+      changes: count,
+      baseline: count,
+    }),
+  ),
+  gaps: z.array(z.strictObject({ from: instant, until: instant, missed: count })),
 });
+
+/** How a run went, what is settled and the runs before it. */
+const history = {
+  health: z
+    .strictObject({
+      perSecond: z.number().nullable(),
+      limitPerSecond: z.number(),
+      repeated: count,
+      breaks: z.strictObject({ count, seconds: count, longestSeconds: count }),
+      billable: count,
+      cost: z.strictObject({ amount: z.number(), currency: z.string() }).nullable(),
+    })
+    .nullable(),
+  settled: z
+    .strictObject({
+      falsePositive: count,
+      trueMatch: count,
+      inconclusive: count,
+      carried: count,
+      reopened: count,
+      expired: count,
+      gone: count,
+    })
+    .nullable(),
+  /** The last 30 runs of the roster up to this one, oldest first. */
+  trend: z.array(
+    z.strictObject({
+      runId: z.string(),
+      finishedAt: instant,
+      seconds: count,
+      searches: count,
+      notScreened: count,
+      hits: count,
+      changes: count,
+      changesBySeverity: z.array(z.strictObject({ code: z.enum(severities), count })).nullable(),
+      waiting: count.nullable(),
+    }),
+  ),
+};
+
+/** What was fetched about new hits. */
+const details = z.strictObject({
+  counts: z
+    .strictObject({
+      hits: count,
+      withoutRecord: count,
+      asked: count,
+      kept: count,
+      notAvailable: count,
+      leftOver: count,
+      backlogAsked: count,
+      backlogLeft: count,
+      stoppedBecause: z.enum(detailStops).nullable(),
+    })
+    .nullable(),
+  records: z.array(
+    z.strictObject({
+      kind: z.enum(['activity', 'entity']),
+      id: z.string(),
+      askedAt: instant,
+      status: count.nullable(),
+      reason: z.string().nullable(),
+      digest: z.string().nullable(),
+      withheldLinks: count,
+      entityIds: names,
+    }),
+  ),
+});
+
+/** What is held. */
+const held = z.array(
+  z.strictObject({
+    kind: z.enum(['answers', 'webhooks']),
+    reasons: names,
+    customers: count,
+    states: z.array(z.strictObject({ code: z.enum(stateOrder), count })),
+    openedAlerts: count,
+    alerts: z.array(
+      z.strictObject({
+        alertId: count,
+        reference: z.string(),
+        name: z.string(),
+        severity: z.enum(severities),
+        listedName: z.string(),
+        topics: names,
+      }),
+    ),
+    accepted: z.strictObject({ by: z.string(), isAttested: z.boolean(), reason: z.string(), at: instant }).nullable(),
+  }),
+);
 
 const sweep = z.strictObject({
   runId: z.string(),
@@ -220,7 +283,7 @@ export const reportJsonSchema = z.strictObject({
   masked: z.literal(true).optional(),
   run,
   /** The runs that the report tells of; null where it is of one run. */
-  span: spanJsonSchema.nullable(),
+  span: span.nullable(),
   verdict: z.strictObject({
     level: z.enum(['complete', 'partial', 'red']),
     short: z.string(),
@@ -230,13 +293,13 @@ export const reportJsonSchema = z.strictObject({
     news: z.string(),
     remarks: names,
   }),
-  ...acceptedJson,
-  held: heldJsonSchema,
+  ...accepted,
+  held,
   coverage: coverage.nullable(),
   baseline: z.array(z.strictObject({ code: z.enum(severities), count })),
   carriedFrom: z.array(z.strictObject({ runId: z.string(), changes: count, baseline: count })),
   calls: z.strictObject({ searches: count.nullable(), byOutcome: tallies, possiblyBilledTwice: count }),
-  ...historyJson,
+  ...history,
   evidence: z.strictObject({
     settingsDigest: z.string(),
     cadence: z
@@ -264,7 +327,7 @@ export const reportJsonSchema = z.strictObject({
         unreadableIds: count,
         droppedParties: count,
         keptRecords: count,
-        overriddenGuards: z.array(z.string()),
+        overriddenGuards: names,
         doubts: z.array(
           z.strictObject({
             column: z.string(),
@@ -307,12 +370,12 @@ export const reportJsonSchema = z.strictObject({
       proposed: count,
       oldestAt: z.string().nullable(),
       bySeverity: z.array(z.strictObject({ severity: z.enum(severities), waiting: count, overdue: count })),
-      byOwner: z.array(itemOwnerJsonSchema.extend({ waiting: count, overdue: count })),
+      byOwner: z.array(itemOwner.extend({ waiting: count, overdue: count })),
       byAge: z.strictObject({ upToOneDay: count, upToOneWeek: count, upToThirtyDays: count, older: count }),
     })
     .nullable(),
   /** What was fetched about new hits; a record belongs to the changes of its match id and of those that name it. */
-  details: detailsJsonSchema,
+  details,
   groups: z.array(
     z.strictObject({
       name: z.string(),

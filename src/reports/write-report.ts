@@ -14,7 +14,7 @@ import {
 } from './csv-files.js';
 import { renderHtml } from './html-page.js';
 import type { Report } from './report.js';
-import { toJsonDocument } from './to-report-json.js';
+import { renderJson } from './to-report-json.js';
 import { renderReportWorkbook } from './workbook-report.js';
 
 const blockLength = 262_144;
@@ -199,38 +199,6 @@ const ignoreCodes =
     throw error;
   };
 
-/**
- * An object as JSON in chunks: one key per line, and one line per entry of an array or of a list that comes in batches, so that two
- * reports can be compared by line.
- */
-export async function* renderJson(document: Readonly<Record<string, unknown>>): AsyncGenerator<string> {
-  let opening = '{\n';
-  for (const [key, value] of Object.entries(document)) {
-    yield `${opening}${JSON.stringify(key)}: `;
-    if (Array.isArray(value)) yield* renderEntries([value]);
-    else if (isInBatches(value)) yield* renderEntries(value);
-    else yield JSON.stringify(value);
-    opening = ',\n';
-  }
-  yield opening === '{\n' ? '{}\n' : '\n}\n';
-}
-
-const isInBatches = (value: unknown): value is AsyncIterable<readonly unknown[]> =>
-  typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
-
-async function* renderEntries(
-  batches: Iterable<readonly unknown[]> | AsyncIterable<readonly unknown[]>,
-): AsyncGenerator<string> {
-  let opening = '[\n';
-  for await (const entries of batches) {
-    for (const entry of entries) {
-      yield `${opening}${JSON.stringify(entry)}`;
-      opening = ',\n';
-    }
-  }
-  yield opening === '[\n' ? '[]' : '\n]';
-}
-
 /** The folder of a run's report and its files in the order written; SHA256SUMS covers those before it, manifest.json all others. */
 export interface WrittenReport {
   directory: string;
@@ -243,7 +211,7 @@ const formats: readonly [string, (report: Report) => Chunks][] = [
   ['changes.csv', renderChangesCsv],
   ['not-screened.csv', renderNotScreenedCsv],
   ['rejects.csv', renderRejectsCsv],
-  ['report.json', (report) => renderJson(toJsonDocument(report))],
+  ['report.json', renderJson],
 ];
 
 const partyRejectsName = 'rejects-parties.csv';

@@ -1,5 +1,8 @@
 import { readXlsx, writeXlsx } from 'hucre/xlsx';
+import type { Report } from '../../src/reports/report.js';
+import { type ReportJson, reportJsonSchema } from '../../src/reports/report-json.js';
 import { listSheetName } from '../../src/reports/review-list.js';
+import { renderJson } from '../../src/reports/to-report-json.js';
 
 /** All that comes, as one. */
 export async function collectBytes(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
@@ -13,6 +16,11 @@ export async function joinChunks(chunks: Iterable<string> | AsyncIterable<string
   let text = '';
   for await (const chunk of chunks) text += chunk;
   return text;
+}
+
+/** What `report.json` holds; throws where it does not follow the schema. */
+export async function readReportJson(report: Report): Promise<ReportJson> {
+  return reportJsonSchema.parse(JSON.parse(await joinChunks(renderJson(report))));
 }
 
 /** A workbook as somebody saves it who has decided about its rows: `decide` gives decision and reason by the customer's reference. */

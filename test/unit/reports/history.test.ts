@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { renderHtml } from '../../../src/reports/html-page.js';
 import { toReport } from '../../../src/reports/report.js';
-import { reportJsonSchema } from '../../../src/reports/report-json.js';
 import type { HistoryFacts, TrendPoint } from '../../../src/reports/run-facts.js';
-import { toReportJson } from '../../../src/reports/to-report-json.js';
+import { readReportJson } from '../../helpers/report-files.js';
 import { buildHistory, buildRunFacts, buildTrendPoint } from '../../helpers/run-facts.js';
 
 async function toHtml(history: Partial<HistoryFacts>): Promise<string> {
@@ -13,10 +12,9 @@ async function toHtml(history: Partial<HistoryFacts>): Promise<string> {
 }
 
 describe('how a run went', () => {
-  it('stands in report.json as it was stored', () => {
+  it('stands in report.json as it was stored', async () => {
     const history = buildHistory();
-    const document = toReportJson(toReport(buildRunFacts(history)));
-    expect(reportJsonSchema.parse(document)).toEqual(document);
+    const document = await readReportJson(toReport(buildRunFacts(history)));
     expect(document).toMatchObject({ health: history.health, settled: history.settled });
     expect(document.trend.map(({ runId }) => runId)).toEqual(history.trend.map(({ runId }) => runId));
   });

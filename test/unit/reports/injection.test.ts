@@ -12,8 +12,7 @@ import { maskReport } from '../../../src/reports/mask-report.js';
 import { toReport } from '../../../src/reports/report.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
 import { toVisibleText } from '../../../src/reports/text.js';
-import { toReportJson } from '../../../src/reports/to-report-json.js';
-import { renderJson } from '../../../src/reports/write-report.js';
+import { renderJson } from '../../../src/reports/to-report-json.js';
 import { hiddenCharacters, injectionPayloads, joinChunks } from '../../helpers/report-files.js';
 import { buildChange, buildCounts, buildMatch, buildParty, buildRunFacts } from '../../helpers/run-facts.js';
 
@@ -63,9 +62,7 @@ describe('whatever stands in a name or reference', () => {
   });
 
   it('is kept as it came in report.json', async () => {
-    const document: { changes: { party: { name: string } }[] } = JSON.parse(
-      await joinChunks(renderJson(toReportJson(report))),
-    );
+    const document: { changes: { party: { name: string } }[] } = JSON.parse(await joinChunks(renderJson(report)));
     const kept = document.changes.map(({ party }) => party.name).toSorted();
     expect(kept).toEqual(texts.toSorted());
   });

@@ -11,12 +11,11 @@ import { renderHtml } from '../../../src/reports/html-page.js';
 import type { ChangeItemFacts, MatchChangeFacts, PartyFacts } from '../../../src/reports/list-facts.js';
 import { maskReport, toInitials } from '../../../src/reports/mask-report.js';
 import { type Report, toReport } from '../../../src/reports/report.js';
-import { reportJsonSchema } from '../../../src/reports/report-json.js';
 import type { ToReviewFacts } from '../../../src/reports/review-list.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
-import { toJsonDocument, toReportJson } from '../../../src/reports/to-report-json.js';
-import { renderJson } from '../../../src/reports/write-report.js';
+import { renderJson } from '../../../src/reports/to-report-json.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
+import { readReportJson } from '../../helpers/report-files.js';
 import {
   buildCanary,
   buildChange,
@@ -33,7 +32,7 @@ async function renderAll(report: Report): Promise<string> {
     renderNotScreenedCsv(report),
     renderRejectsCsv(report),
     renderPartyRejectsCsv(report),
-    renderJson(toJsonDocument(report)),
+    renderJson(report),
   ];
   let text = '';
   for (const file of files) for await (const chunk of file) text += chunk;
@@ -197,8 +196,8 @@ describe('a masked report', () => {
     const report = toReport(plant(['Qxzv Kjwy']));
     expect(await renderAll(report)).toContain('Qxzv Kjwy');
     const masked = maskReport(report);
-    const [whole, part] = [toReportJson(report), toReportJson(masked)];
-    expect(reportJsonSchema.parse(part).masked).toBe(true);
+    const [whole, part] = [await readReportJson(report), await readReportJson(masked)];
+    expect(part.masked).toBe(true);
     expect(whole.masked).toBeUndefined();
     expect(part.coverage).toEqual(whole.coverage);
     expect(part.groups).toEqual(whole.groups);

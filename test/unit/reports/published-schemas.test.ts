@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { toReport } from '../../../src/reports/report.js';
-import { toJsonDocument } from '../../../src/reports/to-report-json.js';
-import { renderJson } from '../../../src/reports/write-report.js';
+import { renderJson } from '../../../src/reports/to-report-json.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
 import { joinChunks } from '../../helpers/report-files.js';
 import { buildRedFacts, buildSweepFacts } from '../../helpers/run-facts.js';
@@ -19,7 +18,7 @@ describe('the published schemas', () => {
   it('hold for every report, and refuse a key that they do not name', async () => {
     const schema = z.fromJSONSchema(JSON.parse(await readPublished('report.schema.json')));
     for (const facts of [buildEventfulFacts(), buildRedFacts(), buildSweepFacts()]) {
-      const document: unknown = JSON.parse(await joinChunks(renderJson(toJsonDocument(toReport(facts)))));
+      const document: unknown = JSON.parse(await joinChunks(renderJson(toReport(facts))));
       expect(schema.safeParse(document).error).toBeUndefined();
       expect(schema.safeParse({ ...Object(document), more: 1 }).success).toBe(false);
     }
