@@ -1,11 +1,78 @@
 import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
-import type { Context } from 'hono';
+import type { Context, Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
-import { type KeyKind, type KeyOwner, type KeyRing, toKeyFamily } from './keys.js';
-import type { Ledger, LedgerEntry } from './ledger.js';
+import type { KeyOwner, KeyRing, Mode } from './keys.js';
+
+/** One call that the sandbox received; the key itself is never kept. */
+export interface LedgerEntry {
+  sequence: number;
+  /** When the call arrived, ISO 8601. */
+  time: string;
+  /** When the call arrived, in milliseconds of `performance.now()`, taken before its body was read. */
+  atMs: number;
+  method: string;
+  /** Below the version prefix, for example `/aml/search`. */
+  path: string;
+  /** Without the question mark; empty when there is none. */
+  queryString: string;
+  searchName: string | null;
+  searchType: string | null;
+  /** What the presented key looks like by its prefix; `none` when nothing was presented. */
+  keyFamily: 'private_sandbox' | 'private' | 'public_sandbox' | 'public' | 'unknown' | 'none';
+  mode: Mode | null;
+  /** Null until answered, and for good when the connection was cut. */
+  status: number | null;
+  /** Whether the service did the work that it would bill. */
+  worked: boolean;
+}
+
+const KEPT_CALLS = 100_000;
+// Paths are the caller's to invent, so the number of counters must have an end too.
+const MAX_COUNTERS = 1_000;
+
+/** The sandbox's own account of the calls it received; its memory stays bounded however many arrive. */
+export class Ledger {
+  #entries: LedgerEntry[] = [];
+  #counts = new Map<string, number>();
+  #sequence = 0;
+
+  /** Notes a call that has arrived; its outcome is filled in by `settle`. */
+  open(call: Omit<LedgerEntry, 'sequence' | 'status' | 'worked'>): LedgerEntry {
+    this.#sequence += 1;
+    const entry = { sequence: this.#sequence, ...call, status: null, worked: false };
+    this.#entries.push(entry);
+    // Cutting in large steps keeps the cost per call constant.
+    if (this.#entries.length >= KEPT_CALLS * 2) this.#entries = this.#entries.slice(-KEPT_CALLS);
+    return entry;
+  }
+
+  /** Notes how a call ended: the status answered (null when cut). */
+  settle(entry: LedgerEntry, status: number | null): void {
+    entry.status = status;
+    const ownKey = `${entry.method} ${entry.path} ${status ?? 'cut'}`;
+    const isKept = this.#counts.has(ownKey) || this.#counts.size < MAX_COUNTERS;
+    const key = isKept ? ownKey : `other ${status ?? 'cut'}`;
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+  }
+
+  /** The calls that are kept, oldest first: the last 100,000. */
+  calls(): readonly LedgerEntry[] {
+    return this.#entries.slice(-KEPT_CALLS);
+  }
+
+  /** Settled calls since the start or the last `clear`, by `METHOD path status`; a cut call has the status `cut`. */
+  counts(): Record<string, number> {
+    return Object.fromEntries([...this.#counts].sort(([left], [right]) => (left < right ? -1 : 1)));
+  }
+
+  clear(): void {
+    this.#entries = [];
+    this.#counts = new Map();
+  }
+}
 
 /** What the routes know of the call they answer. */
 export interface CallEnv {
@@ -14,6 +81,8 @@ export interface CallEnv {
     entry: LedgerEntry;
     /** The owner of the key presented; undefined when the key opens nothing. */
     owner: KeyOwner | undefined;
+    /** The private key presented; undefined when it opens nothing or the key is of another kind. */
+    privateKey: string | undefined;
     /** The JSON body, or undefined when there is none or it cannot be read. */
     body: unknown;
   };
@@ -54,13 +123,13 @@ export const describeProblem = (error: z.ZodError): string =>
 const MAX_BODY_BYTES = 1_048_576;
 
 /** Answers 413, and closes the connection because the rest of the body is not read. */
-export const answerTooLarge = (context: Call): Response => {
+const answerTooLarge = (context: Call): Response => {
   context.header('Connection', 'close');
   return answerError(context, 413, `A body may have ${MAX_BODY_BYTES} bytes at most.`);
 };
 
 /** The text of a body; undefined when it is larger than 1 MiB, of which no more is read then. */
-export const readBoundedText = async (context: Call): Promise<string | undefined> => {
+const readBoundedText = async (context: Call): Promise<string | undefined> => {
   const announced = context.req.header('content-length');
   if (announced !== undefined && Number(announced) > MAX_BODY_BYTES) return undefined;
   if (announced !== undefined) return context.req.text();
@@ -75,17 +144,41 @@ export const readBoundedText = async (context: Call): Promise<string | undefined
   return Buffer.concat(pieces).toString('utf8');
 };
 
-/** A credential as it was presented. */
-interface PresentedKey {
-  key: string;
-  scheme: 'basic' | 'bearer';
-}
+/** A page of another site can send a POST without asking, and says so in `Origin`. */
+const isForeign = (context: Call): boolean => {
+  const origin = context.req.header('origin');
+  return origin !== undefined && origin !== new URL(context.req.url).origin;
+};
+
+/**
+ * Adds a control of the sandbox, which needs no key and is no part of the service's interface: reads an order by its schema and carries
+ * it out; what is wrong with it is the answer otherwise.
+ */
+export const addControl = <T>(
+  app: Hono<CallEnv>,
+  path: string,
+  schema: z.ZodType<T>,
+  carryOut: (context: Call, order: T) => Response | Promise<Response>,
+): void => {
+  app.on(['PUT', 'POST'], `/_sandbox/${path}`, async (context) => {
+    if (isForeign(context)) return answerError(context, 403, 'Pages of other sites cannot steer the sandbox.');
+    const text = await readBoundedText(context);
+    if (text === undefined) return answerTooLarge(context);
+    try {
+      const order = schema.safeParse(JSON.parse(text));
+      if (!order.success) return answerError(context, 400, z.prettifyError(order.error));
+      return await carryOut(context, order.data);
+    } catch (error) {
+      return answerError(context, 400, error instanceof Error ? error.message : String(error));
+    }
+  });
+};
 
 /**
  * Reads the key out of an `Authorization` header: the user name of HTTP Basic with an empty password, or a Bearer
  * token (interface: Authentication 1); undefined when there is none or it is malformed.
  */
-export const readPresentedKey = (header: string | undefined): PresentedKey | undefined => {
+const readPresentedKey = (header: string | undefined): { key: string; scheme: 'basic' | 'bearer' } | undefined => {
   const [, scheme = '', credentials = ''] = /^(\S+) +(\S+)$/.exec(header?.trim() ?? '') ?? [];
   if (scheme.toLowerCase() === 'bearer') return { key: credentials, scheme: 'bearer' };
   if (scheme.toLowerCase() !== 'basic') return undefined;
@@ -93,7 +186,13 @@ export const readPresentedKey = (header: string | undefined): PresentedKey | und
   return password === '' && rest.length === 0 && userName !== '' ? { key: userName, scheme: 'basic' } : undefined;
 };
 
-const isPresentable = (kind: KeyKind, scheme: string): boolean => kind !== 'jwt' || scheme === 'bearer';
+const toKeyFamily = (key: string | undefined): LedgerEntry['keyFamily'] => {
+  if (key === undefined || key === '') return 'none';
+  const families = ['private_sandbox', 'private', 'public_sandbox', 'public'] as const;
+  return families.find((family) => key.startsWith(`${family}_`)) ?? 'unknown';
+};
+
+const isPresentable = (kind: KeyOwner['kind'], scheme: string): boolean => kind !== 'jwt' || scheme === 'bearer';
 
 const parseBody = (text: string | undefined): unknown => {
   try {
@@ -136,6 +235,7 @@ export const recordCall = ({ keyRing, ledger }: { keyRing: KeyRing; ledger: Ledg
     });
     context.set('entry', entry);
     context.set('owner', owner);
+    context.set('privateKey', owner?.kind === 'private' ? presented?.key : undefined);
     context.set('body', body);
     if (text === undefined) context.res = answerTooLarge(context);
     else await next();
@@ -145,7 +245,7 @@ export const recordCall = ({ keyRing, ledger }: { keyRing: KeyRing; ledger: Ledg
   });
 
 /** Which credentials an operation takes; `undefined` when it takes none (interface: Authentication 3). */
-const listAccepted = (path: string): readonly KeyKind[] | undefined => {
+const listAccepted = (path: string): readonly KeyOwner['kind'][] | undefined => {
   if (path === '/sessions') return ['public'];
   if (path.startsWith('/sessions/')) return undefined;
   return path.startsWith('/autodoc/') ? ['private', 'jwt'] : ['private'];
@@ -169,24 +269,28 @@ export const phoneSchema = z
   .regex(/^\+?[0-9 ().-]+$/, 'is not a phone number')
   .refine((text) => /^\d{7,15}$/.test(text.replace(/\D/g, '')), 'is not a phone number');
 
-/** Lets at most so many calls through in any window of time that slides. */
-export interface SlidingWindow {
-  /** Takes a place for a call at `atMs` and gives 0, or takes none and gives the milliseconds until one is free. */
-  take(atMs: number): number;
-}
+/** Lets at most `places` calls through in any window of `lengthMs` that slides. */
+export class SlidingWindow {
+  readonly #places: number;
+  readonly #lengthMs: number;
+  #taken: number[] = [];
 
-/** Creates a window of `lengthMs` with `places`; a refused call takes no place. Times may come slightly out of order. */
-export const createSlidingWindow = (places: number, lengthMs: number): SlidingWindow => {
-  let taken: number[] = [];
-  return {
-    take: (atMs) => {
-      const before = taken.findLastIndex((time) => time <= atMs) + 1;
-      const oldest = taken[before - places];
-      if (oldest !== undefined && atMs - oldest < lengthMs) return lengthMs - (atMs - oldest);
-      taken.splice(before, 0, atMs);
-      // Only the last places decide; a few more are kept for a call that comes late, and cutting is done rarely.
-      if (taken.length > places * 2 + 1_000) taken = taken.slice(-places - 100);
-      return 0;
-    },
-  };
-};
+  constructor(places: number, lengthMs: number) {
+    this.#places = places;
+    this.#lengthMs = lengthMs;
+  }
+
+  /**
+   * Takes a place for a call at `atMs` and gives 0, or takes none and gives the milliseconds until one is free. Times may come slightly
+   * out of order.
+   */
+  take(atMs: number): number {
+    const before = this.#taken.findLastIndex((time) => time <= atMs) + 1;
+    const oldest = this.#taken[before - this.#places];
+    if (oldest !== undefined && atMs - oldest < this.#lengthMs) return this.#lengthMs - (atMs - oldest);
+    this.#taken.splice(before, 0, atMs);
+    // Only the last places decide; a few more are kept for a call that comes late, and cutting is done rarely.
+    if (this.#taken.length > this.#places * 2 + 1_000) this.#taken = this.#taken.slice(-this.#places - 100);
+    return 0;
+  }
+}

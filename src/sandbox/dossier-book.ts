@@ -1,5 +1,6 @@
+import type { Hono } from 'hono';
 import { z } from 'zod';
-import { describeProblem } from './calls.js';
+import { addControl, type CallEnv, describeProblem } from './calls.js';
 import { type Mode, makeHumanizedToken, makeToken } from './keys.js';
 import type { SandboxClock } from './sandbox-clock.js';
 import { type SandboxDossier, sandboxDossierSchema } from './world.js';
@@ -22,16 +23,6 @@ type DossierPage =
   | { dossiers: SandboxDossier[]; page: number; per_page: number; total: number; total_pages: number }
   | { dossiers: SandboxDossier[]; per_page: number; has_more: boolean; next_cursor: string | null }
   | { problem: string };
-
-/** Lists dossiers by the query parameters of the interface (interface: GET /dossiers). */
-export type ListDossiers = (query: Record<string, string>) => DossierPage;
-
-/** A list whose dossiers change: the next query sees the change. */
-interface DossierList extends ListDossiers {
-  /** Adds a dossier, or puts it in the place of the one with its id. */
-  put(dossier: SandboxDossier): void;
-  remove(id: string): void;
-}
 
 interface Row {
   dossier: SandboxDossier;
@@ -71,8 +62,11 @@ const findPlace = (rows: readonly Row[], row: Row): number => {
   return low;
 };
 
-/** Prepares dossiers for listing: most recent first, those of the same instant by id. */
-export const createDossierList = (dossiers: readonly SandboxDossier[]): DossierList => {
+/**
+ * Prepares dossiers for listing by the query parameters of the interface (interface: GET /dossiers): most recent first, those of the same
+ * instant by id. A query sees what `put` and `remove` changed before it.
+ */
+export const createDossierList = (dossiers: readonly SandboxDossier[]) => {
   const rows = dossiers.map(toRow).sort(compareRows);
   const rowsById = new Map(rows.map((row) => [row.dossier.id, row]));
 
@@ -81,6 +75,7 @@ export const createDossierList = (dossiers: readonly SandboxDossier[]): DossierL
     if (row) rows.splice(findPlace(rows, row), 1);
     rowsById.delete(id);
   };
+  /** Adds a dossier, or puts it in the place of the one with its id. */
   const put = (dossier: SandboxDossier): void => {
     remove(dossier.id);
     const row = toRow(dossier);
@@ -142,7 +137,7 @@ const when = {
 const fieldsSchema = sandboxDossierSchema.partial();
 
 /** One change of the main organisation's dossiers; at once unless it says when. */
-export const dossierChangeSchema = z
+const dossierChangeSchema = z
   .union([
     z.strictObject({ ...when, insert: fieldsSchema }),
     z.strictObject({ ...when, update: z.string(), set: fieldsSchema.omit({ id: true, token: true }) }),
@@ -152,28 +147,8 @@ export const dossierChangeSchema = z
     (change) => change.afterMs === undefined || change.afterCalls === undefined,
     'afterMs or afterCalls, not both',
   );
-/** A change of the main organisation's dossiers as a caller writes it. */
-export type DossierChange = z.input<typeof dossierChangeSchema>;
 type DueChange = z.output<typeof dossierChangeSchema>;
 type DossierFields = z.output<typeof fieldsSchema>;
-
-/** Hears of each change: without `before` the dossier is new, without `after` it is gone. */
-type HearChange = (before: SandboxDossier | undefined, after: SandboxDossier | undefined) => void;
-
-/** The dossiers of one organisation in one mode. */
-export interface DossierBook {
-  list(query: Record<string, string>): DossierPage;
-  /** By `dossier_<token>` or by the humanized token (interface: Identifier forms). */
-  find(idOrToken: string): SandboxDossier | undefined;
-  /** Adds a dossier, open and made now where nothing else is said; throws when its id or token is taken. */
-  insert(fields: DossierFields): SandboxDossier;
-  /** Changes a dossier; undefined when there is none. */
-  update(idOrToken: string, fields: DossierFields): SandboxDossier | undefined;
-  /** Does a change when it is due, and gives the id that it names or makes; throws when it is due now and cannot be done. */
-  change(change: DueChange): string;
-  /** Replaces all dossiers; changes that were still to come are forgotten. */
-  replace(dossiers: readonly SandboxDossier[]): void;
-}
 
 const VERIFIED: readonly string[] = ['completed', 'approved', 'rejected'];
 
@@ -214,87 +189,142 @@ const toUpdated = (dossier: SandboxDossier, fields: DossierFields, nowMs: number
   return { ...fillByStatus(Object.assign(updated, fields), nowMs), ...{ id: dossier.id, token: dossier.token } };
 };
 
-/** Creates a book without dossiers. */
-export const createDossierBook = (mode: Mode, clock: SandboxClock, hear: HearChange): DossierBook => {
-  let held = new Map<string, SandboxDossier>();
-  let ids = new Map<string, string>();
-  let list: DossierList | undefined;
-  let afterCalls: { left: number; act: () => void }[] = [];
+/** The dossiers of one organisation in one mode. `hear` gets each change: without `before` the dossier is new, without `after` it is gone. */
+export class DossierBook {
+  readonly #mode: Mode;
+  readonly #clock: SandboxClock;
+  readonly #hear: (before: SandboxDossier | undefined, after: SandboxDossier | undefined) => void;
+  #held = new Map<string, SandboxDossier>();
+  #ids = new Map<string, string>();
+  #list: ReturnType<typeof createDossierList> | undefined;
+  #afterCalls: { left: number; act: () => void }[] = [];
 
-  const find = (idOrToken: string): SandboxDossier | undefined => held.get(ids.get(idOrToken) ?? idOrToken);
-  const put = (dossier: SandboxDossier): void => {
-    held.set(dossier.id, dossier);
-    ids.set(dossier.token, dossier.id);
-    list?.put(dossier);
-  };
-  const insert = (fields: DossierFields): SandboxDossier => {
-    const dossier = toDossier(fields, mode, clock.nowMs());
-    if (find(dossier.id) || find(dossier.token))
+  constructor(
+    mode: Mode,
+    clock: SandboxClock,
+    hear: (before: SandboxDossier | undefined, after: SandboxDossier | undefined) => void = () => undefined,
+  ) {
+    this.#mode = mode;
+    this.#clock = clock;
+    this.#hear = hear;
+  }
+
+  list(query: Record<string, string>): DossierPage {
+    this.#list ??= createDossierList([...this.#held.values()]);
+    const page = this.#list(query);
+    this.#countCall();
+    return page;
+  }
+
+  /** By `dossier_<token>` or by the humanized token (interface: Identifier forms). */
+  find(idOrToken: string): SandboxDossier | undefined {
+    return this.#held.get(this.#ids.get(idOrToken) ?? idOrToken);
+  }
+
+  /** Adds a dossier, open and made now where nothing else is said; throws when its id or token is taken. */
+  insert(fields: DossierFields): SandboxDossier {
+    const dossier = toDossier(fields, this.#mode, this.#clock.nowMs());
+    if (this.find(dossier.id) || this.find(dossier.token))
       throw new Error(`there is a dossier ${dossier.id} or ${dossier.token}`);
-    put(dossier);
-    hear(undefined, dossier);
+    this.#put(dossier);
+    this.#hear(undefined, dossier);
     return dossier;
-  };
-  const update = (idOrToken: string, fields: DossierFields): SandboxDossier | undefined => {
-    const before = find(idOrToken);
-    if (!before) return undefined;
-    const after = toUpdated(before, fields, clock.nowMs());
-    put(after);
-    hear(before, after);
-    return after;
-  };
-  const remove = (idOrToken: string): SandboxDossier | undefined => {
-    const before = find(idOrToken);
-    if (!before) return undefined;
-    held.delete(before.id);
-    ids.delete(before.token);
-    list?.remove(before.id);
-    hear(before, undefined);
-    return before;
-  };
-  const carryOut = (change: DueChange): SandboxDossier | undefined => {
-    if ('insert' in change) return insert(change.insert);
-    return 'update' in change ? update(change.update, change.set) : remove(change.remove);
-  };
-  /** A change that comes later does nothing when its dossier is gone by then, or its id or token is taken. */
-  const carryOutLater = (change: DueChange, world: unknown): void => {
-    if (world !== held) return;
-    const { id, token } = 'insert' in change ? change.insert : {};
-    if (find(id ?? '') === undefined && find(token ?? '') === undefined) carryOut(change);
-  };
-  const countCall = (): void => {
-    for (const waiting of afterCalls) waiting.left -= 1;
-    const due = afterCalls.filter((waiting) => waiting.left <= 0);
-    if (due.length === 0) return;
-    afterCalls = afterCalls.filter((waiting) => waiting.left > 0);
-    for (const waiting of due) waiting.act();
-  };
+  }
 
+  /** Changes a dossier; undefined when there is none. */
+  update(idOrToken: string, fields: DossierFields): SandboxDossier | undefined {
+    const before = this.find(idOrToken);
+    if (!before) return undefined;
+    const after = toUpdated(before, fields, this.#clock.nowMs());
+    this.#put(after);
+    this.#hear(before, after);
+    return after;
+  }
+
+  /** Does a change when it is due, and gives the id that it names or makes; throws when it is due now and cannot be done. */
+  change(order: DueChange): string {
+    const change =
+      'insert' in order ? { ...order, insert: { ...order.insert, id: order.insert.id ?? makeDossierId() } } : order;
+    const id = 'insert' in change ? change.insert.id : 'update' in change ? change.update : change.remove;
+    const held = this.#held;
+    const act = (): void => this.#carryOutLater(change, held);
+    if (change.afterMs !== undefined) this.#clock.at(this.#clock.nowMs() + change.afterMs, act);
+    else if (change.afterCalls !== undefined) this.#afterCalls.push({ left: change.afterCalls, act });
+    else if (!this.#carryOut(change)) throw new Error(`no dossier ${id}`);
+    return id;
+  }
+
+  /** Replaces all dossiers; changes that were still to come are forgotten. */
+  replace(dossiers: readonly SandboxDossier[]): void {
+    this.#held = new Map(dossiers.map((dossier) => [dossier.id, dossier]));
+    this.#ids = new Map(dossiers.map((dossier) => [dossier.token, dossier.id]));
+    this.#list = undefined;
+    this.#afterCalls = [];
+  }
+
+  #put(dossier: SandboxDossier): void {
+    this.#held.set(dossier.id, dossier);
+    this.#ids.set(dossier.token, dossier.id);
+    this.#list?.put(dossier);
+  }
+
+  #remove(idOrToken: string): SandboxDossier | undefined {
+    const before = this.find(idOrToken);
+    if (!before) return undefined;
+    this.#held.delete(before.id);
+    this.#ids.delete(before.token);
+    this.#list?.remove(before.id);
+    this.#hear(before, undefined);
+    return before;
+  }
+
+  #carryOut(change: DueChange): SandboxDossier | undefined {
+    if ('insert' in change) return this.insert(change.insert);
+    return 'update' in change ? this.update(change.update, change.set) : this.#remove(change.remove);
+  }
+
+  /** A change that comes later does nothing when its dossier is gone by then, or its id or token is taken. */
+  #carryOutLater(change: DueChange, world: unknown): void {
+    if (world !== this.#held) return;
+    const { id, token } = 'insert' in change ? change.insert : {};
+    if (this.find(id ?? '') === undefined && this.find(token ?? '') === undefined) this.#carryOut(change);
+  }
+
+  #countCall(): void {
+    for (const waiting of this.#afterCalls) waiting.left -= 1;
+    const due = this.#afterCalls.filter((waiting) => waiting.left <= 0);
+    if (due.length === 0) return;
+    this.#afterCalls = this.#afterCalls.filter((waiting) => waiting.left > 0);
+    for (const waiting of due) waiting.act();
+  }
+}
+
+/** The main organisation's dossiers in both modes; `hear` gets each change, as with a book. */
+export const createMainBooks = (
+  clock: SandboxClock,
+  hear: (mode: Mode, before: SandboxDossier | undefined, after: SandboxDossier | undefined) => void,
+) => {
+  const books = {
+    test: new DossierBook('test', clock, (before, after) => hear('test', before, after)),
+    live: new DossierBook('live', clock, (before, after) => hear('live', before, after)),
+  };
+  /** Does changes or plans them, and gives the ids of their dossiers; throws at the first that fails. */
+  const change = (changes: readonly z.input<typeof dossierChangeSchema>[]): string[] => {
+    const orders = changes.map((one) => dossierChangeSchema.parse(one));
+    return orders.map((order) => books[order.mode].change(order));
+  };
   return {
-    find,
-    insert,
-    update,
-    list: (query) => {
-      list ??= createDossierList([...held.values()]);
-      const page = list(query);
-      countCall();
-      return page;
+    ...books,
+    change,
+    find: (idOrToken: string) => books.test.find(idOrToken) ?? books.live.find(idOrToken),
+    replace: (dossiers: readonly SandboxDossier[]): void => {
+      books.test.replace(dossiers.filter((dossier) => dossier.is_test));
+      books.live.replace(dossiers.filter((dossier) => !dossier.is_test));
     },
-    change: (order) => {
-      const change =
-        'insert' in order ? { ...order, insert: { ...order.insert, id: order.insert.id ?? makeDossierId() } } : order;
-      const id = 'insert' in change ? change.insert.id : 'update' in change ? change.update : change.remove;
-      const act = carryOutLater.bind(undefined, change, held);
-      if (change.afterMs !== undefined) clock.at(clock.nowMs() + change.afterMs, act);
-      else if (change.afterCalls !== undefined) afterCalls.push({ left: change.afterCalls, act });
-      else if (!carryOut(change)) throw new Error(`no dossier ${id}`);
-      return id;
-    },
-    replace: (dossiers) => {
-      held = new Map(dossiers.map((dossier) => [dossier.id, dossier]));
-      ids = new Map(dossiers.map((dossier) => [dossier.token, dossier.id]));
-      list = undefined;
-      afterCalls = [];
-    },
+    /** Adds the control that changes dossiers. */
+    addControls: (app: Hono<CallEnv>): void =>
+      addControl(app, 'dossiers', z.array(dossierChangeSchema), (context, changes) =>
+        context.json({ ids: change(changes) }),
+      ),
   };
 };

@@ -1,6 +1,9 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
+import type { Hono } from 'hono';
 import { z } from 'zod';
-import { describeRecord, hasRecord, RECORD_KINDS, type RecordKind, screenDossier } from './dossier-records.js';
+import { addControl, type CallEnv } from './calls.js';
+import type { DossierBook } from './dossier-book.js';
+import { describeRecord, hasRecord, RECORD_KINDS, type RecordKind, screenDossier } from './dossiers.js';
 import { type Mode, makeToken } from './keys.js';
 import type { SandboxClock } from './sandbox-clock.js';
 import type { SearchWatchlist } from './search-watchlist.js';
@@ -10,7 +13,7 @@ import type { SandboxDossier } from './world.js';
 const LOOPBACK_HOST = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 /** Where events go and which: nothing leaves this machine. */
-export const eventSettingsSchema = z.strictObject({
+const eventSettingsSchema = z.strictObject({
   /** Null, the default of a new sandbox, makes no events. */
   url: z.url({ protocol: /^https?$/, hostname: LOOPBACK_HOST, error: 'must be a URL of this machine' }).nullable(),
   /** Events of test dossiers or of live ones. */
@@ -20,20 +23,16 @@ export const eventSettingsSchema = z.strictObject({
   /** Keeps events until an order lets them go. */
   hold: z.boolean().default(false),
 });
-/** Where events go and which, as a caller writes it. */
-export type EventSettings = z.input<typeof eventSettingsSchema>;
 
 /** An event on demand: of any type, of a dossier that need not exist, signed with a foreign key when it is forged. */
-export const newEventSchema = z.strictObject({
+const newEventSchema = z.strictObject({
   type: z.string().regex(/^[a-z_.]+$/),
   dossier: z.string().default('dossier_unknown'),
   forged: z.boolean().default(false),
 });
-/** An event on demand as a caller writes it. */
-export type NewEvent = z.input<typeof newEventSchema>;
 
 /** How events that are held are let go. */
-export const deliveryOrderSchema = z.strictObject({
+const deliveryOrderSchema = z.strictObject({
   order: z.enum(['made', 'reversed', 'shuffled']).default('made'),
   seed: z.number().int().default(1),
   /** How many times each is sent, with one `Idempotency-Key`. */
@@ -41,11 +40,9 @@ export const deliveryOrderSchema = z.strictObject({
   /** Sends all events once more, not only those that are held. */
   again: z.boolean().default(false),
 });
-/** How events that are held are let go, as a caller writes it. */
-export type DeliveryOrder = z.input<typeof deliveryOrderSchema>;
 
 /** One event and what became of it. */
-export interface SandboxEvent {
+interface MadeEvent {
   eventId: string;
   type: string;
   /** Stays the same over retries and repetitions. */
@@ -53,30 +50,11 @@ export interface SandboxEvent {
   state: 'held' | 'waiting' | 'delivered' | 'given_up';
   /** The status of each attempt, null where no answer came. */
   attempts: (number | null)[];
-}
-interface MadeEvent extends SandboxEvent {
   body: string;
   forged: boolean;
   madeAtMs: number;
   /** Whether its next attempt is on the clock. */
   willRetry: boolean;
-}
-
-/** The sandbox's side of webhooks. */
-export interface EventDesk {
-  /** The key that verifies signatures, as PEM; made when it is first asked for. */
-  publicKey(): string;
-  configure(settings: EventSettings): void;
-  /** Makes the events of a change of a dossier of this mode. */
-  hear(mode: Mode, before: SandboxDossier | undefined, after: SandboxDossier | undefined): void;
-  /** Makes one event, about `dossier` where that exists; throws when there is nowhere to send it. */
-  add(order: NewEvent, dossier: SandboxDossier | undefined): SandboxEvent;
-  /** Sends what is held; gives how many requests that makes. */
-  deliver(order: DeliveryOrder): number;
-  /** The last 10,000 events, oldest first. */
-  events(): SandboxEvent[];
-  /** Sends nothing more. */
-  stop(): void;
 }
 
 const SIGNATURE_HEADER = 'X-Bynn-Signature';
@@ -123,8 +101,8 @@ const listNews = (before: SandboxDossier | undefined, after: SandboxDossier): { 
   ];
 };
 
-/** Creates a desk that sends nothing until it is configured. `origin` is the sandbox's own, for links in events. */
-export const createEventDesk = (clock: SandboxClock, screen: SearchWatchlist, origin: () => string): EventDesk => {
+/** The sandbox's side of webhooks: sends nothing until it is configured. `origin` is the sandbox's own, for links in events. */
+export const createEventDesk = (clock: SandboxClock, screen: SearchWatchlist, origin: () => string) => {
   const organization = makeToken();
   const stopped = new AbortController();
   let keys: ReturnType<typeof makeKeys> | undefined;
@@ -223,47 +201,63 @@ export const createEventDesk = (clock: SandboxClock, screen: SearchWatchlist, or
     for (const match of screenDossier(dossier, screen)) make(name, { ...match, dossier_id: dossier.id });
   };
 
-  return {
-    publicKey: () => {
-      keys ??= makeKeys();
-      return keys.publicKey.export({ type: 'spki', format: 'pem' }).toString();
-    },
-    configure: (order) => {
-      settings = eventSettingsSchema.parse(order);
-    },
-    hear: (mode, before, after) => {
-      if (settings.url === null || settings.mode !== mode) return;
-      if (before && !after) makeAbout('dossier.deleted', before);
-      for (const { type, kind } of after ? listNews(before, after) : []) {
-        if (after) makeAbout(type, after, kind);
-        if (after && kind === 'aml_entity') makeActivities('aml_activity.created', after);
-        if (after && type === 'decision.approved') makeActivities('aml_activity.rejected', after);
-        if (after && type === 'decision.rejected') makeActivities('aml_activity.confirmed', after);
-      }
-    },
-    add: (order, dossier) => {
-      const { type, forged, dossier: named } = newEventSchema.parse(order);
-      if (settings.url === null) throw new Error('no URL is set for events');
-      const kind = RECORD_KINDS.find((one) => type.startsWith(`${one}.`));
-      const record = dossier && (kind ? describeRecord(kind, dossier, { screen }) : toDossierResource(dossier));
-      return make(type, { dossier_id: dossier?.id ?? named, ...record }, forged);
-    },
-    deliver: (order) => {
-      const { order: sequence, seed, times, again } = deliveryOrderSchema.parse(order);
-      const draw = createSeededRandom(seed);
-      const due = made.filter(({ state }) => again || state === 'held');
-      const requests = due.flatMap((event) => Array.from({ length: times }, () => event));
-      if (sequence === 'reversed') requests.reverse();
-      const shuffled = requests.map((event) => ({ event, at: sequence === 'shuffled' ? draw() : 0 }));
-      for (const event of due) if (event.state !== 'delivered') event.state = 'waiting';
-      send(shuffled.sort((one, other) => one.at - other.at).map(({ event }) => event));
-      return requests.length;
-    },
-    events: () =>
-      made.slice(-KEPT_EVENTS).map(({ eventId, type, idempotencyKey, state, attempts }) => ({
-        ...{ eventId, type, idempotencyKey, state },
-        attempts: [...attempts],
-      })),
-    stop: () => stopped.abort(),
+  /** The key that verifies signatures, as PEM; made when it is first asked for. */
+  const publicKey = (): string => {
+    keys ??= makeKeys();
+    return keys.publicKey.export({ type: 'spki', format: 'pem' }).toString();
   };
+  const configure = (order: z.input<typeof eventSettingsSchema>): void => {
+    settings = eventSettingsSchema.parse(order);
+  };
+  /** Makes the events of a change of a dossier of this mode. */
+  const hear = (mode: Mode, before: SandboxDossier | undefined, after: SandboxDossier | undefined): void => {
+    if (settings.url === null || settings.mode !== mode) return;
+    if (before && !after) makeAbout('dossier.deleted', before);
+    for (const { type, kind } of after ? listNews(before, after) : []) {
+      if (after) makeAbout(type, after, kind);
+      if (after && kind === 'aml_entity') makeActivities('aml_activity.created', after);
+      if (after && type === 'decision.approved') makeActivities('aml_activity.rejected', after);
+      if (after && type === 'decision.rejected') makeActivities('aml_activity.confirmed', after);
+    }
+  };
+  /** Makes one event, about the dossier that it names where `find` gives one; throws when there is nowhere to send it. */
+  const add = (order: z.input<typeof newEventSchema>, find: DossierBook['find']) => {
+    const { type, forged, dossier: named } = newEventSchema.parse(order);
+    if (settings.url === null) throw new Error('no URL is set for events');
+    const dossier = find(named);
+    const kind = RECORD_KINDS.find((one) => type.startsWith(`${one}.`));
+    const record = dossier && (kind ? describeRecord(kind, dossier, { screen }) : toDossierResource(dossier));
+    return make(type, { dossier_id: dossier?.id ?? named, ...record }, forged);
+  };
+  /** Sends what is held; gives how many requests that makes. */
+  const deliver = (order: z.input<typeof deliveryOrderSchema>): number => {
+    const { order: sequence, seed, times, again } = deliveryOrderSchema.parse(order);
+    const draw = createSeededRandom(seed);
+    const due = made.filter(({ state }) => again || state === 'held');
+    const requests = due.flatMap((event) => Array.from({ length: times }, () => event));
+    if (sequence === 'reversed') requests.reverse();
+    const shuffled = requests.map((event) => ({ event, at: sequence === 'shuffled' ? draw() : 0 }));
+    for (const event of due) if (event.state !== 'delivered') event.state = 'waiting';
+    send(shuffled.sort((one, other) => one.at - other.at).map(({ event }) => event));
+    return requests.length;
+  };
+  /** The last 10,000 events, oldest first. */
+  const events = () =>
+    made.slice(-KEPT_EVENTS).map(({ eventId, type, idempotencyKey, state, attempts }) => ({
+      ...{ eventId, type, idempotencyKey, state },
+      attempts: [...attempts],
+    }));
+  /** Adds the controls that read the events, say where they go, make one and let those that are held go. */
+  const addControls = (app: Hono<CallEnv>, find: DossierBook['find']): void => {
+    app.get('/_sandbox/events', (context) => context.json({ publicKey: publicKey(), events: events() }));
+    addControl(app, 'events', eventSettingsSchema, (context, order) => {
+      configure(order);
+      return context.body(null, 204);
+    });
+    addControl(app, 'events/make', newEventSchema, (context, order) => context.json(add(order, find)));
+    addControl(app, 'events/deliver', deliveryOrderSchema, (context, order) =>
+      context.json({ requests: deliver(order) }),
+    );
+  };
+  return { publicKey, configure, hear, add, deliver, events, addControls, stop: () => stopped.abort() };
 };

@@ -1,13 +1,13 @@
 import type { Hono } from 'hono';
 import { z } from 'zod';
 import {
+  addControl,
   answerError,
   type CallEnv,
-  createSlidingWindow,
   describeProblem,
   emailSchema,
   phoneSchema,
-  type SlidingWindow,
+  SlidingWindow,
 } from './calls.js';
 import type { DossierBook } from './dossier-book.js';
 import { type KeyOwner, type Mode, makeToken } from './keys.js';
@@ -134,9 +134,8 @@ const querySchema = z.object({
   date_to: instant.optional(),
   search: z.string().min(3).optional(),
 });
-type Query = z.infer<typeof querySchema>;
 
-const isWanted = (invitation: Invitation, query: Query): boolean =>
+const isWanted = (invitation: Invitation, query: z.infer<typeof querySchema>): boolean =>
   (query.workflow_token === undefined || invitation.workflowToken === query.workflow_token) &&
   (query.status === undefined || invitation.status === query.status) &&
   (query.channel === undefined || invitation.channel === query.channel) &&
@@ -145,25 +144,18 @@ const isWanted = (invitation: Invitation, query: Query): boolean =>
   (query.date_to === undefined || invitation.createdAtMs <= query.date_to) &&
   (query.search === undefined || invitation.recipient.toLowerCase().includes(query.search.toLowerCase()));
 
-/** Why an invitation cannot be sent again now, as status, code and message. */
-interface ResendRefusal {
-  status: 422 | 429;
-  code: string;
-  message: string;
-}
-
 const MAX_ATTEMPTS = 10;
 const COOLDOWN_MS = 3 * 60_000;
 
-const invalidState = (message: string): ResendRefusal => ({ status: 422, code: 'invalid_state', message });
+const invalidState = (message: string) => ({ status: 422, code: 'invalid_state', message }) as const;
 
 /** Says why an invitation cannot be sent again, or undefined when it can (interface: Resend eligibility, Limits). */
-const judgeResend = (invitation: Invitation, nowMs: number): ResendRefusal | undefined => {
+const judgeResend = (invitation: Invitation, nowMs: number) => {
   if (invitation.status !== 'sent') return invalidState(`An invitation that is ${invitation.status} cannot be resent.`);
   if (nowMs >= toExpiryMs(invitation)) return invalidState('The invitation has expired.');
   if (invitation.deliveryAttempts >= MAX_ATTEMPTS) {
     const message = `The invitation was sent ${MAX_ATTEMPTS} times, which is the most.`;
-    return { status: 422, code: 'max_attempts_reached', message };
+    return { status: 422, code: 'max_attempts_reached', message } as const;
   }
   const readyAtMs = (invitation.sentAtMs ?? 0) + COOLDOWN_MS;
   if (nowMs >= readyAtMs) return undefined;
@@ -172,7 +164,7 @@ const judgeResend = (invitation: Invitation, nowMs: number): ResendRefusal | und
     status: 429,
     code: 'cooldown_active',
     message: `Sent too recently; remaining_seconds: ${remainingSeconds}`,
-  };
+  } as const;
 };
 
 const MINUTE_MS = 60_000;
@@ -183,7 +175,7 @@ const PER_ORGANISATION = 20;
 const createResendThrottle = () => {
   const windows = new Map<string, SlidingWindow>();
   const take = (key: string, places: number, atMs: number): boolean => {
-    const window = windows.get(key) ?? createSlidingWindow(places, MINUTE_MS);
+    const window = windows.get(key) ?? new SlidingWindow(places, MINUTE_MS);
     windows.set(key, window);
     return window.take(atMs) === 0;
   };
@@ -193,7 +185,7 @@ const createResendThrottle = () => {
 };
 
 /** What happens to an invitation outside the service: what a provider, the recipient or a reviewer does. */
-export const invitationMoveSchema = z.strictObject({
+const invitationMoveSchema = z.strictObject({
   status: statusSchema,
   errorMessage: z.string().optional(),
   /** The dossier it is linked with from now on. */
@@ -202,21 +194,11 @@ export const invitationMoveSchema = z.strictObject({
   afterMs: z.number().min(0).optional(),
 });
 /** What happens to an invitation outside the service. */
-export type InvitationMove = z.input<typeof invitationMoveSchema>;
-
-/** The workflow invitations of a sandbox's main organisation; the others have no workflow to invite to. */
-export interface InvitationDesk {
-  /** Adds the five operations on workflow invitations (interface: Workflow invitations). */
-  addRoutes(routes: Hono<CallEnv>): void;
-  /**
-   * Moves the invitation with this token, or the newest with this reference, and gives its record; undefined when there
-   * is none. One that is `started` opens a dossier with its reference, unless it has one; one that is `completed` or
-   * `rejected` ends its dossier so.
-   */
-  move(tokenOrReference: string, move: InvitationMove): object | undefined;
-  /** Ends the invitation of a dossier as the dossier ends (service facts: invitation record). */
-  hear(dossier: SandboxDossier): void;
-}
+type InvitationMove = z.input<typeof invitationMoveSchema>;
+const namedMoveSchema = z.union([
+  invitationMoveSchema.extend({ token: z.string() }),
+  invitationMoveSchema.extend({ reference: z.string() }),
+]);
 
 const NOT_FOUND = 'No such invitation in this organisation.';
 
@@ -225,12 +207,15 @@ const ENDS = { completed: 'completed', approved: 'completed', rejected: 'rejecte
 const toEnd = (status: string): 'completed' | 'rejected' | undefined =>
   Object.entries(ENDS).find(([ending]) => ending === status)?.[1];
 
-/** Creates a desk without invitations; one is `sent` once its delivery time has passed. */
+/**
+ * The workflow invitations of a sandbox's main organisation; the others have no workflow to invite to. One is `sent` once its delivery
+ * time has passed.
+ */
 export const createInvitationDesk = (
   clock: SandboxClock,
   workflowToken: string,
   dossiersOf: Readonly<Record<Mode, DossierBook>>,
-): InvitationDesk => {
+) => {
   const admitResend = createResendThrottle();
   const invitations = new Map<string, Invitation>();
   const byDossier = new Map<string, Invitation>();
@@ -275,6 +260,7 @@ export const createInvitationDesk = (
     if (dossier && isEnd && toEnd(dossier.status) !== status) dossiers.update(dossier.id, { status });
   };
 
+  /** Adds the five operations on workflow invitations (interface: Workflow invitations). */
   const addRoutes = (routes: Hono<CallEnv>): void => {
     routes.get('/autodoc/invitations/locales', (context) => {
       context.var.entry.worked = true;
@@ -351,17 +337,34 @@ export const createInvitationDesk = (
     });
   };
 
+  /**
+   * Moves the invitation with this token, or the newest with this reference, and gives its record; undefined when there
+   * is none. One that is `started` opens a dossier with its reference, unless it has one; one that is `completed` or
+   * `rejected` ends its dossier so.
+   */
+  const move = (tokenOrReference: string, { afterMs, ...wanted }: InvitationMove) => {
+    const byReference = () => listNewestFirst().find(({ reference }) => reference === tokenOrReference);
+    const invitation = invitations.get(tokenOrReference) ?? byReference();
+    if (!invitation) return undefined;
+    if (afterMs === undefined) applyMove(invitation, wanted);
+    else clock.at(clock.nowMs() + afterMs, () => applyMove(invitation, wanted));
+    return toInvitationRecord(invitation);
+  };
+
   return {
     addRoutes,
-    move: (tokenOrReference, { afterMs, ...move }) => {
-      const byReference = () => listNewestFirst().find(({ reference }) => reference === tokenOrReference);
-      const invitation = invitations.get(tokenOrReference) ?? byReference();
-      if (!invitation) return undefined;
-      if (afterMs === undefined) applyMove(invitation, move);
-      else clock.at(clock.nowMs() + afterMs, () => applyMove(invitation, move));
-      return toInvitationRecord(invitation);
+    move,
+    /** Adds the control that plays what happens to an invitation outside the service. */
+    addControls: (app: Hono<CallEnv>): void => {
+      addControl(app, 'invitations', namedMoveSchema, (context, order) => {
+        const { status, errorMessage, dossierToken, afterMs } = order;
+        const name = 'token' in order ? order.token : order.reference;
+        const record = move(name, { status, errorMessage, dossierToken, afterMs });
+        return record ? context.json(record) : answerError(context, 404, 'No such invitation.');
+      });
     },
-    hear: (dossier) => {
+    /** Ends the invitation of a dossier as the dossier ends (service facts: invitation record). */
+    hear: (dossier: SandboxDossier): void => {
       const invitation = byDossier.get(dossier.id) ?? byDossier.get(dossier.token);
       const end = toEnd(dossier.status);
       if (invitation && end && invitation.status !== end) applyMove(invitation, { status: end });

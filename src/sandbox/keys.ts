@@ -12,45 +12,15 @@ export const makeToken = (): string => draw(OPAQUE, 24);
 /** Makes a token for people: 9 upper-case letters and digits (service facts: tokens). */
 export const makeHumanizedToken = (): string => draw(HUMANIZED, 9);
 
-/** Whose account a key opens. */
-type Account = 'main' | 'other';
 /** The mode that a key decides (interface: Mode rules). */
 export type Mode = 'test' | 'live';
-/** What a credential is for (interface: Authentication 3). */
-export type KeyKind = 'private' | 'public' | 'jwt';
-/** What a presented key looks like by its prefix; `none` when nothing was presented. */
-export type KeyFamily = 'private_sandbox' | 'private' | 'public_sandbox' | 'public' | 'unknown' | 'none';
-
 /** The account and mode behind a credential, and the public key of the same mode. */
 export interface KeyOwner {
-  account: Account;
+  account: 'main' | 'other';
   mode: Mode;
-  kind: KeyKind;
+  /** What the credential is for (interface: Authentication 3). */
+  kind: 'private' | 'public' | 'jwt';
   publicKey: string;
-}
-
-/** The credentials of a sandbox and the names it answers to, made anew at each start. */
-export interface SandboxKeys {
-  privateKey: string;
-  livePrivateKey: string;
-  otherPrivateKey: string;
-  publicKey: string;
-  workflowToken: string;
-  kycLevel: string;
-  kybLevel: string;
-  jwt: string;
-}
-
-/** The credentials that open a sandbox at this moment. */
-export interface KeyRing {
-  /** The credentials handed out; `privateKey` is the latest, also when it was revoked. */
-  readonly keys: Readonly<SandboxKeys>;
-  /** The owner of a credential; undefined when it opens nothing. */
-  findOwner(key: string): KeyOwner | undefined;
-  /** Revokes the main organisation's private test key and gives its successor, which belongs to the same public key. */
-  rotate(): string;
-  /** Revokes the main organisation's private test key. */
-  revoke(): void;
 }
 
 const makeJwt = (): string => {
@@ -61,9 +31,10 @@ const makeJwt = (): string => {
 
 const makePrivateTestKey = (): string => `private_sandbox_${makeToken()}`;
 
-/** Makes the credentials of one sandbox: two modes of the main organisation and another organisation in test mode. */
-export const createKeyRing = (): KeyRing => {
-  const keys: SandboxKeys = {
+/** The credentials of one sandbox, made anew at each start: two modes of the main organisation and another organisation in test mode. */
+export class KeyRing {
+  /** The credentials handed out, and the names that the sandbox answers to; `privateKey` is the latest, also when it was revoked. */
+  readonly keys = {
     privateKey: makePrivateTestKey(),
     livePrivateKey: `private_${makeToken()}`,
     otherPrivateKey: makePrivateTestKey(),
@@ -73,39 +44,41 @@ export const createKeyRing = (): KeyRing => {
     kybLevel: 'kyb_standard',
     jwt: makeJwt(),
   };
-  const livePublicKey = `public_${makeToken()}`;
-  const otherPublicKey = `public_sandbox_${makeToken()}`;
-  const inTest = { account: 'main', mode: 'test', publicKey: keys.publicKey } as const;
-  const inLive = { account: 'main', mode: 'live', publicKey: livePublicKey } as const;
-  const ofOther = { account: 'other', mode: 'test', publicKey: otherPublicKey } as const;
-  const owners = new Map<string, KeyOwner>([
-    [keys.privateKey, { ...inTest, kind: 'private' }],
-    [keys.publicKey, { ...inTest, kind: 'public' }],
-    [keys.jwt, { ...inTest, kind: 'jwt' }],
-    [keys.livePrivateKey, { ...inLive, kind: 'private' }],
-    [livePublicKey, { ...inLive, kind: 'public' }],
-    [keys.otherPrivateKey, { ...ofOther, kind: 'private' }],
-    [otherPublicKey, { ...ofOther, kind: 'public' }],
-  ]);
-  const revoke = (): void => {
-    owners.delete(keys.privateKey);
-  };
-  return {
-    keys,
-    findOwner: (key) => owners.get(key),
-    revoke,
-    rotate: () => {
-      revoke();
-      keys.privateKey = makePrivateTestKey();
-      owners.set(keys.privateKey, { ...inTest, kind: 'private' });
-      return keys.privateKey;
-    },
-  };
-};
+  readonly #inTest = { account: 'main', mode: 'test', publicKey: this.keys.publicKey } as const;
+  readonly #owners: Map<string, KeyOwner>;
 
-/** The family of a key by its prefix. */
-export const toKeyFamily = (key: string | undefined): KeyFamily => {
-  if (key === undefined || key === '') return 'none';
-  const families = ['private_sandbox', 'private', 'public_sandbox', 'public'] as const;
-  return families.find((family) => key.startsWith(`${family}_`)) ?? 'unknown';
-};
+  constructor() {
+    const { keys } = this;
+    const livePublicKey = `public_${makeToken()}`;
+    const otherPublicKey = `public_sandbox_${makeToken()}`;
+    const inLive = { account: 'main', mode: 'live', publicKey: livePublicKey } as const;
+    const ofOther = { account: 'other', mode: 'test', publicKey: otherPublicKey } as const;
+    this.#owners = new Map<string, KeyOwner>([
+      [keys.privateKey, { ...this.#inTest, kind: 'private' }],
+      [keys.publicKey, { ...this.#inTest, kind: 'public' }],
+      [keys.jwt, { ...this.#inTest, kind: 'jwt' }],
+      [keys.livePrivateKey, { ...inLive, kind: 'private' }],
+      [livePublicKey, { ...inLive, kind: 'public' }],
+      [keys.otherPrivateKey, { ...ofOther, kind: 'private' }],
+      [otherPublicKey, { ...ofOther, kind: 'public' }],
+    ]);
+  }
+
+  /** The owner of a credential; undefined when it opens nothing. */
+  findOwner(key: string): KeyOwner | undefined {
+    return this.#owners.get(key);
+  }
+
+  /** Revokes the main organisation's private test key. */
+  revoke(): void {
+    this.#owners.delete(this.keys.privateKey);
+  }
+
+  /** Revokes the main organisation's private test key and gives its successor, which belongs to the same public key. */
+  rotate(): string {
+    this.revoke();
+    this.keys.privateKey = makePrivateTestKey();
+    this.#owners.set(this.keys.privateKey, { ...this.#inTest, kind: 'private' });
+    return this.keys.privateKey;
+  }
+}

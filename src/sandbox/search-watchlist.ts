@@ -10,7 +10,7 @@ import {
   tokenSimilarity,
   toScorableName,
 } from './names.js';
-import type { Ranking, WatchlistEntry } from './world.js';
+import type { SandboxWorld, WatchlistEntry } from './world.js';
 
 /** Finds the places of words that share enough letter pairs with a given one. */
 interface BigramIndex {
@@ -299,7 +299,10 @@ const createKindIndex = (watchlist: readonly WatchlistEntry[], kind: NameKind) =
 };
 
 /** Indexes a watchlist for searching; `ranking` disturbs order and scores, never who is listed or flagged. */
-export const createSearch = (watchlist: readonly WatchlistEntry[], ranking: Ranking = {}): SearchWatchlist => {
+export const createSearch = (
+  watchlist: readonly WatchlistEntry[],
+  ranking: SandboxWorld['ranking'] = {},
+): SearchWatchlist => {
   const indexes = { person: createKindIndex(watchlist, 'person'), entity: createKindIndex(watchlist, 'entity') };
   const seed = ranking.shuffleSeed;
   const noise = ranking.scoreNoise ?? 0;

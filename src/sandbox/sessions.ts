@@ -81,10 +81,6 @@ const newSessionSchema = applicantSchema.extend({
 /** What `POST /sessions/{session_id}` takes; the level cannot change. */
 const sessionUpdateSchema = applicantSchema.extend({ country_code: z.string().optional() });
 
-/** The link that opens a session for the applicant, on the host of `requestUrl`; its last part is the session's token. */
-export const toVerificationUrl = (requestUrl: string, sessionId: string): string =>
-  `${new URL(requestUrl).origin}/verify/${sessionId}`;
-
 const toWebSocketUrl = (requestUrl: string, sessionId: string): string =>
   `${new URL(requestUrl).origin.replace(/^http/, 'ws')}/session_events/${sessionId}`;
 
@@ -94,21 +90,14 @@ const CREDENTIALS_LIFETIME_MS = 15 * 60_000;
 const INVALID_SESSION = 'Invalid session.';
 
 /** The sessions of a sandbox; whoever knows a token may use it (interface: Authentication 3). */
-export interface SessionDesk {
-  /** Opens a session and gives its token. */
-  open(level: string, applicant: Record<string, unknown>): string;
-  /** Adds the operations on sessions (interface: Sessions). */
-  addRoutes(routes: Hono<CallEnv>): void;
-}
-
-/** Creates a desk without sessions. */
-export const createSessionDesk = (clock: SandboxClock, kycLevel: string): SessionDesk => {
+export const createSessionDesk = (clock: SandboxClock, kycLevel: string) => {
   const sessions = new Map<string, Session>();
-  const open = (level: string, applicant: Record<string, unknown>): string => {
+  /** Opens a session; gives its token, and the link on the host of `requestUrl` that opens it for the applicant. */
+  const open = (requestUrl: string, level: string, applicant: Record<string, unknown>): { id: string; url: string } => {
     const id = makeToken();
     const state = { isCanceled: false, hasConsent: null, smsSent: 0, liveness: 'not_started' } as const;
     sessions.set(id, { id, level, applicant, createdAtMs: clock.nowMs(), ...state });
-    return id;
+    return { id, url: `${new URL(requestUrl).origin}/verify/${id}` };
   };
 
   const addLifeRoutes = (routes: Hono<CallEnv>): void => {
@@ -117,12 +106,12 @@ export const createSessionDesk = (clock: SandboxClock, kycLevel: string): Sessio
       if (!request.success) return answerError(context, 400, describeProblem(request.error));
       const { kyc_level: level, generate_qr: wantsQr, ...applicant } = request.data;
       if (level !== kycLevel) return answerError(context, 404, 'Invalid KYC level.');
-      const id = open(level, applicant);
+      const { id, url } = open(context.req.url, level, applicant);
       context.var.entry.worked = true;
       return context.json(
         {
           session_id: id,
-          url: toVerificationUrl(context.req.url, id),
+          url,
           ...(wantsQr ? { qr_base64_png: QR_IMAGE_BASE64 } : {}),
           websocket_url: toWebSocketUrl(context.req.url, id),
           branding: {},
@@ -227,7 +216,8 @@ export const createSessionDesk = (clock: SandboxClock, kycLevel: string): Sessio
 
   return {
     open,
-    addRoutes: (routes) => {
+    /** Adds the operations on sessions (interface: Sessions). */
+    addRoutes: (routes: Hono<CallEnv>): void => {
       addLifeRoutes(routes);
       addFlowRoutes(routes);
     },

@@ -5,32 +5,94 @@ import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { cors } from 'hono/cors';
 import { z } from 'zod';
-import {
-  answerError,
-  answerTooLarge,
-  type Call,
-  type CallEnv,
-  readBoundedText,
-  recordCall,
-  requireKey,
-} from './calls.js';
-import { type DossierChange, dossierChangeSchema } from './dossier-book.js';
-import { addDossierRoutes } from './dossier-routes.js';
-import {
-  type DeliveryOrder,
-  deliveryOrderSchema,
-  type EventSettings,
-  eventSettingsSchema,
-  type NewEvent,
-  newEventSchema,
-  type SandboxEvent,
-} from './events.js';
-import { type InvitationMove, invitationMoveSchema } from './invitations.js';
-import type { SandboxKeys } from './keys.js';
-import type { LedgerEntry } from './ledger.js';
-import { createService, type MissingCursor, type SandboxService } from './service.js';
-import { applyTrouble, type Fault, faultSchema, type Weather, weatherSchema } from './trouble.js';
-import { loadWorld, rankingSchema, type SandboxWorld } from './world.js';
+import { addControl, answerError, type CallEnv, Ledger, recordCall, requireKey } from './calls.js';
+import { createMainBooks, DossierBook } from './dossier-book.js';
+import { createDossierDesk } from './dossiers.js';
+import { createEventDesk } from './events.js';
+import { createInvitationDesk } from './invitations.js';
+import { KeyRing } from './keys.js';
+import { SandboxClock } from './sandbox-clock.js';
+import { createSearch } from './search-watchlist.js';
+import { createSessionDesk } from './sessions.js';
+import { addTroubleControls, applyTrouble, type Fault, FaultScript, type Weather, WeatherStation } from './trouble.js';
+import { loadWorld, rankingSchema, type SandboxWorld, type WatchlistEntry } from './world.js';
+
+const searchSchema = z.object({
+  type: z.enum(['person', 'entity']),
+  name: z.string().regex(/\S/, 'must not be blank'),
+});
+
+/** The AML search of a sandbox, at first without lists. An answer carries `maxResults` at most; its `total` counts all. */
+const createAmlDesk = (maxResults: number) => {
+  let watchlist: readonly WatchlistEntry[] = [];
+  let search = createSearch(watchlist);
+  let byId: Map<string, WatchlistEntry> | undefined;
+  return {
+    /** The results of a name that an answer carries. */
+    screen: (type: 'person' | 'entity', name: string) => search(type, name).slice(0, maxResults),
+    setWorld: (world: SandboxWorld): void => {
+      watchlist = world.watchlist;
+      search = createSearch(watchlist, world.ranking);
+      byId = undefined;
+    },
+    /** Adds the search and the look-up of an AML activity (interface: AML search, single-record lookups). */
+    addRoutes: (routes: Hono<CallEnv>): void => {
+      routes.post('/aml/search', (context) => {
+        const request = searchSchema.safeParse(context.var.body);
+        if (!request.success) return answerError(context, 400, z.prettifyError(request.error));
+        const { type, name } = request.data;
+        const found = search(type, name);
+        context.var.entry.worked = true;
+        return context.json({ query: name, type, total: found.length, results: found.slice(0, maxResults) }, 201);
+      });
+
+      // Lists are the same for everybody, and so are the ids that a search gives: a match can be looked up by each organisation.
+      routes.get('/aml/activity/:id', (context) => {
+        const id = context.req.param('id');
+        byId ??= new Map(watchlist.map((entry) => [entry.id, entry]));
+        const listed = id.startsWith('amla_') ? byId.get(id) : undefined;
+        if (!listed) return answerError(context, 404, 'No such record in this organisation.');
+        context.var.entry.worked = true;
+        return context.json(listed);
+      });
+    },
+  };
+};
+
+/** Creates the state of one sandbox, shared by its routes; `origin` is where it listens. */
+export const createService = (maxResults: number, origin: () => string) => {
+  const clock = new SandboxClock();
+  const keyRing = new KeyRing();
+  const aml = createAmlDesk(maxResults);
+  const events = createEventDesk(clock, aml.screen, origin);
+  const main = createMainBooks(clock, (mode, before, after) => {
+    events.hear(mode, before, after);
+    if (after) invitations.hear(after);
+  });
+  const other = new DossierBook('test', clock);
+  const invitations = createInvitationDesk(clock, keyRing.keys.workflowToken, main);
+  const sessions = createSessionDesk(clock, keyRing.keys.kycLevel);
+  return {
+    ...{ clock, keyRing, aml, events, main, invitations, sessions },
+    ledger: new Ledger(),
+    faults: new FaultScript(),
+    weather: new WeatherStation(),
+    dossiers: createDossierDesk({
+      clock,
+      keys: keyRing.keys,
+      // The dossiers of the world belong to the main organisation, those that a key created to its own.
+      bookOf: (owner) => (owner?.account === 'main' ? main[owner.mode] : other),
+      openSession: sessions.open,
+      screen: aml.screen,
+    }),
+    /** Replaces lists and dossiers from the next call on; dossiers that were created are gone, invitations and sessions stay. */
+    setWorld: (world: SandboxWorld): void => {
+      aml.setWorld(world);
+      main.replace(world.dossiers);
+      other.replace([]);
+    },
+  };
+};
 
 const worldSchema = z.strictObject({
   watchlists: z.array(z.string()),
@@ -39,166 +101,52 @@ const worldSchema = z.strictObject({
 });
 const clockSchema = z.strictObject({ advanceMs: z.number().min(0) });
 const keysSchema = z.union([z.strictObject({ rotate: z.literal(true) }), z.strictObject({ revoke: z.literal(true) })]);
-const moveSchema = z.union([
-  invitationMoveSchema.extend({ token: z.string() }),
-  invitationMoveSchema.extend({ reference: z.string() }),
-]);
-const listSchema = z.strictObject({ missingCursor: z.enum(['empty_page', 'not_found']) });
 
-const answerNothing = (context: Call): Response => context.body(null, 204);
-
-/** A page of another site can send a POST without asking, and says so in `Origin`. */
-const isForeign = (context: Call): boolean => {
-  const origin = context.req.header('origin');
-  return origin !== undefined && origin !== new URL(context.req.url).origin;
-};
-
-/** Reads an order by its schema and carries it out; what is wrong with it is the answer otherwise. */
-const take =
-  <T>(schema: z.ZodType<T>, carryOut: (context: Call, order: T) => Response | Promise<Response>) =>
-  async (context: Call): Promise<Response> => {
-    if (isForeign(context)) return answerError(context, 403, 'Pages of other sites cannot steer the sandbox.');
-    const text = await readBoundedText(context);
-    if (text === undefined) return answerTooLarge(context);
-    try {
-      const order = schema.safeParse(JSON.parse(text));
-      if (!order.success) return answerError(context, 400, z.prettifyError(order.error));
-      return await carryOut(context, order.data);
-    } catch (error) {
-      return answerError(context, 400, error instanceof Error ? error.message : String(error));
-    }
-  };
-
-/** Adds the routes that steer a sandbox and read its ledger; they need no key and are no part of the service's interface. */
-const addControls = (app: Hono<CallEnv>, service: SandboxService): void => {
-  const { clock, events, faults, invitations, keyRing, ledger, weather } = service;
-  const steer = <T>(
-    path: string,
-    schema: z.ZodType<T>,
-    carryOut: (context: Call, order: T) => Response | Promise<Response>,
-  ): void => void app.on(['PUT', 'POST'], `/_sandbox/${path}`, take(schema, carryOut));
-
+/** Adds the routes that steer a sandbox and read its ledger. */
+const addControls = (app: Hono<CallEnv>, service: ReturnType<typeof createService>): void => {
+  const { clock, keyRing, ledger } = service;
   app.get('/_sandbox/ledger', (context) => context.json({ counts: ledger.counts(), calls: ledger.calls() }));
 
   app.delete('/_sandbox/ledger', (context) => {
     ledger.clear();
-    return answerNothing(context);
+    return context.body(null, 204);
   });
 
-  steer('faults', z.array(faultSchema), (context, order) => {
-    faults.replace(order);
-    return answerNothing(context);
-  });
-
-  steer('weather', weatherSchema, (context, order) => {
-    weather.replace(order);
-    return answerNothing(context);
-  });
-
-  steer('clock', clockSchema, (context, { advanceMs }) => {
+  addControl(app, 'clock', clockSchema, (context, { advanceMs }) => {
     clock.advance(advanceMs);
     return context.json({ now: new Date(clock.nowMs()).toISOString() });
   });
 
-  steer('keys', keysSchema, (context, order) => {
+  addControl(app, 'keys', keysSchema, (context, order) => {
     if ('rotate' in order) return context.json({ privateKey: keyRing.rotate() });
     keyRing.revoke();
     return context.json({ privateKey: null });
   });
 
-  steer('world', worldSchema, async (context, { watchlists, dossiers, ranking }) => {
+  addControl(app, 'world', worldSchema, async (context, { watchlists, dossiers, ranking }) => {
     const world = await loadWorld({ watchlists, ...(dossiers === undefined ? {} : { dossiers }) });
     service.setWorld({ ...world, ...(ranking === undefined ? {} : { ranking }) });
-    return answerNothing(context);
+    return context.body(null, 204);
   });
 
-  steer('dossiers', z.array(dossierChangeSchema), (context, changes) =>
-    context.json({ ids: service.changeDossiers(changes) }),
-  );
-
-  steer('list', listSchema, (context, { missingCursor }) => {
-    service.missingCursor = missingCursor;
-    return answerNothing(context);
-  });
-
-  steer('invitations', moveSchema, (context, order) => {
-    const { status, errorMessage, dossierToken, afterMs } = order;
-    const name = 'token' in order ? order.token : order.reference;
-    const record = invitations.move(name, { status, errorMessage, dossierToken, afterMs });
-    return record ? context.json(record) : answerError(context, 404, 'No such invitation.');
-  });
-
-  app.get('/_sandbox/events', (context) => context.json({ publicKey: events.publicKey(), events: events.events() }));
-
-  steer('events', eventSettingsSchema, (context, settings) => {
-    events.configure(settings);
-    return answerNothing(context);
-  });
-
-  steer('events/make', newEventSchema, (context, order) =>
-    context.json(events.add(order, service.findDossier(order.dossier))),
-  );
-
-  steer('events/deliver', deliveryOrderSchema, (context, order) => context.json({ requests: events.deliver(order) }));
+  addTroubleControls(app, service);
+  service.main.addControls(app);
+  service.dossiers.addControls(app);
+  service.invitations.addControls(app);
+  service.events.addControls(app, service.main.find);
 };
 
-/** How a sandbox is started. */
-interface SandboxOptions {
-  /** 0, the default, takes a free port. */
+const DEFAULT_MAX_RESULTS = 25;
+const LOOPBACK = '127.0.0.1';
+
+/** Starts a sandbox on the loopback interface, by default at a free port; rejects when the port cannot be had. */
+export async function startSandbox(options: {
   port?: number;
   /** What the service knows. */
   world: SandboxWorld;
   /** How many results an answer carries at most, default 25; `total` still counts all. */
   maxResults?: number;
-}
-
-/**
- * A running sandbox: its address, its credentials and its controls. `privateKey` is the main organisation in test mode
- * and always the latest key, `livePrivateKey` the same in live mode, `otherPrivateKey` another organisation in test
- * mode, which has no dossiers but those it creates.
- */
-export interface Sandbox extends Readonly<SandboxKeys> {
-  /** With the version prefix: `http://127.0.0.1:PORT/v1`. */
-  url: string;
-  /** Replaces lists and dossiers, from the next call on; dossiers that were created are gone, invitations and sessions stay. */
-  setWorld(world: SandboxWorld): void;
-  /** Replaces the faults that are left; throws when one is not well-formed. */
-  setFaults(faults: readonly Fault[]): void;
-  /** Replaces the weather, `{}` makes it fair; throws when it is not well-formed. A matching fault goes before it. */
-  setWeather(weather: Weather): void;
-  /** Moves the sandbox's clock ahead; throws when `ms` is negative. */
-  advanceClock(ms: number): void;
-  /** Makes a new private test key of the main organisation and gives it; the old one opens nothing from now on. */
-  rotateKey(): string;
-  /** Makes the main organisation's private test key open nothing, without a successor. */
-  revokeKey(): void;
-  /** Inserts, updates and removes dossiers, at once or later, and gives their ids; throws at the first change that fails. */
-  changeDossiers(changes: readonly DossierChange[]): string[];
-  /** Decides what the dossier list answers to a cursor whose dossier is gone. */
-  setMissingCursor(answer: MissingCursor): void;
-  /** Plays what happens to an invitation outside the service; throws when there is no such invitation. */
-  moveInvitation(tokenOrReference: string, move: InvitationMove): void;
-  /** The key that verifies the signatures of events, as PEM. */
-  readonly eventKey: string;
-  /** Says where events go and which; throws when that is not well-formed. */
-  setEvents(settings: EventSettings): void;
-  /** Makes an event of any type; throws when there is nowhere to send it. */
-  makeEvent(order: NewEvent): SandboxEvent;
-  /** Sends the events that are held, in the order and as often as asked; gives how many requests that makes. */
-  deliverEvents(order: DeliveryOrder): number;
-  /** The last 10,000 events, oldest first. */
-  events(): SandboxEvent[];
-  /** The calls received, oldest first: at most the last 100,000. */
-  ledger(): readonly LedgerEntry[];
-  /** Stops listening and ends open connections. */
-  close(): Promise<void>;
-}
-
-const DEFAULT_MAX_RESULTS = 25;
-const LOOPBACK = '127.0.0.1';
-
-/** Starts a sandbox on the loopback interface; rejects when the port cannot be had. */
-export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+}) {
   let origin = '';
   const service = createService(options.maxResults ?? DEFAULT_MAX_RESULTS, () => origin);
   service.setWorld(options.world);
@@ -215,37 +163,52 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the sandbox has no port');
   origin = `http://${LOOPBACK}:${address.port}`;
-  const { keys } = service.keyRing;
-  const { events } = service;
+  const { clock, dossiers, events, faults, invitations, keyRing, ledger, main, setWorld, weather } = service;
   return {
-    ...keys,
+    ...keyRing.keys,
+    /** The main organisation in test mode, always the latest key. */
     get privateKey() {
-      return keys.privateKey;
+      return keyRing.keys.privateKey;
     },
+    /** With the version prefix: `http://127.0.0.1:PORT/v1`. */
     url: `${origin}${VERSION_PREFIX}`,
-    setWorld: (world) => service.setWorld(world),
-    setFaults: (faults) => service.faults.replace(faults),
-    setWeather: (weather) => service.weather.replace(weather),
-    advanceClock: (ms) => service.clock.advance(ms),
-    rotateKey: () => service.keyRing.rotate(),
-    revokeKey: () => service.keyRing.revoke(),
-    changeDossiers: (changes) => service.changeDossiers(changes),
-    setMissingCursor: (answer) => {
-      service.missingCursor = answer;
-    },
+    /** Replaces lists and dossiers, from the next call on; dossiers that were created are gone, invitations and sessions stay. */
+    setWorld,
+    /** Replaces the faults that are left; throws when one is not well-formed. */
+    setFaults: (next: readonly Fault[]): void => faults.replace(next),
+    /** Replaces the weather, `{}` makes it fair; throws when it is not well-formed. A matching fault goes before it. */
+    setWeather: (next: Weather): void => weather.replace(next),
+    /** Moves the sandbox's clock ahead; throws when `ms` is negative. */
+    advanceClock: (ms: number): void => clock.advance(ms),
+    /** Makes a new private test key of the main organisation and gives it; the old one opens nothing from now on. */
+    rotateKey: (): string => keyRing.rotate(),
+    /** Makes the main organisation's private test key open nothing, without a successor. */
+    revokeKey: (): void => keyRing.revoke(),
+    /** Inserts, updates and removes dossiers, at once or later, and gives their ids; throws at the first change that fails. */
+    changeDossiers: main.change,
+    /** Decides what the dossier list answers to a cursor whose dossier is gone. */
+    setMissingCursor: dossiers.setMissingCursor,
+    /** The key that verifies the signatures of events, as PEM. */
     get eventKey() {
       return events.publicKey();
     },
-    setEvents: (settings) => events.configure(settings),
-    makeEvent: (order) => events.add(order, service.findDossier(order.dossier ?? '')),
-    deliverEvents: (order) => events.deliver(order),
-    events: () => events.events(),
-    moveInvitation: (tokenOrReference, move) => {
-      if (!service.invitations.move(tokenOrReference, move)) throw new Error('no such invitation');
+    /** Says where events go and which; throws when that is not well-formed. */
+    setEvents: events.configure,
+    /** Makes an event of any type; throws when there is nowhere to send it. */
+    makeEvent: (order: Parameters<typeof events.add>[0]) => events.add(order, main.find),
+    /** Sends the events that are held, in the order and as often as asked; gives how many requests that makes. */
+    deliverEvents: events.deliver,
+    /** The last 10,000 events, oldest first. */
+    events: events.events,
+    /** Plays what happens to an invitation outside the service; throws when there is no such invitation. */
+    moveInvitation: (...move: Parameters<typeof invitations.move>): void => {
+      if (!invitations.move(...move)) throw new Error('no such invitation');
     },
-    ledger: () => service.ledger.calls(),
-    close: async () => {
-      service.clock.stop();
+    /** The calls received, oldest first: at most the last 100,000. */
+    ledger: () => ledger.calls(),
+    /** Stops listening and ends open connections. */
+    close: async (): Promise<void> => {
+      clock.stop();
       events.stop();
       const closed = once(server, 'close');
       server.close();
@@ -254,6 +217,12 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     },
   };
 }
+/**
+ * A running sandbox: its address, its credentials and its controls. `privateKey` is the main organisation in test mode
+ * and always the latest key, `livePrivateKey` the same in live mode, `otherPrivateKey` another organisation in test
+ * mode, which has no dossiers but those it creates.
+ */
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 /** Whether a `Host` is an IP literal or localhost; a browser always sends one. */
 function isOwnHost(host = ''): boolean {
@@ -264,12 +233,12 @@ function isOwnHost(host = ''): boolean {
 /** Where the service's interface begins. */
 const VERSION_PREFIX = '/v1';
 
-const serviceRoutes = (service: SandboxService): Hono<CallEnv> => {
+const serviceRoutes = (service: ReturnType<typeof createService>): Hono<CallEnv> => {
   const routes = new Hono<CallEnv>();
   routes.use(cors({ origin: '*', exposeHeaders: ['X-Request-Id', 'Retry-After'] }));
   routes.use(recordCall(service, VERSION_PREFIX), applyTrouble(service), requireKey);
   service.aml.addRoutes(routes);
-  addDossierRoutes(routes, service);
+  service.dossiers.addRoutes(routes);
   service.invitations.addRoutes(routes);
   service.sessions.addRoutes(routes);
   routes.get('/api_keys/public', (context) => {
@@ -282,11 +251,10 @@ const serviceRoutes = (service: SandboxService): Hono<CallEnv> => {
 };
 
 /** The sandbox's HTTP application: the service's interface below the version prefix, and `/_sandbox` to steer it. */
-export const createApp = (service: SandboxService): Hono<CallEnv> => {
+export const createApp = (service: ReturnType<typeof createService>): Hono<CallEnv> => {
   const app = new Hono<CallEnv>();
   app.route(VERSION_PREFIX, serviceRoutes(service));
   addControls(app, service);
-  service.media.addRoutes(app);
   app.notFound((context) => answerError(context, 404, 'No such path.'));
   app.onError((error, context) => answerError(context, 500, error.message));
   return app;

@@ -1,15 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import type { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { z } from 'zod';
-import {
-  type Call,
-  type CallEnv,
-  createSlidingWindow,
-  readPresentedKey,
-  type SlidingWindow,
-  toErrorBody,
-} from './calls.js';
+import { addControl, type Call, type CallEnv, SlidingWindow, toErrorBody } from './calls.js';
 
 const scope = {
   /** How many matching requests it applies to. */
@@ -50,62 +44,46 @@ const hugeFault = z.strictObject({
 const redirectFault = z.strictObject({ ...scope, redirect: z.strictObject({ location: z.string().min(1) }) });
 
 /** A scripted fault; the control takes a list of them. */
-export const faultSchema = z.union([statusFault, cutFault, delayFault, rawFault, hangFault, hugeFault, redirectFault]);
+const faultSchema = z.union([statusFault, cutFault, delayFault, rawFault, hangFault, hugeFault, redirectFault]);
 /** A scripted fault as a caller writes it: an error status, a cut connection, a delay, a hang, a redirect, or a raw or huge answer. */
 export type Fault = z.input<typeof faultSchema>;
 /** A scripted fault with its defaults filled in. */
 type ActiveFault = z.output<typeof faultSchema>;
 
-/** What a fault may be limited to. */
-interface FaultTarget {
-  path: string;
-  method: string;
-  /** The name searched for. */
-  name?: string | undefined;
-}
-
 /** The faults that are left, in order. */
-export interface FaultScript {
+export class FaultScript {
+  #left: ActiveFault[] = [];
+
   /** Replaces what is left; throws when a fault is not well-formed. */
-  replace(faults: readonly Fault[]): void;
-  /** The fault for this request, which it uses up once; undefined when the request is to be answered normally. */
-  take(target: FaultTarget): ActiveFault | undefined;
+  replace(faults: readonly Fault[]): void {
+    this.#left = faults.map((fault) => faultSchema.parse(fault));
+  }
+
+  /**
+   * The fault for this request, which it uses up once; undefined when the request is to be answered normally. Of those that match a request
+   * the first one decides, also while it waits for its `afterCalls`; faults for other paths, methods or names keep their place. `name` is
+   * the name searched for.
+   */
+  take(target: { path: string; method: string; name?: string | undefined }): ActiveFault | undefined {
+    const fault = this.#left.find(
+      ({ path, method, name }) =>
+        (path === undefined || path === target.path) &&
+        (method === undefined || method === target.method) &&
+        (name === undefined || name === target.name),
+    );
+    if (!fault) return undefined;
+    if (fault.afterCalls > 0) {
+      fault.afterCalls -= 1;
+      return undefined;
+    }
+    fault.times -= 1;
+    if (fault.times === 0) this.#left = this.#left.filter((candidate) => candidate !== fault);
+    return fault;
+  }
 }
 
-const isMeant = (fault: ActiveFault, target: FaultTarget): boolean =>
-  (fault.path === undefined || fault.path === target.path) &&
-  (fault.method === undefined || fault.method === target.method) &&
-  (fault.name === undefined || fault.name === target.name);
-
-/**
- * Keeps faults in order: of those that match a request the first one decides, also while it waits for its
- * `afterCalls`; faults for other paths, methods or names are passed over and keep their place.
- */
-export const createFaultScript = (): FaultScript => {
-  let left: ActiveFault[] = [];
-  return {
-    replace: (faults) => {
-      left = faults.map((fault) => faultSchema.parse(fault));
-    },
-    take: (target) => {
-      const fault = left.find((candidate) => isMeant(candidate, target));
-      if (!fault) return undefined;
-      if (fault.afterCalls > 0) {
-        fault.afterCalls -= 1;
-        return undefined;
-      }
-      fault.times -= 1;
-      if (fault.times === 0) left = left.filter((candidate) => candidate !== fault);
-      return fault;
-    },
-  };
-};
-
-/** Gives numbers from 0 up to, but not including, 1. */
-export type Random = () => number;
-
-/** Creates numbers that look random and are the same sequence for the same seed. */
-export const createSeededRandom = (seed: number): Random => {
+/** Creates numbers from 0 up to, but not including, 1 that look random and are the same sequence for the same seed. */
+export const createSeededRandom = (seed: number): (() => number) => {
   let state = seed | 0;
   return () => {
     // A Weyl sequence whose steps are scrambled by two rounds of multiply and shift.
@@ -119,37 +97,36 @@ export const createSeededRandom = (seed: number): Random => {
 const errorStatus = z.number().int().min(400).max(599).default(503);
 const seed = z.number().int().default(1);
 
-const limitSchema = z.strictObject({
-  /** The most calls let through per private key in any second that slides. */
-  perSecond: z.number().int().min(1),
-  /** Whether a refusal says in `Retry-After` when there is room again, in whole seconds. */
-  retryAfter: z.boolean().default(false),
-});
-const refuseSchema = z.strictObject({
-  /** The share of calls that fail, by chance. */
-  share: z.number().min(0).max(1),
-  status: errorStatus,
-  seed,
-  /** The `Retry-After` header as it is sent. */
-  retryAfter: z.string().optional(),
-});
-const outageSchema = z.strictObject({ status: errorStatus.or(z.enum(['cut', 'hang'])) });
-const latencySchema = z
-  .strictObject({ min: z.number().min(0), max: z.number().max(600_000), seed })
-  .refine((range) => range.min <= range.max, 'min is above max');
-
 /** What the control of the weather takes; an empty object is fair weather. */
-export const weatherSchema = z.strictObject({
+const weatherSchema = z.strictObject({
   /** Only requests to this path below the version prefix. */
   path: z.string().startsWith('/').optional(),
-  limit: limitSchema.optional(),
-  refuse: refuseSchema.optional(),
-  outage: outageSchema.optional(),
-  latencyMs: latencySchema.optional(),
+  limit: z
+    .strictObject({
+      /** The most calls let through per private key in any second that slides. */
+      perSecond: z.number().int().min(1),
+      /** Whether a refusal says in `Retry-After` when there is room again, in whole seconds. */
+      retryAfter: z.boolean().default(false),
+    })
+    .optional(),
+  refuse: z
+    .strictObject({
+      /** The share of calls that fail, by chance. */
+      share: z.number().min(0).max(1),
+      status: errorStatus,
+      seed,
+      /** The `Retry-After` header as it is sent. */
+      retryAfter: z.string().optional(),
+    })
+    .optional(),
+  outage: z.strictObject({ status: errorStatus.or(z.enum(['cut', 'hang'])) }).optional(),
+  latencyMs: z
+    .strictObject({ min: z.number().min(0), max: z.number().max(600_000), seed })
+    .refine((range) => range.min <= range.max, 'min is above max')
+    .optional(),
 });
 /** A lasting trouble as a caller writes it: a rate limit, failures by chance, an outage, slow answers. */
 export type Weather = z.input<typeof weatherSchema>;
-type ActiveWeather = z.output<typeof weatherSchema>;
 
 /** How a call is refused without any work. */
 interface Refusal {
@@ -164,87 +141,69 @@ interface Refusal {
 }
 
 /** What the weather does to one call before it is answered. */
-type WeatherVerdict = { kind: 'pass' } | { kind: 'cut' } | { kind: 'hang' } | { kind: 'refuse'; refusal: Refusal };
-
-/** What the weather must know of a call. */
-interface WeatherCall {
-  path: string;
-  /** When it arrived, in milliseconds of `performance.now()`. */
-  atMs: number;
-  /** The private key; undefined when the key presented opens nothing. */
-  privateKey: string | undefined;
-}
-
-/** The trouble that lasts until it is replaced. */
-export interface WeatherStation {
-  /** Replaces the weather and starts its windows and its chances anew; throws when it is not well-formed. */
-  replace(weather: Weather): void;
-  /** Decides about a call: outage first, then the rate limit, then failures by chance. */
-  judge(call: WeatherCall): WeatherVerdict;
-  /** How much later this call is answered, whatever the answer is. */
-  drawLatencyMs(path: string): number;
-}
+type WeatherVerdict = { kind: 'pass' | 'cut' | 'hang' } | { kind: 'refuse'; refusal: Refusal };
 
 const SECOND_MS = 1_000;
 const PASS: WeatherVerdict = { kind: 'pass' };
 
-interface Mood {
-  weather: ActiveWeather;
-  windows: Map<string, SlidingWindow>;
-  drawRefusal(): number;
-  drawLatency(): number;
+/** The trouble that lasts until it is replaced; fair at first. */
+export class WeatherStation {
+  #weather: z.output<typeof weatherSchema> = {};
+  #windows = new Map<string, SlidingWindow>();
+  #drawRefusal = createSeededRandom(0);
+  #drawLatency = createSeededRandom(0);
+
+  /** Replaces the weather and starts its windows and its chances anew; throws when it is not well-formed. */
+  replace(weather: Weather): void {
+    this.#weather = weatherSchema.parse(weather);
+    this.#windows = new Map();
+    this.#drawRefusal = createSeededRandom(this.#weather.refuse?.seed ?? 0);
+    this.#drawLatency = createSeededRandom(this.#weather.latencyMs?.seed ?? 0);
+  }
+
+  /**
+   * Decides about a call that arrived at `atMs` (of `performance.now()`): outage first, then the rate limit, then failures by chance. A key
+   * that opens nothing has no limit.
+   */
+  judge({ path, atMs, privateKey }: { path: string; atMs: number; privateKey: string | undefined }): WeatherVerdict {
+    if (!this.#isMeant(path)) return PASS;
+    const status = this.#weather.outage?.status;
+    if (status === 'cut' || status === 'hang') return { kind: status };
+    if (status !== undefined) return { kind: 'refuse', refusal: { status, message: 'The service has an outage.' } };
+    const limited = this.#judgeLimit(atMs, privateKey);
+    return limited.kind === 'pass' ? this.#judgeChance() : limited;
+  }
+
+  /** How much later this call is answered, whatever the answer is. */
+  drawLatencyMs(path: string): number {
+    const { latencyMs } = this.#weather;
+    if (!latencyMs || !this.#isMeant(path)) return 0;
+    return latencyMs.min + this.#drawLatency() * (latencyMs.max - latencyMs.min);
+  }
+
+  #isMeant(path: string): boolean {
+    return this.#weather.path === undefined || this.#weather.path === path;
+  }
+
+  /** A call that is let through counts in the window whatever becomes of it later; a refused one does not. */
+  #judgeLimit(atMs: number, privateKey: string | undefined): WeatherVerdict {
+    const { limit } = this.#weather;
+    if (!limit || privateKey === undefined) return PASS;
+    const window = this.#windows.get(privateKey) ?? new SlidingWindow(limit.perSecond, SECOND_MS);
+    this.#windows.set(privateKey, window);
+    const waitMs = window.take(atMs);
+    if (waitMs === 0) return PASS;
+    const retryAfter = limit.retryAfter ? String(Math.ceil(waitMs / SECOND_MS)) : undefined;
+    return { kind: 'refuse', refusal: { status: 429, message: 'Too many requests.', retryAfter } };
+  }
+
+  #judgeChance(): WeatherVerdict {
+    const { refuse } = this.#weather;
+    if (!refuse || this.#drawRefusal() >= refuse.share) return PASS;
+    const { status, retryAfter } = refuse;
+    return { kind: 'refuse', refusal: { status, retryAfter, message: 'Refused by chance.' } };
+  }
 }
-
-const toMood = (weather: ActiveWeather): Mood => ({
-  weather,
-  windows: new Map(),
-  drawRefusal: createSeededRandom(weather.refuse?.seed ?? 0),
-  drawLatency: createSeededRandom(weather.latencyMs?.seed ?? 0),
-});
-
-const judgeOutage = (outage: NonNullable<ActiveWeather['outage']>): WeatherVerdict => {
-  if (outage.status === 'cut' || outage.status === 'hang') return { kind: outage.status };
-  return { kind: 'refuse', refusal: { status: outage.status, message: 'The service has an outage.' } };
-};
-
-/** A call that is let through counts in the window whatever becomes of it later; a refused one does not. */
-const judgeLimit = ({ weather: { limit }, windows }: Mood, call: WeatherCall): WeatherVerdict => {
-  if (!limit || call.privateKey === undefined) return PASS;
-  const window = windows.get(call.privateKey) ?? createSlidingWindow(limit.perSecond, SECOND_MS);
-  windows.set(call.privateKey, window);
-  const waitMs = window.take(call.atMs);
-  if (waitMs === 0) return PASS;
-  const retryAfter = limit.retryAfter ? String(Math.ceil(waitMs / SECOND_MS)) : undefined;
-  return { kind: 'refuse', refusal: { status: 429, message: 'Too many requests.', retryAfter } };
-};
-
-const judgeChance = ({ weather: { refuse }, drawRefusal }: Mood): WeatherVerdict => {
-  if (!refuse || drawRefusal() >= refuse.share) return PASS;
-  const { status, retryAfter } = refuse;
-  return { kind: 'refuse', refusal: { status, retryAfter, message: 'Refused by chance.' } };
-};
-
-/** Creates a station with fair weather. */
-export const createWeatherStation = (): WeatherStation => {
-  let mood = toMood({});
-  const isMeant = (path: string): boolean => mood.weather.path === undefined || mood.weather.path === path;
-  return {
-    replace: (weather) => {
-      mood = toMood(weatherSchema.parse(weather));
-    },
-    judge: (call) => {
-      if (!isMeant(call.path)) return PASS;
-      if (mood.weather.outage) return judgeOutage(mood.weather.outage);
-      const limited = judgeLimit(mood, call);
-      return limited.kind === 'pass' ? judgeChance(mood) : limited;
-    },
-    drawLatencyMs: (path) => {
-      const { latencyMs } = mood.weather;
-      if (!latencyMs || !isMeant(path)) return 0;
-      return latencyMs.min + mood.drawLatency() * (latencyMs.max - latencyMs.min);
-    },
-  };
-};
 
 const TRICKLE_MS = 200;
 const PIECE_BYTES = 65_536;
@@ -346,9 +305,6 @@ const playFault = async (context: Call, fault: ActiveFault, work: () => Promise<
   }
 };
 
-const findPrivateKey = (context: Call): string | undefined =>
-  context.var.owner?.kind === 'private' ? readPresentedKey(context.req.header('authorization'))?.key : undefined;
-
 const meetWeather = async (context: Call, verdict: WeatherVerdict, work: () => Promise<void>): Promise<void> => {
   if (verdict.kind === 'pass') await work();
   else if (verdict.kind === 'refuse') context.res = toRefusal(context, verdict.refusal);
@@ -367,9 +323,24 @@ export const applyTrouble = (service: { faults: FaultScript; weather: WeatherSta
     const { path, method, atMs, searchName } = entry;
     const fault = service.faults.take({ path, method, name: searchName ?? undefined });
     if (fault) return playFault(context, fault, next);
-    const verdict = service.weather.judge({ path, atMs, privateKey: findPrivateKey(context) });
+    const verdict = service.weather.judge({ path, atMs, privateKey: context.var.privateKey });
     const latencyMs = service.weather.drawLatencyMs(path);
     await meetWeather(context, verdict, next);
     if (latencyMs > 0) await delay(latencyMs, undefined, { ref: false });
     return undefined;
   });
+
+/** Adds the controls of faults and weather. */
+export const addTroubleControls = (
+  app: Hono<CallEnv>,
+  { faults, weather }: { faults: FaultScript; weather: WeatherStation },
+): void => {
+  addControl(app, 'faults', z.array(faultSchema), (context, order) => {
+    faults.replace(order);
+    return context.body(null, 204);
+  });
+  addControl(app, 'weather', weatherSchema, (context, order) => {
+    weather.replace(order);
+    return context.body(null, 204);
+  });
+};

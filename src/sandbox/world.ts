@@ -221,23 +221,11 @@ export const rankingSchema = z.strictObject({
   shuffleSeed: z.number().int().optional(),
   scoreNoise: z.number().min(0).max(1).optional(),
 });
-/** Disturbances of rank and score that carry no meaning. */
-export interface Ranking {
-  shuffleSeed?: number | undefined;
-  scoreNoise?: number | undefined;
-}
-
 /** Everything the sandbox knows: listed parties, the dossiers of its main organisation, and how it ranks. */
 export interface SandboxWorld {
   watchlist: readonly WatchlistEntry[];
   dossiers: readonly SandboxDossier[];
-  ranking?: Ranking;
-}
-
-/** Where `loadWorld` finds its input. */
-export interface WorldPaths {
-  watchlists: readonly string[];
-  dossiers?: string;
+  ranking?: z.infer<typeof rankingSchema>;
 }
 
 const KNOWN_FORMATS =
@@ -275,7 +263,7 @@ const readWatchlist = async (path: string): Promise<WatchlistEntry[]> => {
 };
 
 /** Reads watchlists and dossiers from files; throws an Error that names the path and the known formats. */
-export async function loadWorld(paths: WorldPaths): Promise<SandboxWorld> {
+export async function loadWorld(paths: { watchlists: readonly string[]; dossiers?: string }): Promise<SandboxWorld> {
   const lists = await Promise.all(paths.watchlists.map(readWatchlist));
   const dossiers = paths.dossiers === undefined ? [] : await readJson(paths.dossiers, z.array(sandboxDossierSchema));
   return { watchlist: lists.flat(), dossiers };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { LedgerEntry } from '../../src/sandbox/ledger.js';
+import type { LedgerEntry } from '../../src/sandbox/calls.js';
 import type { Database } from '../../src/store/database/database.js';
 
 /** What is wrong with the reports of one site, and what tells them from those of another. */

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { RunSummary } from '../../src/runs/run-summary.js';
-import type { LedgerEntry } from '../../src/sandbox/ledger.js';
+import type { LedgerEntry } from '../../src/sandbox/calls.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import type { SandboxWorld } from '../../src/sandbox/world.js';
 import type { Database } from '../../src/store/database/database.js';

@@ -1,6 +1,6 @@
 import { varyName } from '../../src/runs/checks/sample.js';
 import { createSearch, type SearchResult } from '../../src/sandbox/search-watchlist.js';
-import type { Ranking, SandboxWorld, WatchlistEntry } from '../../src/sandbox/world.js';
+import type { SandboxWorld, WatchlistEntry } from '../../src/sandbox/world.js';
 
 /** A list as it is in one night; `placeOf` says by id who of the published list an entry is, whatever its id and name are now. */
 interface KnownList {
@@ -61,7 +61,7 @@ export function makeListVariants(list: readonly WatchlistEntry[], random: () => 
   ];
 }
 
-const toList = (placed: readonly Placed[], ranking: Ranking = {}): KnownList => ({
+const toList = (placed: readonly Placed[], ranking: SandboxWorld['ranking'] = {}): KnownList => ({
   world: { watchlist: placed.map(([, entry]) => entry), dossiers: [], ranking },
   placeOf: new Map(placed.map(([place, { id }]) => [id, place])),
 });

@@ -1,6 +1,8 @@
-import { createSeededRandom, type Random } from '../../src/sandbox/trouble.js';
-import type { Ranking, WatchlistEntry } from '../../src/sandbox/world.js';
+import { createSeededRandom } from '../../src/sandbox/trouble.js';
+import type { SandboxWorld, WatchlistEntry } from '../../src/sandbox/world.js';
 import type { ModelAlert, PartyRecord, Reliance, RosterRow, Verdict } from './state-model.js';
+
+type Random = ReturnType<typeof createSeededRandom>;
 
 /** One night as it happens outside the product. */
 export interface WorldNight {
@@ -9,7 +11,7 @@ export interface WorldNight {
   watchlist: readonly WatchlistEntry[];
   /** Names whose searches fail all night, with the status that they get. */
   failing: ReadonlyMap<string, number>;
-  ranking: Ranking;
+  ranking: NonNullable<SandboxWorld['ranking']>;
   /** The setting of that name: another than the night before means that settings were accepted. */
   scoreStep: number;
 }

@@ -5,8 +5,7 @@ import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { createService } from '../../../src/sandbox/service.js';
-import { createApp, startSandbox } from '../../../src/sandbox/start-sandbox.js';
+import { createApp, createService, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 

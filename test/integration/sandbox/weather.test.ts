@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { LedgerEntry } from '../../../src/sandbox/ledger.js';
+import type { LedgerEntry } from '../../../src/sandbox/calls.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { printFigure } from '../../helpers/figures.js';
 import { dossier, listed } from '../../unit/sandbox/world-samples.js';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { createFaultScript, type Fault } from '../../../src/sandbox/trouble.js';
+import { type Fault, FaultScript } from '../../../src/sandbox/trouble.js';
 
 const search = (name: string) => ({ path: '/aml/search', method: 'POST', name });
 const list = { path: '/dossiers', method: 'GET' };
 
 describe('a fault script', () => {
   it('plays faults in order, each as often as it says', () => {
-    const script = createFaultScript();
+    const script = new FaultScript();
     script.replace([{ status: 503, times: 2 }, { delayMs: 5 }]);
     const taken = [1, 2, 3, 4].map(() => script.take(search('A')));
     expect(taken.map((fault) => fault && ('status' in fault ? fault.status : 'delay'))).toEqual([
@@ -18,7 +18,7 @@ describe('a fault script', () => {
   });
 
   it('passes over faults for other paths and names and keeps their place', () => {
-    const script = createFaultScript();
+    const script = new FaultScript();
     script.replace([{ status: 500, path: '/dossiers' }, { status: 429, name: 'B' }, { status: 503 }]);
     expect(script.take(search('A'))).toMatchObject({ status: 503 });
     expect(script.take(search('A'))).toBeUndefined();
@@ -27,14 +27,14 @@ describe('a fault script', () => {
   });
 
   it('tells operations of one path apart by their method', () => {
-    const script = createFaultScript();
+    const script = new FaultScript();
     script.replace([{ status: 503, path: '/dossiers', method: 'POST' }]);
     expect(script.take(list)).toBeUndefined();
     expect(script.take({ ...list, method: 'POST' })).toMatchObject({ status: 503 });
   });
 
   it('begins after the further calls it was told to let pass', () => {
-    const script = createFaultScript();
+    const script = new FaultScript();
     script.replace([{ status: 402, afterCalls: 2, path: '/aml/search' }]);
     expect(script.take(list)).toBeUndefined();
     expect([1, 2, 3, 4].map(() => script.take(search('A')) !== undefined)).toEqual([false, false, true, false]);
@@ -48,6 +48,6 @@ describe('a fault script', () => {
     { status: 503, times: 0 },
     { status: 503, path: 'aml/search' },
   ])('refuses %o, which is none', (fault) => {
-    expect(() => createFaultScript().replace([fault])).toThrow();
+    expect(() => new FaultScript().replace([fault])).toThrow();
   });
 });

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { createLedger } from '../../../src/sandbox/ledger.js';
+import { Ledger } from '../../../src/sandbox/calls.js';
 
 it('a ledger keeps the last 100,000 calls and counts all of them, under a bounded number of counters', () => {
-  const ledger = createLedger();
+  const ledger = new Ledger();
   const arrival = { time: '2026-01-01T00:00:00.000Z', atMs: 1 };
   const call = {
     ...arrival,

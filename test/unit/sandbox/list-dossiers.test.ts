@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createDossierList, type ListDossiers } from '../../../src/sandbox/dossier-book.js';
+import { createDossierList } from '../../../src/sandbox/dossier-book.js';
 import { dossier } from './world-samples.js';
+
+type ListDossiers = ReturnType<typeof createDossierList>;
 
 const idsOf = (list: ListDossiers, query: Record<string, string>): string[] => {
   const page = list(query);

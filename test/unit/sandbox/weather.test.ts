@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { createSeededRandom, createWeatherStation, type Weather } from '../../../src/sandbox/trouble.js';
+import { createSeededRandom, type Weather, WeatherStation } from '../../../src/sandbox/trouble.js';
 
 const call = (atMs = 0, privateKey: string | undefined = 'key', path = '/aml/search') => ({ path, atMs, privateKey });
 const stationWith = (weather: Weather) => {
-  const station = createWeatherStation();
+  const station = new WeatherStation();
   station.replace(weather);
   return station;
 };
 
 describe('the weather', () => {
   it('lets every call pass at once while it is fair', () => {
-    const station = createWeatherStation();
+    const station = new WeatherStation();
     expect(station.judge(call())).toEqual({ kind: 'pass' });
     expect(station.drawLatencyMs('/aml/search')).toBe(0);
   });
