@@ -136,38 +136,25 @@ const toOutcomeWord = (error: unknown): AttemptEnd['outcome'] => {
 // Probes are at most 20 seconds apart, and one at a time.
 const longestProbeMs = 20_000;
 
-/** Makes one attempt and tells the observers of it, before and after; throws what the transport throws. */
-const sendObserved = async <T>(
-  parts: AttemptParts,
-  operation: Operation<T>,
-  {
-    attempt,
-    authorization,
-    turn,
-  }: { attempt: number; authorization: string | undefined; turn: Pick<Turn, 'isProbe' | 'mayLeave'> },
+/** An attempt that the observers have been told of; `end` tells them how it ended. */
+const beginAttempt = (
+  { clock, observer }: Pick<AttemptParts, 'clock' | 'observer'>,
+  { name, method, path: whole, route: path = whole }: Operation<unknown>,
+  attempt: number,
   options: CallOptions,
-): Promise<Answer<T>> => {
-  const { transport, clock, observer } = parts;
-  const { name, method, path, route = path } = operation;
-  const told: Attempt = { operation: name, method, path: route, attempt, startedAt: clock.now() };
+): { trace: ExchangeTrace; end: (outcome: AttemptEnd['outcome']) => void } => {
+  const told: Attempt = { operation: name, method, path, attempt, startedAt: clock.now() };
   const trace: ExchangeTrace = { isSent: false, status: null, bytes: 0, requestId: undefined, servedAt: undefined };
-  const end = (outcome: AttemptEnd['outcome']): void => {
-    const ended: AttemptEnd = { endedAt: clock.now(), outcome, ...trace };
-    observer?.ended?.(told, ended);
-    options.observer?.ended?.(told, ended);
-  };
   observer?.started?.(told);
   options.observer?.started?.(told);
-  const wantedMs = options.timeoutMs ?? parts.timeoutMs;
-  const timeoutMs = turn.isProbe ? Math.min(wantedMs, longestProbeMs) : wantedMs;
-  const { signal, headers } = options;
-  const exchange = { authorization, timeoutMs, headers, signal, trace, mayLeave: () => turn.mayLeave() };
-  const answer = await transport.send(operation, exchange).catch((error: unknown) => {
-    end(toOutcomeWord(error));
-    throw error;
-  });
-  end('ok');
-  return { ...answer, attempts: attempt };
+  return {
+    trace,
+    end: (outcome) => {
+      const ended: AttemptEnd = { endedAt: clock.now(), outcome, ...trace };
+      observer?.ended?.(told, ended);
+      options.observer?.ended?.(told, ended);
+    },
+  };
 };
 
 /** What calls are made of; `timeoutMs` is the total deadline of an attempt where the call names none. */
@@ -232,11 +219,19 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
     await options.observer?.leaving?.(operation.name);
     // A pause, an outage or a wish to stop that came meanwhile holds the request back.
     const mayLeave = (): boolean => !waiting.aborted && turn.mayLeave();
+    const wantedMs = options.timeoutMs ?? settings.timeoutMs;
     try {
-      const sending = { attempt, authorization, turn: { isProbe: turn.isProbe, mayLeave } };
-      const answer = await sendObserved(settings, operation, sending, options);
+      const { trace, end } = beginAttempt(settings, operation, attempt, options);
+      const timeoutMs = turn.isProbe ? Math.min(wantedMs, longestProbeMs) : wantedMs;
+      const { signal, headers } = options;
+      const exchange = { authorization, timeoutMs, headers, signal, trace, mayLeave };
+      const answer = await settings.transport.send(operation, exchange).catch((error: unknown) => {
+        end(toOutcomeWord(error));
+        throw error;
+      });
+      end('ok');
       turn.judge({ reachability: 'there', isRefusedForPace: false, pauseMs: 0 });
-      return { answer };
+      return { answer: { ...answer, attempts: attempt } };
     } catch (error) {
       if (error instanceof HeldBackError) return 'held_back';
       const { maxRetries } = options;
@@ -244,7 +239,7 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
       const decision = decideRetry({ error, attempt: tries, rule: operation.retry }, most, random);
       const { isRefusedForPace, isPauseForAll, delayMs } = decision;
       // Who allows less time than is usual learns nothing about the service when it is over.
-      const isHasty = error instanceof TimeoutError && (options.timeoutMs ?? settings.timeoutMs) < settings.timeoutMs;
+      const isHasty = error instanceof TimeoutError && wantedMs < settings.timeoutMs;
       const reachability = isHasty ? 'unknown' : decision.reachability;
       // Before the turn ends, or the next caller would slip past the pause.
       const { isOutage } = turn.judge({ reachability, isRefusedForPace, pauseMs: isPauseForAll ? delayMs : 0 });

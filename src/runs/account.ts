@@ -13,7 +13,7 @@ import {
 } from '../store/organisations.js';
 import { noteRunKey, setRunAccount } from '../store/runs.js';
 import type { RunMode } from '../vocabulary.js';
-import { haltedOr, OtherAccount, RunHalted, toAccountHalt, toSignalHalt } from './halt.js';
+import { OtherAccount, RunHalted, requireHalt, toAccountHalt, toSignalHalt } from './halt.js';
 import type { RosterScope } from './roster-scope.js';
 import { outlastOutage, type Patience } from './screening/outages.js';
 import type { RunSession } from './session.js';
@@ -142,8 +142,9 @@ export async function findKnownAccount(
   { outage, signal }: Pick<Patience, 'outage' | 'signal'>,
 ): Promise<KnownAccount> {
   const either = followSignals(signal, [outage.signal]);
-  const asking = identifyAccount(workplace, scope.organisation, client, either.signal);
-  const account = await haltedOr(asking).finally(either.clear);
+  const account = await identifyAccount(workplace, scope.organisation, client, either.signal)
+    .catch(requireHalt)
+    .finally(either.clear);
   if (!(account instanceof RunHalted)) {
     requireBudget(workplace, account.isTest ? 'test' : 'live');
     return toKnownAccount(account);

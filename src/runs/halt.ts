@@ -12,14 +12,10 @@ export class RunHalted extends NightscreenError {
   }
 }
 
-/** The result, or the RunHalted that ended the work; anything else is thrown on. */
-export async function haltedOr<T>(work: Promise<T>): Promise<T | RunHalted> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof RunHalted) return error;
-    throw error;
-  }
+/** The halt that ended the work; anything else is thrown on. */
+export function requireHalt(error: unknown): RunHalted {
+  if (error instanceof RunHalted) return error;
+  throw error;
 }
 
 /** The halt of a run whose account the service refuses: key rejected, out of funds, role or plan. */

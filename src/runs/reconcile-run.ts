@@ -21,7 +21,7 @@ import { closeRun, setRunAccount, toRunId } from '../store/runs.js';
 import { reportAndMail } from './mail/deliver.js';
 import { queueReportOf } from './mail/queue.js';
 import { type ReconciliationCounts, type RunSummary, toRunSummary } from './run-summary.js';
-import { openOrganisation, type RunSession, withRepeatedLease, withRun } from './session.js';
+import { openOrganisation, type RunSession, withLeasedRun } from './session.js';
 import type { Workplace } from './workplace.js';
 
 /** How old the sweep may be that a comparison relies on: a night and a half. */
@@ -159,8 +159,13 @@ export async function runReconciliation(
     mode: sweep.isTest ? 'test' : 'live',
     selection: null,
   } as const;
-  const summary = await withRepeatedLease(workplace, `reconcile/${organisation.name}`, signal, (held) =>
-    withRun(workplace, held, request, (session) => reconcileAll(session, sweep.accountId, { names, writeReport })),
+  const leaseKey = `reconcile/${organisation.name}`;
+  const summary = await withLeasedRun(
+    workplace,
+    leaseKey,
+    signal,
+    async () => request,
+    (session) => reconcileAll(session, sweep.accountId, { names, writeReport }),
   );
   return reportAndMail(workplace, summary, { hasReport: true, writeReport }, signal);
 }

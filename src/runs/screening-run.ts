@@ -1,10 +1,11 @@
 import type { Client } from '../client/client.js';
+import type { Account } from '../store/organisations.js';
 import { hasBegun } from '../store/plan.js';
 import { readListCap } from '../store/responses.js';
 import { isTooLargeToAddUp, setRunStage } from '../store/runs.js';
-import { awaitAccount, findKnownAccount, type KnownAccount, requireBudget, toKnownAccount } from './account.js';
+import { awaitAccount, findKnownAccount, requireBudget, toKnownAccount } from './account.js';
 import { closeDeadChecks } from './checks/check.js';
-import { haltedOr, OtherAccount } from './halt.js';
+import { requireHalt } from './halt.js';
 import { importRoster } from './import/import-run.js';
 import { reportAndMail } from './mail/deliver.js';
 import { openImportedRoster, openRosterScope } from './roster-scope.js';
@@ -14,11 +15,11 @@ import { finishScreening } from './screening/close.js';
 import { reuseAnswers } from './screening/commit.js';
 import { fetchDetails } from './screening/details.js';
 import { watchCriticalChanges } from './screening/early-warnings.js';
-import { watchOutage } from './screening/outages.js';
-import { withinBudget } from './screening/plan.js';
+import { type OutageWatch, watchOutage } from './screening/outages.js';
+import { openAllowance } from './screening/plan.js';
 import { screenTasks } from './screening/screen-tasks.js';
 import { planOrResume, type ScreeningOptions, type ScreeningPart, toRequest } from './screening-request.js';
-import { type RunSession, recordKeys, withRepeatedLease, withRun } from './session.js';
+import { type HeldLease, type RunRequest, type RunSession, recordKeys, withLeasedRun } from './session.js';
 import { requireAcceptedSettings } from './settings-acceptance.js';
 import { readWebhookKeys, sendStatesAfterRun } from './status.js';
 import type { Workplace } from './workplace.js';
@@ -41,24 +42,20 @@ export async function runScreening(
   const scope = await open(workplace, options.roster.name);
   const settingsRecordId = await requireAcceptedSettings(workplace, scope);
   await closeDeadChecks(workplace);
-  const summary = await withRepeatedLease(workplace, scope.leaseKey, signal, async (held) => {
-    const outage = watchOutage(workplace, client, startedAt);
-    const screenAs = (known: KnownAccount): Promise<RunSummary> => {
-      const request = { ...toRequest(workplace, options, scope, known), settingsRecordId };
-      const part = { ...options, known, outage, rosterId: scope.rosterId };
-      return withRun(workplace, held, request, (session) => screenRoster(session, client, part));
-    };
-    try {
-      const known = await findKnownAccount(workplace, scope, client, { outage, signal: held.signal });
-      return await screenAs(known).catch((error: unknown) => {
-        if (!(error instanceof OtherAccount)) throw error;
-        // The key is of another account than the open run's, which is therefore not resumed.
-        return screenAs(toKnownAccount(error.account));
-      });
-    } finally {
-      outage.close();
-    }
-  });
+  let outage: OutageWatch | undefined;
+  let part: ScreeningPart;
+  const findRequest = async (held: HeldLease, other: Account | null): Promise<RunRequest> => {
+    outage?.close();
+    outage = watchOutage(workplace, client, startedAt);
+    const known = other
+      ? toKnownAccount(other)
+      : await findKnownAccount(workplace, scope, client, { outage, signal: held.signal });
+    part = { ...options, known, outage, rosterId: scope.rosterId };
+    return { ...toRequest(workplace, options, scope, known), settingsRecordId };
+  };
+  const summary = await withLeasedRun(workplace, scope.leaseKey, signal, findRequest, (session) =>
+    screenRoster(session, client, part),
+  ).finally(() => outage?.close());
   await sendStatesAfterRun(workplace, summary.runId, signal);
   const hasReport = summary.state !== 'unbalanced';
   return reportAndMail(workplace, summary, { hasReport, writeReport: options.writeReport }, signal);
@@ -73,7 +70,7 @@ async function screenRoster(session: RunSession, client: Client, part: Screening
     const keepsFormer = part.kind !== 'onboard';
     await importRoster(session, part.roster, part.rosterId, { acceptRoster: part.acceptRoster, keepsFormer });
   }
-  const halted = await haltedOr(planAndSearch(session, client, part));
+  const halted = await planAndSearch(session, client, part).catch(requireHalt);
   if (halted?.code === 'signal' && (await isTooLargeToAddUp(workplace.database, run.runId))) throw halted;
   return finishScreening(session, halted, { isReported: part.writeReport });
 }
@@ -94,12 +91,11 @@ async function planAndSearch(session: RunSession, client: Client, part: Screenin
     if (account.accountId !== plannedFor && !isBegun) await planOrResume(session, account.accountId, part);
     const watched = { ...account, listCap: await readListCap(workplace.database, account.accountId) };
     await reuseAnswers(session, watched);
-    await withinBudget(session, account.accountId, part.maxSearches, async (allowance) => {
-      const { session } = allowance;
-      if (!(await openCanaries(session, client, { ...patience, signal: session.signal }))) return;
+    const allowance = await openAllowance(session, account.accountId, part.maxSearches);
+    if (allowance && (await openCanaries(allowance.session, client, patience))) {
       await screenTasks({ client, account: watched, outage, ...allowance });
-      await session.write((transaction) => setRunStage(transaction, run.runId, 'screened'));
-    });
+      await allowance.session.write((transaction) => setRunStage(transaction, run.runId, 'screened'));
+    }
     // From here on nobody waits for the service.
     outage.close();
     await fetchDetails(session, client, account.accountId);

@@ -16,7 +16,7 @@ import {
   waitForLease,
 } from '../store/leases.js';
 import { markInFlightUnknown } from '../store/ledger.js';
-import { ensureOrganisation, type Organisation } from '../store/organisations.js';
+import { type Account, ensureOrganisation, type Organisation } from '../store/organisations.js';
 import { saveRosterAcceptance } from '../store/roster-imports.js';
 import { clearStaging } from '../store/roster-staging.js';
 import { computeRunSums, countFound } from '../store/run-sums.js';
@@ -98,68 +98,87 @@ export async function withLease<T>(
 }
 
 /**
- * `withLease` for work that continues from what is stored: it starts again, under a new lease, when a database server that crashed left
- * undecided whether a commit took place.
+ * Does `work` as a run under its lease: goes on with the open run or begins a new one. A new run that ConfigError or RosterError refuses is
+ * closed as `refused`; any other error leaves the run resumable. `findRequest` is asked again where the key turns out to be of another
+ * account than the open run's, and all starts again, under a new lease, when a database server that crashed left undecided whether a commit
+ * took place. Throws as `withLease` does.
  */
-export async function withRepeatedLease<T>(
+export async function withLeasedRun<T>(
   workplace: Workplace,
   leaseKey: string,
   signal: AbortSignal,
-  work: (held: HeldLease) => Promise<T>,
+  findRequest: (held: HeldLease, other: Account | null) => Promise<RunRequest>,
+  work: (session: RunSession) => Promise<T>,
 ): Promise<T> {
+  const { database, clock, owner } = workplace;
+  let kept: KeptLease | null = null;
+  let other: Account | null = null;
   for (;;) {
     try {
-      return await withLease(workplace, leaseKey, signal, work);
+      kept ??= keepLease(database, await waitForLease(database, clock, leaseKey, owner, leaseTtlMs, signal), signal);
+      const session = await openSession(workplace, kept, await findRequest(kept, other));
+      const result = await work(session).catch((error: unknown) => closeFailed(session, error));
+      await kept.release();
+      return result;
     } catch (error) {
-      const isUndecided = error instanceof DatabaseError && error.code === 'commit_undecided';
-      if (!isUndecided || signal.aborted) throw error;
+      if (error instanceof OtherAccount) {
+        other = error.account;
+        continue;
+      }
+      const named = kept ? await leaveLease(database, kept, error) : error;
+      const isUndecided = named instanceof DatabaseError && named.code === 'commit_undecided';
+      if (!isUndecided || signal.aborted) throw named;
+      [kept, other] = [null, null];
       const message = `${leaseKey} continues from what is stored: the database server crashed during a commit, which may or may not have taken place`;
       workplace.tell({ kind: 'warning', runId: null, code: 'commit_undecided', message });
     }
   }
 }
 
-/**
- * Does `work` as a run: goes on with the open run or begins a new one. A new run that ConfigError or RosterError refuses is closed as
- * `refused`; any other error leaves the run resumable.
- */
+/** Does `work` as a run under a lease that is held already. */
 export async function withRun<T>(
   workplace: Workplace,
   held: HeldLease,
   request: RunRequest,
   work: (session: RunSession) => Promise<T>,
 ): Promise<T> {
+  const session = await openSession(workplace, held, request);
+  return work(session).catch((error: unknown) => closeFailed(session, error));
+}
+
+async function openSession(workplace: Workplace, held: HeldLease, request: RunRequest): Promise<RunSession> {
+  const { lease, signal } = held;
   const watch = watchWrites(workplace.tell);
   const write: RunSession['write'] = (work) =>
     watch(
       workplace.database.transaction(async (transaction) => {
-        await assertLease(transaction, held.lease);
+        await assertLease(transaction, lease);
         return work(transaction);
       }),
     );
-  const run = await openRun(workplace, held.lease, request, write);
+  const run = await openRun(workplace, lease, request, write);
   const { organisation, roster } = request;
-  const session = { ...held, workplace, organisation, roster, run, runId: toRunId(run), write };
-  const isResumed = run.resumed > 0;
-  const { runId } = session;
-  const found = isResumed ? { found: await countFound(workplace.database, run.runId) } : {};
-  workplace.tell({ kind: 'run_started', runId, runKind: run.kind, roster, resumed: isResumed, ...found });
-  try {
-    return await work(session);
-  } catch (error) {
-    if (error instanceof ConfigError || error instanceof RosterError) {
-      const state = isResumed ? 'stopped' : 'refused';
-      // Where the database has gone away as well, why the work failed matters more.
-      await close(session, state, error.message).catch(passUnlessDatabase);
-    } else if (isWish(session.signal, error)) {
-      await close(session, 'stopped', 'stopped on request before its first search; the run can be resumed', 'signal');
-    } else if (error instanceof RunHalted) {
-      await close(session, 'stopped', error.message, error.code);
-    } else if (error instanceof OtherAccount) {
-      await close(session, 'stopped', error.message, 'account');
-    }
-    throw error;
+  const runId = toRunId(run);
+  const resumed = run.resumed > 0;
+  const found = resumed ? { found: await countFound(workplace.database, run.runId) } : {};
+  workplace.tell({ kind: 'run_started', runId, runKind: run.kind, roster, resumed, ...found });
+  return { lease, signal, workplace, organisation, roster, run, runId, write };
+}
+
+/** Closes a run whose work has failed, as the error asks for, and throws that on. */
+async function closeFailed(session: RunSession, error: unknown): Promise<never> {
+  if (error instanceof ConfigError || error instanceof RosterError) {
+    const state = session.run.resumed > 0 ? 'stopped' : 'refused';
+    // Where the database has gone away as well, why the work failed matters more.
+    await close(session, state, error.message).catch(passUnlessDatabase);
+  } else if (isWish(session.signal, error)) {
+    await close(session, 'stopped', 'stopped on request before its first search; the run can be resumed', 'signal');
+  } else if (error instanceof RunHalted) {
+    await close(session, 'stopped', error.message, error.code);
+  } else if (error instanceof OtherAccount) {
+    await close(session, 'stopped', error.message, 'account');
   }
+  throw error;
 }
 
 /** Whether somebody asked to stop, and neither a lost lease nor a fault of ours ended the run. */
@@ -346,17 +365,22 @@ export async function underLease<T>(
   signal: AbortSignal,
   work: (held: HeldLease) => Promise<T>,
 ): Promise<T> {
-  const kept = keepLease(database, lease);
+  const kept = keepLease(database, lease, signal);
   try {
-    const result = await work({ lease, signal: AbortSignal.any([signal, kept.signal]) });
+    const result = await work(kept);
     await kept.release();
     return result;
   } catch (error) {
-    const named = await nameNewOwner(database, lease, error);
-    // What cannot be freed expires; why the work failed matters more.
-    await kept.release().catch(() => undefined);
-    throw named;
+    throw await leaveLease(database, kept, error);
   }
+}
+
+/** Frees the lease of work that failed; gives the error that says why it did. */
+async function leaveLease(database: Database, kept: KeptLease, error: unknown): Promise<unknown> {
+  const named = await nameNewOwner(database, kept.lease, error);
+  // What cannot be freed expires; why the work failed matters more.
+  await kept.release().catch(() => undefined);
+  return named;
 }
 
 // Connections that ended while the process slept are found out one by one.
@@ -381,15 +405,14 @@ async function nameNewOwner(database: Database, lease: Lease, error: unknown): P
 export const leaseTtlMs = 8_000;
 const heartbeatMs = 1_000;
 
-/** A lease kept alive in the background; `signal` is aborted with LeaseLostError when it is lost. */
-interface KeptLease {
-  signal: AbortSignal;
+/** A lease kept alive in the background. */
+interface KeptLease extends HeldLease {
   /** Ends the heartbeat and frees the lease. */
   release(): Promise<void>;
 }
 
-/** Renews the lease every second until it is released. */
-export function keepLease(database: Database, lease: Lease): KeptLease {
+/** Renews the lease every second until it is released; `stop` is aborted when somebody asks to stop. */
+export function keepLease(database: Database, lease: Lease, stop?: AbortSignal): KeptLease {
   const lost = new AbortController();
   let renewal: Promise<void> = Promise.resolve();
   const renew = async (): Promise<void> => {
@@ -408,7 +431,8 @@ export function keepLease(database: Database, lease: Lease): KeptLease {
   }, heartbeatMs);
   timer.unref();
   return {
-    signal: lost.signal,
+    lease,
+    signal: stop ? AbortSignal.any([stop, lost.signal]) : lost.signal,
     release: async () => {
       clearInterval(timer);
       await renewal;

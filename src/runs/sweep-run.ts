@@ -34,14 +34,7 @@ import { queueReportOf } from './mail/queue.js';
 import { type RunSummary, toRunSummary } from './run-summary.js';
 import { outlastOutage, type Patience, watchOutage } from './screening/outages.js';
 import type { Comparison } from './session.js';
-import {
-  openOrganisation,
-  type RunRequest,
-  type RunSession,
-  recordKeys,
-  withRepeatedLease,
-  withRun,
-} from './session.js';
+import { openOrganisation, type RunRequest, type RunSession, recordKeys, withLeasedRun } from './session.js';
 import type { Workplace } from './workplace.js';
 
 /** How a sweep is made. */
@@ -57,27 +50,26 @@ export async function runSweep(workplace: Workplace, options: SweepOptions, sign
   const startedAt = workplace.clock.now();
   const client = workplace.client();
   const organisation = await openOrganisation(workplace);
-  const summary = await withRepeatedLease(workplace, `sweep/${organisation.name}`, signal, (held) =>
-    withRun(workplace, held, toRequest(workplace, organisation), async (session) => {
-      const outage = watchOutage(workplace, client, startedAt);
-      outage.nameRun(session.runId);
-      try {
-        const patience = { clock: workplace.clock, outage, signal: session.signal };
-        const { value: account } = await outlastOutage(patience, (waiting) =>
-          identifyAccount(workplace, organisation, client, waiting),
-        );
-        await session.write((transaction) => noteAccount(transaction, session, account.accountId));
-        const keys = recordKeys(session, client);
-        return await sweepAccount(session, account, patience, options).finally(() => keys.close());
-      } catch (error) {
-        const halt = error instanceof RunHalted ? error : toHalt(error, session.signal);
-        if (!(halt instanceof RunHalted)) throw error;
-        return closeSweep(session, null, { ...nothing, unprovenBecause: halt.message }, 'stopped', options);
-      } finally {
-        outage.close();
-      }
-    }),
-  );
+  const findRequest = async (): Promise<RunRequest> => toRequest(workplace, organisation);
+  const summary = await withLeasedRun(workplace, `sweep/${organisation.name}`, signal, findRequest, async (session) => {
+    const outage = watchOutage(workplace, client, startedAt);
+    outage.nameRun(session.runId);
+    try {
+      const patience = { clock: workplace.clock, outage, signal: session.signal };
+      const { value: account } = await outlastOutage(patience, (waiting) =>
+        identifyAccount(workplace, organisation, client, waiting),
+      );
+      await session.write((transaction) => noteAccount(transaction, session, account.accountId));
+      const keys = recordKeys(session, client);
+      return await sweepAccount(session, account, patience, options).finally(() => keys.close());
+    } catch (error) {
+      const halt = error instanceof RunHalted ? error : toHalt(error, session.signal);
+      if (!(halt instanceof RunHalted)) throw error;
+      return closeSweep(session, null, { ...nothing, unprovenBecause: halt.message }, 'stopped', options);
+    } finally {
+      outage.close();
+    }
+  });
   const hasReport = summary.state !== 'stopped';
   return reportAndMail(workplace, summary, { hasReport, writeReport: options.writeReport }, signal);
 }

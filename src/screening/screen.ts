@@ -30,25 +30,19 @@ export type ScreeningOutcome =
   | { kind: 'aborted' };
 
 /** Makes one search (interface: AML search); never throws for what the service or the network does, only what the ledger's observer throws. */
-export async function screen(aml: Aml, request: ScreeningRequest, options: CallOptions): Promise<ScreeningOutcome> {
-  try {
-    const answer = await aml.search(request, options);
-    return { kind: 'screened', answer: answer.data, body: answer.body };
-  } catch (error) {
-    if (options.signal?.aborted) return { kind: 'aborted' };
-    if (options.waitSignal?.aborted && error === options.waitSignal.reason) return { kind: 'aborted' };
-    if (isHalting(error)) return { kind: 'halted', error };
-    // Ours, not the service's: the ledger could not be written, so nothing may be sent.
-    if (error instanceof StoreError) throw error;
-    if (error instanceof NightscreenError)
-      return {
-        kind: 'failed',
-        reason: toFailureReason(error),
-        isTransient: isTransient(error),
-        isBadAnswer: error instanceof ResponseError && !error.isStandIn,
-      };
-    throw error;
-  }
+export const screen = (aml: Aml, request: ScreeningRequest, options: CallOptions): Promise<ScreeningOutcome> =>
+  aml.search(request, options).then(
+    ({ data, body }) => ({ kind: 'screened', answer: data, body }),
+    (error: unknown) => toOutcome(error, options),
+  );
+
+function toOutcome(error: unknown, { signal, waitSignal }: CallOptions): ScreeningOutcome {
+  if (signal?.aborted || (waitSignal?.aborted && error === waitSignal.reason)) return { kind: 'aborted' };
+  if (isHalting(error)) return { kind: 'halted', error };
+  // What is not the service's is ours: when the ledger could not be written, nothing may be sent.
+  if (!(error instanceof NightscreenError) || error instanceof StoreError) throw error;
+  const isBadAnswer = error instanceof ResponseError && !error.isStandIn;
+  return { kind: 'failed', reason: toFailureReason(error), isTransient: isTransient(error), isBadAnswer };
 }
 
 /** Whether no further call can succeed until somebody acts: key rejected, account out of funds, role or plan. */

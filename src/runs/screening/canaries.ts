@@ -130,7 +130,8 @@ export async function openCanaries(session: RunSession, client: Client, patience
     workplace.tell({ kind: 'warning', runId, code: 'no_canaries', message });
   }
   const occasion = run.resumed > 0 ? 'resumed' : 'start';
-  return askRound(session, client, patience, { occasion, searches: await countDone(session) });
+  const ours = { ...patience, signal: session.signal };
+  return askRound(session, client, ours, { occasion, searches: await countDone(session) });
 }
 
 /** How many searches of the plan have been answered; a round of no control searches does not ask. */

@@ -11,8 +11,8 @@ import { askCanary, openCanaryRounds, recordCanary } from './canaries.js';
 import { commitFailures, commitScreenings, type FinishedSearch } from './commit.js';
 import { assessRun, describeFinding, readBounds } from './hold-run.js';
 import { createAttemptNotes, searchBesidePlan } from './ledger.js';
-import type { WatchedAccount } from './monitoring.js';
-import { type OutageWatch, outlastOutage, type Patience, waitForService } from './outages.js';
+import { outlastOutage, type Patience, waitForService } from './outages.js';
+import type { Allowance } from './plan.js';
 import type { CanaryRounds } from './search-task.js';
 import {
   type AnnouncedTask,
@@ -24,20 +24,6 @@ import {
   searchTask,
 } from './search-task.js';
 
-/** What the searches of a run need. */
-interface SearchPart {
-  session: RunSession;
-  client: Client;
-  account: WatchedAccount;
-  /** Searches after which the run stops, resumable. */
-  maxSearches: number | undefined;
-  /** How many more searches the caps allow at this moment. */
-  readAffordable: () => number;
-  /** A session for the last control searches of a run that the budget has stopped; null when too little is left. */
-  openReserve: () => Promise<RunSession | null>;
-  outage: OutageWatch;
-}
-
 /**
  * Stage: makes every search that remains of the plan, each attempt noted as in flight before it is sent, and commits what came of them in
  * groups. The canaries are asked again after every so many searches and at the end, also when the budget stops the run, and once one has
@@ -46,7 +32,13 @@ interface SearchPart {
  * deadline allows. Throws RunHalted when the account is refused, the service is out of reach for longer, the budget is used up, the limit
  * of searches is reached, or somebody asked to stop; all that was answered is saved by then.
  */
-export async function screenTasks({ maxSearches, readAffordable, openReserve, ...part }: SearchPart): Promise<void> {
+export async function screenTasks({
+  maxSearches,
+  readAffordable,
+  openReserve,
+  toLimitHalt,
+  ...part
+}: Allowance & Pick<SearchContext, 'client' | 'account' | 'outage'>): Promise<void> {
   const { session, client, outage } = part;
   const { workplace, run, runId } = session;
   const { total, remaining } = await countSearchTasks(workplace.database, run.runId);
@@ -60,10 +52,10 @@ export async function screenTasks({ maxSearches, readAffordable, openReserve, ..
   try {
     const stopped = await screenAll(context)
       .then(() => searchVanishedAgain(context, readAffordable()))
-      .then(() => null, toLimitHalt);
+      .then(() => null, requireLimitHalt);
     // Also of a run that a limit has stopped: the service can still be asked, and nobody knows when it is resumed.
     const halted = await askLastRound(canaries, openReserve, stopped);
-    if (halted) throw halted;
+    if (halted) throw toLimitHalt(halted);
   } finally {
     signals.clear();
   }
@@ -71,7 +63,7 @@ export async function screenTasks({ maxSearches, readAffordable, openReserve, ..
 }
 
 /** The halt of a run that has reached a limit of ours; anything else is thrown on. */
-function toLimitHalt(error: unknown): RunHalted {
+function requireLimitHalt(error: unknown): RunHalted {
   if (error instanceof RunHalted && (error.code === 'budget' || error.code === 'max_searches')) return error;
   throw error;
 }
@@ -102,10 +94,17 @@ async function searchVanishedAgain(context: SearchContext, affordable: number): 
 
 /** Walks through what remains, again while that leaves much less of it, and settles the rest one by one. */
 async function screenAll(context: SearchContext): Promise<void> {
-  const few = 2 * context.session.workplace.settings.service.rate.concurrency;
+  const { signals } = context;
+  const { concurrency } = context.session.workplace.settings.service.rate;
+  const few = 2 * concurrency;
   let before = Number.POSITIVE_INFINITY;
   for (;;) {
-    const unanswered = await screenPass(context);
+    const pass = openPass(context);
+    const workers = Array.from({ length: concurrency }, () =>
+      pass.work().catch((error: unknown) => signals.stop(error)),
+    );
+    await Promise.all(workers);
+    const unanswered = await pass.close();
     const again = await askBadAgain(context);
     if (unanswered === 0 && again === 0) return;
     // Few that fail one after the other would look like an outage.
@@ -115,12 +114,11 @@ async function screenAll(context: SearchContext): Promise<void> {
   }
 }
 
-/** One walk through what remains; gives how many searches found the service out of reach. */
-async function screenPass(context: SearchContext): Promise<number> {
+/** One walk through what remains, by many workers; `close` gives how many searches found the service out of reach. */
+function openPass(context: SearchContext): { work(): Promise<void>; close(): Promise<number> } {
   const { session, account, tally, signals } = context;
   // To sort what remains takes seconds at a million customers.
   signals.throwIfStopped();
-  const { concurrency } = session.workplace.settings.service.rate;
   const commit = openGroupCommit<FinishedSearch>(batchLimits, (finished) =>
     commitScreenings(session, account, finished),
   );
@@ -131,26 +129,28 @@ async function screenPass(context: SearchContext): Promise<number> {
   };
   const takeTask = oneByOne(handOutTasks(context, settled), () => underWay.begin());
   let unanswered = 0;
-
-  const work = async (): Promise<void> => {
-    for (let task = await takeTask(); task !== undefined; task = await takeTask()) {
-      try {
-        const finished = await searchTask(context, task);
-        const { outcome } = finished;
-        // Before it is saved: nothing more may be spent meanwhile.
-        if (outcome.kind === 'halted') signals.stop(toAccountHalt(outcome.error));
-        if (outcome.kind === 'failed' && outcome.isTransient) unanswered += 1;
-        await commit.add(finished);
-      } finally {
-        underWay.end();
+  return {
+    work: async () => {
+      for (let task = await takeTask(); task !== undefined; task = await takeTask()) {
+        try {
+          const finished = await searchTask(context, task);
+          const { outcome } = finished;
+          // Before it is saved: nothing more may be spent meanwhile.
+          if (outcome.kind === 'halted') signals.stop(toAccountHalt(outcome.error));
+          if (outcome.kind === 'failed' && outcome.isTransient) unanswered += 1;
+          await commit.add(finished);
+        } finally {
+          underWay.end();
+        }
       }
-    }
+    },
+    close: async () => {
+      await commit.close();
+      signals.throwIfStopped();
+      if (tally.isLimitReached) throw tally.toHalt();
+      return unanswered;
+    },
   };
-  await Promise.all(Array.from({ length: concurrency }, () => work().catch((error: unknown) => signals.stop(error))));
-  await commit.close();
-  signals.throwIfStopped();
-  if (tally.isLimitReached) throw tally.toHalt();
-  return unanswered;
 }
 
 /** Counts work that is under way, for whoever must wait until there is none. */
