@@ -31,6 +31,8 @@ export interface Invocation {
   askedSecrets: GrowingRedactor;
   /** Hears which runs it begins. */
   lastRun: LastRun;
+  /** Hears that its database is open: from then on a failure has an outbox. */
+  noteOpen: () => void;
 }
 
 /** What a command has to say: the same as one document for programs and as text for people. */
@@ -49,5 +51,5 @@ export interface Written {
 /** The work of a command; null when it has written its data itself and all is well. */
 export type Action = (invocation: Invocation) => Promise<Outcome | Written | null>;
 
-/** Carries out the work of the command that was called. */
-export type Act = (action: Action) => Promise<void>;
+/** Takes the work of the command that was called, and the task that is mailed as not run where it fails before its database is open. */
+export type Act = (action: Action, mailedAs?: string) => void;

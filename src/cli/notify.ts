@@ -71,28 +71,7 @@ export async function withPings<Result extends { exitCode: number; text: string 
   return result;
 }
 
-/**
- * Does `work`, which calls `noteOpen` once its database is open. When it fails before, that is mailed directly, because there is no outbox
- * to queue it in; not where somebody sits at the terminal and sees it.
- */
-export async function withFailureMail<Result>(
-  invocation: Invocation,
-  task: string,
-  work: (noteOpen: () => void) => Promise<Result>,
-): Promise<Result> {
-  let isOpen = false;
-  try {
-    return await work(() => {
-      isOpen = true;
-    });
-  } catch (error) {
-    if (!isOpen && !invocation.terminal.isScreen)
-      await mailDirectly(invocation, { task, roster: null, error, signal: invocation.signal });
-    throw error;
-  }
-}
-
-/** Mails that work failed without the outbox; that it cannot be mailed is said on standard error. */
+/** Mails that work failed without the outbox, because there is none before the database is open; that it cannot be mailed is said on standard error. */
 export async function mailDirectly(invocation: Invocation, failed: FailedWork): Promise<void> {
   try {
     const { settings, secret } = loadInvocationConfig(invocation);

@@ -32,7 +32,8 @@ import { addSweepCommand } from './commands/sweep.js';
 import { addWatchdogCommand } from './commands/watchdog.js';
 import { describeError, toErrorDocument } from './describe-error.js';
 import { exitCodes, toErrorExitCode } from './exit-code.js';
-import type { Act, GlobalOptions, Invocation, Outcome } from './invocation.js';
+import type { Act, Action, GlobalOptions, Invocation, Outcome } from './invocation.js';
+import { mailDirectly } from './notify.js';
 import { examples } from './options.js';
 import { version } from './process.js';
 import { loadInvocationConfig } from './session.js';
@@ -59,26 +60,9 @@ export async function runCommandLine({ words, environment, folder, terminal }: C
   let usageText = '';
   let exitCode: number = exitCodes.complete;
   let command = '';
-  const act: Act = async (action) => {
-    const options: GlobalOptions = program.opts();
-    const [{ signal }, { notify }] = [listening, commandLog];
-    const invocation: Invocation = {
-      command,
-      options,
-      environment,
-      folder,
-      terminal,
-      notify,
-      signal,
-      askedSecrets,
-      lastRun,
-    };
-    const outcome = await action(invocation);
-    if (outcome === null) return;
-    exitCode = outcome.exitCode;
-    if ('isWritten' in outcome) return;
-    await terminal.writeData(isJson ? toLine(outcome.document) : outcome.text);
-  };
+  let isOpen = false;
+  const called: { action?: Action; mailedAs?: string | undefined } = {};
+  const act: Act = (action, mailedAs) => Object.assign(called, { action, mailedAs });
   const program = createProgram(act, {
     writeOut: (text) => {
       helpText += text;
@@ -90,11 +74,33 @@ export async function runCommandLine({ words, environment, folder, terminal }: C
   program.hook('preAction', (_, called) => {
     command = nameCommand(called);
   });
+  const toInvocation = (): Invocation => ({
+    command,
+    options: program.opts(),
+    environment,
+    folder,
+    terminal,
+    notify: commandLog.notify,
+    signal: listening.signal,
+    askedSecrets,
+    lastRun,
+    noteOpen: () => {
+      isOpen = true;
+    },
+  });
   try {
-    await program.parseAsync([...words], { from: 'user' });
+    program.parse([...words], { from: 'user' });
+    const outcome = await called.action?.(toInvocation());
+    if (outcome) exitCode = outcome.exitCode;
+    if (outcome && !('isWritten' in outcome)) {
+      await terminal.writeData(isJson ? toLine(outcome.document) : outcome.text);
+    }
   } catch (error) {
     const isHelp = error instanceof CommanderError && error.exitCode === 0;
     exitCode = isHelp ? exitCodes.complete : toErrorExitCode(error);
+    if (called.mailedAs !== undefined && !isOpen && !terminal.isScreen) {
+      await mailDirectly(toInvocation(), { task: called.mailedAs, roster: null, error, signal: listening.signal });
+    }
     if (!isHelp) await tellError(error);
   } finally {
     listening.stop();

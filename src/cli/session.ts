@@ -136,32 +136,33 @@ export async function withWorkplace<Prepared, Result>(
   if (needsDatabase) requireDatabase(locateDatabase(config));
   const measuring =
     invocation.measuring ?? (isMeasured(config, command) ? await openMeasuring(invocation, config) : null);
-  return inTurn(config, async () => {
-    const { tell, close } = chooseTeller(invocation, config);
+  const { tell, close } = chooseTeller(invocation, config);
+  const leaveTurn = await awaitTurn(config);
+  try {
+    const workplace = await buildWorkplace({
+      config,
+      command,
+      tell,
+      patience: toFolderPatience(invocation, isLasting),
+      observer: publishAttempts(measuring?.metrics.observer),
+      queryTimeoutMs,
+      needsDatabase,
+      noteSecret: invocation.askedSecrets.add,
+    }).catch(async (error: unknown) => {
+      await measuring?.noteUnreadable(error);
+      throw error;
+    });
+    invocation.noteOpen();
     try {
-      const workplace = await buildWorkplace({
-        config,
-        command,
-        tell,
-        patience: toFolderPatience(invocation, isLasting),
-        observer: publishAttempts(measuring?.metrics.observer),
-        queryTimeoutMs,
-        needsDatabase,
-        noteSecret: invocation.askedSecrets.add,
-      }).catch(async (error: unknown) => {
-        await measuring?.noteUnreadable(error);
-        throw error;
-      });
-      try {
-        return await work(workplace, prepared);
-      } finally {
-        await measuring?.refresh(workplace);
-        await workplace.close();
-      }
+      return await work(workplace, prepared);
     } finally {
-      close();
+      await measuring?.refresh(workplace);
+      await workplace.close();
     }
-  });
+  } finally {
+    close();
+    leaveTurn();
+  }
 }
 
 /** Loaded by those alone that leave metrics somewhere. */
@@ -170,16 +171,23 @@ async function openMeasuring(invocation: Invocation, config: Config) {
   return measureCommand(invocation, config);
 }
 
-const turns = new Map<string, Promise<unknown>>();
+const turns = new Map<string, Promise<void>>();
 
-/** Does work with the embedded database after all other such work of this process: its folder is opened once at a time. Postgres takes all at once. */
-async function inTurn<Result>({ settings, secret }: Config, work: () => Promise<Result>): Promise<Result> {
-  if (secret('DATABASE_URL') !== undefined) return work();
+/**
+ * Waits until all earlier work of this process with the embedded database has ended, because its folder is opened once at a time; what it gives ends the turn. Postgres takes
+ * all at once.
+ */
+async function awaitTurn({ settings, secret }: Config): Promise<() => void> {
+  let leave = (): void => undefined;
+  if (secret('DATABASE_URL') !== undefined) return leave;
   const { folder } = settings.database;
-  const before = turns.get(folder) ?? Promise.resolve();
-  const turn = before.then(work, work);
+  const before = turns.get(folder);
+  const turn = new Promise<void>((resolve) => {
+    leave = resolve;
+  });
   turns.set(folder, turn);
-  return turn;
+  await before;
+  return leave;
 }
 
 const ownFields: ReadonlySet<string> = new Set(['level', 'time', 'pid', 'msg', 'err']);

@@ -5,7 +5,7 @@ import { readListCap } from '../store/responses.js';
 import { isTooLargeToAddUp, setRunStage } from '../store/runs.js';
 import { awaitAccount, findKnownAccount, requireBudget, toKnownAccount } from './account.js';
 import { closeDeadChecks } from './checks/check.js';
-import { requireHalt } from './halt.js';
+import { type RunHalted, requireHalt } from './halt.js';
 import { importRoster } from './import/import-run.js';
 import { reportAndMail } from './mail/deliver.js';
 import { openImportedRoster, openRosterScope } from './roster-scope.js';
@@ -63,30 +63,23 @@ export async function runScreening(
 
 /** The stages of one run; a run that has to stop early is closed with why. */
 async function screenRoster(session: RunSession, client: Client, part: ScreeningPart): Promise<RunSummary> {
-  const { run, workplace } = session;
-  part.outage.nameRun(session.runId);
+  const { run, workplace, signal } = session;
+  const { known, outage } = part;
+  outage.nameRun(session.runId);
   if (part.importFirst && run.stage === 'started') {
     // What is onboarded is the file itself; a night is not lost because of a file that guards hold.
     const keepsFormer = part.kind !== 'onboard';
     await importRoster(session, part.roster, part.rosterId, { acceptRoster: part.acceptRoster, keepsFormer });
   }
-  const halted = await planAndSearch(session, client, part).catch(requireHalt);
-  if (halted?.code === 'signal' && (await isTooLargeToAddUp(workplace.database, run.runId))) throw halted;
-  return finishScreening(session, halted, { isReported: part.writeReport });
-}
-
-/** Gives null when the plan has been worked through; throws RunHalted when the run has to stop early. */
-async function planAndSearch(session: RunSession, client: Client, part: ScreeningPart): Promise<null> {
-  const { run, workplace, signal } = session;
-  const { known, outage } = part;
   const isBegun = await hasBegun(workplace.database, run.runId);
   // What has been done was done under the run's own account, and nobody says yet that the key is of another.
   const plannedFor = isBegun ? run.accountId : (known.plannedFor?.accountId ?? null);
-  await planOrResume(session, plannedFor, part);
-  const keys = recordKeys(session, client);
-  const critical = watchCriticalChanges(session);
   const patience = { clock: workplace.clock, outage, signal };
+  const watches: { close: () => Promise<void> }[] = [];
+  let halted: RunHalted | null = null;
   try {
+    await planOrResume(session, plannedFor, part);
+    watches.push(watchCriticalChanges(session), recordKeys(session, client));
     const account = await awaitAccount(session, client, { known, plannedFor, isBegun }, patience);
     if (account.accountId !== plannedFor && !isBegun) await planOrResume(session, account.accountId, part);
     const watched = { ...account, listCap: await readListCap(workplace.database, account.accountId) };
@@ -99,9 +92,11 @@ async function planAndSearch(session: RunSession, client: Client, part: Screenin
     // From here on nobody waits for the service.
     outage.close();
     await fetchDetails(session, client, account.accountId);
+  } catch (error) {
+    halted = requireHalt(error);
   } finally {
-    await critical.close();
-    await keys.close();
+    for (const watch of watches) await watch.close();
   }
-  return null;
+  if (halted?.code === 'signal' && (await isTooLargeToAddUp(workplace.database, run.runId))) throw halted;
+  return finishScreening(session, halted, { isReported: part.writeReport });
 }

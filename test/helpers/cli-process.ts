@@ -152,6 +152,7 @@ export function makeInvocation(
     },
     askedSecrets: openRedactor(),
     lastRun: new LastRun(),
+    noteOpen: () => {},
   };
   return { invocation, terminal, stop: () => stopping.abort(new Error('SIGTERM')) };
 }

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { rescreenRosters } from '../../../jobs/rescreen.js';
 import type { Act } from '../invocation.js';
-import { withFailureMail } from '../notify.js';
 import {
   addAcceptOption,
   chooseRosters,
@@ -23,19 +22,18 @@ export function addRescreenCommand(program: Command, act: Act): void {
   addAcceptOption(command)
     .addHelpText('after', examples(['rescreen', 'rescreen --roster retail --json']))
     .action((choice: RosterChoice & RosterAcceptance) =>
-      act((invocation) =>
-        withFailureMail(invocation, 'rescreen', (noteOpen) =>
+      act(
+        (invocation) =>
           withWorkplace(invocation, {
             isLasting: true,
             prepare: (config) =>
               requireService(config, () => chooseRosters(config.settings.rosters, choice), { writesReport: true }),
             work: async (workplace, rosters) => {
-              noteOpen();
               const acceptRoster = await findRosterAcceptance(workplace.database, choice);
               return presentNight(await rescreenRosters(workplace, rosters, invocation.signal, { acceptRoster }));
             },
           }),
-        ),
+        'rescreen',
       ),
     );
 }

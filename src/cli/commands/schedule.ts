@@ -3,7 +3,6 @@ import { ConfigError } from '../../errors.js';
 import type { Workplace } from '../../runs/workplace.js';
 import { type MetricsAddress, parseMetricsAddress } from '../health.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
-import { withFailureMail } from '../notify.js';
 import { examples } from '../options.js';
 import type { RunOptions } from '../schedule/run-scheduled.js';
 import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
@@ -35,23 +34,15 @@ function addRun(schedule: Command, act: Act): void {
     .option('--if-due', 'only when its schedule asks for it; ends with 0 when there is nothing to do')
     .addHelpText('after', examples(['schedule run rescreen', 'schedule run rescreen --if-due --json']))
     .action((name: string, { ifDue = false }: { ifDue?: boolean }) =>
-      act((invocation) => {
-        // What is asked every few minutes tells by its exit code: a mail each time would be none.
-        if (ifDue) return runScheduled(invocation, name, ifDue, () => {});
-        return withFailureMail(invocation, name, (noteOpen) => runScheduled(invocation, name, ifDue, noteOpen));
-      }),
+      // What is asked every few minutes tells by its exit code: a mail each time would be none.
+      act((invocation) => runScheduled(invocation, name, ifDue), ifDue ? undefined : name),
     );
 }
 
 /** Gives the embedded database back within seconds, so that others wait for it. */
 const briefJob = 'mail';
 
-async function runScheduled(
-  invocation: Invocation,
-  name: string,
-  ifDue: boolean,
-  noteOpen: () => void,
-): Promise<Outcome> {
+async function runScheduled(invocation: Invocation, name: string, ifDue: boolean): Promise<Outcome> {
   const { planSchedule } = await import('../schedule/plan-schedule.js');
   const { runForNow, runIfDue } = await import('../schedule/run-scheduled.js');
   const config = loadInvocationConfig(invocation);
@@ -71,10 +62,7 @@ async function runScheduled(
     command: `schedule run ${name}`,
     isLasting: name !== briefJob,
     prepare: () => {},
-    work: (workplace) => {
-      noteOpen();
-      return (ifDue ? runIfDue : runForNow)(workplace, plan, job, signal, options);
-    },
+    work: (workplace) => (ifDue ? runIfDue : runForNow)(workplace, plan, job, signal, options),
   });
 }
 
@@ -106,7 +94,7 @@ function addControl(schedule: Command, act: Act): void {
     );
 }
 
-const control = (act: Act, work: (workplace: Workplace) => Promise<Outcome>): Promise<void> =>
+const control = (act: Act, work: (workplace: Workplace) => Promise<Outcome>): void =>
   act((invocation) => withWorkplace(invocation, { needsDatabase: true, prepare: () => {}, work }));
 
 /** Adds `schedule` and its commands. */
