@@ -24,7 +24,7 @@ export interface Night {
 }
 
 /** Whether the account itself is refused, so that no other roster is begun. */
-export const endsTheNight = (error: unknown): boolean =>
+const endsTheNight = (error: unknown): boolean =>
   error instanceof AuthenticationError || error instanceof PaymentRequiredError || error instanceof PermissionError;
 
 /**
@@ -80,6 +80,11 @@ export class NightError extends NightscreenError {
     const names = night.failures.map((failure) => failure.roster).join(', ');
     super('job_failed', `no run could be made for: ${names}`, { cause: night.failures[0]?.error });
     this.night = night;
+  }
+
+  /** Whether the account itself was refused, so that other rosters were not begun. */
+  get isAccountRefused(): boolean {
+    return this.night.failures.some(({ error }) => endsTheNight(error));
   }
 }
 

@@ -1,6 +1,8 @@
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import type { Config } from '../config/load-config.js';
 import { ConfigError, RunLockedError } from '../errors.js';
-import { createMetrics, type Metrics, markTextfileUnreadable, writeTextfile } from '../metrics/metrics.js';
+import { findOddFile } from '../files.js';
+import { createMetrics, type Metrics } from '../metrics/metrics.js';
 import { readMetricFacts } from '../runs/metrics.js';
 import type { Workplace } from '../runs/workplace.js';
 import type { Notify } from './command-log.js';
@@ -15,14 +17,6 @@ export interface Measuring {
   noteUnreadable(error: unknown): Promise<void>;
 }
 
-/** What metrics are measured with. */
-interface MeasuringOptions {
-  isStopping: () => boolean;
-  complain: (message: string) => void;
-  /** How long the database is waited for. */
-  limitMs?: number;
-}
-
 /** Counting a million customers takes half a minute; a database that has not answered by then hangs. */
 const readingLimitMs = 120_000;
 
@@ -35,11 +29,15 @@ export function measureCommand(invocation: { signal: AbortSignal; notify: Notify
   });
 }
 
-/** Measures into `metrics`, and leaves them where the settings say. */
+/** Measures into `metrics`, and leaves them where the settings say; the database is waited for `limitMs`. */
 export function measureInto(
   { settings }: Pick<Config, 'settings'>,
   metrics: Metrics,
-  { isStopping, complain, limitMs = readingLimitMs }: MeasuringOptions,
+  {
+    isStopping,
+    complain,
+    limitMs = readingLimitMs,
+  }: { isStopping: () => boolean; complain: (message: string) => void; limitMs?: number },
 ): Measuring {
   const attempt = async (what: string, work: () => Promise<void>): Promise<boolean> => {
     try {
@@ -81,4 +79,26 @@ export function measureInto(
       if (!saysNothing && !isStopping()) await leaveUnreadable();
     },
   };
+}
+
+/** Writes metrics where the textfile collector reads them: whole or not at all, and readable for the collector's own user. */
+export async function writeTextfile(file: string, text: string): Promise<void> {
+  // Not .prom: what is half written must not be collected.
+  const draft = `${file}.${process.pid}.draft`;
+  try {
+    await writeFile(draft, text, { mode: 0o644 });
+    await rename(draft, file);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+const readableLine = /^nightscreen_facts_readable .*$/m;
+
+/** Has the textfile say that the facts can no longer be read, and leaves the figures in it as they are; where there are none it holds `text`. */
+export async function markTextfileUnreadable(file: string, text: string): Promise<void> {
+  const former = findOddFile(file) === null ? await readFile(file, 'utf8').catch(() => '') : '';
+  const isOurs = readableLine.test(former);
+  await writeTextfile(file, isOurs ? former.replace(readableLine, 'nightscreen_facts_readable 0') : text);
 }

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { z } from 'zod';
 import { systemClock } from '../clock.js';
 import type { Config } from '../config/load-config.js';
 import { ConfigError, NightscreenError, RunLockedError, StoreError } from '../errors.js';
 import { writePrivately } from '../files.js';
+import { isSafeUrl } from '../loopback.js';
 import { deliver } from '../mail/delivery.js';
 import { type Alarm, buildAlarmMessage } from '../mail/failure-message.js';
 import { listRecipients } from '../mail/recipients.js';
@@ -13,9 +15,9 @@ import type { Workplace } from '../runs/workplace.js';
 import { describeIncident } from '../scheduling/watchdog/findings.js';
 import type { Watch } from '../scheduling/watchdog/watch.js';
 import type { Incident } from '../store/incidents.js';
-import { exitCodes } from './exit-code.js';
+import { describeError } from './describe-error.js';
+import { exitCodes, toErrorExitCode } from './exit-code.js';
 import type { Invocation, Outcome } from './invocation.js';
-import { type PingListener, withPings } from './notify.js';
 import { describePause } from './schedule/plan-schedule.js';
 import { loadInvocationConfig, withWorkplace } from './session.js';
 import { findMissingMail } from './workplace.js';
@@ -201,6 +203,64 @@ export function presentWatch(watch: Watch): Outcome {
 }
 
 const toClosed = ({ incidentId, kind, subject, openedAt }: Incident) => ({ incidentId, kind, subject, openedAt });
+
+/** The address to ping for the watchdog; null where none is configured. Throws ConfigError when its variable is not set or holds no safe URL. */
+export function findPingAddress({ settings, secret, originOf }: Config): string | null {
+  const urlEnv = settings.pings.watchdog?.urlEnv;
+  if (urlEnv === undefined) return null;
+  const path = 'pings.watchdog.urlEnv';
+  const address = secret(urlEnv);
+  const refuse = (message: string): ConfigError =>
+    new ConfigError([{ where: originOf(['pings', 'watchdog', 'urlEnv']), path, message }]);
+  if (address === undefined) throw refuse(`names ${urlEnv}, which is not set (nor is ${urlEnv}_FILE)`);
+  if (!URL.canParse(address) || !isSafeUrl(new URL(address))) {
+    throw refuse(`names ${urlEnv}, which must hold a URL with https:// (http:// is allowed to this machine only)`);
+  }
+  return address;
+}
+
+/** Who hears of pings: `complain` of those that were not taken; once `signal` is aborted each has a moment only. */
+interface PingListener {
+  complain: (message: string) => void;
+  signal: AbortSignal;
+}
+
+/**
+ * Does a look of the watchdog, and pings its monitor before and after it, where one is configured: a success only with exit code 0.
+ * A ping that is not taken goes to `complain`, and changes nothing.
+ */
+export async function withPings<Result extends { exitCode: number; text: string }>(
+  config: Config,
+  { complain, signal }: PingListener,
+  act: () => Promise<Result>,
+): Promise<Result> {
+  const address = findPingAddress(config);
+  if (address === null) return act();
+  const { sendPing } = await import('../webhooks/ping.js');
+  const runUuid = randomUUID();
+  const tell = async (kind: 'start' | 'success' | 'failure', body: string): Promise<void> => {
+    const { timeoutMs } = config.settings.pings;
+    // A hair longer, so that it is told as what it is.
+    const limit = limitSending(timeoutMs + 1_000, signal);
+    const trouble = await sendPing(address, { kind, runUuid, body }, timeoutMs, limit.signal);
+    limit.clear();
+    if (trouble !== null) complain(`the monitor of the watchdog could not be told (${kind}): ${trouble}`);
+  };
+  await tell('start', 'nightscreen watchdog');
+  let result: Result;
+  try {
+    result = await act();
+  } catch (error) {
+    await tell('failure', `nightscreen watchdog\nexit code ${toErrorExitCode(error)}\n${describeError(error).code}`);
+    throw error;
+  }
+  const { exitCode, text } = result;
+  await tell(
+    exitCode === 0 ? 'success' : 'failure',
+    ['nightscreen watchdog', `exit code ${exitCode}`, text.trimEnd()].join('\n'),
+  );
+  return result;
+}
 
 /** No attempt takes longer than this. */
 const attemptLimitMs = 5 * 60_000;

@@ -5,7 +5,6 @@ import { serviceSettingsSchema } from '../client/settings.js';
 import { sweepSettingsSchema } from '../dossiers/creation-windows.js';
 import { mailSettingsSchema } from '../mail/settings.js';
 import { canarySchema } from '../matches/canary.js';
-import { metricsSettingsSchema } from '../metrics/settings.js';
 import { reconciliationSettingsSchema } from '../reconciliation/discrepancy.js';
 import { reportSettingsSchema } from '../reports/settings.js';
 import { durationSchema } from '../roster/duration.js';
@@ -55,7 +54,20 @@ export const configSchema = z.strictObject({
   pings: pingsSettingsSchema
     .prefault({})
     .describe('the monitor that the watchdog pings when it begins to look and when it has looked'),
-  metrics: metricsSettingsSchema.prefault({}).describe('where figures go beside the page of the scheduler'),
+  metrics: z
+    .strictObject({
+      textfile: z
+        .string()
+        .regex(/\.prom$/, 'must end in .prom, or no collector reads it')
+        .optional()
+        .describe('a file for the textfile collector, written whole'),
+      hosts: z
+        .array(z.string().regex(/^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/, 'must be a host name without a port'))
+        .optional()
+        .describe('names by which `schedule --metrics` may be asked; IP addresses and localhost always may'),
+    })
+    .prefault({})
+    .describe('where figures go beside the page of the scheduler'),
   database: z
     .strictObject({
       folder: z.string().min(1).default('./.nightscreen').describe('the embedded database; not used with DATABASE_URL'),

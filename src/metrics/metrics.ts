@@ -1,9 +1,6 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { AttemptObserver } from '../client/operation.js';
-import { findOddFile } from '../files.js';
 import type { MetricFacts } from '../runs/metrics.js';
-import type { NightFigures, RunFigures } from '../store/metrics.js';
 
 /** Every figure that is read from the database: its name without the prefix, what it says, and its labels, none of which holds customer data. */
 const definitions = {
@@ -156,7 +153,7 @@ function toSamples(facts: MetricFacts, version: string): readonly Sample[] {
   ];
 }
 
-function listNight({ roster, state, failedCanaries, lastSuccessAt }: NightFigures): readonly Sample[] {
+function listNight({ roster, state, failedCanaries, lastSuccessAt }: MetricFacts['nights'][number]): readonly Sample[] {
   return [
     ['night_success_timestamp_seconds', { roster }, toSecondsOrZero(lastSuccessAt)],
     ...orNone<string>(state, (ended) => [
@@ -177,7 +174,7 @@ function listSweeps({ isSwept, runs }: MetricFacts): readonly Sample[] {
   return [success, ['sweep_proven', { kind }, isProven ? 1 : 0]];
 }
 
-function listRun(run: RunFigures): readonly Sample[] {
+function listRun(run: MetricFacts['runs'][number]): readonly Sample[] {
   const labels = { kind: run.kind, roster: run.roster ?? '' };
   const { startedAt } = run;
   return [
@@ -217,26 +214,4 @@ function listRoster({ roster, groups }: MetricFacts['rosters'][number]): readonl
     ...standings.values(),
     ...oldest.values(),
   ];
-}
-
-/** Writes metrics where the textfile collector reads them: whole or not at all, and readable for the collector's own user. */
-export async function writeTextfile(file: string, text: string): Promise<void> {
-  // Not .prom: what is half written must not be collected.
-  const draft = `${file}.${process.pid}.draft`;
-  try {
-    await writeFile(draft, text, { mode: 0o644 });
-    await rename(draft, file);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
-}
-
-const readableLine = /^nightscreen_facts_readable .*$/m;
-
-/** Has the textfile say that the facts can no longer be read, and leaves the figures in it as they are; where there are none it holds `text`. */
-export async function markTextfileUnreadable(file: string, text: string): Promise<void> {
-  const former = findOddFile(file) === null ? await readFile(file, 'utf8').catch(() => '') : '';
-  const isOurs = readableLine.test(former);
-  await writeTextfile(file, isOurs ? former.replace(readableLine, 'nightscreen_facts_readable 0') : text);
 }

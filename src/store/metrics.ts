@@ -101,7 +101,7 @@ const nightFigure = z.object({
   lastSuccessAt: z.date().nullable(),
 });
 /** How the newest night of a roster that has ended did, with a null state before the first; and when one of them last was complete. */
-export type NightFigures = z.infer<typeof nightFigure>;
+type NightFigures = z.infer<typeof nightFigure>;
 
 /**
  * The nights of these rosters, each roster once, known or not. A night was to screen everybody who is due: an onboarding, a run over new or

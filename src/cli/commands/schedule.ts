@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
-import { ConfigError } from '../../errors.js';
+import { ConfigError, flagError } from '../../errors.js';
 import type { Workplace } from '../../runs/workplace.js';
-import { type MetricsAddress, parseMetricsAddress } from '../health.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
 import { examples } from '../options.js';
-import type { RunOptions } from '../schedule/run-scheduled.js';
+import type { MetricsAddress } from '../schedule/health.js';
 import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
 
 function addShow(schedule: Command, act: Act): void {
@@ -55,14 +54,11 @@ async function runScheduled(invocation: Invocation, name: string, ifDue: boolean
     ]);
   }
   const logger = openLogger(invocation, config);
-  const { signal } = invocation;
-  const { logJobFailure } = await import('../schedule/jobs.js');
-  const options: RunOptions = { stopping: signal, failed: (failure) => logJobFailure(logger, name, failure) };
   return withWorkplace(invocation, {
     command: `schedule run ${name}`,
     isLasting: name !== briefJob,
     prepare: () => {},
-    work: (workplace) => (ifDue ? runIfDue : runForNow)(workplace, plan, job, signal, options),
+    work: (workplace) => (ifDue ? runIfDue : runForNow)(workplace, plan, job, logger, invocation.signal),
   });
 }
 
@@ -96,6 +92,15 @@ function addControl(schedule: Command, act: Act): void {
 
 const control = (act: Act, work: (workplace: Workplace) => Promise<Outcome>): void =>
   act((invocation) => withWorkplace(invocation, { needsDatabase: true, prepare: () => {}, work }));
+
+/** Reads `:9464`, `127.0.0.1:9464` or `[::1]:9464`; throws ConfigError. Port 0 takes a free one. */
+export function parseMetricsAddress(text: string): MetricsAddress {
+  const [, ipv6, name, port = ''] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:\s[\]]*)):(\d{1,5})$/.exec(text) ?? [];
+  if (port === '' || Number(port) > 65_535) {
+    throw flagError('--metrics', `${text} is no address such as :9464 or 127.0.0.1:9464`);
+  }
+  return { host: ipv6 ?? (name === '' ? undefined : name), port: Number(port) };
+}
 
 /** Adds `schedule` and its commands. */
 export function addScheduleCommand(program: Command, act: Act): void {

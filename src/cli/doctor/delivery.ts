@@ -9,7 +9,7 @@ import { readWebhookKeys } from '../../runs/status.js';
 import { readImportedRosters } from '../../store/coverage.js';
 import type { Queryable } from '../../store/database/database.js';
 import { findOrganisation } from '../../store/organisations.js';
-import { findPingAddress } from '../notify.js';
+import { findPingAddress } from '../watchdog.js';
 import { findFourEyesProblems, findMissingMail } from '../workplace.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 import { checkFolder } from './machine.js';

@@ -1,25 +1,22 @@
 import type { Logger } from 'pino';
-import { type Clock, systemClock } from '../../clock.js';
+import { systemClock } from '../../clock.js';
 import type { Config } from '../../config/load-config.js';
-import { ConfigError, RunLockedError } from '../../errors.js';
-import { createMetrics } from '../../metrics/metrics.js';
-import { toDurationMs } from '../../roster/duration.js';
+import { ConfigError } from '../../errors.js';
 import { keepSchedules } from '../../runs/scheduled.js';
 import { findNextRun } from '../../scheduling/due-times.js';
 import { Lookout, type ScheduleEvent, startScheduler } from '../../scheduling/scheduler.js';
 import { exitCodes } from '../exit-code.js';
-import { type MetricsAddress, nowAndThen, startMetricsServer, type WatchedHealth, watchHealth } from '../health.js';
 import type { Invocation, Written } from '../invocation.js';
-import { type Measuring, measureInto } from '../measuring.js';
-import { findPingAddress, mailDirectly } from '../notify.js';
+import { mailDirectly } from '../notify.js';
 import { requireOwnDatabase } from '../open-database.js';
-import { version, waitForAbort } from '../process.js';
+import { waitForAbort } from '../process.js';
 import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
 import { formatTable } from '../text.js';
-import { look } from '../watchdog.js';
+import { findPingAddress } from '../watchdog.js';
 import { findMissingMail, findMissingService } from '../workplace.js';
-import { type JobFailure, logJobFailure, performJob } from './jobs.js';
+import { type MetricsAddress, startBeside } from './health.js';
 import { type JobsAndPlan, planSchedule } from './plan-schedule.js';
+import { performJob } from './run-scheduled.js';
 
 // A database that is being restarted is back by then.
 const mailBlockedAfterMs = 5 * 60_000;
@@ -41,14 +38,9 @@ export async function keepSchedule(asked: Invocation, address: MetricsAddress | 
     if (event.kind === 'ended') beside.noteJob(event.run.job, event.exitCode === 0 ? 'finished' : 'failed');
     tellLog(event);
   };
-  const performed = (job: string) => ({
-    plan,
-    stopping: signal,
-    failed: (failure: JobFailure) => logJobFailure(logger, job, failure),
-  });
   const lookout = new Lookout(
     plan,
-    (workplace, { job }, run, held) => performJob(workplace, job, run, held, performed(job.name)),
+    (workplace, { job }, run, held) => performJob(workplace, job, run, held, { plan, stopping: signal, logger }),
     tell,
   );
   asked.lastRun.listJobs = () => lookout.running;
@@ -183,101 +175,5 @@ function toLine(event: ScheduleEvent): ['info' | 'warn' | 'error', Record<string
       return ['info', { ...facts, holder: event.holder }, 'job_held: another process runs it'];
     case 'waiting':
       return ['info', { ...facts, for: event.for, until: event.until }, 'job_waits: another has to end first'];
-  }
-}
-
-/** What runs beside the jobs of a scheduler. */
-interface Beside {
-  /** The invocation that jobs are to be run with, so that they are measured. */
-  invocation: Invocation;
-  noteJob(job: string, outcome: 'finished' | 'failed'): void;
-  stop(): Promise<void>;
-}
-
-/** What goes on beside jobs is told to `logger`; `clock` says when to look. */
-interface BesideOptions {
-  logger: Logger;
-  address: MetricsAddress | null;
-  clock?: Clock;
-}
-
-/** A look that hangs when somebody asks to stop is left behind: nothing is lost by it, and the whole has 7 seconds. */
-const mostAtStopMs = 5_000;
-
-/** Begins to look as the watchdog does, and serves metrics and health where an address is given; throws ConfigError when it cannot be taken. */
-export async function startBeside(
-  invocation: Invocation,
-  config: Config,
-  { logger, address, clock = systemClock }: BesideOptions,
-): Promise<Beside> {
-  const metrics = createMetrics(version, { isLasting: true });
-  const isStopping = (): boolean => invocation.signal.aborted;
-  const complain = (message: string): void => logger.warn({ code: 'metrics_not_left', message }, 'warning');
-  const measuring = measureInto(config, metrics, { isStopping, complain });
-  const health = watchHealth(config, measuring, isStopping);
-  const { textfile, hosts } = config.settings.metrics;
-  const server = address === null ? null : await startMetricsServer(address, health, hosts);
-  if (server) logger.info({ port: server.port }, 'metrics_served');
-  // On Postgres figures are read by connections of their own.
-  const isEmbedded = config.secret('DATABASE_URL') === undefined;
-  const measured: Measuring = isEmbedded
-    ? { ...measuring, refresh: nowAndThen(measuring.refresh, true) }
-    : { ...measuring, refresh: async () => true };
-  const isLeft = textfile !== undefined;
-  const inner = { ...invocation, measuring: measured };
-  const isAsked = isLeft || address !== null;
-  const first = isEmbedded && isAsked ? readFirst(inner, complain) : Promise.resolve();
-  const freshening = isEmbedded || !isLeft ? null : keepFresh(health, invocation.signal);
-  const looking = first.then(() => keepLooking(inner, config, logger, clock));
-  return {
-    invocation: inner,
-    noteJob: (job, outcome) => metrics.noteJob(job, outcome),
-    stop: async () => {
-      await Promise.race([Promise.all([looking, freshening]), clock.sleep(mostAtStopMs)]);
-      await server?.stop();
-      await health.close();
-    },
-  };
-}
-
-const freshenEveryMs = 60_000;
-
-/** Leaves figures where the settings say, until the signal, although nobody asks for them. */
-async function keepFresh(health: WatchedHealth, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    void health.freshen();
-    await systemClock.sleep(freshenEveryMs, signal).catch(() => undefined);
-  }
-}
-
-/** Reads figures before the first job does: until then there would be none. */
-async function readFirst(invocation: Invocation, complain: (message: string) => void): Promise<void> {
-  try {
-    await withWorkplace(invocation, { command: 'schedule: metrics', prepare: () => {}, work: async () => {} });
-  } catch (error) {
-    // Another process works in the embedded database, or it cannot be opened: the jobs say so, too.
-    complain(`there are no figures yet: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
-
-/** Looks every so often until the signal; on the embedded database in turn with the jobs. */
-async function keepLooking(invocation: Invocation, config: Config, logger: Logger, clock: Clock): Promise<void> {
-  const everyMs = toDurationMs(config.settings.watchdog.every);
-  for (;;) {
-    try {
-      await clock.sleep(everyMs, invocation.signal);
-    } catch {
-      return;
-    }
-    try {
-      const { exitCode, document } = await look(invocation);
-      const { findings } = document;
-      logger[exitCode === 0 ? 'debug' : 'warn']({ findings }, exitCode === 0 ? 'watchdog' : 'watchdog_alarm');
-    } catch (err) {
-      if (invocation.signal.aborted) return;
-      // Another process works in the embedded database.
-      if (err instanceof RunLockedError) logger.debug({ err }, 'watchdog_waits');
-      else logger.error({ err }, 'watchdog_failed');
-    }
   }
 }

@@ -1,15 +1,19 @@
-import { RunLockedError } from '../../errors.js';
+import type { Logger } from 'pino';
+import { NightError } from '../../../jobs/rescreen.js';
+import { LeaseLostError, NightscreenError, RunLockedError, StoreError } from '../../errors.js';
 import { toLocalTime } from '../../local-time.js';
+import { tellFailure } from '../../runs/mail/deliver.js';
 import {
   keepSchedules,
   mendSchedules,
+  type OccasionEnding,
   readPause,
   runOccasion,
   settleMissed,
   toForgetBefore,
 } from '../../runs/scheduled.js';
-import type { Job, Workplace } from '../../runs/workplace.js';
-import { decideDue, findNextStart } from '../../scheduling/decide-due.js';
+import { type Job, type JobResult, type Workplace, watchRun } from '../../runs/workplace.js';
+import { decideDue, findNextStart, type JobStanding } from '../../scheduling/decide-due.js';
 import { toDueTimes } from '../../scheduling/due-times.js';
 import {
   readStandings,
@@ -19,26 +23,23 @@ import {
   toTimezone,
 } from '../../scheduling/schedule.js';
 import type { JobsSettings } from '../../scheduling/settings.js';
-import type { JobDue } from '../../store/jobs.js';
-import { exitCodes } from '../exit-code.js';
+import { DatabaseError } from '../../store/database/database.js';
+import type { JobDue, JobRun } from '../../store/jobs.js';
+import { combineExitCodes, exitCodes, toErrorExitCode } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
-import { type PerformOptions, performJob, toEndingExitCode } from './jobs.js';
 import { describePause, type JobsAndPlan } from './plan-schedule.js';
-
-/** What a job that is run once hangs on. */
-export type RunOptions = Omit<PerformOptions, 'plan'>;
 
 /** Runs a job for the present date, whatever its schedule says, unless that was done; what failed or stopped is done again. */
 export async function runForNow(
   workplace: Workplace,
   plan: JobsAndPlan,
   job: Job,
+  logger: Logger,
   signal: AbortSignal,
-  options: RunOptions,
 ): Promise<Outcome> {
   const due = findPresentDue(plan, job, workplace.clock.now());
   const again = [exitCodes.unexpected, exitCodes.refused, exitCodes.stopped];
-  return runOnce(workplace, plan, job, { due, isLate: false, again }, signal, options);
+  return runOnce(workplace, plan, job, { due, isLate: false, again }, logger, signal);
 }
 
 /** Runs a job if its schedule asks for it and nobody has done it; ends with 0 when there is nothing to do. */
@@ -46,8 +47,8 @@ export async function runIfDue(
   workplace: Workplace,
   plan: JobsAndPlan,
   job: Job,
+  logger: Logger,
   signal: AbortSignal,
-  options: RunOptions,
 ): Promise<Outcome> {
   const planned = plan.planned.filter((one) => one.job.name === job.name);
   await keepSchedules(
@@ -75,17 +76,11 @@ export async function runIfDue(
   }
   const { due, isLate } = decision;
   try {
-    return await runOnce(workplace, plan, job, { due, isLate, again: [] }, signal, options);
+    return await runOnce(workplace, plan, job, { due, isLate, again: [] }, logger, signal);
   } catch (error) {
     if (error instanceof RunLockedError) return say(job, 'held', due, error.message);
     throw error;
   }
-}
-
-interface Once {
-  due: JobDue;
-  isLate: boolean;
-  again: readonly number[];
 }
 
 /** Throws RunLockedError when another process runs it. */
@@ -93,9 +88,9 @@ async function runOnce(
   workplace: Workplace,
   plan: JobsAndPlan,
   job: Job,
-  once: Once,
+  once: { due: JobDue; isLate: boolean; again: readonly number[] },
+  logger: Logger,
   signal: AbortSignal,
-  options: RunOptions,
 ): Promise<Outcome> {
   const schedule = plan.planned.find((one) => one.job.name === job.name)?.schedule;
   const isFrequent = schedule !== undefined && !toDueTimes(schedule).isByDate;
@@ -103,7 +98,7 @@ async function runOnce(
   const limits = { timeoutMs: toTimeoutMs(job, plan.jobsSettings), canContinue: job.isOwn !== true };
   const slot = { job: job.name, ...once, forgetBefore, limits };
   const answer = await runOccasion(workplace, slot, signal, (run, held) =>
-    performJob(workplace, job, run, held, { ...options, plan }),
+    performJob(workplace, job, run, held, { plan, stopping: signal, logger }),
   );
   const { due } = once;
   const what = `${job.name} of ${due.localDate}`;
@@ -117,7 +112,8 @@ async function runOnce(
     return { ...say(job, 'done_before', due, text), exitCode: exitCode ?? exitCodes.complete };
   }
   const { because, runIds } = answer.ending;
-  const exitCode = toEndingExitCode(answer.ending);
+  // What was interrupted is resumable.
+  const exitCode = answer.ending.exitCode ?? exitCodes.stopped;
   const text = [`${what} ended with exit code ${exitCode}`, ...(because === null ? [] : [because])].join(': ');
   const outcome = say(job, answer.ending.exitCode === undefined ? 'interrupted' : 'ended', due, text);
   const { attempts, isLate } = answer.run;
@@ -159,4 +155,159 @@ function findPresentDue(
   return (
     times.between(new Date(now.getTime() - dayMs), now).findLast((due) => due.occasion !== due.localDate) ?? ofDate
   );
+}
+
+// What passes by itself is mailed when it has not by then.
+const attemptsBeforeMail = 3;
+
+/**
+ * Runs a job for one of its times and says how that ended, and which jobs of `plan` before it are not complete; throws nothing. What ends once
+ * `stopping` is aborted is taken up again. What fails is logged, of a night once for each roster.
+ */
+export async function performJob(
+  workplace: Workplace,
+  job: Job,
+  run: JobRun,
+  signal: AbortSignal,
+  { plan, stopping, logger }: { plan: SchedulePlan; stopping: AbortSignal; logger: Logger },
+): Promise<OccasionEnding> {
+  const { localDate: date, dueAt, attempts: attempt, isLate } = run;
+  const { watched, lastRun } = watchRun(workplace);
+  let before: string | null = null;
+  try {
+    before = await describeBefore(workplace, plan, job, run);
+    const result = await job.run(watched, signal, { date, dueAt, attempt, isLate });
+    return toEnding(result, before, stopping);
+  } catch (error) {
+    const runIds = error instanceof NightError ? error.night.summaries.map(({ runId }) => runId) : [];
+    if (stopping.aborted) return { because: 'it was asked to stop', runIds };
+    const { runId = null, roster = null } = lastRun.current ?? {};
+    for (const failure of error instanceof NightError ? error.night.failures : [{ error, runId, roster }])
+      logJobFailure(logger, job.name, failure);
+    const isPassing = passes(error);
+    if (!isPassing || attempt >= attemptsBeforeMail) await tellOf(workplace, job, error, stopping);
+    const ending = { because: joinReasons([toReason(error), before]), runIds };
+    return isPassing ? ending : { ...ending, exitCode: toJobExitCode(error) };
+  }
+}
+
+/** `rescreen` tells of each roster by itself, and `mail` could only fail again. */
+async function tellOf(workplace: Workplace, { name }: Job, error: unknown, signal: AbortSignal): Promise<void> {
+  if (name !== 'rescreen' && name !== 'mail') await tellFailure(workplace, { task: name, roster: null, error, signal });
+}
+
+function toEnding(
+  { runs, exitCode = 0, note = '' }: JobResult,
+  before: string | null,
+  stopping: AbortSignal,
+): OccasionEnding {
+  const runIds = runs.map(({ runId }) => runId);
+  // Whether anything was left out because of that, only the next start can tell.
+  if (stopping.aborted) return { because: 'it was asked to stop', runIds };
+  const codes = [...runs.map((run) => run.exitCode), ...(exitCode === 0 && runs.length > 0 ? [] : [exitCode])];
+  return { exitCode: combineExitCodes(codes), because: joinReasons([...listReasons(runs), note, before]), runIds };
+}
+
+const listReasons = (runs: JobResult['runs']): string[] =>
+  runs.flatMap(({ runId, reasons }) => reasons.map((reason) => `${runId}: ${reason}`));
+
+function joinReasons(reasons: readonly (string | null)[]): string | null {
+  const said = reasons.filter((reason) => reason !== null && reason !== '');
+  return said.length === 0 ? null : said.join('; ');
+}
+
+/** Whether it may well be over in a while: the database went away, or another process has what is needed. */
+function passes(error: unknown): boolean {
+  if (error instanceof NightError) {
+    const { summaries, failures } = error.night;
+    // Rosters that are done ask nobody again. What stopped the night would only stop it once more.
+    const isStopped = error.isAccountRefused || summaries.some(({ state }) => state === 'stopped');
+    return !isStopped && failures.some((failure) => passes(failure.error));
+  }
+  if (error instanceof DatabaseError) return error.sqlState === undefined || /^(08|53|57P)/.test(error.sqlState);
+  if (error instanceof RunLockedError || error instanceof LeaseLostError) return true;
+  return error instanceof StoreError && error.code === 'import_broken_off';
+}
+
+function toJobExitCode(error: unknown): number {
+  if (!(error instanceof NightError)) return toErrorExitCode(error);
+  const { summaries, failures } = error.night;
+  return combineExitCodes([
+    ...summaries.map(({ exitCode }) => exitCode),
+    ...failures.map((failure) => toErrorExitCode(failure.error)),
+  ]);
+}
+
+/** The error in words that are fit to be kept; of one that was not meant to happen only its kind, for nobody knows what else it says. */
+function toReason(error: unknown): string {
+  if (error instanceof NightError) {
+    const { summaries, failures } = error.night;
+    return [
+      ...listReasons(summaries),
+      ...failures.map((failure) => `${failure.roster}: ${toReason(failure.error)}`),
+    ].join('; ');
+  }
+  if (error instanceof NightscreenError) return error.message;
+  return `an unexpected error (${error instanceof Error ? error.name : 'unknown'}); the log says more`;
+}
+
+/**
+ * Which of the jobs that a job comes after on its date failed, were missed or have not ended, with their exit codes and runs; null when all
+ * that were due by now are complete.
+ */
+async function describeBefore(
+  workplace: Workplace,
+  plan: SchedulePlan,
+  { name, after = [] }: Job,
+  { localDate }: JobRun,
+): Promise<string | null> {
+  if (after.length === 0) return null;
+  const standings = await readStandings(workplace, plan);
+  const now = workplace.clock.now();
+  const incomplete = after.flatMap((other) => {
+    const standing = standings.get(other);
+    return (standing && describeIncomplete(standing, localDate, now)) ?? [];
+  });
+  return incomplete.length === 0 ? null : `not all that ${name} comes after is complete: ${incomplete.join('; ')}`;
+}
+
+function describeIncomplete(
+  { job, times, plannedSince, toStart, known }: JobStanding,
+  date: string,
+  now: Date,
+): string | null {
+  const due = times.isByDate ? times.lastOn(date) : null;
+  if (due === null) return null;
+  const run = known.find(({ occasion }) => occasion === due.occasion);
+  if (run) return describeEnd(run);
+  return due.dueAt <= plannedSince || toStart(due) > now ? null : `${job} of ${date} has not begun`;
+}
+
+function describeEnd({ job, localDate, state, exitCode, because, runIds, owner }: JobRun): string | null {
+  const what = `${job} of ${localDate}`;
+  const made = runIds.length === 0 ? '' : ` (${runIds.join(', ')})`;
+  switch (state) {
+    case 'missed':
+      return `${what} was missed`;
+    case 'running':
+      return `${what} has not ended${made}, begun by ${owner ?? 'nobody'}`;
+    case 'interrupted':
+      return `${what} was interrupted and is not done${made}`;
+    case 'finished': {
+      if (exitCode === 0) return null;
+      // Of a run `nightscreen runs show` says why.
+      const why = because === null ? '' : `: ${because}`;
+      return `${what} ended with exit code ${exitCode}${made === '' ? `, without a run${why}` : made}`;
+    }
+  }
+}
+
+/** Logs that a job failed, with the run and the roster that it failed at, where these are known. */
+function logJobFailure(
+  logger: Logger,
+  job: string,
+  { error, runId, roster }: { error: unknown; runId: string | null; roster: string | null },
+): void {
+  const where = { ...(runId === null ? {} : { runId }), ...(roster === null ? {} : { roster }) };
+  logger.error({ job, ...where, err: error }, 'job_failed');
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
-import { startBeside } from '../../../src/cli/schedule/keep-schedule.js';
+import { startBeside } from '../../../src/cli/schedule/health.js';
 import { loadInvocationConfig, openLogger, withWorkplace } from '../../../src/cli/session.js';
 import { goByDatabaseClock, look } from '../../../src/cli/watchdog.js';
 import { systemClock } from '../../../src/clock.js';

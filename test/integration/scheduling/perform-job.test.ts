@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
 import { NightError } from '../../../jobs/rescreen.js';
-import { logJobFailure, type PerformOptions, performJob } from '../../../src/cli/schedule/jobs.js';
 import { logSchedule } from '../../../src/cli/schedule/keep-schedule.js';
 import { type JobsAndPlan, presentSchedule, showSchedule } from '../../../src/cli/schedule/plan-schedule.js';
-import { runForNow } from '../../../src/cli/schedule/run-scheduled.js';
+import { performJob, runForNow } from '../../../src/cli/schedule/run-scheduled.js';
 import { AuthenticationError, NotStartedError, RosterError } from '../../../src/errors.js';
 import { createLogger } from '../../../src/logging.js';
 import type { RunSummary } from '../../../src/runs/run-summary.js';
@@ -20,6 +19,7 @@ import { buildCounts } from '../../helpers/run-facts.js';
 import { makeWorkplace } from '../../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
+const silent = createLogger({ level: 'silent', secrets: [], write: () => {} });
 const moment = new Date('2026-11-22T02:00:00Z');
 const run: JobRun = {
   ...{ jobRunId: 1, job: 'rescreen', occasion: '2026-11-22', localDate: '2026-11-22', dueAt: moment, state: 'running' },
@@ -57,10 +57,8 @@ async function end(summaries: RunSummary[], ...errors: readonly unknown[]): Prom
     run: () => Promise.reject(new NightError({ summaries, failures })),
   };
   const { signal } = new AbortController();
-  const { exitCode } = await performJob(workplace, job, run, signal, {
-    ...{ plan: nothingPlanned, stopping: signal },
-    failed: () => {},
-  });
+  const options = { plan: nothingPlanned, stopping: signal, logger: silent };
+  const { exitCode } = await performJob(workplace, job, run, signal, options);
   return exitCode ?? 'taken up again';
 }
 
@@ -84,11 +82,7 @@ it('what failed is logged with its run and roster: of a night for each roster, t
   const { signal } = new AbortController();
   const perform = async (name: string, work: Job['run']): Promise<unknown[]> => {
     lines.length = 0;
-    const options: PerformOptions = {
-      plan: nothingPlanned,
-      stopping: signal,
-      failed: (failure) => logJobFailure(logger, name, failure),
-    };
+    const options = { plan: nothingPlanned, stopping: signal, logger };
     await performJob(workplace, { name, defaultSchedule: null, run: work }, run, signal, options);
     return lines.map((line) => JSON.parse(line));
   };
@@ -157,7 +151,7 @@ async function openNight(planned: readonly PlannedJob[] = [sweep, rescreen, repo
     runReport: (work: Job['run'] = report.job.run) => {
       const { signal } = new AbortController();
       const job = { ...report.job, run: work };
-      return runForNow(workplace, plan, job, signal, { stopping: signal, failed: () => {} });
+      return runForNow(workplace, plan, job, silent, signal);
     },
   };
 }

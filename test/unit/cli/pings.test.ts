@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { withPings } from '../../../src/cli/notify.js';
+import { withPings } from '../../../src/cli/watchdog.js';
 import { loadConfig } from '../../../src/config/load-config.js';
 
 const seen: { path: string; rid: string | null; body: string }[] = [];

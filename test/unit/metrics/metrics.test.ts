@@ -4,8 +4,10 @@ import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { parseMetricsAddress, startMetricsServer } from '../../../src/cli/health.js';
-import { createMetrics, markTextfileUnreadable, writeTextfile } from '../../../src/metrics/metrics.js';
+import { parseMetricsAddress } from '../../../src/cli/commands/schedule.js';
+import { markTextfileUnreadable, writeTextfile } from '../../../src/cli/measuring.js';
+import { startMetricsServer } from '../../../src/cli/schedule/health.js';
+import { createMetrics } from '../../../src/metrics/metrics.js';
 import type { MetricFacts } from '../../../src/runs/metrics.js';
 
 const at = new Date('2026-03-10T02:00:00Z');

@@ -1,11 +1,102 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Config } from '../config/load-config.js';
-import { flagError } from '../errors.js';
-import { isExpectedHost } from '../loopback.js';
-import type { Measuring } from './measuring.js';
-import { within } from './process.js';
-import { buildWorkplace, type OpenWorkplace } from './workplace.js';
+import type { Logger } from 'pino';
+import { type Clock, systemClock } from '../../clock.js';
+import type { Config } from '../../config/load-config.js';
+import { flagError, RunLockedError } from '../../errors.js';
+import { isExpectedHost } from '../../loopback.js';
+import { createMetrics } from '../../metrics/metrics.js';
+import { toDurationMs } from '../../roster/duration.js';
+import type { Invocation } from '../invocation.js';
+import { type Measuring, measureInto } from '../measuring.js';
+import { version, within } from '../process.js';
+import { withWorkplace } from '../session.js';
+import { look } from '../watchdog.js';
+import { buildWorkplace, type OpenWorkplace } from '../workplace.js';
+
+/** A look that hangs when somebody asks to stop is left behind: nothing is lost by it, and the whole has 7 seconds. */
+const mostAtStopMs = 5_000;
+
+/**
+ * Begins to look as the watchdog does, and serves metrics and health where an address is given; throws ConfigError when it cannot be taken.
+ * Jobs are run with the `invocation` that it gives, so that they are measured; `clock` says when to look.
+ */
+export async function startBeside(
+  invocation: Invocation,
+  config: Config,
+  { logger, address, clock = systemClock }: { logger: Logger; address: MetricsAddress | null; clock?: Clock },
+) {
+  const metrics = createMetrics(version, { isLasting: true });
+  const isStopping = (): boolean => invocation.signal.aborted;
+  const complain = (message: string): void => logger.warn({ code: 'metrics_not_left', message }, 'warning');
+  const measuring = measureInto(config, metrics, { isStopping, complain });
+  const health = watchHealth(config, measuring, isStopping);
+  const { textfile, hosts } = config.settings.metrics;
+  const server = address === null ? null : await startMetricsServer(address, health, hosts);
+  if (server) logger.info({ port: server.port }, 'metrics_served');
+  // On Postgres figures are read by connections of their own.
+  const isEmbedded = config.secret('DATABASE_URL') === undefined;
+  const measured: Measuring = isEmbedded
+    ? { ...measuring, refresh: nowAndThen(measuring.refresh, true) }
+    : { ...measuring, refresh: async () => true };
+  const isLeft = textfile !== undefined;
+  const inner = { ...invocation, measuring: measured };
+  const isAsked = isLeft || address !== null;
+  const first = isEmbedded && isAsked ? readFirst(inner, complain) : Promise.resolve();
+  const freshening = isEmbedded || !isLeft ? null : keepFresh(health, invocation.signal);
+  const looking = first.then(() => keepLooking(inner, config, logger, clock));
+  return {
+    invocation: inner,
+    noteJob: metrics.noteJob,
+    stop: async (): Promise<void> => {
+      await Promise.race([Promise.all([looking, freshening]), clock.sleep(mostAtStopMs)]);
+      await server?.stop();
+      await health.close();
+    },
+  };
+}
+
+const freshenEveryMs = 60_000;
+
+/** Leaves figures where the settings say, until the signal, although nobody asks for them. */
+async function keepFresh(health: WatchedHealth, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    void health.freshen();
+    await systemClock.sleep(freshenEveryMs, signal).catch(() => undefined);
+  }
+}
+
+/** Reads figures before the first job does: until then there would be none. */
+async function readFirst(invocation: Invocation, complain: (message: string) => void): Promise<void> {
+  try {
+    await withWorkplace(invocation, { command: 'schedule: metrics', prepare: () => {}, work: async () => {} });
+  } catch (error) {
+    // Another process works in the embedded database, or it cannot be opened: the jobs say so, too.
+    complain(`there are no figures yet: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Looks every so often until the signal; on the embedded database in turn with the jobs. */
+async function keepLooking(invocation: Invocation, config: Config, logger: Logger, clock: Clock): Promise<void> {
+  const everyMs = toDurationMs(config.settings.watchdog.every);
+  for (;;) {
+    try {
+      await clock.sleep(everyMs, invocation.signal);
+    } catch {
+      return;
+    }
+    try {
+      const { exitCode, document } = await look(invocation);
+      const { findings } = document;
+      logger[exitCode === 0 ? 'debug' : 'warn']({ findings }, exitCode === 0 ? 'watchdog' : 'watchdog_alarm');
+    } catch (err) {
+      if (invocation.signal.aborted) return;
+      // Another process works in the embedded database.
+      if (err instanceof RunLockedError) logger.debug({ err }, 'watchdog_waits');
+      else logger.error({ err }, 'watchdog_failed');
+    }
+  }
+}
 
 /** Longer than this the database is not waited for when somebody asks. */
 const answerLimitMs = 5_000;
@@ -17,7 +108,7 @@ const queryTimeoutMs = 120_000;
 const closeLimitMs = 1_000;
 
 /** The health of the scheduler's process; `close` frees its own connections. */
-export interface WatchedHealth extends Health {
+interface WatchedHealth extends Health {
   /** Reads the figures anew where that is not left to the jobs, unless they are new enough. Never throws. */
   freshen(): Promise<void>;
   close(): Promise<void>;
@@ -79,7 +170,7 @@ function openOwn(config: Config, { refresh, noteUnreadable }: Measuring) {
   return {
     freshen,
     describe: async (): Promise<string> => {
-      const { pendingMigrations } = await import('../store/database/migrate.js');
+      const { pendingMigrations } = await import('../../store/database/migrate.js');
       const look = async (): Promise<string> => {
         const { database } = await open();
         const pending = await pendingMigrations(database);
@@ -120,15 +211,6 @@ interface Health {
 export interface MetricsAddress {
   host: string | undefined;
   port: number;
-}
-
-/** Reads `:9464`, `127.0.0.1:9464` or `[::1]:9464`; throws ConfigError. Port 0 takes a free one. */
-export function parseMetricsAddress(text: string): MetricsAddress {
-  const [, ipv6, name, port = ''] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:\s[\]]*)):(\d{1,5})$/.exec(text) ?? [];
-  if (port === '' || Number(port) > 65_535) {
-    throw flagError('--metrics', `${text} is no address such as :9464 or 127.0.0.1:9464`);
-  }
-  return { host: ipv6 ?? (name === '' ? undefined : name), port: Number(port) };
 }
 
 type Answer = { status: number; contentType: string; text: string };
@@ -205,7 +287,7 @@ const leastRestMs = 60_000;
 const restShare = 20;
 
 /** Work that is left out, which gives `otherwise`, while the last time of it is not long enough ago. */
-export function nowAndThen<Given extends readonly unknown[], Result>(
+function nowAndThen<Given extends readonly unknown[], Result>(
   work: (...given: Given) => Promise<Result>,
   otherwise: Result,
 ): (...given: Given) => Promise<Result> {
