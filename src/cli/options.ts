@@ -131,14 +131,6 @@ export function chooseRosters(rosters: readonly RosterSettings[], choice: Roster
   throw flagError('--roster', `no roster is named ${choice.roster}; ${advice}`);
 }
 
-/** The roster of a command that reads what is stored: it need not be configured, only imported; `default` where none is configured. */
-export function chooseStoredRoster(rosters: readonly RosterSettings[], choice: RosterChoice): RosterSettings {
-  const name = choice.roster ?? (rosters.length === 0 ? 'default' : undefined);
-  if (choice.file !== undefined || name === undefined || findRoster(rosters, name))
-    return chooseRoster(rosters, choice);
-  return toFileRoster(name, '');
-}
-
 /** The one roster that a command is about; throws ConfigError when there is none, or more than one to choose from. */
 export function chooseRoster(rosters: readonly RosterSettings[], choice: RosterChoice): RosterSettings {
   const [roster, ...others] = chooseRosters(rosters, choice);

@@ -1,22 +1,28 @@
-import type { Night } from '../../jobs/rescreen.js';
 import type { RunCounts } from '../reports/list-facts.js';
-import { describeSnapshot, listDoubtLines } from '../reports/reasons.js';
-import { countNoun, formatCount } from '../reports/text.js';
-import { describeWaiting } from '../reports/words.js';
+import { describeSnapshot, listDoubtLines, rejectWords } from '../reports/reasons.js';
+import { countNoun, formatCount, toVisibleText } from '../reports/text.js';
+import { describeRecord, describeWaiting } from '../reports/words.js';
+import type { RejectReason } from '../roster/customer.js';
+import type { AssuranceResult } from '../runs/checks/assurance.js';
+import type { BecauseOf } from '../runs/checks/because-of.js';
+import { type CheckResult, describeControls } from '../runs/checks/check.js';
+import type { ImportPreview, OnboardingPreview } from '../runs/preview.js';
 import type { RunSummary } from '../runs/run-summary.js';
-import { describeError, formatError } from './describe-error.js';
-import { combineExitCodes, exitCodes, toErrorExitCode } from './exit-code.js';
+import { exitCodes } from './exit-code.js';
 import type { Outcome } from './invocation.js';
-import { formatChanges } from './present-preview.js';
 import { describeCounts, formatTable, type Row } from './text.js';
 
-/** What the answers of a run held: each different search counts once, however many customers it serves. */
-export const describeFound = ({ matches, hits }: Pick<RunCounts, 'matches' | 'hits'>): string =>
-  `${countNoun(matches, 'match', 'matches')} in the answers, ${formatCount(hits)} of them ${hits === 1 ? 'a hit' : 'hits'}; an answer that serves several customers counts once`;
-
-/** What is different from what was last told: each customer and related party counts for itself. */
-export const describeChanges = ({ changes }: Pick<RunCounts, 'changes'>): string =>
-  `${formatCount(changes)} since the last report, for each customer and related party; first screenings apart`;
+/** What the answers of a run held, where each different search counts once, and what changed, where each customer and related party counts for itself. */
+export const listFindings = ({ matches, hits, changes }: Pick<RunCounts, 'matches' | 'hits' | 'changes'>): Row[] => [
+  [
+    'found',
+    `${countNoun(matches, 'match', 'matches')} in the answers, ${formatCount(hits)} of them ${hits === 1 ? 'a hit' : 'hits'}; an answer that serves several customers counts once`,
+  ],
+  [
+    'changes',
+    `${formatCount(changes)} since the last report, for each customer and related party; first screenings apart`,
+  ],
+];
 
 function describeSums({ kind, counts, snapshot, openItems }: RunSummary): Row[] {
   if ('pages' in counts) {
@@ -55,8 +61,7 @@ function describeSums({ kind, counts, snapshot, openItems }: RunSummary): Row[] 
       'searches',
       `${count(counts.searches)} different; ${countNoun(counts.attempts, 'call')}, control searches and repeats included`,
     ],
-    ['found', describeFound(counts)],
-    ['changes', describeChanges(counts)],
+    ...listFindings(counts),
     openItems !== null && openItems !== undefined && ['to decide', describeWaiting(openItems)],
   ];
 }
@@ -109,26 +114,218 @@ export const presentNothingMarked = (text: string): Outcome => ({
   text: `${text}\n`,
 });
 
-/** What a command says that made a run for each of several rosters; a single failure is thrown as it is. */
-export function presentNight({ summaries, failures }: Night): Outcome {
-  const [only, ...others] = summaries;
-  if (only && others.length === 0 && failures.length === 0) return presentRun(only);
-  const [failure] = failures;
-  if (failure && summaries.length === 0 && failures.length === 1) throw failure.error;
-  const described = failures.map(({ roster, error }) => ({ roster, ...describeError(error) }));
-  return {
-    exitCode: combineExitCodes([
-      ...summaries.map((summary) => summary.exitCode),
-      ...failures.map(({ error }) => toErrorExitCode(error)),
+/** A cost in words, or why it is not known. */
+export const describeCost = (cost: OnboardingPreview['cost']): string =>
+  cost === null ? 'unknown: budget.pricePerSearch is not set' : `${cost.amount.toFixed(2)} ${cost.currency}`;
+
+const isKnown = (reason: string): reason is RejectReason => Object.hasOwn(rejectWords, reason);
+
+function listReads({ roster, source, counts, rejectedByReason, doubts }: ImportPreview): Row[] {
+  const { rows, customers, rejected, duplicates, conflicts, ...history } = counts;
+  const sums = `${formatCount(rows)} = ${formatCount(customers)} customers + ${formatCount(rejected)} rejected + ${formatCount(duplicates)} repeated`;
+  return [
+    ['roster', `${roster}, from ${source}`],
+    ['rows', sums],
+    ...Object.entries(rejectedByReason).map(([reason, count]) => [
+      `  ${reason}`,
+      `${formatCount(count)}  ${isKnown(reason) ? rejectWords[reason] : ''}`,
     ]),
-    document: {
-      schema: 'nightscreen/run-summaries/1',
-      runs: summaries,
-      errors: described.map(({ roster, code, message, problems }) => ({ roster, code, message, problems })),
-    },
-    text: [
-      ...summaries.map(formatRun),
-      ...described.map((description) => `roster ${description.roster}\n${formatError(description)}`),
-    ].join('\n'),
+    ...listDoubtLines(doubts),
+    conflicts > 0 && ['conflicts', `${formatCount(conflicts)} ids with rows that differ`],
+    ['customers', describeCounts(history)],
+  ];
+}
+
+const listGuards = ({ heldBy }: ImportPreview): Row[] =>
+  heldBy.length === 0
+    ? [['guards', 'all passed']]
+    : heldBy.map(({ guard, message, look }, index) => [
+        index === 0 ? 'HELD' : '',
+        `${message} [guard ${guard}]; ${look}`,
+      ]);
+
+const listWarnings = ({ unmapped }: ImportPreview): Row[] => unmapped.map((message) => ['warning', message]);
+
+const shownRejections = 20;
+
+/** Where the first rejected rows stand, not what they hold. */
+function formatRejections({ firstRejections }: ImportPreview): string {
+  if (firstRejections.length === 0) return '';
+  const rows = firstRejections
+    .slice(0, shownRejections)
+    .map(({ line, file, reference, column, reason, valueClass }) => [
+      `  ${file === null ? '' : `${file}, `}line ${line}`,
+      toVisibleText(reference ?? '-'),
+      reason,
+      column === null ? '' : `${toVisibleText(column)}${valueClass === null ? '' : `: ${valueClass}`}`,
+    ]);
+  const more = firstRejections.length > shownRejections ? `  ... more with --json\n` : '';
+  return `\nThe first rejected rows\n${formatTable(rows)}${more}`;
+}
+
+/** The first changes that guards found, before and after. */
+function formatChanges({ changes }: Pick<ImportPreview, 'changes'>): string {
+  if (changes.length === 0) return '';
+  const rows = changes.flatMap(({ reference, before, after }) => [
+    [`  ${toVisibleText(reference)}`, 'before', toVisibleText(describeRecord(before))],
+    ['', 'after', toVisibleText(describeRecord(after))],
+  ]);
+  return `\nThe first changes of known customers\n${formatTable(rows)}`;
+}
+
+function toExitCode({ heldBy, isFedBack, counts }: ImportPreview): number {
+  if (heldBy.length > 0) return exitCodes.refused;
+  return isFedBack && counts.rejected > 0 ? exitCodes.incomplete : exitCodes.complete;
+}
+
+/** What `import --dry-run` and `onboard --dry-run` say; a roster that would be held gives the exit code that the import would end with. */
+export function presentImportPreview(preview: ImportPreview | OnboardingPreview): Outcome {
+  const isOnboarding = 'calls' in preview;
+  const rows: Row[] = isOnboarding
+    ? [
+        [
+          'calls',
+          `${formatCount(preview.calls)} = ${formatCount(preview.distinctSearches)} different searches + ${formatCount(preview.controlSearches)} control searches; repeats not counted`,
+        ],
+        ['minutes', String(preview.minutes)],
+        ['cost', describeCost(preview.cost)],
+      ]
+    : [];
+  return {
+    exitCode: toExitCode(preview),
+    document: { schema: `nightscreen/${isOnboarding ? 'onboarding' : 'import'}-preview/1`, ...preview },
+    text:
+      formatTable([...listReads(preview), ...listGuards(preview), ...listWarnings(preview), ...rows]) +
+      formatRejections(preview) +
+      formatChanges(preview),
   };
 }
+
+/** A list and whom it forced, as lines for people. */
+export function formatBecauseOf({ comparison, forced }: BecauseOf): string {
+  const { file, digest, listed, spellings, comparedParties, forcedCustomers } = comparison;
+  const others = forcedCustomers - forced.length;
+  const rows: Row[] = [
+    [
+      'because of',
+      `${file}: ${countNoun(listed, 'entry', 'entries')} with ${countNoun(spellings, 'name')}, SHA-256 ${digest}`,
+    ],
+    [
+      'forced',
+      `${countNoun(forcedCustomers, 'customer')} of ${countNoun(comparedParties, 'party', 'parties')} compared`,
+    ],
+    ...forced.map(({ reference, because }) => ['', `${reference}: ${because}`]),
+    others > 0 && ['', `and ${formatCount(others)} more`],
+  ];
+  return `\n${formatTable(rows)}`;
+}
+
+/** The same as it stands in a document. */
+export const toBecauseOfDocument = ({ comparison, forced }: BecauseOf): Record<string, unknown> => ({
+  ...comparison,
+  forced,
+});
+
+const verdicts: Readonly<Record<CheckResult['verdict'], string>> = {
+  clear: 'clear: a valid, complete answer without results',
+  below_threshold: 'below threshold: results, and none of them flagged by the service',
+  incompletely_seen: 'incompletely seen: the list of results was cut, and no hit is among what was returned',
+  open_hit: 'open hit: the service flagged at least one listed party',
+  not_screened: 'NOT SCREENED: there is no valid answer, and nothing follows from that',
+};
+
+function describeMatches({ answer }: CheckResult): string {
+  if (answer === null || answer.matches.length === 0) return '';
+  const head = ['rank', 'hit', 'score', 'name', 'kind', 'topics', 'born', 'countries', 'id'];
+  const rows = answer.matches.map(({ rank, isHit, score, name, schema, topics, birthDates, countries, id }) => [
+    rank,
+    isHit ? 'hit' : '-',
+    String(score),
+    ...[name, schema, topics.join(' '), birthDates.join(' '), countries.join(' '), id].map(toVisibleText),
+  ]);
+  return `\n${formatTable([head, ...rows])}`;
+}
+
+function describeAnswer({ answer, responseDigest }: CheckResult): [string, string][] {
+  if (answer === null) return [];
+  const hits = answer.matches.filter((match) => match.isHit).length;
+  const shown = `${formatCount(answer.matches.length)} of ${formatCount(answer.total)} results, ${formatCount(hits)} hits`;
+  return [
+    ['answer', shown],
+    ['digest', responseDigest ?? '-'],
+  ];
+}
+
+/** A check as lines for people. */
+export const formatCheck = (result: CheckResult): string =>
+  formatTable([
+    ['verdict', verdicts[result.verdict]],
+    ...result.reasons.map((reason): [string, string] => ['because', toVisibleText(reason)]),
+    ['asked', `${result.type} ${toVisibleText(result.sentName)}`],
+    ['reason', toVisibleText(result.reason)],
+    ['by', `${toVisibleText(result.askedBy)}, ${result.askedAt.toISOString()}`],
+    ['key', `${result.mode}, ${result.keyFingerprints.join(', ') || 'not known'}`],
+    ['controls', describeControls(result.controls)],
+    ['calls', formatCount(result.attempts)],
+    ...describeAnswer(result),
+    ['run', result.runId],
+  ]) + describeMatches(result);
+
+const mostMissed = 50;
+
+const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+
+function describeRecall(recall: AssuranceResult['total']['recall']): string {
+  if (recall === null) return 'not known: nothing was answered';
+  return `${percent(recall.share)} (95 %: ${percent(recall.low)} to ${percent(recall.high)})`;
+}
+
+function listStrata(title: string, strata: AssuranceResult['byVariant']): string {
+  const rows = strata.map(({ stratum, sample, answered, found, withResults, recall }) => [
+    stratum,
+    sample,
+    answered,
+    found,
+    withResults,
+    describeRecall(recall),
+  ]);
+  return `\n${formatTable([[title, 'sample', 'answered', 'hit', 'any result', 'recall'], ...rows])}`;
+}
+
+function listMissed({ missed }: AssuranceResult): string {
+  if (missed.length === 0) return '';
+  const rows = missed
+    .slice(0, mostMissed)
+    .map((item) => [
+      toVisibleText(item.listedName),
+      item.sentName === item.listedName ? '' : `sent as ${toVisibleText(item.sentName)} (${item.variant})`,
+      `${item.type}${item.listedId === null ? '' : ` ${toVisibleText(item.listedId)}`}`,
+      `${formatCount(item.results)} results`,
+    ]);
+  const others = missed.length - rows.length;
+  const more = others > 0 ? `and ${formatCount(others)} more (--json lists all)\n` : '';
+  return `\nNot found\n${formatTable(rows)}${more}`;
+}
+
+/** A measurement of recall as lines for people. */
+export const formatAssurance = (result: AssuranceResult): string =>
+  formatTable([
+    ['run', result.runId],
+    ['state', result.state],
+    ...result.reasons.map((reason): [string, string] => ['because', reason]),
+    ['list', `${result.file}: ${formatCount(result.listed)} entries, SHA-256 ${result.digest}`],
+    ['sample', `${formatCount(result.total.sample)} names, ${result.spelling}, seed ${result.seed}`],
+    ['recall', describeRecall(result.total.recall)],
+    [
+      'found',
+      `${formatCount(result.total.found)} with a hit, ${formatCount(result.total.withResults)} with any result, of ${formatCount(result.total.answered)} answered`,
+    ],
+    [
+      'not asked',
+      `${formatCount(result.total.remaining)} remaining, ${formatCount(result.total.failed)} without a valid answer`,
+    ],
+    ['calls', formatCount(result.attempts)],
+  ]) +
+  listStrata('type and script', result.byTypeAndScript) +
+  (result.spelling === 'variants' ? listStrata('variant', result.byVariant) : '') +
+  listMissed(result);

@@ -1,6 +1,8 @@
 import { channel } from 'node:diagnostics_channel';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { hostname, userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { z } from 'zod';
 import type { AttemptObserver } from '../client/operation.js';
@@ -31,8 +33,18 @@ export async function publishExit(exitCode: number, patienceMs = 5_000): Promise
   await within(patienceMs, Promise.allSettled(waiting)).catch(() => undefined);
 }
 
+const fromHere = createRequire(import.meta.url);
+
 /** The version of Nightscreen. */
-export const { version } = z.object({ version: z.string() }).parse(createRequire(import.meta.url)('#package.json'));
+export const { version } = z.object({ version: z.string() }).parse(fromHere('#package.json'));
+
+/** A file of the demo fixtures, as an absolute path; throws when the installation lacks it. */
+export function findDemoFixture(name: string): string {
+  const project = dirname(fromHere.resolve('#package.json'));
+  const path = join(project, 'fixtures', 'demo', name);
+  if (!existsSync(path)) throw new Error(`the installation is incomplete: ${path} is missing`);
+  return path;
+}
 
 /** Who runs this process, as `user@host`; a user without a name, as in some containers, by number. */
 export function findCurrentUser(): string {

@@ -1,4 +1,5 @@
 import { formatCount } from '../reports/text.js';
+import type { Mail } from '../runs/mail/deliver.js';
 
 /** A row of a table; false where there is nothing to say. */
 export type Row = readonly (string | number)[] | false;
@@ -41,3 +42,26 @@ export function describeGap(neverImported: readonly string[], inScope: number): 
 
 /** A moment in UTC to the minute, as `2026-03-01 02:00`. */
 export const toMinute = (at: Date): string => at.toISOString().slice(0, 16).replace('T', ' ');
+
+const formatMinute = (time: Date): string => `${toMinute(time)} UTC`;
+
+/** How a mail stands, in words. */
+export function describeMailState(mail: Mail): string {
+  const { id, state, attempts, nextAttemptAt, lastError, sentAt, dropped } = mail;
+  const because = lastError === null ? '' : `: ${lastError}`;
+  switch (state) {
+    case 'sent':
+      return `sent ${sentAt ? formatMinute(sentAt) : ''}, ${attempts.at(-1)?.said ?? ''}`;
+    case 'queued': {
+      const next = nextAttemptAt ? `, next attempt not before ${formatMinute(nextAttemptAt)}` : '';
+      return attempts.length === 0 && lastError === null ? 'waits' : `waits${next}${because}`;
+    }
+    case 'dropped':
+      return `put aside by ${dropped?.by ?? ''} on ${dropped ? formatMinute(dropped.at) : ''}: ${dropped?.reason ?? ''}`;
+    case 'refused':
+    case 'given_up': {
+      const next = `nightscreen mail retry ${id} tries again, nightscreen mail drop ${id} puts it aside`;
+      return `${state === 'refused' ? state : 'given up'} (${next})${because}`;
+    }
+  }
+}

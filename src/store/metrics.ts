@@ -94,15 +94,13 @@ export async function readStoredFigures(
 /** Figures about runs, items, the outbox and incidents of an organisation; no customer's data is among them. */
 export type StoredFigures = Awaited<ReturnType<typeof readStoredFigures>>;
 
+/** How the newest night of a roster that has ended did, with a null state before the first; and when one of them last was complete. */
 const nightFigure = z.object({
   roster: z.string(),
   state: z.string().nullable(),
   failedCanaries: z.number(),
   lastSuccessAt: z.date().nullable(),
 });
-/** How the newest night of a roster that has ended did, with a null state before the first; and when one of them last was complete. */
-type NightFigures = z.infer<typeof nightFigure>;
-
 /**
  * The nights of these rosters, each roster once, known or not. A night was to screen everybody who is due: an onboarding, a run over new or
  * chosen customers and one that was given up for a newer one are none.

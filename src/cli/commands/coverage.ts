@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { formatCount } from '../../reports/text.js';
-import type { Coverage, CoverageSums } from '../../runs/coverage.js';
+import type { Coverage } from '../../runs/coverage.js';
 import type { CoverageGap } from '../../store/coverage.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
@@ -30,7 +30,7 @@ const head = [
   'oldest screening',
 ];
 
-function toRow(roster: string, tier: string, sums: CoverageSums): (string | number)[] {
+function toRow(roster: string, tier: string, sums: Coverage['total']): (string | number)[] {
   const { inScope, valid, never, changed, overdue, unproven, failedBecause, oldestScreenedAt, oldestAgeHours } = sums;
   const failed = Object.values(failedBecause).reduce((sum, count) => sum + count, 0);
   const oldest =

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
@@ -15,18 +14,11 @@ import { lockFolder } from '../../store/database/folder-lock.js';
 import { combineExitCodes, exitCodes } from '../exit-code.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
 import { examples } from '../options.js';
+import { findDemoFixture } from '../process.js';
 import { showProgress } from '../progress.js';
 import type { Terminal } from '../terminal.js';
 import { describeCounts, formatTable } from '../text.js';
 import { buildWorkplace } from '../workplace.js';
-
-/** A file of the demo fixtures, as an absolute path; throws when the installation lacks it. */
-export function findDemoFixture(name: string): string {
-  const project = dirname(createRequire(import.meta.url).resolve('#package.json'));
-  const path = join(project, 'fixtures', 'demo', name);
-  if (!existsSync(path)) throw new Error(`the installation is incomplete: ${path} is missing`);
-  return path;
-}
 
 const markerName = '.nightscreen-demo';
 const ownedNames = ['database', 'reports'];

@@ -8,8 +8,7 @@ import {
   type RosterAcceptance,
   type RosterChoice,
 } from '../options.js';
-import { presentImportPreview } from '../present-preview.js';
-import { presentRun } from '../present-run.js';
+import { presentImportPreview, presentRun } from '../present-run.js';
 import { withWorkplace } from '../session.js';
 
 interface ImportCommandOptions extends RosterChoice, RosterAcceptance {

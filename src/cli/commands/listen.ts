@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Config } from '../../config/load-config.js';
-import type { Listener, ListenerParts } from '../../webhooks/listener.js';
+import type { ListenerParts } from '../../webhooks/listener.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
 import { locateDatabase, requireDatabase, requireOwnDatabase, toEventsFolder } from '../open-database.js';
@@ -72,11 +72,8 @@ async function serve(invocation: Invocation, config: Config, parts: Omit<Listene
   logger.info({ host: parts.settings.host, port: listener.port }, 'listening');
   await waitForAbort(invocation.signal);
   await listener.stop();
-  return present(listener, (counts) => logger.info(counts, 'listened'));
-}
-
-function present({ counts }: Listener, log: (counts: Listener['counts']) => void): Outcome {
-  log(counts);
+  const { counts } = listener;
+  logger.info(counts, 'listened');
   const rows: [string, number][] = [
     ['events taken', counts.taken],
     ['of them without a dossier', counts.withoutDossier],

@@ -4,7 +4,7 @@ import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
 import { examples, parseWholeNumber } from '../options.js';
 import { withWorkplace } from '../session.js';
-import { formatTable, toMinute } from '../text.js';
+import { describeMailState, formatTable } from '../text.js';
 
 function addList(mail: Command, act: Act): void {
   mail
@@ -74,29 +74,6 @@ export function addMailCommand(program: Command, act: Act): void {
   addList(mail, act);
   addRetry(mail, act);
   addDrop(mail, act);
-}
-
-const formatMinute = (time: Date): string => `${toMinute(time)} UTC`;
-
-/** How a mail stands, in words. */
-export function describeMailState(mail: Mail): string {
-  const { id, state, attempts, nextAttemptAt, lastError, sentAt, dropped } = mail;
-  const because = lastError === null ? '' : `: ${lastError}`;
-  switch (state) {
-    case 'sent':
-      return `sent ${sentAt ? formatMinute(sentAt) : ''}, ${attempts.at(-1)?.said ?? ''}`;
-    case 'queued': {
-      const next = nextAttemptAt ? `, next attempt not before ${formatMinute(nextAttemptAt)}` : '';
-      return attempts.length === 0 && lastError === null ? 'waits' : `waits${next}${because}`;
-    }
-    case 'dropped':
-      return `put aside by ${dropped?.by ?? ''} on ${dropped ? formatMinute(dropped.at) : ''}: ${dropped?.reason ?? ''}`;
-    case 'refused':
-    case 'given_up': {
-      const next = `nightscreen mail retry ${id} tries again, nightscreen mail drop ${id} puts it aside`;
-      return `${state === 'refused' ? state : 'given up'} (${next})${because}`;
-    }
-  }
 }
 
 /** Mails and messages to webhooks one by one; 3 where one of them was not accepted and somebody has asked for that. */

@@ -9,8 +9,7 @@ import {
   type RosterAcceptance,
   type RosterChoice,
 } from '../options.js';
-import { presentOnboardingPreview } from '../present-preview.js';
-import { presentRun } from '../present-run.js';
+import { presentImportPreview, presentRun } from '../present-run.js';
 import { requireService, withWorkplace } from '../session.js';
 
 interface OnboardOptions extends RosterChoice, RosterAcceptance {
@@ -48,7 +47,7 @@ export function addOnboardCommand(program: Command, act: Act): void {
             return dryRun ? choose() : requireService(config, choose, { writesReport: true });
           },
           work: async (workplace, roster) => {
-            if (dryRun) return presentOnboardingPreview(await previewOnboarding(workplace, roster, signal));
+            if (dryRun) return presentImportPreview(await previewOnboarding(workplace, roster, signal));
             const acceptRoster = await findRosterAcceptance(workplace.database, choice);
             const plan = { kind: 'onboard', selection: 'new', importFirst: true, writeReport: true } as const;
             return presentRun(await runScreening(workplace, { ...plan, roster, maxSearches, acceptRoster }, signal));

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { overlaySettings } from '../../config/load-config.js';
 import { countNoun, formatCount } from '../../reports/text.js';
-import type { Both, EventTally, Replay, ReplayExample } from '../../runs/replay.js';
+import type { Replay } from '../../runs/replay.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
 import { examples, parseInstant } from '../options.js';
@@ -82,7 +82,7 @@ function presentReplay(replay: Replay, file: string): Outcome {
   };
 }
 
-const toRow = (name: string, { present, other, onlyOther, onlyPresent, otherSeverity }: EventTally) => [
+const toRow = (name: string, { present, other, onlyOther, onlyPresent, otherSeverity }: Replay['changes']) => [
   name,
   present,
   other,
@@ -91,15 +91,22 @@ const toRow = (name: string, { present, other, onlyOther, onlyPresent, otherSeve
   otherSeverity,
 ];
 
-const listParts = ({ byKind, bySeverity }: EventTally) => [
+const listParts = ({ byKind, bySeverity }: Replay['changes']) => [
   ...bySeverity.map((both) => toPart(both.severity, both)),
   ...byKind.map((both) => toPart(both.kind, both)),
 ];
 
-const toPart = (name: string, { present, other }: Both) => [`  ${name}`, present, other, '', '', ''];
+const toPart = (name: string, { present, other }: { present: number; other: number }) => [
+  `  ${name}`,
+  present,
+  other,
+  '',
+  '',
+  '',
+];
 
-function toExampleRow({ runId, reference, listed, present, other }: ReplayExample): string[] {
-  const describe = (event: ReplayExample['present']): string =>
+function toExampleRow({ runId, reference, listed, present, other }: Replay['examples'][number]): string[] {
+  const describe = (event: typeof present): string =>
     event === null ? 'nothing' : `${event.severity} ${event.kind} (${event.rule})`;
   return [runId, reference, `${listed.name} ${listed.id}`, `${describe(present)} -> ${describe(other)}`];
 }

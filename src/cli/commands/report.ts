@@ -12,9 +12,8 @@ import { combineExitCodes, exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
 import { examples, parseInstant } from '../options.js';
 import { withWorkplace } from '../session.js';
-import { formatTable } from '../text.js';
+import { describeMailState, formatTable } from '../text.js';
 import { findMissingMail } from '../workplace.js';
-import { describeMailState } from './mail.js';
 
 const dayMs = 86_400_000;
 

@@ -1,6 +1,10 @@
 import type { Command } from 'commander';
-import { rescreenRosters } from '../../../jobs/rescreen.js';
-import type { Act } from '../invocation.js';
+
+import { type Night, rescreenRosters } from '../../../jobs/rescreen.js';
+import { describeError, formatError } from '../describe-error.js';
+import { combineExitCodes, toErrorExitCode } from '../exit-code.js';
+import type { Act, Outcome } from '../invocation.js';
+
 import {
   addAcceptOption,
   chooseRosters,
@@ -9,7 +13,7 @@ import {
   type RosterAcceptance,
   type RosterChoice,
 } from '../options.js';
-import { presentNight } from '../present-run.js';
+import { formatRun, presentRun } from '../present-run.js';
 import { requireService, withWorkplace } from '../session.js';
 
 /** Adds `rescreen`. */
@@ -36,4 +40,28 @@ export function addRescreenCommand(program: Command, act: Act): void {
         'rescreen',
       ),
     );
+}
+
+/** What a command says that made a run for each of several rosters; a single failure is thrown as it is. */
+export function presentNight({ summaries, failures }: Night): Outcome {
+  const [only, ...others] = summaries;
+  if (only && others.length === 0 && failures.length === 0) return presentRun(only);
+  const [failure] = failures;
+  if (failure && summaries.length === 0 && failures.length === 1) throw failure.error;
+  const described = failures.map(({ roster, error }) => ({ roster, ...describeError(error) }));
+  return {
+    exitCode: combineExitCodes([
+      ...summaries.map((summary) => summary.exitCode),
+      ...failures.map(({ error }) => toErrorExitCode(error)),
+    ]),
+    document: {
+      schema: 'nightscreen/run-summaries/1',
+      runs: summaries,
+      errors: described.map(({ roster, code, message, problems }) => ({ roster, code, message, problems })),
+    },
+    text: [
+      ...summaries.map(formatRun),
+      ...described.map((description) => `roster ${description.roster}\n${formatError(description)}`),
+    ].join('\n'),
+  };
 }

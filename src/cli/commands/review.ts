@@ -3,7 +3,7 @@ import { ConfigError, flagError } from '../../errors.js';
 import { countNoun } from '../../reports/text.js';
 import { describeOwner, detailWords, severityWords } from '../../reports/words.js';
 import type { ShownItem, UndoResult } from '../../runs/review/decide.js';
-import type { Assigned, AssignmentRequest } from '../../runs/review/people.js';
+import type { Assigned } from '../../runs/review/people.js';
 import { type Severity, severities } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
@@ -179,7 +179,7 @@ function addAssign(review: Command, act: Act): void {
     );
 }
 
-function toChoice(marks: readonly string[], options: AssignOptions): Omit<AssignmentRequest, 'to' | 'by'> {
+function toChoice(marks: readonly string[], options: AssignOptions) {
   const { customer = null, roster = null } = options;
   const severity = toSeverity(options.severity);
   const fits = customer !== null || severity !== null || roster !== null;

@@ -25,13 +25,17 @@ import {
   parseWholeNumber,
   type RosterAcceptance,
 } from '../options.js';
-import { formatBecauseOf, toBecauseOfDocument } from '../present-preview.js';
-import { describeChanges, describeFound, presentRun } from '../present-run.js';
+import {
+  formatAssurance,
+  formatBecauseOf,
+  formatCheck,
+  listFindings,
+  presentRun,
+  toBecauseOfDocument,
+} from '../present-run.js';
 import { describeSpan } from '../progress.js';
 import { requireService, withWorkplace } from '../session.js';
 import { describeCounts, formatTable, type Row, toMinute } from '../text.js';
-import { formatAssurance } from './assure.js';
-import { formatCheck } from './check.js';
 
 const defaultLimit = 20;
 
@@ -296,8 +300,7 @@ function listSums({ sums, planned, calls, snapshot }: RunDescription): Row[] {
           some('failed', inWords(sums?.failedBecause ?? {})),
           some('skipped', inWords(sums?.skippedBecause ?? {})),
           ['states', `customers: ${describeCounts(sums?.states ?? {})}`],
-          ['found', describeFound(counted)],
-          ['changes', describeChanges(counted)],
+          ...listFindings(counted),
         ];
   const rate = calls.perSecond === null ? '' : `, ${calls.perSecond} per s while they were made`;
   const billed = sums?.possiblyBilledTwice ?? 0;

@@ -5,9 +5,8 @@ import { writePrivately } from '../../files.js';
 import type { loadWorld } from '../../sandbox/world.js';
 import type { Act } from '../invocation.js';
 import { examples, parseWholeNumber } from '../options.js';
-import { waitForAbort } from '../process.js';
+import { findDemoFixture, waitForAbort } from '../process.js';
 import { formatTable } from '../text.js';
-import { findDemoFixture } from './demo.js';
 
 interface SandboxCommandOptions {
   port: number;

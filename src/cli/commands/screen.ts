@@ -1,22 +1,33 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { PublishedList } from '../../lists/listed-party.js';
-import type { RosterSettings } from '../../roster/settings.js';
+import { describeReason } from '../../reports/reasons.js';
+import { formatCount } from '../../reports/text.js';
+import { type RosterSettings, toFileRoster } from '../../roster/settings.js';
+import type { BecauseOf } from '../../runs/checks/because-of.js';
+import type { ScreeningPreview } from '../../runs/preview.js';
 import type { RunSummary } from '../../runs/run-summary.js';
 import type { PlanSelection } from '../../vocabulary.js';
+import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
 import {
   addAcceptOption,
-  chooseStoredRoster,
+  chooseRoster,
   examples,
   findRosterAcceptance,
   parseWholeNumber,
   type RosterAcceptance,
   type RosterChoice,
 } from '../options.js';
-import { addBecauseOf, mostNamed, presentPreview } from '../present-preview.js';
-import { presentNothingMarked, presentRun } from '../present-run.js';
+import {
+  describeCost,
+  formatBecauseOf,
+  presentNothingMarked,
+  presentRun,
+  toBecauseOfDocument,
+} from '../present-run.js';
 import { requireService, withWorkplace } from '../session.js';
+import { formatTable, type Row } from '../text.js';
 import type { OpenWorkplace } from '../workplace.js';
 
 interface ScreenOptions extends RosterChoice, RosterAcceptance {
@@ -134,3 +145,62 @@ export function addScreenCommand(program: Command, act: Act): void {
       }),
     );
 }
+
+/** The roster of a command that reads what is stored: it need not be configured, only imported; `default` where none is configured. */
+function chooseStoredRoster(rosters: readonly RosterSettings[], choice: RosterChoice): RosterSettings {
+  const name = choice.roster ?? (rosters.length === 0 ? 'default' : undefined);
+  if (choice.file !== undefined || name === undefined || rosters.some((roster) => roster.name === name))
+    return chooseRoster(rosters, choice);
+  return toFileRoster(name, '');
+}
+
+/** How many forced customers are named. */
+const mostNamed = 20;
+
+/** What a command says about the list because of which it asked, after what it says anyway. */
+const addBecauseOf = (outcome: Outcome, becauseOf: BecauseOf): Outcome => ({
+  ...outcome,
+  document: { ...outcome.document, becauseOf: toBecauseOfDocument(becauseOf) },
+  text: `${outcome.text}${formatBecauseOf(becauseOf)}`,
+});
+
+const shownLeftOut = 10;
+
+function describeReasons(reasons: Readonly<Record<string, number>>): Row[] {
+  const tallies = Object.entries(reasons).toSorted(([, left], [, right]) => right - left);
+  return tallies.map(([reason, customers]) => [reason, `${formatCount(customers)}  ${describeReason(reason)}`]);
+}
+
+/** Whom the budget leaves out; those who cannot wait are named by their reference. */
+function describeLeftOut({ overBudget, leftOut, budget }: ScreeningPreview): Row[] {
+  if (budget === null) return [];
+  const left = `${formatCount(budget.leftForAll)} calls, ${formatCount(budget.leftForReserved)} with what is kept for new customers and control searches`;
+  const { cadence = 0, ...urgent } = overBudget;
+  const customers = Object.values(urgent).reduce((sum, count) => sum + count, 0);
+  const more = customers > shownLeftOut ? ' ...' : '';
+  const names = customers === 0 ? '' : `: ${leftOut.slice(0, shownLeftOut).join(', ')}${more}`;
+  return [
+    ['budget left', left],
+    customers > 0 && ['left out', `${formatCount(customers)} asked for, overdue or never screened as they are${names}`],
+    cadence > 0 && [customers === 0 ? 'left out' : '', `${formatCount(cadence)} due again`],
+  ];
+}
+
+/** What `screen --dry-run` says. */
+export const presentPreview = (preview: ScreeningPreview): Outcome => ({
+  exitCode: exitCodes.complete,
+  document: { schema: 'nightscreen/screening-preview/1', ...preview },
+  text: formatTable([
+    ['roster', `${preview.roster}, ${preview.selection} customers`],
+    ['in scope', formatCount(preview.inScope)],
+    ...describeReasons(preview.reasons),
+    ['planned', `${formatCount(preview.planned)} customers, ${formatCount(preview.reused)} of them answered already`],
+    [
+      'calls',
+      `${formatCount(preview.calls)} = ${formatCount(preview.searches)} different searches + ${formatCount(preview.controlSearches)} control searches; repeats not counted`,
+    ],
+    ['minutes', String(preview.minutes)],
+    ['cost', describeCost(preview.cost)],
+    ...describeLeftOut(preview),
+  ]),
+});

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { presentPreview } from '../../../src/cli/present-preview.js';
+import { presentPreview } from '../../../src/cli/commands/screen.js';
 import { shiftedClock } from '../../../src/clock.js';
 import { measureCoverage } from '../../../src/runs/coverage.js';
 import { previewScreening } from '../../../src/runs/preview.js';

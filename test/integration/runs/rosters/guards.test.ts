@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { presentImportPreview } from '../../../../src/cli/present-preview.js';
+import { presentImportPreview } from '../../../../src/cli/present-run.js';
 import { RosterHeldError } from '../../../../src/errors.js';
 import { rosterSettingsSchema } from '../../../../src/roster/settings.js';
 import { runImport } from '../../../../src/runs/import/import-run.js';
