@@ -10,7 +10,6 @@ import {
 } from './column-settings.js';
 import { type ReadCountry, readCountry } from './country.js';
 import type { DoubtReason } from './customer.js';
-import { rememberWords } from './date-format.js';
 import { foldPlaceholder } from './doubts.js';
 import {
   type BoundColumn,
@@ -20,7 +19,13 @@ import {
   standardHeaders,
   standardPartyHeaders,
 } from './headers.js';
-import { createBirthDateReader, createEndDateReader, type DateSettings, type DoubtfulDate } from './read-date.js';
+import {
+  createBirthDateReader,
+  createEndDateReader,
+  type DateSettings,
+  type DoubtfulDate,
+  rememberWords,
+} from './read-date.js';
 
 /** The columns that hold countries. */
 export interface CountryColumns {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { partyRoles, partyTypes, riskTiers } from '../vocabulary.js';
 import { listLanguages, readCountry, toCountryCode } from './country.js';
-import { findFormatClash, hasDay, isDateFormat } from './date-format.js';
+import { findFormatClash, hasDay, isDateFormat } from './read-date.js';
 
 /** Gives the form in which own words of a mapping and of a row are compared. */
 export function foldWord(word: string): string {

@@ -1,16 +1,9 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { ConfigError, RosterError } from '../errors.js';
+import { isConspicuous } from './check-row.js';
+import { maxFieldLength } from './column-settings.js';
 import { toDurationMs } from './duration.js';
-import {
-  fetchRows,
-  type MappedColumns,
-  openCursor,
-  type PostgresRow,
-  type RowBatch,
-  toConnectError,
-  toQueryError,
-} from './postgres-cursor.js';
 import type { PostgresSettings } from './settings.js';
 import { type LineTally, parseTotal, type TableReading, type TableRecord } from './table-reading.js';
 
@@ -210,4 +203,267 @@ function verifyRequiredTls(url: string): string {
   return /[?&]uselibpqcompat=/.test(url)
     ? url
     : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
+}
+
+/** The most bytes of a value in a mapped column, as of a line of a file; more are never sent. */
+const maxMappedBytes = 1024 * 1024;
+/** The most bytes of any other value, little of which is sent: more are no note of a customer. */
+const maxUnmappedBytes = 64 * 1024 * 1024;
+/** What a value that is stored in fewer bytes unpacks to is less than `maxMappedBytes`. */
+const plainBytes = 2_000;
+
+/** Rows of a cursor, every value as text, with the names of their columns. */
+interface RowBatch {
+  headers: readonly string[];
+  rows: readonly PostgresRow[];
+}
+
+/** What a source's columns are for. */
+export interface MappedColumns {
+  isMapped(header: string): boolean;
+  /** The headers of the customer's id. */
+  id: readonly string[];
+}
+
+/**
+ * Declares the cursor `roster` over a query in a read-only snapshot of its own. It gives as much of a column that is not mapped as is kept,
+ * and nothing of a value that is too wide. Throws RosterError when Postgres refuses.
+ */
+async function openCursor(
+  client: pg.Client,
+  query: string,
+  source: string,
+  timeoutMs: number,
+  isMapped: MappedColumns['isMapped'],
+): Promise<void> {
+  const statement = query.replace(/[\s;]+$/, '');
+  // The extended protocol takes one statement only, so nothing behind a semicolon can leave the transaction.
+  const declare = async (name: string, text: string): Promise<void> => {
+    const declaration = { text: `declare ${name} no scroll cursor for ${text}`, queryMode: 'extended' };
+    await client.query(declaration);
+  };
+  try {
+    await client.query('begin read only isolation level repeatable read');
+    // Rows in the same order while the table stays the same, so that the digest stays the same too.
+    await client.query('set local synchronize_seqscans = off');
+    await client.query('set local cursor_tuple_fraction = 1');
+    await client.query(`set local statement_timeout = ${timeoutMs}`);
+    // Between two fetches the importer may write for longer than the server likes to wait.
+    await client.query('set local idle_in_transaction_session_timeout = 0');
+    await client.query("set local datestyle = 'ISO, YMD'");
+    // By itself first: what is wrong with a statement is said of it as it was written.
+    await declare('shape', statement);
+    const { fields } = await client.query('fetch 0 from shape');
+    await client.query('close shape');
+    await client.query('savepoint declared');
+    await declare('roster', boundRows(statement, fields, isMapped)).catch(async (error: unknown) => {
+      const bare = statement.replace(trailingComments, '');
+      if (bare === statement || !(error instanceof pg.DatabaseError) || error.code !== syntaxError) throw error;
+      await client.query('rollback to savepoint declared');
+      await declare('roster', boundRows(bare, fields, isMapped));
+    });
+  } catch (error) {
+    throw toQueryError(error, source, timeoutMs);
+  }
+}
+
+/** Comments behind the semicolon that ends a statement, which is no part of another one then. */
+const trailingComments = /;(?:[\s;]|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*$/;
+const syntaxError = '42601';
+
+const { TEXT, VARCHAR, BPCHAR, BYTEA, NUMERIC } = pg.types.builtins;
+
+/** A column of a query in the statement around it. */
+interface WrappedColumn {
+  /** What the statement calls it: the query may use a name twice. */
+  name: string;
+  header: string;
+  typeId: number;
+  isMapped: boolean;
+  /** How many bytes a value takes; null where its type bounds them. */
+  size: string | null;
+}
+
+/**
+ * Gives the statement around a query that bounds its values; behind the columns of the query it has one that names the first value that is
+ * too wide. For 100,000 rows of 12 columns reading takes about a tenth longer.
+ */
+function boundRows(statement: string, fields: readonly pg.FieldDef[], isMapped: MappedColumns['isMapped']): string {
+  const columns = fields.map(({ name, dataTypeID: typeId, dataTypeSize }, index) =>
+    wrapColumn({ name: `c${index + 1}`, header: name, typeId, isMapped: isMapped(name) }, dataTypeSize < 0),
+  );
+  if (columns.length === 0) return statement;
+  const shown = columns.map((column) => `${boundValue(column)} as ${pg.escapeIdentifier(column.header)}`);
+  const tooWide = columns.flatMap(({ name, size, isMapped }) =>
+    size === null ? [] : `when ${size} > ${isMapped ? maxMappedBytes : maxUnmappedBytes} then '${name} ' || ${size}`,
+  );
+  const names = columns.map(({ name }) => name).join(', ');
+  // Within `offset 0` each value is computed once, however often it is used.
+  return `select ${shown.join(', ')}, case ${tooWide.join(' ')} when false then null end
+    from (select * from (
+      ${statement}
+    ) as query offset 0) as roster(${names})`;
+}
+
+function wrapColumn(column: Omit<WrappedColumn, 'size'>, varies: boolean): WrappedColumn {
+  const { name, typeId, isMapped } = column;
+  if (!varies || typeId === NUMERIC) return { ...column, size: null };
+  // Known without reading what is stored apart.
+  if (typeId === TEXT || typeId === VARCHAR || typeId === BPCHAR) return { ...column, size: `octet_length(${name})` };
+  if (typeId === BYTEA) return { ...column, size: `2 * octet_length(${name})::bigint` };
+  const stored = `pg_column_size(${name})`;
+  const written = `octet_length(format('%s', ${name}))`;
+  return { ...column, size: isMapped ? `case when ${stored} < ${plainBytes} then 0 else ${written} end` : stored };
+}
+
+function boundValue({ name, typeId, isMapped, size }: WrappedColumn): string {
+  if (size === null) return name;
+  if (isMapped) return `case when ${size} > ${maxMappedBytes} then null else ${name} end`;
+  // One more than is kept shows that there was more.
+  const length = maxFieldLength + 1;
+  if (typeId === BYTEA) return `substring(${name} from 1 for ${length})`;
+  if (isTextArray(typeId)) return `left(array_to_string(${name}, ';'), ${length})`;
+  if (typeId === BPCHAR) return `left(format('%s', ${name}), ${length})`;
+  const isText = typeId === TEXT || typeId === VARCHAR;
+  return isText
+    ? `case when ${size} > ${maxFieldLength} then left(${name}, ${length}) else ${name} end`
+    : `left(format('%s', ${name}), ${length})`;
+}
+
+/** Fetches the next rows of the cursor, at most `fetchSize`, behind those that were read, none at its end; throws RosterError. */
+async function fetchRows(
+  client: pg.Client,
+  source: string,
+  timeoutMs: number,
+  { readRows, fetchSize, id }: { readRows: number; fetchSize: number; id: MappedColumns['id'] },
+): Promise<RowBatch> {
+  let headers: readonly string[];
+  let rows: PostgresRow[];
+  try {
+    const result = await client.query<PostgresRow>({
+      text: `fetch ${fetchSize} from roster`,
+      rowMode: 'array',
+      types: { getTypeParser: parsePostgresValue },
+    });
+    headers = result.fields.map((field) => field.name).slice(0, -1);
+    rows = result.rows;
+  } catch (error) {
+    const place =
+      readRows === 0
+        ? `No row had been read: it is one of the first ${fetchSize}.`
+        : `It came after row ${readRows}, within the next ${fetchSize}.`;
+    throw toQueryError(error, source, timeoutMs, place);
+  }
+  for (const [index, row] of rows.entries()) {
+    const tooWide = row.pop() ?? null;
+    if (tooWide !== null) throw refuseRow(row, tooWide, headers, id, `${source}: row ${readRows + index + 1}`);
+  }
+  return { headers, rows };
+}
+
+function refuseRow(
+  row: PostgresRow,
+  tooWide: string,
+  headers: readonly string[],
+  id: MappedColumns['id'],
+  place: string,
+): RosterError {
+  const [name = '', bytes] = tooWide.split(' ');
+  const header = JSON.stringify(headers[Number(name.slice(1)) - 1] ?? '');
+  const known = id
+    .map((part) => row[headers.indexOf(part)]?.trim().slice(0, 200) ?? '')
+    .join(' ')
+    .trim();
+  const whose = known === '' || isConspicuous(known) ? '' : ` (id ${known})`;
+  return new RosterError(
+    'row_too_wide',
+    `${place}${whose} has ${bytes} bytes in the column ${header}; ${maxMappedBytes} are the most where a column is mapped, ` +
+      `${maxUnmappedBytes} where it is not. Nothing was imported. Leave the column out of the query, or cut it there, such as by left(..., 1000).`,
+  );
+}
+
+/** Classes of SQLSTATE whose messages speak of the statement, the role or the server, and never quote a row's values. */
+const safeClasses = new Set(['08', '25', '28', '3D', '3F', '42', '53', '54', '55', '57', '0A']);
+const canceled = '57014';
+
+/** Makes the error of a connection that did not come about; it names the host and the cause's code, never the credentials. */
+export function toConnectError(error: unknown, source: string, host: string, urlEnv: string): RosterError {
+  if (error instanceof pg.DatabaseError) {
+    // What Postgres says of a failed login names the user.
+    const why = error.code?.startsWith('28') === true ? `the login failed (${error.code})` : describe(error);
+    return new RosterError('database_refused', `${source}: the database at ${host} refused: ${why}.`);
+  }
+  if (error instanceof Error && error.message.includes('does not support SSL')) {
+    return new RosterError(
+      'tls_failed',
+      `${source}: ${urlEnv} asks for TLS, but the database at ${host} does not offer it. Switch TLS on there ` +
+        '(ssl = on); only for a connection that never leaves a network of your own, set sslmode=disable in the URL.',
+    );
+  }
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'no answer in time';
+  if (/CERT|SELF_SIGNED|UNABLE_TO|^ERR_(SSL|TLS)|^EPROTO$/.test(code)) {
+    return new RosterError(
+      'tls_failed',
+      `${source}: the certificate of the database at ${host} was not accepted (${code}). Add the certificate of the ` +
+        `authority that issued it to ${urlEnv}: sslmode=verify-full&sslrootcert=/path/to/ca.pem; the host in the URL must be the one it is issued for.`,
+    );
+  }
+  return new RosterError('database_unreachable', `${source}: cannot connect to ${host} (${code}).`);
+}
+
+/**
+ * Makes the error of a query that Postgres refused, with its message, or of a connection that was lost while reading; `place` says in
+ * words how far the reading had come, where a value is at fault.
+ */
+export function toQueryError(error: unknown, source: string, timeoutMs: number, place = ''): RosterError {
+  const raise = `Raise statementTimeout of this source, or make the query faster`;
+  if (!(error instanceof pg.DatabaseError)) {
+    const isSilent = error instanceof Error && error.message === 'Query read timeout';
+    const why = isSilent
+      ? `the database gave no answer in ${timeoutMs / 1_000} s and longer`
+      : 'the connection was lost while reading';
+    return new RosterError('roster_broken_off', `${source}: ${why}. Nothing was imported.`);
+  }
+  if (error.code === canceled && error.message.includes('statement timeout')) {
+    return new RosterError('query_timeout', `${source}: no rows within ${timeoutMs / 1_000} s. ${raise}.`);
+  }
+  const isBrokenOff = error.code?.startsWith('57P') === true || error.code?.startsWith('08') === true;
+  return isBrokenOff
+    ? new RosterError(
+        'roster_broken_off',
+        `${source}: the database ended the connection: ${describe(error)}. Nothing was imported.`,
+      )
+    : new RosterError(
+        'query_refused',
+        `${source}: Postgres refused the query: ${describe(error)}.${isSafe(error) || place === '' ? '' : ` ${place}`}`,
+      );
+}
+
+/** Messages on data may quote a customer's name, and error messages are logged. */
+function describe(error: pg.DatabaseError): string {
+  const { code = 'unknown' } = error;
+  return isSafe(error) ? `${error.message} (${code})` : `an error in a value (SQLSTATE ${code})`;
+}
+
+const isSafe = ({ code = '' }: pg.DatabaseError): boolean => safeClasses.has(code.slice(0, 2));
+
+/** One row of the query, every value as text. */
+type PostgresRow = (string | null)[];
+
+const { TIMESTAMP, TIMESTAMPTZ } = pg.types.builtins;
+/** `text[]` and `varchar[]`; the driver names no array types. */
+const textArrays = [1009, 1015];
+
+/** Tells whether a type is a list of texts. */
+const isTextArray = (typeId: number): boolean => textArrays.includes(typeId);
+
+/** Gives the reader of a column's type: texts as Postgres writes them, a time stamp as its day, a list of texts joined by `;`. */
+function parsePostgresValue(typeId: number): (text: string) => string {
+  if (typeId === TIMESTAMP || typeId === TIMESTAMPTZ) return (text) => text.slice(0, 10);
+  if (isTextArray(typeId)) return (text) => joinArray(pg.types.getTypeParser(typeId)(text));
+  return (text) => text;
+}
+
+function joinArray(value: unknown): string {
+  return Array.isArray(value) ? value.filter((item) => item !== null).join(';') : '';
 }

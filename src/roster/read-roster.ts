@@ -4,8 +4,7 @@ import { bindColumns, bindPartyColumns, type SourceHeaders } from './column-bind
 import { openCsvTable } from './csv/csv-table.js';
 import type { PartyRow, RosterRow } from './customer.js';
 import { createIsMapped, type HeaderOrigin, nameColumn, standardHeaders, standardPartyHeaders } from './headers.js';
-import type { MappedColumns } from './postgres-cursor.js';
-import { openPostgresTable } from './postgres-table.js';
+import { type MappedColumns, openPostgresTable } from './postgres-table.js';
 import { asSource, partyFilePrefix, settleRejects } from './rejects.js';
 import type { PartySettings, RosterSettings } from './settings.js';
 import { type LineTally, type TableReading, type TableRecord, watchTotal } from './table-reading.js';

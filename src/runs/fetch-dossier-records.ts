@@ -3,7 +3,7 @@ import type { CallOptions } from '../client/operation.js';
 import { countNoun } from '../reports/text.js';
 import { stopWords } from '../reports/words.js';
 import { toCountryCode } from '../roster/country.js';
-import { parseIsoDate } from '../roster/date-format.js';
+import { parseIsoDate } from '../roster/read-date.js';
 import {
   countAskedRecords,
   countRecordsToAsk,

@@ -1,7 +1,7 @@
 import type { PartyType, RiskTier } from '../../vocabulary.js';
 import { readCountry } from '../country.js';
-import { createDateReader } from '../date-format.js';
 import type { ColumnRole } from '../headers.js';
+import { createDateReader } from '../read-date.js';
 import { isOtherDay, isOtherHeader, readHeader } from './read-header.js';
 
 /** Words in daily use for what a customer is, in lower case. */

@@ -4,7 +4,7 @@ import { StoreError } from '../../errors.js';
 import { foldName } from '../../matches/match.js';
 import { type Column, renderCsv } from '../../reports/csv.js';
 import { markFormula } from '../../reports/text.js';
-import { parseIsoDate } from '../../roster/date-format.js';
+import { parseIsoDate } from '../../roster/read-date.js';
 import { restoreFormula } from '../../roster/rejects.js';
 import type { Queryable } from '../../store/database/database.js';
 import { readOrganisation } from '../../store/organisations.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RosterError } from '../../../src/errors.js';
-import { createDateReader } from '../../../src/roster/date-format.js';
+import { createDateReader } from '../../../src/roster/read-date.js';
 import { onlyRejected, readText, summarise } from './read-text.js';
 
 const basic = { id: 'id', name: 'name', type: { value: 'person' } };

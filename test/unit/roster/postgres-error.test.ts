@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toConnectError, toQueryError } from '../../../src/roster/postgres-cursor.js';
+import { toConnectError, toQueryError } from '../../../src/roster/postgres-table.js';
 
 const withCode = (code: string): Error => Object.assign(new Error('planted-secret'), { code });
 
