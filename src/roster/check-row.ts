@@ -1,27 +1,21 @@
-import type {
-  CountryColumns,
-  CustomerBinding,
-  DateColumn,
-  NameColumns,
-  PartyBinding,
-  RelatedBinding,
-  WordColumn,
-} from './column-binding.js';
+import type { PartyRole } from '../vocabulary.js';
+import type { CustomerBinding, PartyBinding, WordColumn } from './column-binding.js';
 import { maxAttributeLength } from './column-settings.js';
 import { toCountryCode } from './country.js';
 import {
   type Customer,
+  type Doubt,
+  type DoubtField,
   type DoubtReason,
   maxParties,
   type Party,
   type PartyRow,
+  type Readings,
   type RejectedRow,
   type RejectReason,
-  type RelatedParty,
   type RosterRow,
   toRequestKey,
 } from './customer.js';
-import { isPlaceholderName, RowReadings } from './doubts.js';
 import type { BoundColumn } from './headers.js';
 import { surplusColumn } from './rejects.js';
 import type { TableRecord } from './table-reading.js';
@@ -38,14 +32,20 @@ export function checkRow(binding: CustomerBinding, record: TableRecord): RosterR
 }
 
 /** Makes a record of related parties a party of a customer, or a rejected row with the first fault found. */
-export function checkPartyRow(binding: RelatedBinding, record: TableRecord): PartyRow {
+export function checkPartyRow(binding: PartyBinding & { role: WordColumn<PartyRole> }, record: TableRecord): PartyRow {
   const { line, file } = record;
   const { fault, fields } = lookAtRecord(binding, record);
   if (fault !== null) return rejectRow(binding, { ...record, fields }, fault);
-  const related = toRelatedParty(binding, fields);
-  return related instanceof Fault
-    ? rejectRow(binding, { ...record, fields }, related)
-    : { kind: 'party', line, file, related, fields };
+  const reference = readId(binding.id, fields);
+  if (typeof reference !== 'string') return rejectRow(binding, { ...record, fields }, reference);
+  const { column, read, absent } = binding.role;
+  const role = column === null ? absent : read(readField(fields, column));
+  // What a party is to the customer is not sent: whatever it is, the name is searched for.
+  const readings = new RowReadings();
+  const party = toParty(binding, role ?? 'other', fields, readings);
+  return party instanceof Fault
+    ? rejectRow(binding, { ...record, fields }, party)
+    : { kind: 'party', line, file, related: { reference, party, readings }, fields };
 }
 
 function lookAtRecord(binding: PartyBinding, { fault, fields }: TableRecord): FieldsSeen {
@@ -140,20 +140,8 @@ function toCustomer(binding: CustomerBinding, fields: readonly string[]): Custom
   return { reference, riskTier, parties, isActive: isActive ?? true, endDate, attributes, readings };
 }
 
-/** Makes the fields of a row a further party of a customer, or gives the first fault found. */
-function toRelatedParty(binding: RelatedBinding, fields: readonly string[]): RelatedParty | Fault {
-  const reference = readId(binding.id, fields);
-  if (typeof reference !== 'string') return reference;
-  const { column, read, absent } = binding.role;
-  const role = column === null ? absent : read(readField(fields, column));
-  // What a party is to the customer is not sent: whatever it is, the name is searched for.
-  const readings = new RowReadings();
-  const party = toParty(binding, role ?? 'other', fields, readings);
-  return party instanceof Fault ? party : { reference, party, readings };
-}
-
 function toParty(
-  binding: CustomerBinding | RelatedBinding,
+  binding: PartyBinding,
   role: Party['role'],
   fields: readonly string[],
   readings: RowReadings,
@@ -165,9 +153,7 @@ function toParty(
   if (type === null) return new Fault('missing_type', binding.type.column, '');
   const { columns } = binding.name;
   const parts = columns.length > 1 ? columns.map((column) => readField(fields, column)) : [];
-  if (isPlaceholderName(name, type, parts, binding.realNames)) {
-    return new Fault('missing_name', columns[0] ?? null, name);
-  }
+  if (binding.isPlaceholder(name, type, parts)) return new Fault('missing_name', columns[0] ?? null, name);
   const birthDate = readDate(binding.birthDate, fields, readings, 'birthDate');
   const countries = readCountries(binding.countries, fields, readings);
   return { role, type, name, birthDate, countries };
@@ -237,7 +223,7 @@ function readReference({ id }: PartyBinding, fields: readonly string[]): string 
 }
 
 /** Reads a name from its columns, those that are empty left out. */
-function readName({ columns, separator }: NameColumns, fields: readonly string[]): string | Fault {
+function readName({ columns, separator }: PartyBinding['name'], fields: readonly string[]): string | Fault {
   let name = '';
   for (const column of columns) {
     const part = readField(fields, column);
@@ -249,7 +235,7 @@ function readName({ columns, separator }: NameColumns, fields: readonly string[]
 
 /** Reads the aliases of a row, each once and as it stands; one that cannot be a name is in doubt. */
 function readAliases(
-  { columns, separator }: NameColumns,
+  { columns, separator }: PartyBinding['name'],
   fields: readonly string[],
   readings: RowReadings,
 ): readonly string[] {
@@ -300,7 +286,7 @@ function readFactWord<Word>(
 
 /** Reads a date; null where the row gives none, or none that can be read. */
 function readDate(
-  date: DateColumn | null,
+  date: PartyBinding['birthDate'],
   fields: readonly string[],
   readings: RowReadings,
   field: 'birthDate' | 'endDate',
@@ -320,7 +306,7 @@ function readDate(
 
 /** Reads the countries of a row, each once; `zz` among them is one that cannot be read. */
 function readCountries(
-  { columns, read, constant }: CountryColumns,
+  { columns, read, constant }: PartyBinding['countries'],
   fields: readonly string[],
   readings: RowReadings,
 ): readonly string[] {
@@ -401,14 +387,14 @@ function fitFields(
     if (limit === undefined || text.length <= limit.length) continue;
     if (limit.isCut) {
       fields ??= [...given];
-      fields[index] = cut(text, limit.length);
+      fields[index] = cutField(text, limit.length);
     } else fault ??= new Fault('field_too_long', { header: headers[index] ?? '', index }, text);
   }
   return { fault, fields: fields ?? given };
 }
 
 /** A character of two units is left out rather than halved. */
-function cut(text: string, length: number): string {
+function cutField(text: string, length: number): string {
   const end = length - cutMark.length;
   const isHalved = (text.codePointAt(end - 1) ?? 0) > 0xffff;
   return text.slice(0, isHalved ? end - 1 : end) + cutMark;
@@ -458,3 +444,27 @@ class Fault {
     this.text = text;
   }
 }
+
+/** What is kept of a value in doubt with its customer. */
+const mostUnitsOfValue = 200;
+
+const none: readonly Doubt[] = [];
+
+/** Notes what of a row cannot be read, and what stands in the source where it reads otherwise than it is kept. */
+class RowReadings implements Readings {
+  doubts: Readings['doubts'] = none;
+  said: Partial<Record<DoubtField, string>> | null = null;
+
+  doubt(field: DoubtField, column: string, value: string, why: DoubtReason): void {
+    this.doubts = [...this.doubts, { field, column, value: shorten(value), why }];
+  }
+
+  say(field: DoubtField, text: string): void {
+    // Rosters whose dates are not written as they are kept say something in every row.
+    this.said ??= {};
+    this.said[field] = shorten(text);
+  }
+}
+
+const shorten = (text: string): string =>
+  text.length <= mostUnitsOfValue ? text : `${text.slice(0, mostUnitsOfValue).toWellFormed()}…`;

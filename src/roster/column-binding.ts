@@ -8,46 +8,17 @@ import {
   maxFieldLength,
   type PartyColumnSettings,
 } from './column-settings.js';
-import { type ReadCountry, readCountry } from './country.js';
+import { readCountry } from './country.js';
 import type { DoubtReason } from './customer.js';
-import { foldPlaceholder } from './doubts.js';
-import {
-  type BoundColumn,
-  type ColumnFinder,
-  createColumnFinder,
-  type HeaderOrigin,
-  standardHeaders,
-  standardPartyHeaders,
-} from './headers.js';
-import {
-  createBirthDateReader,
-  createEndDateReader,
-  type DateSettings,
-  type DoubtfulDate,
-  rememberWords,
-} from './read-date.js';
-
-/** The columns that hold countries. */
-export interface CountryColumns {
-  columns: readonly BoundColumn[];
-  /** The codes of a field that is not empty, each once, and why a part of it is none. */
-  read: (text: string) => ReadCountries;
-  /** What no column at all stands for. */
-  constant: readonly string[];
-}
-
-/** The countries that a field names; where a part of it names none, why, and `zz` in place of it beside others. */
-interface ReadCountries {
-  codes: readonly string[];
-  why: DoubtReason | null;
-}
+import { type BoundColumn, nameColumn, standardHeaders, standardPartyHeaders } from './headers.js';
+import { createBirthDateReader, createEndDateReader, type DoubtfulDate, rememberWords } from './read-date.js';
 
 /** Binds the countries to their columns; `standard` is the header that needs no mapping, `language` that of their names. */
 function bindCountries(
   { countries: setting, language = null }: Pick<ColumnSettings, 'countries'> & { language?: string | null | undefined },
   standard: string,
   { find, findOptional }: ColumnFinder,
-): CountryColumns {
+): PartyBinding['countries'] {
   const none: readonly string[] = [];
   const read = toCountryReader(';', {}, language);
   if (setting === undefined) {
@@ -71,13 +42,13 @@ function toCountryReader(
   separator: string,
   values: Readonly<Record<string, string>>,
   language: string | null,
-): CountryColumns['read'] {
+): PartyBinding['countries']['read'] {
   const own = new Map(Object.entries(values).map(([word, code]) => [foldWord(word), code]));
-  const readOne = (text: string): ReadCountry => {
+  const readOne = (text: string) => {
     const code = own.get(foldWord(text));
     return code === undefined ? readCountry(text, language) : { codes: [code] };
   };
-  const readParts = (parts: readonly string[]): ReadCountries => {
+  const readParts = (parts: readonly string[]) => {
     const codes = new Set<string>();
     let why: DoubtReason | null = null;
     for (const part of parts) {
@@ -112,8 +83,6 @@ export interface WordColumn<Word> {
 /** Words of our own for a part, by their folded spelling. */
 type Words<Word> = Readonly<Record<string, Word>>;
 
-type WordSetting<Word> = string | { value: Word } | { column: string; values: Readonly<Record<string, Word>> };
-
 /** `person` and `entity`. */
 const typeWords: Words<PartyType> = { person: 'person', entity: 'entity' };
 
@@ -142,7 +111,7 @@ const standingWords: Words<boolean> = {
 
 /** Binds a setting to a column; own words that it lists are read beside ours, and before them. */
 function bindWords<Word extends string | boolean>(
-  setting: WordSetting<Word> | BoundColumn | null,
+  setting: string | { value: Word } | { column: string; values: Words<Word> } | BoundColumn | null,
   words: Words<Word>,
   absent: Word | null,
   find: (header: string) => BoundColumn,
@@ -160,63 +129,52 @@ function toWordReader<Word>(words: Words<Word>, own: Words<Word> = {}): (text: s
   return rememberWords((text) => folded.get(foldWord(text)) ?? null);
 }
 
-/** The columns of a name, and what joins them. */
-export interface NameColumns {
-  columns: readonly BoundColumn[];
-  separator: string;
-}
-
-/** A column of dates and how it is read. */
-export interface DateColumn {
-  column: BoundColumn;
-  read: (text: string) => string | DoubtfulDate;
-}
-
 /** Where each part of a party stands in a row of any source. */
 export interface PartyBinding {
   headers: readonly string[];
   /** The customer's id, in parts. */
   id: readonly BoundColumn[];
-  name: NameColumns;
+  /** The columns of the name, and what joins them. */
+  name: { columns: readonly BoundColumn[]; separator: string };
   type: WordColumn<PartyType>;
-  birthDate: DateColumn | null;
-  countries: CountryColumns;
-  /** Folded names that read like placeholders and are real. */
-  realNames: ReadonlySet<string>;
+  birthDate: { column: BoundColumn; read: (text: string) => string | DoubtfulDate } | null;
+  countries: {
+    columns: readonly BoundColumn[];
+    /** The codes of a field that is not empty, each once; where a part of it is none, why, and `zz` in place of it beside others. */
+    read: (text: string) => { codes: readonly string[]; why: DoubtReason | null };
+    /** What no column at all stands for. */
+    constant: readonly string[];
+  };
+  /** Whether a whole name is what is written where there is none; `parts` are the fields that it is joined from. */
+  isPlaceholder: (name: string, type: PartyType, parts: readonly string[]) => boolean;
   /** Columns of names, where a line break is a reason of its own. */
   names: readonly BoundColumn[];
   /** Columns without which a row is nobody's: of the id and the type. */
   words: readonly BoundColumn[];
   /** Columns that are only kept. */
   attributes: readonly BoundColumn[];
-  /** The longest field of each column, in the order of the headers. */
-  limits: readonly FieldLimit[];
-}
-
-/** The longest field of a column in UTF-16 units, and whether a longer one is cut there; it rejects its row otherwise. */
-interface FieldLimit {
-  length: number;
-  isCut: boolean;
+  /** The longest field of each column in UTF-16 units, and whether a longer one is cut there; it rejects its row otherwise. */
+  limits: readonly { length: number; isCut: boolean }[];
 }
 
 /** Where each part of a customer stands in a row. */
 export interface CustomerBinding extends PartyBinding {
   riskTier: WordColumn<RiskTier>;
-  aliases: NameColumns | null;
+  aliases: PartyBinding['name'] | null;
   standing: WordColumn<boolean>;
-  endDate: DateColumn | null;
+  endDate: PartyBinding['birthDate'];
 }
 
-/** Where each part of a related party stands in a row. */
-export interface RelatedBinding extends PartyBinding {
-  role: WordColumn<PartyRole>;
-}
-
-/** A source's headers, its name for messages, where the headers come from, and the day (`yyyy-mm-dd`) after which nobody is born. */
-export interface SourceHeaders {
+/** A source's headers, and its name for messages. */
+interface SourceHeaders {
   headers: readonly string[];
   source: string;
-  origin: HeaderOrigin;
+  /**
+   * Where the headers come from: the `query` that names its columns, the `first_line` of a file, or `numbers` given by us. A first line
+   * may be a customer's, where a file has no header: of it no message quotes anything that the mapping does not name itself.
+   */
+  origin: 'query' | 'first_line' | 'numbers';
+  /** `yyyy-mm-dd`: nobody is born later. */
   today: string;
 }
 
@@ -241,9 +199,7 @@ export function bindColumns(
     aliases,
     // Own words take the place of ours here: the code F of a bank may be a frozen account, and not a customer who has left.
     standing: bindWords(columns.active ?? null, typeof columns.active === 'object' ? {} : standingWords, true, find),
-    endDate: bindDate(columns.endDate ?? null, find, (settings) =>
-      createEndDateReader({ ...settings, language: columns.language ?? null, today }),
-    ),
+    endDate: bindDate(columns.endDate ?? null, createEndDateReader, columns, finder, today),
   };
   const names = customer.name.columns;
   const words = toWordColumns(customer);
@@ -255,10 +211,7 @@ export function bindColumns(
 }
 
 /** Finds the mapped columns of a source of related parties; type (person), birth date and countries may be absent unless mapped by name; throws like `bindColumns`. */
-export function bindPartyColumns(
-  columns: PartyColumnSettings,
-  { headers, source, origin, today }: SourceHeaders,
-): RelatedBinding {
+export function bindPartyColumns(columns: PartyColumnSettings, { headers, source, origin, today }: SourceHeaders) {
   const finder = createColumnFinder(headers, source, origin);
   const { find, headers: given } = finder;
   const standardType = given.includes(standardPartyHeaders.type) ? standardPartyHeaders.type : null;
@@ -283,38 +236,41 @@ function toLimits(
   mapped: readonly BoundColumn[],
   attributes: readonly BoundColumn[],
   keepsAll: boolean,
-): readonly FieldLimit[] {
-  const limits = headers.map((): FieldLimit => ({ length: maxFieldLength, isCut: true }));
+) {
+  const limits = headers.map(() => ({ length: maxFieldLength, isCut: true }));
   for (const { index } of attributes) limits[index] = { length: maxAttributeLength, isCut: keepsAll };
   for (const { index } of mapped) limits[index] = { length: maxFieldLength, isCut: false };
   return limits;
 }
 
-type PartSettings = Pick<ColumnSettings, 'name' | 'birthDate' | 'countries' | 'language' | 'realNames'> & {
-  type: NonNullable<ColumnSettings['type']>;
-};
-
-function bindParty(columns: PartSettings, absentType: PartyType | null, finder: ColumnFinder, today: string) {
-  const { language = null } = columns;
+function bindParty(
+  columns: Pick<ColumnSettings, 'name' | 'birthDate' | 'countries' | 'language' | 'realNames'> & {
+    type: NonNullable<ColumnSettings['type']>;
+  },
+  absentType: PartyType | null,
+  finder: ColumnFinder,
+  today: string,
+) {
   const { find, findOptional } = finder;
+  const birthDate = columns.birthDate ?? findOptional(standardHeaders.birthDate);
+  const realNames = new Set(columns.realNames?.map(foldPlaceholder));
   return {
     name: bindName(columns.name ?? standardHeaders.name, ' ', finder),
     type: bindWords(columns.type, typeWords, absentType, find),
-    birthDate: bindDate(columns.birthDate ?? findOptional(standardHeaders.birthDate), find, (settings) =>
-      createBirthDateReader({ ...settings, language, today }),
-    ),
+    birthDate: bindDate(birthDate, createBirthDateReader, columns, finder, today),
     countries: bindCountries(columns, standardHeaders.countries, finder),
-    realNames: new Set(columns.realNames?.map(foldPlaceholder)),
+    isPlaceholder: (name: string, type: PartyType, parts: readonly string[]) =>
+      isPlaceholderName(name, type, parts, realNames),
   };
 }
 
-function bindName(name: NonNullable<ColumnSettings['name']>, separator: string, { find }: ColumnFinder): NameColumns {
+function bindName(name: NonNullable<ColumnSettings['name']>, separator: string, { find }: ColumnFinder) {
   return typeof name === 'string' || Array.isArray(name)
     ? { columns: [name].flat().map(find), separator }
     : { columns: name.columns.map(find), separator: name.separator };
 }
 
-function bindAliases(aliases: ColumnSettings['aliases'], { find }: ColumnFinder): NameColumns | null {
+function bindAliases(aliases: ColumnSettings['aliases'], { find }: ColumnFinder) {
   if (aliases === undefined) return null;
   return typeof aliases === 'string' || Array.isArray(aliases)
     ? { columns: [aliases].flat().map(find), separator: ';' }
@@ -326,14 +282,18 @@ const pivot = 30;
 
 function bindDate(
   setting: ColumnSettings['birthDate'] | BoundColumn | null,
-  find: ColumnFinder['find'],
-  createReader: (settings: Pick<DateSettings, 'formats' | 'pivot'>) => DateColumn['read'],
-): DateColumn | null {
+  createReader: typeof createBirthDateReader,
+  { language }: Pick<ColumnSettings, 'language'>,
+  { find }: ColumnFinder,
+  today: string,
+): PartyBinding['birthDate'] {
   if (setting === null || setting === undefined) return null;
-  if (typeof setting === 'string') return { column: find(setting), read: createReader({ formats: [], pivot }) };
-  if ('index' in setting) return { column: setting, read: createReader({ formats: [], pivot }) };
+  const plain = { formats: [], pivot, language: language ?? null, today };
+  if (typeof setting === 'string') return { column: find(setting), read: createReader(plain) };
+  if ('index' in setting) return { column: setting, read: createReader(plain) };
   const formats = [setting.format ?? setting.formats ?? []].flat();
-  return { column: find(setting.column), read: createReader({ formats, pivot: setting.pivot ?? pivot }) };
+  const read = createReader({ ...plain, formats, pivot: setting.pivot ?? pivot });
+  return { column: find(setting.column), read };
 }
 
 function bindAttributes(
@@ -352,4 +312,155 @@ function bindAttributes(
     );
   }
   return kept.map(find);
+}
+
+/** What exports and people write where there is no name, folded. Some are names of real people (Null, Na): only a whole name counts. */
+const words = `null, \\n, n/a, n.a., n.a, n a, na, n/k, nan, none, undefined, unknown, unnamed, untitled, test, test test, testing, test name, test user,
+  test customer, test person, dummy, tba, tbd, tbc, xxx, xxxx, xxxxx, no name, noname, no data, not available, not applicable, not known,
+  not provided, not specified, not set, object object, asdf, qwerty, unbekannt, keine angabe, k.a., k. a., nicht angegeben, inconnu, inconnue,
+  non renseigne, non renseigné, desconocido, desconocida, desconhecido, sin nombre, sconosciuto, onbekend, n.v.t., nvt, ukendt, ukjent, okänd,
+  nieznany, brak danych`;
+
+const placeholders: ReadonlySet<string> = new Set(words.split(',').map((word) => word.trim().replace(/\s+/g, ' ')));
+
+const openings: ReadonlySet<string> = new Set([...placeholders].map((word) => word.slice(0, 2)));
+
+const startsWithLetter = /^[A-Za-z]/;
+
+/** Quotes and brackets around a word, and the marks of spreadsheets and databases before it, as in `<NULL>` and `#N/A`. */
+const wrapping = /^[\s"'`<>()[\]#-]+|[\s"'`<>()[\]-]+$/g;
+
+const isObject = /^\s*\{.*\}\s*$/s;
+
+const isDigits = /^\d+$/;
+
+/** Gives the form in which names are compared with placeholders. */
+const foldPlaceholder = (name: string): string =>
+  name.normalize('NFKC').replace(wrapping, '').replace(/\s+/g, ' ').toLowerCase();
+
+/**
+ * Tells whether a whole name is what is written where there is none: `NULL`, `N/A`, `none`, `test`, a JSON object, or a number; an entity may
+ * be called by a number, but not 0, 1, 12, 123 and so on. `parts` are the fields that the name is joined from, `realNames` the
+ * folded names that are real in this roster.
+ */
+export function isPlaceholderName(
+  name: string,
+  type: PartyType,
+  parts: readonly string[],
+  realNames: ReadonlySet<string>,
+): boolean {
+  // Most names end here, after a tenth of the time.
+  if (startsWithLetter.test(name) && !openings.has(name.slice(0, 2).toLowerCase())) return false;
+  const folded = foldPlaceholder(name);
+  if (realNames.has(folded)) return false;
+  if (isObject.test(name) || isWord(folded, type)) return true;
+  const words = parts.filter((part) => part !== '').map(foldPlaceholder);
+  // Na Na is a name; NA in both columns of an export is none, but only its words could say so.
+  return words.length > 1 && words.every((word) => isWord(word, type)) && words.some((word) => word !== 'na');
+}
+
+function isWord(folded: string, type: PartyType): boolean {
+  if (placeholders.has(folded)) return true;
+  if (!isDigits.test(folded)) return false;
+  return type === 'person' || '1234567890'.startsWith(folded) || /^0+$/.test(folded);
+}
+
+/** Finds columns by their headers and remembers those that are missing. */
+interface ColumnFinder {
+  /** The source's headers; a blank one is named by its place. */
+  headers: readonly string[];
+  find(header: string): BoundColumn;
+  /** Null where the source has no such column. */
+  findOptional(header: string): BoundColumn | null;
+  /** Every column found so far. */
+  found(): readonly BoundColumn[];
+  /** Throws RosterError `column_missing` with all missing columns at once. */
+  finish(): void;
+}
+
+/** Makes the finder for a source's headers; throws RosterError `duplicate_header`. */
+function createColumnFinder(
+  givenHeaders: readonly string[],
+  source: string,
+  origin: SourceHeaders['origin'],
+): ColumnFinder {
+  const headers = givenHeaders.map((header, index) => header.trim().normalize('NFC') || nameColumn(index));
+  const places = new Map<string, number>();
+  const repeated: number[] = [];
+  for (const [index, header] of headers.entries()) {
+    if (places.has(header)) repeated.push(index);
+    else places.set(header, index);
+  }
+  if (repeated.length > 0) throw toDuplicateError(repeated, headers, source, origin);
+  const missing = new Set<string>();
+  const found = new Map<string, BoundColumn>();
+  const find = (header: string): BoundColumn => {
+    const name = header.normalize('NFC');
+    const index = places.get(name);
+    if (index === undefined) missing.add(header);
+    const column = found.get(name) ?? { header: name, index: index ?? -1 };
+    found.set(name, column);
+    return column;
+  };
+  return {
+    headers,
+    find,
+    findOptional: (header) => (places.has(header) ? find(header) : null),
+    found: () => [...found.values()],
+    finish: () => {
+      if (missing.size === 0) return;
+      const present = [...found.values()].filter(({ index }) => index >= 0).map(({ header }) => header);
+      const told = `${source}: no column ${quoteAll([...missing])}. ${describeThere(headers, present, origin)}`;
+      throw new RosterError('column_missing', told);
+    },
+  };
+}
+
+function toDuplicateError(
+  repeated: readonly number[],
+  headers: readonly string[],
+  source: string,
+  origin: SourceHeaders['origin'],
+): RosterError {
+  const names = new Set(repeated.map((index) => headers[index] ?? ''));
+  const places = headers.flatMap((header, index) => (names.has(header) ? index + 1 : []));
+  const told =
+    origin === 'query'
+      ? `the header has ${quoteAll([...names])} more than once. Give each column a name of its own.`
+      : `the first line says the same more than once (in the columns ${places.slice(0, mostQuoted).join(', ')}). ` +
+        `Give each column a name of its own. ${withoutHeader}.`;
+  return new RosterError('duplicate_header', `${source}: ${told}`);
+}
+
+const withoutHeader =
+  'Where the first line is a row already, say `header: false` under `csv:` and name the columns by number';
+
+/** What there is instead of what is missing; `present` are the columns that the mapping names and that were found. */
+function describeThere(
+  headers: readonly string[],
+  present: readonly string[],
+  origin: SourceHeaders['origin'],
+): string {
+  const place = 'under `columns:` of this roster in the configuration, for example columns:';
+  const byName = '{ id: customer_no, name: [first_name, last_name], type: { value: person } }';
+  const byNumber = '{ id: 1, name: [2, 3], type: { value: person } }';
+  if (origin === 'numbers') {
+    return `The source is read without a header and has columns 1 to ${headers.length}. Name its columns by number ${place} ${byNumber}.`;
+  }
+  if (origin === 'query') return `The header has ${quoteAll(headers)}. Name the right columns ${place} ${byName}.`;
+  const count = headers.length === 1 ? '1 column' : `${headers.length} columns`;
+  const known =
+    present.length === 0 ? 'none of those that are mapped' : `of those that are mapped ${quoteAll(present)}`;
+  return (
+    `The first line has ${count}, ${known}; what else it says is not shown here, because it may be a customer's: ` +
+    `\`nightscreen roster inspect FILE\` shows it. Name the right columns ${place} ${byName}. ` +
+    `${withoutHeader}: columns: ${byNumber}.`
+  );
+}
+
+const mostQuoted = 50;
+
+function quoteAll(headers: readonly string[]): string {
+  const shown = headers.slice(0, mostQuoted).map((header) => JSON.stringify(header.slice(0, 60)));
+  return shown.join(', ') + (headers.length > shown.length ? ' ...' : '');
 }

@@ -102,7 +102,7 @@ function foldCountry(text: string): string {
 }
 
 /** What a text names: countries by their codes, or why it names none. */
-export type ReadCountry = { codes: readonly string[] } | { why: DoubtReason };
+type ReadCountry = { codes: readonly string[] } | { why: DoubtReason };
 
 /**
  * Reads a country written as an ISO code of two or three letters (four, of former ones), as a name in any language that is known, or as the

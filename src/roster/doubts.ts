@@ -1,5 +1,4 @@
-import type { PartyType } from '../vocabulary.js';
-import type { Customer, Doubt, DoubtField, DoubtReason, Party, Readings, RelatedParty } from './customer.js';
+import type { Customer, Doubt, DoubtField, DoubtReason, Party, RelatedParty } from './customer.js';
 
 /** The most rows with a doubt that are kept whole, and about how many characters of them; all are counted. */
 const mostRows = 5_000;
@@ -9,8 +8,6 @@ const mostValues = 2_000;
 /** As many of them are reported. */
 const mostReported = 20;
 const mostShownUnits = 60;
-/** What is kept of a value in doubt with its customer. */
-const mostUnitsOfValue = 200;
 
 const unknownWords = new Set(
   [
@@ -87,24 +84,6 @@ const unknownWords = new Set(
 
 /** Whether a value says itself that it is not known. */
 export const saysUnknown = (text: string): boolean => unknownWords.has(text.trim().toLowerCase());
-
-const none: readonly Doubt[] = [];
-
-/** Notes what of a row cannot be read, and what stands in the source where it reads otherwise than it is kept. */
-export class RowReadings implements Readings {
-  doubts: Readings['doubts'] = none;
-  said: Partial<Record<DoubtField, string>> | null = null;
-
-  doubt(field: DoubtField, column: string, value: string, why: DoubtReason): void {
-    this.doubts = [...this.doubts, { field, column, value: cut(value, mostUnitsOfValue), why }];
-  }
-
-  say(field: DoubtField, text: string): void {
-    // Rosters whose dates are not written as they are kept say something in every row.
-    this.said ??= {};
-    this.said[field] = text.length > mostUnitsOfValue ? cut(text, mostUnitsOfValue) : text;
-  }
-}
 
 /** The doubts about a column of a source. */
 export interface ColumnDoubts {
@@ -216,48 +195,3 @@ const isReadOf = ({ birthDate, countries }: Party, field: DoubtField): boolean =
 
 const cut = (text: string, units: number): string =>
   text.length <= units ? text : `${text.slice(0, units).toWellFormed()}…`;
-
-/** What exports and people write where there is no name, folded. Some are names of real people (Null, Na): only a whole name counts. */
-const words = `null, \\n, n/a, n.a., n.a, n a, na, n/k, nan, none, undefined, unknown, unnamed, untitled, test, test test, testing, test name, test user,
-  test customer, test person, dummy, tba, tbd, tbc, xxx, xxxx, xxxxx, no name, noname, no data, not available, not applicable, not known,
-  not provided, not specified, not set, object object, asdf, qwerty, unbekannt, keine angabe, k.a., k. a., nicht angegeben, inconnu, inconnue,
-  non renseigne, non renseigné, desconocido, desconocida, desconhecido, sin nombre, sconosciuto, onbekend, n.v.t., nvt, ukendt, ukjent, okänd,
-  nieznany, brak danych`;
-const placeholders: ReadonlySet<string> = new Set(words.split(',').map((word) => word.trim().replace(/\s+/g, ' ')));
-const openings: ReadonlySet<string> = new Set([...placeholders].map((word) => word.slice(0, 2)));
-const startsWithLetter = /^[A-Za-z]/;
-/** Quotes and brackets around a word, and the marks of spreadsheets and databases before it, as in `<NULL>` and `#N/A`. */
-const wrapping = /^[\s"'`<>()[\]#-]+|[\s"'`<>()[\]-]+$/g;
-const isObject = /^\s*\{.*\}\s*$/s;
-const isDigits = /^\d+$/;
-
-/** Gives the form in which names are compared with placeholders. */
-export const foldPlaceholder = (name: string): string =>
-  name.normalize('NFKC').replace(wrapping, '').replace(/\s+/g, ' ').toLowerCase();
-
-/**
- * Tells whether a whole name is what is written where there is none: `NULL`, `N/A`, `none`, `test`, a JSON object, or a number; an entity may
- * be called by a number, but not 0, 1, 12, 123 and so on. `parts` are the fields that the name is joined from, `realNames` the
- * folded names that are real in this roster.
- */
-export function isPlaceholderName(
-  name: string,
-  type: PartyType,
-  parts: readonly string[],
-  realNames: ReadonlySet<string>,
-): boolean {
-  // Most names end here, after a tenth of the time.
-  if (startsWithLetter.test(name) && !openings.has(name.slice(0, 2).toLowerCase())) return false;
-  const folded = foldPlaceholder(name);
-  if (realNames.has(folded)) return false;
-  if (isObject.test(name) || isWord(folded, type)) return true;
-  const words = parts.filter((part) => part !== '').map(foldPlaceholder);
-  // Na Na is a name; NA in both columns of an export is none, but only its words could say so.
-  return words.length > 1 && words.every((word) => isWord(word, type)) && words.some((word) => word !== 'na');
-}
-
-function isWord(folded: string, type: PartyType): boolean {
-  if (placeholders.has(folded)) return true;
-  if (!isDigits.test(folded)) return false;
-  return type === 'person' || '1234567890'.startsWith(folded) || /^0+$/.test(folded);
-}

@@ -2,7 +2,7 @@ import type { DoubtReason } from './customer.js';
 import { saysUnknown } from './doubts.js';
 
 /** How dates of a column are written. */
-export interface DateSettings {
+interface DateSettings {
   /** Declared formats; they also say in which order day and month stand. */
   formats: readonly string[];
   /** The language of month names; null for any. */

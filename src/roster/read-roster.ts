@@ -1,13 +1,13 @@
 import { RosterError } from '../errors.js';
 import { checkPartyRow, checkRow } from './check-row.js';
-import { bindColumns, bindPartyColumns, type SourceHeaders } from './column-binding.js';
+import { bindColumns, bindPartyColumns } from './column-binding.js';
 import { openCsvTable } from './csv/csv-table.js';
 import type { PartyRow, RosterRow } from './customer.js';
-import { createIsMapped, type HeaderOrigin, nameColumn, standardHeaders, standardPartyHeaders } from './headers.js';
+import { createIsMapped, nameColumn, standardHeaders, standardPartyHeaders } from './headers.js';
 import { type MappedColumns, openPostgresTable } from './postgres-table.js';
 import { asSource, partyFilePrefix, settleRejects } from './rejects.js';
 import type { PartySettings, RosterSettings } from './settings.js';
-import { type LineTally, type TableReading, type TableRecord, watchTotal } from './table-reading.js';
+import { type LineTally, parseTotal, type TableReading, type TableRecord } from './table-reading.js';
 
 /** A source opened for one reading from its first row to its last. */
 interface Reading<Row> {
@@ -87,7 +87,7 @@ export async function readParties(settings: PartySettings, secret: Secret, now =
   });
 }
 
-function toOrigin({ csv }: Pick<RosterSettings, 'csv'>): HeaderOrigin {
+function toOrigin({ csv }: Pick<RosterSettings, 'csv'>) {
   if (csv === undefined) return 'query';
   return csv.header ? 'first_line' : 'numbers';
 }
@@ -109,7 +109,7 @@ async function openTable(
 
 async function read<Row>(
   table: TableReading,
-  bind: (shape: Pick<SourceHeaders, 'headers' | 'source'>) => (record: TableRecord) => Row,
+  bind: (shape: { headers: readonly string[]; source: string }) => (record: TableRecord) => Row,
 ) {
   try {
     const { source, isFedBack = false, digest, tally, progress, close } = table;
@@ -136,4 +136,29 @@ async function* checkBatches<Row>(
   } finally {
     await close();
   }
+}
+
+/** The same reading; `total` gives the sum, over its files, of the greatest figure in a column, null where no row holds one. Throws RosterError where it has no such column. */
+function watchTotal(table: TableReading, column: string): { table: TableReading; total: () => number | null } {
+  const place = table.headers.indexOf(column.trim().normalize('NFC'));
+  if (place < 0) {
+    throw new RosterError(
+      'column_missing',
+      `${table.source} has no column ${JSON.stringify(column)}, which controlTotal of the roster names.`,
+    );
+  }
+  const byFile = new Map<string | null, number>();
+  async function* readRecords(): ReturnType<TableReading['records'][typeof Symbol.asyncIterator]> {
+    for await (const batch of table.records) {
+      for (const { file, fields } of batch) {
+        const figure = parseTotal(fields[place] ?? '');
+        if (figure !== null) byFile.set(file, Math.max(figure, byFile.get(file) ?? 0));
+      }
+      yield batch;
+    }
+  }
+  return {
+    table: { ...table, records: { [Symbol.asyncIterator]: readRecords } },
+    total: () => (byFile.size === 0 ? null : [...byFile.values()].reduce((sum, figure) => sum + figure, 0)),
+  };
 }
