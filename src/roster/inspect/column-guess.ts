@@ -1,9 +1,8 @@
 import { listLanguages, readCountry } from '../country.js';
-import { standardHeaders } from '../headers.js';
+import { endsLikeId, isOfThings, standardHeaders } from '../headers.js';
 import { createBirthDateReader } from '../read-date.js';
 import { type ColumnProfile, tierWords, toValues } from './column-profile.js';
 import { type ColumnGuess, enough, Guess, guessName, guessType, quoteAll, toHeaders } from './name-guess.js';
-import { endsLikeId, isOfThings } from './read-header.js';
 
 /** From this share on a column that is called so is what it is called. */
 const half = 0.5;

@@ -1,8 +1,7 @@
 import type { PartyType, RiskTier } from '../../vocabulary.js';
 import { readCountry } from '../country.js';
-import type { ColumnRole } from '../headers.js';
+import { type ColumnRole, isOtherDay, isOtherHeader, readHeader } from '../headers.js';
 import { createDateReader } from '../read-date.js';
-import { isOtherDay, isOtherHeader, readHeader } from './read-header.js';
 
 /** Words in daily use for what a customer is, in lower case. */
 export const typeWords: Readonly<Record<PartyType, readonly string[]>> = {

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Customer } from '../../../src/roster/customer.js';
-import { readHeaderRole } from '../../../src/roster/headers.js';
+import { dropSharedPrefix, readHeader, readHeaderRole } from '../../../src/roster/headers.js';
 import { guessColumns } from '../../../src/roster/inspect/column-guess.js';
 import { profileColumn } from '../../../src/roster/inspect/column-profile.js';
-import { looksLikeHeader } from '../../../src/roster/inspect/inspect-file.js';
-import { dropSharedPrefix, readHeader } from '../../../src/roster/inspect/read-header.js';
-import { createRepetitionCounter } from '../../../src/roster/inspect/whole-reading.js';
+import { createRepetitionCounter, looksLikeHeader } from '../../../src/roster/inspect/inspect-file.js';
 import { exportSpecs } from '../../helpers/export-specs.js';
 
 function guess(table: readonly (readonly string[])[]) {
