@@ -312,9 +312,6 @@ const countryWords = new Set(
 );
 const idWords = new Set(toFolded('id uid no ref reference'));
 
-/** Tells whether a header ends like that of an id, whosever: agents may be the customers. */
-export const endsLikeId = (header: string): boolean => idWords.has(toTokens(header).at(-1) ?? '');
-
 /** What has numbers of its own that are not the customer's. */
 const things = new Set(
   toFolded(`policy polizze police poliza polizza versicherung versicherungs contract vertrag vertrags contrat contrato contratto claim order invoice rechnung rechnungs portfolio
@@ -322,25 +319,33 @@ const things = new Set(
     seq sequence item sku asset lead opportunity campaign site batch session event log message tax vat steuer stceg cpf cnpj nif dni nie cuit rfc pesel oib bsn cpr ssn siret`),
 );
 
-/** Tells whether a header names something that has numbers of its own. */
-export const isOfThings = (header: string): boolean =>
-  toTokens(header).some(
-    (token) => things.has(token) || [...things].some((thing) => thing.length > 3 && token.startsWith(thing)),
-  );
-
-/** What a header says about its column. */
-interface HeaderReading {
-  role: ColumnRole;
-  /** 3 says exactly what the column holds; 2 with words left out, or one of several possible ids; 1 is a last resort. */
-  strength: 1 | 2 | 3;
-}
-
 const plain = toKeys(plainIds);
 const weak = new Set([...toKeys(weakIds), ...toKeys(weakOthers)]);
 
-/** The same for a header that says whose column it is, or more than needed, such as `c_dob` or `Insured Country Code`. */
-export function readHeader(header: string): HeaderReading | null {
+/** What a header says about its column; of one that says whose it is, or more than needed, as well, such as `c_dob` or `Insured Country Code`. */
+export function readHeader(header: string) {
   const tokens = toTokens(header);
+  const found = findRole(header, tokens);
+  return {
+    role: found?.role ?? null,
+    /** 3 says exactly what the column holds; 2 with words left out, or one of several possible ids; 1 is a last resort; 0 says nothing. */
+    strength: found?.strength ?? 0,
+    /** Whether the column is about somebody or something else than the customer. */
+    isOther: found === null && tokens.some((token) => otherWords.has(token)),
+    /** Whether its days are no birthdays. */
+    isOtherDay: tokens.some(
+      (token) => otherDays.has(token) || otherDays.has(token.replace(/(datum|dato|date|tarihi)$/, '')),
+    ),
+    /** Whether it ends like that of an id, whosever: agents may be the customers. */
+    endsLikeId: idWords.has(tokens.at(-1) ?? ''),
+    /** Whether it names something that has numbers of its own. */
+    isOfThings: tokens.some(
+      (token) => things.has(token) || [...things].some((thing) => thing.length > 3 && token.startsWith(thing)),
+    ),
+  };
+}
+
+function findRole(header: string, tokens: readonly string[]) {
   const key = toKey(tokens);
   const exact = readTokens(tokens);
   if (exact !== null) return { role: exact, strength: weak.has(key) ? 1 : plain.has(key) ? 2 : 3 };
@@ -352,48 +357,24 @@ export function readHeader(header: string): HeaderReading | null {
     if (role === null) continue;
     return { role, strength: role === 'id' ? 3 : weak.has(toKey(rest)) ? 1 : 2 };
   }
-  return readTellingWord(tokens);
+  const role = readTellingWord(tokens);
+  return role === null ? null : { role, strength: 1 };
 }
 
 /** The end or one word of a longer header says what its column is about: the last resort. */
-function readTellingWord(tokens: readonly string[]): HeaderReading | null {
+function readTellingWord(tokens: readonly string[]): ColumnRole | null {
   for (let at = 1; at < tokens.length; at += 1) {
     const role = readTokens(tokens.slice(at));
     const isPart = role === 'first_name' || role === 'middle_name' || role === 'last_name' || role === 'birth_date';
-    if (isPart && tokens.length - at > 1) return { role, strength: 1 };
+    if (isPart && tokens.length - at > 1) return role;
   }
   const has = (list: ReadonlySet<string>): boolean => tokens.some((token) => list.has(token));
-  if (tokens.length > 1 && readTokens(tokens.slice(-1)) === 'name' && !has(things))
-    return { role: 'name', strength: 1 };
-  if (has(birthWords) && !tokens.some((token) => token === 'name' || countryWords.has(token)))
-    return { role: 'birth_date', strength: 1 };
-  if (has(countryWords)) return { role: 'countries', strength: 1 };
+  if (tokens.length > 1 && readTokens(tokens.slice(-1)) === 'name' && !has(things)) return 'name';
+  if (has(birthWords) && !tokens.some((token) => token === 'name' || countryWords.has(token))) return 'birth_date';
+  if (has(countryWords)) return 'countries';
   const isId = idWords.has(tokens.at(-1) ?? '') || idWords.has(tokens[0] ?? '');
-  return isId && tokens.length > 1 && !has(things) ? { role: 'id', strength: 1 } : null;
+  return isId && tokens.length > 1 && !has(things) ? 'id' : null;
 }
-
-/** The headers without the word that most of them begin with, such as the name of a table; of those that say nothing, without one that three share. */
-export function dropSharedPrefix(headers: readonly string[]): readonly string[] {
-  const prefixes = headers.map((header) => /^[\p{L}\p{N}]+[._\- ](?=.)/u.exec(header)?.[0] ?? '');
-  return headers.map((header, at) => {
-    const prefix = prefixes[at] ?? '';
-    const count = prefix === '' ? 0 : prefixes.filter((other) => other === prefix).length;
-    const isOfMost = count > headers.length * 0.6;
-    return count >= 3 && (isOfMost || readHeader(header) === null) && !isOtherHeader(header)
-      ? header.slice(prefix.length)
-      : header;
-  });
-}
-
-/** Tells whether a header says that its column is about somebody or something else than the customer. */
-export const isOtherHeader = (header: string): boolean =>
-  readHeader(header) === null && toTokens(header).some((token) => otherWords.has(token));
-
-/** Tells whether a header says that its days are no birthdays. */
-export const isOtherDay = (header: string): boolean => {
-  const tokens = toTokens(header);
-  return tokens.some((token) => otherDays.has(token) || otherDays.has(token.replace(/(datum|dato|date|tarihi)$/, '')));
-};
 
 /** A column for the names of both, such as `Nom / Raison sociale`. */
 function readBothNames(tokens: readonly string[]): ColumnRole | null {

@@ -1,8 +1,9 @@
+import type { PartyType, RiskTier } from '../../vocabulary.js';
 import { listLanguages, readCountry } from '../country.js';
-import { endsLikeId, isOfThings, standardHeaders } from '../headers.js';
+import { readHeader, standardHeaders } from '../headers.js';
 import { createBirthDateReader } from '../read-date.js';
-import { type ColumnProfile, tierWords, toValues } from './column-profile.js';
-import { type ColumnGuess, enough, Guess, guessName, guessType, quoteAll, toHeaders } from './name-guess.js';
+import { type ColumnGuess, type ColumnProfile, enough, Guess, quoteAll, toHeaders } from './column-profile.js';
+import { guessName } from './name-guess.js';
 
 /** From this share on a column that is called so is what it is called. */
 const half = 0.5;
@@ -11,7 +12,7 @@ const yearLength = 4;
 
 /** Guesses which columns of a table hold what, by their headers first and by their values where these say nothing. */
 export function guessColumns(profiles: readonly ColumnProfile[]): ColumnGuess {
-  const guess = new Guess(profiles);
+  const guess = new Guess(profiles.map(withFittingRole));
   guessId(guess);
   guessType(guess, guessName(guess));
   guessBirthDate(guess);
@@ -54,8 +55,10 @@ function findCodes(guess: Guess): ColumnProfile | undefined {
     profile.filledShare === 1 && profile.distinctShare === 1 && profile.codeShare >= enough && !holdsDates(profile);
   const open = guess.unnamed.filter(isOfCodes);
   const codes =
-    open.length > 0 ? open : guess.free.filter((profile) => endsLikeId(profile.header) && isOfCodes(profile));
-  const ofCustomers = codes.filter(({ header }) => !isOfThings(header));
+    open.length > 0
+      ? open
+      : guess.free.filter((profile) => readHeader(profile.header).endsLikeId && isOfCodes(profile));
+  const ofCustomers = codes.filter(({ header }) => !readHeader(header).isOfThings);
   const likely = ofCustomers.length > 0 ? ofCustomers : codes;
   const short = likely.filter(({ meanLength }) => meanLength <= shortCode);
   return short.find((profile) => !countsRows(profile)) ?? short[0] ?? likely[0];
@@ -270,4 +273,199 @@ function guessOthers(guess: Guess): void {
     guess.doubts.push(
       `${endDate.header} may hold the last day of a customer: to use it, add endDate: ${JSON.stringify(endDate.header)}`,
     );
+}
+
+/** What each row that was looked at is by its names and birth dates; null where they do not show it. */
+type RowTypes = readonly (PartyType | null)[];
+
+const forms =
+  `ltd limited plc llp llc lp inc incorporated corp corporation company gmbh ag kg kgaa ohg gbr ug ek ev eg se sarl sa sas sasu eurl sci snc srl spa
+  sl slu aps ab oy oyj asa bv nv vof cv kft zrt nyrt bt sro ooo pty pte bhd sdn doo jsc pjsc ojsc holding holdings group trust foundation stiftung fund bank
+  ооо ао зао пао оао αε επε οε ike`
+    .split(/\s+/)
+    .join('|');
+
+const legalForm = new RegExp(
+  `(^|\\s)(${forms}|a/s|as|sp z ?o ?o|sp zoo|a ş|aş|ltd şti|co)$|^(ооо|ао|зао|пао)\\s|&\\s*co(\\s|$)|公司$|株式会社|有限会社|\\s(شمم|ذمم)$`,
+  'u',
+);
+
+/** Tells whether a name ends, or begins, like a company's. */
+const isCompanyName = (name: string): boolean =>
+  /\s|公司|会社/.test(name) && legalForm.test(name.toLowerCase().replace(/[.,]/g, ''));
+
+/** What the rows are by what stands in the columns of their names and in their birth dates. */
+function judgeRows(names: readonly ColumnProfile[], births: readonly ColumnProfile[]): RowTypes {
+  const hasPersons = names.some(({ role }) => role !== 'company');
+  return Array.from({ length: names[0]?.values.length ?? 0 }, (_, row) => {
+    const filled = names.filter(({ values }) => values[row] !== '');
+    if (births.some(({ values }) => values[row] !== '')) return 'person';
+    if (filled.length === 0) return null;
+    if (hasPersons && filled.every(({ role }) => role === 'company')) return 'entity';
+    if (isCompanyName(filled.map(({ values }) => values[row] ?? '').join(' '))) return 'entity';
+    return filled.some(({ role }) => role === 'first_name') ? 'person' : null;
+  });
+}
+
+interface TypeOption {
+  column: ColumnProfile;
+  values: Record<string, PartyType>;
+  unknown: string[];
+  /** Words of which only the rows that have them showed what they mean. */
+  shown: string[];
+}
+
+/** Guesses which column tells persons from entities, by known words and by the rows that have the others. */
+export function guessType(guess: Guess, names: readonly ColumnProfile[]): void {
+  const rows = judgeRows(names, guess.ofRole('birth_date'));
+  const isNamedByCompany = names.length > 0 && names.every(({ role }) => role === 'company');
+  const named = guess
+    .ofRole('type')
+    .map((column) => readTypes(column, rows))
+    .filter(({ values }) => Object.keys(values).length > 0)
+    .toSorted((one, other) => one.unknown.length - other.unknown.length)[0];
+  const option = named ?? findTypes(guess, rows);
+  if (option === undefined) {
+    guessOneType(guess, rows, isNamedByCompany);
+    return;
+  }
+  const { column, values, unknown, shown } = option;
+  const isPlain = Object.entries(values).every(([own, word]) => own === word) && unknown.length === 0;
+  guess.columns.type = isPlain ? column.header : { column: column.header, values };
+  guess.take('type', named ? 'by its header' : 'by its values', column);
+  if (shown.length > 0)
+    guess.doubts.push(
+      `what ${quoteAll(shown)} in ${column.header} means is taken from the names and birth dates beside it: check type`,
+    );
+  if (unknown.length > 0)
+    guess.doubts.push(
+      `${column.header} has values that are neither person nor entity as they stand: ${quoteAll(unknown)}`,
+    );
+}
+
+/** A column of few words that divides the rows as their names do. */
+function findTypes(guess: Guess, rows: RowTypes): TypeOption | undefined {
+  return guess.free
+    .filter(
+      ({ role, words, filledShare }) => role === null && words !== null && words.length <= 8 && filledShare > 0.98,
+    )
+    .map((column) => readTypes(column, rows))
+    .filter(({ column, values, unknown, shown }) => {
+      const meanings = new Set(Object.values(values));
+      if (unknown.length > 0 || meanings.size === 0) return false;
+      if (meanings.size === 2) return shown.length === 0 || rows.length >= 20;
+      return column.isOpen && Object.keys(values).every((word) => toWord(typeWords, word) !== null);
+    })
+    .toSorted((one, other) => one.shown.length - other.shown.length)[0];
+}
+
+function readTypes(column: ColumnProfile, rows: RowTypes): TypeOption {
+  const words = column.words ?? [];
+  const { values } = toValues(typeWords, words);
+  for (const word of words) {
+    const type = toWord(salutations, word);
+    if (type !== null) values[word] = type;
+  }
+  const counts = new Map(words.map((word) => [word, { person: 0, entity: 0, all: 0 }]));
+  for (const [row, value] of column.values.entries()) {
+    const count = counts.get(value.toLowerCase());
+    const type = rows[row];
+    if (count === undefined) continue;
+    count.all += 1;
+    if (type) count[type] += 1;
+  }
+  const shown: string[] = [];
+  // Where the rows of one word are plainly companies, those of another that never are must be persons.
+  const hasEntities = [...counts.values()].some(({ entity, all }) => entity >= 3 && entity > all * 0.6);
+  for (const [word, { person, entity, all }] of counts) {
+    const sum = person + entity;
+    const isShown = sum >= Math.min(3, all) && sum >= all / 20;
+    const isNoEntity = values[word] === undefined && hasEntities && all >= 3 && entity <= all / 50;
+    const type =
+      (isShown && person >= sum * 0.95) || isNoEntity ? 'person' : isShown && entity >= sum * 0.95 ? 'entity' : null;
+    if (type === null || values[word] === type) continue;
+    values[word] = type;
+    shown.push(word);
+  }
+  return { column, values, unknown: words.filter((word) => values[word] === undefined), shown };
+}
+
+function guessOneType(guess: Guess, rows: RowTypes, isNamedByCompany: boolean): void {
+  const entities = rows.filter((type) => type === 'entity').length;
+  const persons = rows.filter((type) => type === 'person').length;
+  const isOfCompanies = isNamedByCompany || (entities > persons && entities > rows.length / 2);
+  guess.columns.type = { value: isOfCompanies ? 'entity' : 'person' };
+  guess.because['type'] = 'no column tells';
+  guess.doubts.push('no column tells persons and entities apart: say which they are, or name the column');
+}
+
+/** Words in daily use for what a customer is, in lower case. */
+export const typeWords: Readonly<Record<PartyType, readonly string[]>> = {
+  person:
+    split(`person, individual, indiv, natural, natural person, private, private individual, private person, private customer, retail, consumer, p, i, ind, indv, np, nat,
+    privat, privatperson, privatkunde, natürlich, natürliche person, einzelperson, mensch, personne physique, physique, pp, particulier, particulière, natuurlijk persoon, persona fisica, persona física, física,
+    fisica, pf, pessoa física, particular, osoba fizyczna, fyzická osoba, fo, henkilö, yksityishenkilö, magánszemély, természetes személy, bireysel, gerçek kişi, şahıs, persoană fizică, fizička osoba, фл, физлицо,
+    физическое лицо, физ. лицо, φυσικό πρόσωπο, 个人, 個人, 自然人, 개인, فرد, شخص طبيعي`),
+  entity:
+    split(`entity, organisation, organization, company, corporate, corporation, business, legal, legal entity, legal person, juridical, firm, trust, foundation, partnership, commercial,
+    institution, association, charity, vessel, ship, aircraft, e, c, o, b, org, corp, le, lp, jur, erhverv, virksomhed, selskab, firma, firmakunde, unternehmen, gesellschaft, verein, stiftung, juristisch, juristische person, personne morale, morale, pm, entreprise,
+    société, association, rechtspersoon, zakelijk, bedrijf, empresa, persona juridica, persona jurídica, jurídica, juridica, pj, pessoa jurídica, persona giuridica, giuridica, pg, azienda, società, företag, foretak, bedrift, bolag, juridisk person, yritys, osoba prawna, przedsiębiorstwo,
+    právnická osoba, po, cég, vállalat, jogi személy, kurumsal, tüzel kişi, şirket, persoană juridică, pravna osoba, юл, юрлицо, юридическое лицо, юр. лицо, организация, компания, νομικό πρόσωπο, εταιρεία, 企业, 公司, 法人, 机构, 법인, شركة, شخص اعتباري, مؤسسة`),
+};
+
+/** How letters begin, in lower case: a column of these alone distinguishes no customers. */
+export const salutations: Readonly<Record<PartyType, readonly string[]>> = {
+  person:
+    split(`mr, mr., mrs, mrs., ms, ms., miss, mister, dr, dr., prof, prof., sir, lady, herr, frau, herrn, herr dr., frau dr., m., mme, mme., mlle, monsieur, madame, sr, sr., sra, sra., señor, señora,
+    don, doña, sig., sig.ra, sig, signor, signora, dott., hr, hr., fru, heer, mevrouw, dhr., mevr., dhr, mevr, pan, pani, bay, bayan, г-н, г-жа`),
+  entity: split('firma, company, firm, sté, ste, société, messrs, m/s, fa., fa, spett.le, bedrijf, empresa, ditta'),
+};
+
+/** Words in daily use for how closely a customer is watched; numbers are left out, for who knows which end of them is high. */
+export const tierWords: Readonly<Record<RiskTier, readonly string[]>> = {
+  low: split(
+    'low, l, simplified, niedrig, gering, lav, låg, laag, faible, bajo, basso, baixo, niskie, nízké, alacsony, düşük, низкий, green',
+  ),
+  medium: split(
+    'medium, med, m, normal, standard, mittel, mellem, middels, medel, middel, gemiddeld, moyen, medio, médio, średnie, střední, közepes, orta, средний, amber, yellow',
+  ),
+  high: split(
+    'high, h, enhanced, very high, hoch, erhöht, høj, høy, hög, hoog, élevé, alto, wysokie, vysoké, magas, yüksek, высокий, red',
+  ),
+};
+
+function split(list: string): readonly string[] {
+  return list.split(',').map((word) => word.trim());
+}
+
+/** Gives the word of ours that an own word stands for, or null. */
+export function toWord<Word extends string>(
+  words: Readonly<Record<Word, readonly string[]>>,
+  own: string,
+): Word | null {
+  for (const word in words) if (words[word].includes(own.trim().toLowerCase())) return word;
+  return null;
+}
+
+/** Gives the value map of a column's own words, and those that stand for none of ours. */
+export function toValues<Word extends string>(
+  words: Readonly<Record<Word, readonly string[]>>,
+  own: readonly string[],
+): { values: Record<string, Word>; unknown: string[] } {
+  const values: Record<string, Word> = {};
+  const unknown: string[] = [];
+  for (const value of own) {
+    const word = toWord(words, value);
+    if (word === null) unknown.push(value);
+    else values[value] = word;
+  }
+  return { values, unknown };
+}
+
+/** `Customer` and `Kunde` are the number in one export and the name in another; `Individual / Company` holds neither's name. */
+function withFittingRole(profile: ColumnProfile): ColumnProfile {
+  const { role, letterShare, words } = profile;
+  const isOfTypes = words !== null && words.length > 1 && words.every((word) => toWord(typeWords, word) !== null);
+  if (isOfTypes && (role === 'name' || role === 'last_name' || role === 'company')) return { ...profile, role: 'type' };
+  return role === 'id' && letterShare > 0.9 ? { ...profile, role: 'name' } : profile;
 }

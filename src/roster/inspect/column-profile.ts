@@ -1,84 +1,12 @@
 import type { PartyType, RiskTier } from '../../vocabulary.js';
 import { readCountry } from '../country.js';
-import { type ColumnRole, isOtherDay, isOtherHeader, readHeader } from '../headers.js';
+import { type ColumnRole, readHeader } from '../headers.js';
 import { createDateReader } from '../read-date.js';
-
-/** Words in daily use for what a customer is, in lower case. */
-export const typeWords: Readonly<Record<PartyType, readonly string[]>> = {
-  person:
-    split(`person, individual, indiv, natural, natural person, private, private individual, private person, private customer, retail, consumer, p, i, ind, indv, np, nat,
-    privat, privatperson, privatkunde, natürlich, natürliche person, einzelperson, mensch, personne physique, physique, pp, particulier, particulière, natuurlijk persoon, persona fisica, persona física, física,
-    fisica, pf, pessoa física, particular, osoba fizyczna, fyzická osoba, fo, henkilö, yksityishenkilö, magánszemély, természetes személy, bireysel, gerçek kişi, şahıs, persoană fizică, fizička osoba, фл, физлицо,
-    физическое лицо, физ. лицо, φυσικό πρόσωπο, 个人, 個人, 自然人, 개인, فرد, شخص طبيعي`),
-  entity:
-    split(`entity, organisation, organization, company, corporate, corporation, business, legal, legal entity, legal person, juridical, firm, trust, foundation, partnership, commercial,
-    institution, association, charity, vessel, ship, aircraft, e, c, o, b, org, corp, le, lp, jur, erhverv, virksomhed, selskab, firma, firmakunde, unternehmen, gesellschaft, verein, stiftung, juristisch, juristische person, personne morale, morale, pm, entreprise,
-    société, association, rechtspersoon, zakelijk, bedrijf, empresa, persona juridica, persona jurídica, jurídica, juridica, pj, pessoa jurídica, persona giuridica, giuridica, pg, azienda, società, företag, foretak, bedrift, bolag, juridisk person, yritys, osoba prawna, przedsiębiorstwo,
-    právnická osoba, po, cég, vállalat, jogi személy, kurumsal, tüzel kişi, şirket, persoană juridică, pravna osoba, юл, юрлицо, юридическое лицо, юр. лицо, организация, компания, νομικό πρόσωπο, εταιρεία, 企业, 公司, 法人, 机构, 법인, شركة, شخص اعتباري, مؤسسة`),
-};
-
-/** How letters begin, in lower case: a column of these alone distinguishes no customers. */
-export const salutations: Readonly<Record<PartyType, readonly string[]>> = {
-  person:
-    split(`mr, mr., mrs, mrs., ms, ms., miss, mister, dr, dr., prof, prof., sir, lady, herr, frau, herrn, herr dr., frau dr., m., mme, mme., mlle, monsieur, madame, sr, sr., sra, sra., señor, señora,
-    don, doña, sig., sig.ra, sig, signor, signora, dott., hr, hr., fru, heer, mevrouw, dhr., mevr., dhr, mevr, pan, pani, bay, bayan, г-н, г-жа`),
-  entity: split('firma, company, firm, sté, ste, société, messrs, m/s, fa., fa, spett.le, bedrijf, empresa, ditta'),
-};
-
-/** Words in daily use for how closely a customer is watched; numbers are left out, for who knows which end of them is high. */
-export const tierWords: Readonly<Record<RiskTier, readonly string[]>> = {
-  low: split(
-    'low, l, simplified, niedrig, gering, lav, låg, laag, faible, bajo, basso, baixo, niskie, nízké, alacsony, düşük, низкий, green',
-  ),
-  medium: split(
-    'medium, med, m, normal, standard, mittel, mellem, middels, medel, middel, gemiddeld, moyen, medio, médio, średnie, střední, közepes, orta, средний, amber, yellow',
-  ),
-  high: split(
-    'high, h, enhanced, very high, hoch, erhöht, høj, høy, hög, hoog, élevé, alto, wysokie, vysoké, magas, yüksek, высокий, red',
-  ),
-};
-
-function split(list: string): readonly string[] {
-  return list.split(',').map((word) => word.trim());
-}
-
-/** Gives the word of ours that an own word stands for, or null. */
-export function toWord<Word extends string>(
-  words: Readonly<Record<Word, readonly string[]>>,
-  own: string,
-): Word | null {
-  for (const word in words) if (words[word].includes(own.trim().toLowerCase())) return word;
-  return null;
-}
-
-/** Gives the value map of a column's own words, and those that stand for none of ours. */
-export function toValues<Word extends string>(
-  words: Readonly<Record<Word, readonly string[]>>,
-  own: readonly string[],
-): { values: Record<string, Word>; unknown: string[] } {
-  const values: Record<string, Word> = {};
-  const unknown: string[] = [];
-  for (const value of own) {
-    const word = toWord(words, value);
-    if (word === null) unknown.push(value);
-    else values[value] = word;
-  }
-  return { values, unknown };
-}
-
-/** How a date format fits a column; years are those within which nine of ten dates lie, and the one in the middle. */
-interface DateFit {
-  format: string;
-  share: number;
-  firstYear: number;
-  middleYear: number;
-  lastYear: number;
-}
 
 /** What the values of a column look like; shares are of the values that are not empty. */
 export interface ColumnProfile {
   header: string;
-  /** What the header says, unless the values cannot be that. */
+  /** What the header says. */
   role: ColumnRole | null;
   /** As of `readHeader`; 0 without a role. */
   strength: number;
@@ -103,8 +31,8 @@ export interface ColumnProfile {
   meanLength: number;
   /** Share of values that are countries. */
   countryShare: number;
-  /** Each date format with the share of values that it reads, the best first; only those that read any. */
-  dateFormats: readonly DateFit[];
+  /** Each date format with the share of values that it reads, the best first; nine of ten dates lie between its first and its last year. */
+  dateFormats: readonly { format: string; share: number; firstYear: number; middleYear: number; lastYear: number }[];
 }
 
 /** What a profile reads of a cell: more says nothing more about what a column holds. */
@@ -149,35 +77,26 @@ export function profileColumn(header: string, given: readonly string[], name = h
     return filled === 0 ? 0 : sum / filled;
   };
   const distinct = new Set([...counts.keys()].map((value) => value.toLowerCase()));
-  const reading = readHeader(name);
+  const { role, strength, isOther, isOtherDay } = readHeader(name);
   const dateFormats = findDateFormats(share);
-  const letterShare = share((value) => /\p{L}/u.test(value) && !/\p{N}/u.test(value));
   const words = distinct.size > 0 && distinct.size <= mostWords ? [...distinct] : null;
-  const role = reading === null ? null : toFittingRole(reading.role, letterShare, words);
   return {
     header,
     role,
-    strength: role === null ? 0 : (reading?.strength ?? 0),
-    isOpen: role === null && !isOtherHeader(name) && (dateFormats.length === 0 || !isOtherDay(name)),
+    strength,
+    isOpen: role === null && !isOther && (dateFormats.length === 0 || !isOtherDay),
     values,
     filled,
     filledShare: values.length === 0 ? 0 : filled / values.length,
     distinctShare: filled === 0 ? 0 : distinct.size / filled,
     words,
-    letterShare,
+    letterShare: share((value) => /\p{L}/u.test(value) && !/\p{N}/u.test(value)),
     severalWordsShare: share((value) => /\p{L}[\p{L}\p{M}.'’-]*\s+[\p{L}]/u.test(value) && !/\d/.test(value)),
     codeShare: share(isCode),
     meanLength: values.reduce((sum, { length }) => sum + length, 0) / Math.max(filled, 1),
     countryShare: looksLikeCountries([...counts.keys()]) ? share(isCountryList) : 0,
     dateFormats,
   };
-}
-
-/** `Customer` and `Kunde` are the number in one export and the name in another; `Individual / Company` holds neither's name. */
-function toFittingRole(role: ColumnRole, letterShare: number, words: readonly string[] | null): ColumnRole {
-  const isOfTypes = words !== null && words.length > 1 && words.every((word) => toWord(typeWords, word) !== null);
-  if (isOfTypes && (role === 'name' || role === 'last_name' || role === 'company')) return 'type';
-  return role === 'id' && letterShare > 0.9 ? 'name' : role;
 }
 
 const decimal = /^[-+]?\d+([.,]\d+)+$/;
@@ -223,3 +142,73 @@ function toYear(value: string, format: string, read: (text: string) => string | 
   const year = Number(read(value)?.slice(0, 4));
   return year >= 1850 && year <= latestYear + 50 ? year : null;
 }
+
+/** A mapping as guessed, in the words of the configuration. */
+interface GuessedColumns {
+  id?: string | readonly string[];
+  name?: string | readonly string[];
+  type?: { value: PartyType } | { column: string; values: Readonly<Record<string, PartyType>> } | string;
+  birthDate?: string | { column: string; format: string } | { column: string; formats: readonly string[] };
+  countries?: string | readonly string[];
+  /** Of the names of countries. */
+  language?: string;
+  riskTier?: string | { column: string; values: Readonly<Record<string, RiskTier>> };
+}
+
+/** A guessed mapping, with what somebody who knows the file should look at. */
+export interface ColumnGuess {
+  columns: GuessedColumns;
+  /** Why each was guessed: by its header, or by its values. */
+  because: Readonly<Record<string, string>>;
+  /** What could not be guessed, or only by half. */
+  doubts: readonly string[];
+}
+
+/** From this share on the values of a column are all of a kind. */
+export const enough = 0.9;
+
+/** A guess while it is made: each column is taken for one thing at most. */
+export class Guess implements ColumnGuess {
+  readonly columns: GuessedColumns = {};
+  readonly because: Record<string, string> = {};
+  readonly doubts: string[] = [];
+  readonly #free: Set<ColumnProfile>;
+
+  constructor(profiles: readonly ColumnProfile[]) {
+    this.#free = new Set(profiles);
+  }
+
+  /** Columns that are not taken yet, in the order of the table. */
+  get free(): readonly ColumnProfile[] {
+    return [...this.#free];
+  }
+
+  /** Free columns whose headers say nothing that is known: only of these the values may decide. */
+  get unnamed(): readonly ColumnProfile[] {
+    return this.free.filter(({ isOpen }) => isOpen);
+  }
+
+  /** Free columns of a role, those whose headers say it most clearly and that have most values first. */
+  ofRole(role: ColumnRole): readonly ColumnProfile[] {
+    const weigh = ({ strength, filledShare }: ColumnProfile): number => strength + 4 * Math.min(filledShare, 0.5);
+    return this.free.filter((profile) => profile.role === role).toSorted((one, other) => weigh(other) - weigh(one));
+  }
+
+  byRole(role: ColumnRole): ColumnProfile | undefined {
+    return this.ofRole(role)[0];
+  }
+
+  take(key: keyof GuessedColumns, why: string, ...profiles: readonly ColumnProfile[]): void {
+    for (const profile of profiles) this.#free.delete(profile);
+    this.because[key] = why;
+  }
+}
+
+/** One header as it is, several as a list. */
+export function toHeaders(profiles: readonly ColumnProfile[]): string | readonly string[] {
+  const headers = profiles.map(({ header }) => header);
+  return headers.length === 1 ? (headers[0] ?? '') : headers;
+}
+
+/** Own words for a message. */
+export const quoteAll = (values: readonly string[]): string => values.map((value) => JSON.stringify(value)).join(', ');

@@ -18,13 +18,12 @@ import { findFiles } from '../csv/find-files.js';
 import { readSourceBytes } from '../csv/source-bytes.js';
 import type { Customer, RosterRow } from '../customer.js';
 import { type ColumnDoubts, DoubtTally } from '../doubts.js';
-import { dropSharedPrefix, nameColumn, readHeader } from '../headers.js';
+import { nameColumn, readHeader } from '../headers.js';
 import { readRoster } from '../read-roster.js';
 import { type CsvSettings, type RosterSettings, rosterSettingsSchema } from '../settings.js';
 import type { LineTally, TableReading } from '../table-reading.js';
 import { guessColumns } from './column-guess.js';
-import { type ColumnProfile, profileColumn } from './column-profile.js';
-import type { ColumnGuess } from './name-guess.js';
+import { type ColumnGuess, type ColumnProfile, profileColumn } from './column-profile.js';
 
 /** What is said about a file before anybody has described it. */
 interface InspectionRequest {
@@ -38,7 +37,7 @@ interface InspectionRequest {
 }
 
 /** What a file looks like, and what it would become under the mapping that was guessed. */
-export interface FileInspection extends WholeReading {
+export interface FileInspection {
   /** As it was asked for: a file or a pattern. */
   path: string;
   /** The files that it means, of which the first was looked at. */
@@ -50,6 +49,23 @@ export interface FileInspection extends WholeReading {
   guess: ColumnGuess;
   /** The entry of `rosters:` to paste, or null where no row could be read by what was guessed, or over half would be rejected. */
   settings: RosterSettings | null;
+  /** The first rows as they would be read; those that contradict another row are rejected. */
+  firstRows: readonly RosterRow[];
+  /** The lines of those among them that repeat another of them. */
+  repeatedLines: readonly number[];
+  /** What the rows would become, summed as an import sums them. */
+  counts: {
+    customers: number;
+    rejected: number;
+    /** Rows that say again what another row of the id says. */
+    repeated: number;
+    rejectedBecause: Readonly<Record<string, number>>;
+    /** Facts of accepted rows that count as unknown, by column. */
+    doubts: readonly ColumnDoubts[];
+    /** False where there were too many ids to compare the rows of all of them. */
+    isComplete: boolean;
+  };
+  tally: LineTally;
 }
 
 const sampleSize = 10_000;
@@ -199,7 +215,8 @@ export function looksLikeHeader(first: readonly string[], others: readonly (read
       .filter((value) => value !== ''),
   );
   // What a column says again below is a value of it, such as the status "active".
-  if (cells.some((cell, index) => readHeader(cell) !== null && below[index]?.includes(cell) === false)) return true;
+  if (cells.some((cell, index) => readHeader(cell).role !== null && below[index]?.includes(cell) === false))
+    return true;
   if (new Set(cells).size < cells.length) return false;
   // A value looks like the values below it; a header's cells are words even where these are numbers or dates.
   const isWordAboveNumbers = cells.some((cell, index) => {
@@ -274,35 +291,12 @@ function undoReading(value: string): { text: string; label: EncodingLabel } | nu
   return null;
 }
 
-/** What the rows of a file would become, summed as an import sums them. */
-interface RowCounts {
-  customers: number;
-  rejected: number;
-  /** Rows that say again what another row of the id says. */
-  repeated: number;
-  rejectedBecause: Readonly<Record<string, number>>;
-  /** Facts of accepted rows that count as unknown, by column. */
-  doubts: readonly ColumnDoubts[];
-  /** False where there were too many ids to compare the rows of all of them. */
-  isComplete: boolean;
-}
-
-/** A file as it was read under a mapping. */
-interface WholeReading {
-  /** The first rows as they would be read; those that contradict another row are rejected. */
-  firstRows: readonly RosterRow[];
-  /** The lines of those among them that repeat another of them. */
-  repeatedLines: readonly number[];
-  counts: RowCounts;
-  tally: LineTally;
-}
-
 const shownRows = 10;
 
 /** Reads a roster to its end; throws RosterError where it cannot be read. */
-async function readWhole(settings: RosterSettings): Promise<WholeReading> {
+async function readWhole(settings: RosterSettings) {
   const reading = await readRoster(settings, () => undefined);
-  const counter = createRepetitionCounter();
+  const counter = new RepetitionCounter();
   const firstRows: RosterRow[] = [];
   const rejectedBecause: Record<string, number> = {};
   const doubts = new DoubtTally();
@@ -335,7 +329,7 @@ async function readWhole(settings: RosterSettings): Promise<WholeReading> {
         repeated,
         rejectedBecause,
         doubts: doubts.list(),
-        isComplete: counter.isComplete(),
+        isComplete: counter.isComplete,
       },
       tally: reading.tally(),
     };
@@ -376,56 +370,48 @@ function listRepeatedLines(rows: readonly RosterRow[], counter: RepetitionCounte
 const maxIds = 2_000_000;
 const digestDigits = 13;
 
-/** What the rows of one id that comes more than once are to each other. */
-interface Repeated {
-  rows: number;
-  isConflict: boolean;
-}
-
 /** Counts among accepted rows, as an import does, which repeat another one and which contradict it. */
-interface RepetitionCounter {
-  note(customer: Customer): void;
-  /** Whether rows of this id contradict each other, as far as has been noted. */
-  isConflict(reference: string): boolean;
-  /** Of all rows so far: `repeated` are those behind the first of an id, `conflicting` all of an id whose rows differ. */
-  sum(): { repeated: number; conflicting: number };
+export class RepetitionCounter {
   /** False once there were so many ids that those behind them are no longer compared. */
-  isComplete(): boolean;
-}
-
-/** Makes a counter that remembers at most `most` ids. */
-export function createRepetitionCounter(most = maxIds): RepetitionCounter {
+  isComplete = true;
   // Digests, for the texts would keep the blocks of the file alive that they were cut from.
-  const records = new Map<number, number>();
-  const repeated = new Map<number, Repeated>();
-  let isComplete = true;
-  return {
-    note: (customer) => {
-      const id = toDigest(customer.reference);
-      const known = records.get(id);
-      if (known === undefined && records.size >= most) {
-        isComplete = false;
-        return;
-      }
-      const record = toDigest(toRecord(customer));
-      if (known === undefined) {
-        records.set(id, record);
-        return;
-      }
-      const { rows, isConflict } = repeated.get(id) ?? { rows: 1, isConflict: false };
-      repeated.set(id, { rows: rows + 1, isConflict: isConflict || known !== record });
-    },
-    isConflict: (reference) => repeated.get(toDigest(reference))?.isConflict === true,
-    sum: () => {
-      let [again, conflicting] = [0, 0];
-      for (const { rows, isConflict } of repeated.values()) {
-        if (isConflict) conflicting += rows;
-        else again += rows - 1;
-      }
-      return { repeated: again, conflicting };
-    },
-    isComplete: () => isComplete,
-  };
+  readonly #records = new Map<number, number>();
+  /** What the rows of one id that comes more than once are to each other. */
+  readonly #repeated = new Map<number, { rows: number; isConflict: boolean }>();
+
+  /** Remembers at most `most` ids. */
+  constructor(readonly most = maxIds) {}
+
+  note(customer: Customer): void {
+    const id = toDigest(customer.reference);
+    const known = this.#records.get(id);
+    if (known === undefined && this.#records.size >= this.most) {
+      this.isComplete = false;
+      return;
+    }
+    const record = toDigest(toRecord(customer));
+    if (known === undefined) {
+      this.#records.set(id, record);
+      return;
+    }
+    const { rows, isConflict } = this.#repeated.get(id) ?? { rows: 1, isConflict: false };
+    this.#repeated.set(id, { rows: rows + 1, isConflict: isConflict || known !== record });
+  }
+
+  /** Whether rows of this id contradict each other, as far as has been noted. */
+  isConflict(reference: string): boolean {
+    return this.#repeated.get(toDigest(reference))?.isConflict === true;
+  }
+
+  /** Of all rows so far: `repeated` are those behind the first of an id, `conflicting` all of an id whose rows differ. */
+  sum(): { repeated: number; conflicting: number } {
+    let [again, conflicting] = [0, 0];
+    for (const { rows, isConflict } of this.#repeated.values()) {
+      if (isConflict) conflicting += rows;
+      else again += rows - 1;
+    }
+    return { repeated: again, conflicting };
+  }
 }
 
 /** The same text for the same record; the order of countries and of aliases is none of its own. */
@@ -439,3 +425,15 @@ function toRecord({ riskTier, parties, isActive, endDate, readings }: Customer):
 /** 52 bits of a digest, which a number holds exactly. */
 const toDigest = (text: string): number =>
   Number.parseInt(crypto.hash('sha256', text, 'hex').slice(0, digestDigits), 16);
+
+/** The headers without the word that most of them begin with, such as the name of a table; of those that say nothing, without one that three share. */
+export function dropSharedPrefix(headers: readonly string[]): readonly string[] {
+  const prefixes = headers.map((header) => /^[\p{L}\p{N}]+[._\- ](?=.)/u.exec(header)?.[0] ?? '');
+  return headers.map((header, at) => {
+    const prefix = prefixes[at] ?? '';
+    const count = prefix === '' ? 0 : prefixes.filter((other) => other === prefix).length;
+    const isOfMost = count > headers.length * 0.6;
+    const { role, isOther } = readHeader(header);
+    return count >= 3 && (isOfMost || role === null) && !isOther ? header.slice(prefix.length) : header;
+  });
+}
