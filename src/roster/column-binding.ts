@@ -343,7 +343,7 @@ const foldPlaceholder = (name: string): string =>
  * be called by a number, but not 0, 1, 12, 123 and so on. `parts` are the fields that the name is joined from, `realNames` the
  * folded names that are real in this roster.
  */
-export function isPlaceholderName(
+function isPlaceholderName(
   name: string,
   type: PartyType,
   parts: readonly string[],

@@ -316,7 +316,7 @@ interface TypeOption {
 }
 
 /** Guesses which column tells persons from entities, by known words and by the rows that have the others. */
-export function guessType(guess: Guess, names: readonly ColumnProfile[]): void {
+function guessType(guess: Guess, names: readonly ColumnProfile[]): void {
   const rows = judgeRows(names, guess.ofRole('birth_date'));
   const isNamedByCompany = names.length > 0 && names.every(({ role }) => role === 'company');
   const named = guess
@@ -400,7 +400,7 @@ function guessOneType(guess: Guess, rows: RowTypes, isNamedByCompany: boolean): 
 }
 
 /** Words in daily use for what a customer is, in lower case. */
-export const typeWords: Readonly<Record<PartyType, readonly string[]>> = {
+const typeWords: Readonly<Record<PartyType, readonly string[]>> = {
   person:
     split(`person, individual, indiv, natural, natural person, private, private individual, private person, private customer, retail, consumer, p, i, ind, indv, np, nat,
     privat, privatperson, privatkunde, natürlich, natürliche person, einzelperson, mensch, personne physique, physique, pp, particulier, particulière, natuurlijk persoon, persona fisica, persona física, física,
@@ -414,7 +414,7 @@ export const typeWords: Readonly<Record<PartyType, readonly string[]>> = {
 };
 
 /** How letters begin, in lower case: a column of these alone distinguishes no customers. */
-export const salutations: Readonly<Record<PartyType, readonly string[]>> = {
+const salutations: Readonly<Record<PartyType, readonly string[]>> = {
   person:
     split(`mr, mr., mrs, mrs., ms, ms., miss, mister, dr, dr., prof, prof., sir, lady, herr, frau, herrn, herr dr., frau dr., m., mme, mme., mlle, monsieur, madame, sr, sr., sra, sra., señor, señora,
     don, doña, sig., sig.ra, sig, signor, signora, dott., hr, hr., fru, heer, mevrouw, dhr., mevr., dhr, mevr, pan, pani, bay, bayan, г-н, г-жа`),
@@ -422,7 +422,7 @@ export const salutations: Readonly<Record<PartyType, readonly string[]>> = {
 };
 
 /** Words in daily use for how closely a customer is watched; numbers are left out, for who knows which end of them is high. */
-export const tierWords: Readonly<Record<RiskTier, readonly string[]>> = {
+const tierWords: Readonly<Record<RiskTier, readonly string[]>> = {
   low: split(
     'low, l, simplified, niedrig, gering, lav, låg, laag, faible, bajo, basso, baixo, niskie, nízké, alacsony, düşük, низкий, green',
   ),
@@ -439,7 +439,7 @@ function split(list: string): readonly string[] {
 }
 
 /** Gives the word of ours that an own word stands for, or null. */
-export function toWord<Word extends string>(
+function toWord<Word extends string>(
   words: Readonly<Record<Word, readonly string[]>>,
   own: string,
 ): Word | null {
@@ -448,7 +448,7 @@ export function toWord<Word extends string>(
 }
 
 /** Gives the value map of a column's own words, and those that stand for none of ours. */
-export function toValues<Word extends string>(
+function toValues<Word extends string>(
   words: Readonly<Record<Word, readonly string[]>>,
   own: readonly string[],
 ): { values: Record<string, Word>; unknown: string[] } {
