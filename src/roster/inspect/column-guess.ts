@@ -439,10 +439,7 @@ function split(list: string): readonly string[] {
 }
 
 /** Gives the word of ours that an own word stands for, or null. */
-function toWord<Word extends string>(
-  words: Readonly<Record<Word, readonly string[]>>,
-  own: string,
-): Word | null {
+function toWord<Word extends string>(words: Readonly<Record<Word, readonly string[]>>, own: string): Word | null {
   for (const word in words) if (words[word].includes(own.trim().toLowerCase())) return word;
   return null;
 }
