@@ -1,17 +1,16 @@
-import { isUtf8 } from 'node:buffer';
 import { RosterError } from '../../errors.js';
+import type { CsvSettings } from '../settings.js';
 import type { LineTally, TableRecord } from '../table-reading.js';
-import { type CsvDialect, type CsvSource, findDialect } from './dialect.js';
-import { createTextDecoder, type DecodeText, detectEncoding, type EncodingLabel, guessEncoding } from './encodings.js';
+import { type EncodingLabel, openDecoder } from './encodings.js';
 import {
   createRecordSplitter,
-  createSoundnessGuard,
   isBlank,
   type LineBlock,
-  type SplitRecords,
+  readFirstRecord,
+  SoundnessGuard,
   sliceBlock,
 } from './record-splitter.js';
-import { type Chunks, readSourceBytes, refuseJson } from './source-bytes.js';
+import { readSourceBytes } from './source-bytes.js';
 
 /** One file of a table, opened behind its header. */
 export interface CsvFile extends CsvDialect {
@@ -37,15 +36,11 @@ interface FilePlace {
  */
 export async function openCsvFile(
   place: FilePlace,
-  source: CsvSource,
+  source: CsvSettings,
   isMapped: (header: string) => boolean,
 ): Promise<CsvFile> {
   const { name, file, tally } = place;
-  const blocks = readLineBlocks(
-    readSourceBytes(place.path, (bytes) => place.onBytes(bytes)),
-    source.encoding,
-    name,
-  );
+  const blocks = readLineBlocks(place, source.encoding);
   try {
     const { first, hinted } = await findFirstRecord(blocks, place);
     const dialect = findTableDialect(first, withHint(source, hinted), isMapped, name);
@@ -91,7 +86,7 @@ async function findFirstRecord(
   blocks: LineBlocks,
   { name, tally }: FilePlace,
 ): Promise<{ first: LineBlock; hinted: string | undefined }> {
-  const guard = createSoundnessGuard(name, 1);
+  const guard = new SoundnessGuard(name, 1);
   let hinted: string | undefined;
   for (;;) {
     const block = await blocks.next();
@@ -115,8 +110,8 @@ async function findFirstRecord(
 }
 
 /** A file that ends within a line, and a line that ends within a row, was cut off where it was written or copied. */
-function markCut(split: SplitRecords, columnCount: number): SplitRecords {
-  return (block) => {
+function markCut(split: (block: LineBlock) => readonly TableRecord[], columnCount: number) {
+  return (block: LineBlock): readonly TableRecord[] => {
     const records = split(block);
     const last = records.at(-1);
     if (!block.isOpen || last === undefined || last.fault === null) return records;
@@ -128,7 +123,7 @@ function markCut(split: SplitRecords, columnCount: number): SplitRecords {
 async function* splitBlocks(
   first: LineBlock,
   blocks: LineBlocks,
-  split: SplitRecords,
+  split: (block: LineBlock) => readonly TableRecord[],
 ): AsyncGenerator<readonly TableRecord[], void, undefined> {
   try {
     yield split(first);
@@ -149,7 +144,7 @@ function takeDelimiterHint(block: LineBlock): { delimiter: string; rest: LineBlo
 }
 
 /** What a source says of the delimiter counts; else what the file says. */
-function withHint(source: CsvSource, delimiter: string | undefined): CsvSource {
+function withHint(source: CsvSettings, delimiter: string | undefined): CsvSettings {
   return delimiter === undefined || source.delimiter !== 'auto' ? source : { ...source, delimiter };
 }
 
@@ -164,28 +159,23 @@ const byteOrderMark = '\ufeff';
 const endOfFile = '\x1a';
 
 /**
- * Takes a stream of bytes apart into its physical lines, without its byte order mark and without what DOS wrote behind the last line.
+ * Takes the bytes of a file apart into its physical lines, without its byte order mark and without what DOS wrote behind the last line.
  * Throws RosterError `encoding` with line and byte at the first byte that is not of the encoding, `line_too_long` past `maxLineBytes`.
  */
-async function* readLineBlocks(chunks: Chunks, encoding: 'auto' | EncodingLabel, path: string): LineBlocks {
-  let decoding: { label: EncodingLabel; decode: DecodeText; unitBytes: number } | null = null;
+async function* readLineBlocks(place: FilePlace, encoding: 'auto' | EncodingLabel): LineBlocks {
+  const { name } = place;
+  let decoder: ReturnType<typeof openDecoder> | null = null;
   let rest: Buffer = Buffer.alloc(0);
   let line = 1;
   let offset = 0;
-  for await (const { chunk, isLast } of markLast(chunks)) {
+  for await (const { chunk, isLast } of markLast(readSourceBytes(place.path, (bytes) => place.onBytes(bytes)))) {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    if (decoding === null) {
-      const label = detectEncoding(rest, encoding, path);
-      decoding = { label, decode: createTextDecoder(label), unitBytes: label.startsWith('utf-16') ? 2 : 1 };
-    }
-    const { label, decode, unitBytes } = decoding;
+    decoder ??= openDecoder(rest, encoding, name);
+    const { label } = decoder;
+    const unitBytes = label.startsWith('utf-16') ? 2 : 1;
     const end = isLast ? rest.length : unitBytes === 1 ? findLineEnd(rest) : findWideLineEnd(rest, label);
     if (end > 0) {
-      const bytes = rest.subarray(0, end);
-      const text = decode(bytes);
-      if (text === null) {
-        throw toEncodingError({ bytes, offset, line, label, isDeclared: encoding !== 'auto' }, decode, path);
-      }
+      const text = decoder.decode(rest.subarray(0, end), offset, line);
       const block = toLineBlock(offset === 0 ? withoutMark(text) : text, line, isLast);
       offset += end;
       line += block.texts.length;
@@ -193,7 +183,7 @@ async function* readLineBlocks(chunks: Chunks, encoding: 'auto' | EncodingLabel,
       yield block;
     }
     if (rest.length > maxLineBytes * unitBytes) {
-      throw new RosterError('line_too_long', `${path}: line ${line} is longer than ${maxLineBytes} bytes.`);
+      throw new RosterError('line_too_long', `${name}: line ${line} is longer than ${maxLineBytes} bytes.`);
     }
   }
 }
@@ -202,7 +192,9 @@ function withoutMark(text: string): string {
   return text.startsWith(byteOrderMark) ? text.slice(1) : text;
 }
 
-async function* markLast(chunks: Chunks): AsyncGenerator<{ chunk: Buffer; isLast: boolean }, void, undefined> {
+async function* markLast(
+  chunks: AsyncGenerator<Buffer, void, undefined>,
+): AsyncGenerator<{ chunk: Buffer; isLast: boolean }, void, undefined> {
   try {
     let current = await chunks.next();
     while (!current.done) {
@@ -257,74 +249,122 @@ function withoutEndOfFile(text: string): string {
   return at === text.length - end ? text : text.slice(0, at) + text.slice(text.length - end);
 }
 
-/** Bytes that could not be decoded, and where they stand. */
-interface UndecodedBytes {
-  bytes: Buffer;
-  /** Of the first of them in the file, from 0, unpacked. */
-  offset: number;
-  /** Line on which they begin, from 1. */
-  line: number;
-  label: EncodingLabel;
-  isDeclared: boolean;
+const candidates = [',', ';', '\t', '|'];
+
+/** How many lines behind the first record are asked whether they agree with it. */
+const sampleLines = 200;
+
+/** For each row without it so many have to end with a delimiter for it to belong to how the file is written. */
+const endingsForEach = 9;
+
+/** The most columns of a table. */
+const maxColumns = 5_000;
+
+/** How a file is written, and its columns. */
+interface CsvDialect {
+  delimiter: string;
+  /** Trimmed and in NFC; `1`, `2`, ... without a header. */
+  headers: readonly string[];
+  /** Physical lines that the header takes; 0 without one. */
+  headerLines: number;
+  /** Whether rows end with one delimiter more than the header has. */
+  endsWithDelimiter: boolean;
 }
 
-/** The longest character of any encoding, in bytes. */
-const maxCharacterBytes = 4;
-
-/** Makes the RosterError `encoding` that names line and byte of what is not of the encoding, and what to write into the configuration. */
-function toEncodingError(at: UndecodedBytes, decode: DecodeText, path: string): RosterError {
-  const position = findBrokenByte(at.bytes, decode);
-  const line = at.line + countLineEnds(decode(at.bytes.subarray(0, position)) ?? '');
-  const where = `line ${line} is not ${at.label} (byte ${at.offset + position + 1} of the file)`;
-  return new RosterError('encoding', `${path}: ${where}. ${adviseOn(at)}`);
+/** A dialect found in the first record, which takes so many lines, before anything is known of the rows behind it. */
+interface FirstRecord {
+  dialect: CsvDialect;
+  lineCount: number;
+  fields: readonly string[];
 }
 
-function adviseOn({ bytes, label, isDeclared }: UndecodedBytes): string {
-  if (label === 'utf-8' && isOverlong(bytes)) {
-    return (
-      'A character is written there in a form that UTF-8 forbids (NUL as C0 80, or half of a pair), and it is no other encoding either: ' +
-      'have it exported as plain UTF-8.'
+/**
+ * Finds how a file is written by the block that begins with its first record. With `auto` the delimiter is the one of `,` `;` tab `|`
+ * that shows the most mapped columns, then more than one, then the most agreement of the rows that follow, then the most columns.
+ * Throws RosterError `header_malformed` when the quotes of the first record make no sense, `too_many_columns`.
+ */
+function findDialect(
+  block: LineBlock,
+  source: CsvSettings,
+  isMapped: (header: string) => boolean,
+  path: string,
+): CsvDialect {
+  const delimiters = source.delimiter === 'auto' ? candidates : [source.delimiter];
+  const best = delimiters
+    .flatMap((delimiter) => readDialect(block, delimiter, source.header))
+    .map((first) => weigh(first, block, isMapped))
+    .sort(
+      (one, other) =>
+        other.mappedCount - one.mappedCount ||
+        Number(other.hasSeveral) - Number(one.hasSeveral) ||
+        other.agreement - one.agreement ||
+        other.dialect.headers.length - one.dialect.headers.length,
+    )[0]?.dialect;
+  if (best === undefined) {
+    const what = source.header ? 'header' : 'first row';
+    throw new RosterError(
+      'header_malformed',
+      `${path}: the quotes of the ${what} (line ${block.firstLine}) make no sense. ` +
+        'A quoted field ends with a quote before the delimiter; a quote within it is written twice.',
     );
   }
-  const likely = label === 'utf-8' ? guessEncoding(bytes) : null;
-  if (likely !== null) {
-    return `It looks like ${likely}: if that is right, write \`encoding: ${likely}\` under \`csv:\` of this roster; else save it as UTF-8.`;
+  if (best.headers.length > maxColumns) {
+    throw new RosterError(
+      'too_many_columns',
+      `${path}: line ${block.firstLine} has ${best.headers.length} columns; a table has at most ${maxColumns}.`,
+    );
   }
-  if (isDeclared) return 'Declare the encoding that it is written in under `csv:` of this roster, or save it as UTF-8.';
-  return 'Save it as UTF-8, or write its encoding under `csv:` of this roster, for example `encoding: windows-1252`.';
+  return best;
 }
 
-/** NUL in more than one byte, as Java and some databases write it; half of a UTF-16 pair in three. */
-const forbidden = /\xc0\x80|\xe0\x80\x80|\xf0\x80\x80\x80|\xed[\xa0-\xbf][\x80-\xbf]/g;
-
-/** Tells whether bytes are UTF-8 but for characters in forms that it forbids. */
-function isOverlong(bytes: Buffer): boolean {
-  const text = bytes.toString('latin1');
-  const rest = text.replaceAll(forbidden, '');
-  return rest.length < text.length && isUtf8(Buffer.from(rest, 'latin1'));
+function readDialect(block: LineBlock, delimiter: string, hasHeader: boolean): FirstRecord[] {
+  const first = readFirstRecord(block, delimiter);
+  if (first === null) return [];
+  const { lineCount, fields } = first;
+  const headers = fields.map((field, index) => (hasHeader ? field.trim().normalize('NFC') : String(index + 1)));
+  const dialect = { delimiter, headers, headerLines: hasHeader ? lineCount : 0, endsWithDelimiter: false };
+  return [{ dialect, lineCount, fields }];
 }
 
-/** Finds where the first sequence begins that is not of the encoding: behind the longest start that decodes. */
-function findBrokenByte(bytes: Buffer, decode: DecodeText): number {
-  let low = 0;
-  let high = bytes.length;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    const whole = findWholeStart(bytes, middle, decode);
-    if (whole === null) high = middle - 1;
-    else low = middle;
-  }
-  return findWholeStart(bytes, low, decode) ?? 0;
+function weigh(first: FirstRecord, block: LineBlock, isMapped: (header: string) => boolean) {
+  const endsWithDelimiter = findEndingDelimiter(first, block);
+  const dialect = { ...first.dialect, endsWithDelimiter };
+  const records = splitSample(dialect, block, dialect.headerLines);
+  return {
+    dialect,
+    mappedCount: dialect.headers.filter((header) => isMapped(header)).length,
+    hasSeveral: dialect.headers.length > 1,
+    agreement: records.filter((record) => record.fault === null).length / Math.max(records.length, 1),
+  };
 }
 
-/** The last of the ends near `end` up to which everything decodes: a character may be cut there. */
-function findWholeStart(bytes: Buffer, end: number, decode: DecodeText): number | null {
-  for (let at = end; at >= 0 && at > end - maxCharacterBytes; at -= 1) {
-    if (decode(bytes.subarray(0, at)) !== null) return at;
-  }
-  return null;
+/**
+ * Tells whether rows behind the first record end with a delimiter that it has not, nine of ten at least beside those that have as many fields
+ * as it has. A comma too many may be that of a name as well (`1,Lee, Ann,` has an empty last field): a single row proves nothing of commas,
+ * nor do rows in which a blank follows one.
+ */
+function findEndingDelimiter({ dialect, lineCount, fields }: FirstRecord, block: LineBlock): boolean {
+  const { length } = dialect.headers;
+  const records = splitSample({ ...dialect, headers: [...dialect.headers, ''] }, block, lineCount);
+  const ending = records.filter((record) => record.fault === null && record.fields.at(-1)?.trim() === '');
+  const others = records.filter((record) => record.fields.length === length);
+  if (ending.length === 0 || others.length * endingsForEach > ending.length) return false;
+  if (dialect.delimiter !== ',') return true;
+  const hasBlank = (row: readonly string[]): boolean => row.some((field) => field.startsWith(' '));
+  const spaced = ending.filter((record) => hasBlank(record.fields)).length;
+  return ending.length > 1 && (hasBlank(fields) || 2 * spaced < ending.length);
 }
 
-function countLineEnds(text: string): number {
-  return text.match(/\r\n|\r|\n/g)?.length ?? 0;
+function splitSample(dialect: CsvDialect, block: LineBlock, from: number): readonly TableRecord[] {
+  const { delimiter, headers, endsWithDelimiter } = dialect;
+  const tally: LineTally = { lines: 0, headers: 0, blanks: 0, continuations: 0, records: 0 };
+  const shape = { delimiter, columnCount: headers.length, endsWithDelimiter };
+  const split = createRecordSplitter({ ...shape, path: '', file: null }, tally);
+  return split({ ...sliceBlock(block, from, from + sampleLines), isLast: true });
+}
+
+/** Throws RosterError `not_a_table` where the first line of a table can only be that of JSON. */
+function refuseJson(firstLine: string, path: string): void {
+  if (!/^\s*(\{\s*("|$)|\[\s*(\{|\[|$))/.test(firstLine)) return;
+  throw new RosterError('not_a_table', `${path} is JSON, not CSV. Export it as CSV UTF-8.`);
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { RosterError } from '../../errors.js';
+import type { CsvSettings } from '../settings.js';
 import type { LineTally, TableReading, TableRecord } from '../table-reading.js';
 import { type CsvFile, openCsvFile } from './csv-file.js';
-import type { CsvSource } from './dialect.js';
 import { findFiles } from './find-files.js';
 import { standardInput } from './source-bytes.js';
 
@@ -11,11 +11,6 @@ import { standardInput } from './source-bytes.js';
 const batchSize = 500;
 
 type Batches = AsyncGenerator<readonly TableRecord[], void, undefined>;
-
-/** A CSV table, with how its first file is written. */
-interface CsvTable extends TableReading {
-  delimiter: string;
-}
 
 /** What goes through all files of a table. */
 interface Progress {
@@ -37,10 +32,10 @@ interface Progress {
  * also when a later file has another header or is empty.
  */
 export async function openCsvTable(
-  source: CsvSource,
+  source: CsvSettings,
   isMapped: (header: string) => boolean,
   mayBeEmpty = false,
-): Promise<CsvTable> {
+): Promise<TableReading & { delimiter: string }> {
   const paths = await findFiles([source.path].flat());
   const progress: Progress = {
     tally: { lines: 0, headers: 0, blanks: 0, continuations: 0, records: 0 },
@@ -239,7 +234,7 @@ const list = (named: readonly string[]): string =>
  */
 export async function checkHeaders(
   paths: readonly string[],
-  source: CsvSource,
+  source: CsvSettings,
   isMapped: (header: string) => boolean,
 ): Promise<void> {
   let first: { path: string; headers: readonly string[] } | undefined;

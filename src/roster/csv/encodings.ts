@@ -69,7 +69,7 @@ const leastZeroShareWithoutLines = 0.4;
  * Finds the encoding of a file by its first bytes: its byte order mark, else what is declared, else UTF-16 by its zero bytes, else UTF-8.
  * Throws RosterError `encoding` when the mark contradicts the declaration or means UTF-32.
  */
-export function detectEncoding(start: Buffer, declared: 'auto' | EncodingLabel, path: string): EncodingLabel {
+function detectEncoding(start: Buffer, declared: 'auto' | EncodingLabel, path: string): EncodingLabel {
   const marked = marks.find(({ bytes }) => bytes.every((byte, at) => start[at] === byte))?.label;
   if (marked === 'utf-32') throw new RosterError('encoding', `${path} begins like UTF-32. Save it as UTF-8.`);
   if (marked !== undefined && declared !== 'auto' && marked !== declared) {
@@ -199,6 +199,14 @@ export function guessEncoding(bytes: Buffer): EncodingLabel | null {
   return best !== undefined && best.score > 0.2 ? best.label : null;
 }
 
+/** The encoding of a file by its byte order mark or its first bytes; what is no UTF-8 is guessed by its letters. Throws like `detectEncoding`. */
+export function findEncoding(bytes: Buffer, path: string): EncodingLabel {
+  const detected = detectEncoding(bytes, 'auto', path);
+  // A character may be cut at the end of the sample.
+  const isSound = detected !== 'utf-8' || isUtf8(bytes) || [1, 2, 3].some((cut) => isUtf8(bytes.subarray(0, -cut)));
+  return isSound ? detected : (guessEncoding(bytes) ?? detected);
+}
+
 /** Whole lines that are not UTF-8. */
 function takeTellingLines(bytes: Buffer): Buffer {
   const lines: Buffer[] = [];
@@ -250,9 +258,9 @@ function isMixed({ script }: Candidate, ascii: string, other: string): boolean {
 }
 
 /** Decodes whole characters; null where the bytes are not of the encoding, so nothing is ever replaced. */
-export type DecodeText = (bytes: Buffer) => string | null;
+type DecodeText = (bytes: Buffer) => string | null;
 
-const multiByte: readonly EncodingLabel[] = ['shift_jis', 'euc-jp', 'euc-kr', 'gbk', 'gb18030', 'big5'];
+const multiByte: readonly EncodingLabel[] = eastAsian;
 
 /** Makes the strict decoder of an encoding. */
 export function createTextDecoder(label: EncodingLabel): DecodeText {
@@ -358,4 +366,78 @@ function decodeByte(decoder: InstanceType<typeof TextDecoder>, byte: number): nu
   } catch {
     return unassigned;
   }
+}
+
+/** The longest character of any encoding, in bytes. */
+const maxCharacterBytes = 4;
+
+/**
+ * Opens the decoder of a file by its first bytes. It takes whole characters, the `offset` of the first byte in the file, unpacked, from 0, and
+ * the line on which they begin; throws RosterError `encoding`, which names line and byte of what is not of the encoding and what to write into the
+ * configuration, and throws like `detectEncoding`.
+ */
+export function openDecoder(start: Buffer, declared: 'auto' | EncodingLabel, path: string) {
+  const label = detectEncoding(start, declared, path);
+  const decode = createTextDecoder(label);
+  return {
+    label,
+    decode: (bytes: Buffer, offset: number, line: number): string => {
+      const text = decode(bytes);
+      if (text !== null) return text;
+      const position = findBrokenByte(bytes, decode);
+      const brokenLine = line + countLineEnds(decode(bytes.subarray(0, position)) ?? '');
+      const where = `line ${brokenLine} is not ${label} (byte ${offset + position + 1} of the file)`;
+      throw new RosterError('encoding', `${path}: ${where}. ${adviseOn(bytes, label, declared !== 'auto')}`);
+    },
+  };
+}
+
+function adviseOn(bytes: Buffer, label: EncodingLabel, isDeclared: boolean): string {
+  if (label === 'utf-8' && isOverlong(bytes)) {
+    return (
+      'A character is written there in a form that UTF-8 forbids (NUL as C0 80, or half of a pair), and it is no other encoding either: ' +
+      'have it exported as plain UTF-8.'
+    );
+  }
+  const likely = label === 'utf-8' ? guessEncoding(bytes) : null;
+  if (likely !== null) {
+    return `It looks like ${likely}: if that is right, write \`encoding: ${likely}\` under \`csv:\` of this roster; else save it as UTF-8.`;
+  }
+  if (isDeclared) return 'Declare the encoding that it is written in under `csv:` of this roster, or save it as UTF-8.';
+  return 'Save it as UTF-8, or write its encoding under `csv:` of this roster, for example `encoding: windows-1252`.';
+}
+
+/** NUL in more than one byte, as Java and some databases write it; half of a UTF-16 pair in three. */
+const forbidden = /\xc0\x80|\xe0\x80\x80|\xf0\x80\x80\x80|\xed[\xa0-\xbf][\x80-\xbf]/g;
+
+/** Tells whether bytes are UTF-8 but for characters in forms that it forbids. */
+function isOverlong(bytes: Buffer): boolean {
+  const text = bytes.toString('latin1');
+  const rest = text.replaceAll(forbidden, '');
+  return rest.length < text.length && isUtf8(Buffer.from(rest, 'latin1'));
+}
+
+/** Finds where the first sequence begins that is not of the encoding: behind the longest start that decodes. */
+function findBrokenByte(bytes: Buffer, decode: DecodeText): number {
+  let low = 0;
+  let high = bytes.length;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    const whole = findWholeStart(bytes, middle, decode);
+    if (whole === null) high = middle - 1;
+    else low = middle;
+  }
+  return findWholeStart(bytes, low, decode) ?? 0;
+}
+
+/** The last of the ends near `end` up to which everything decodes: a character may be cut there. */
+function findWholeStart(bytes: Buffer, end: number, decode: DecodeText): number | null {
+  for (let at = end; at >= 0 && at > end - maxCharacterBytes; at -= 1) {
+    if (decode(bytes.subarray(0, at)) !== null) return at;
+  }
+  return null;
+}
+
+function countLineEnds(text: string): number {
+  return text.match(/\r\n|\r|\n/g)?.length ?? 0;
 }

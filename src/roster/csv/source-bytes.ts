@@ -12,7 +12,7 @@ import { findOddFile } from '../../files.js';
 const chunkBytes = 128 * 1024;
 
 /** Bytes as they come; `return()` gives up the rest and lets go of what they come from. */
-export type Chunks = AsyncGenerator<Buffer, void, undefined>;
+type Chunks = AsyncGenerator<Buffer, void, undefined>;
 
 /**
  * Reads a file from start to end; throws RosterError `roster_not_found`, `roster_unreadable`, `roster_broken_off` when reading fails
@@ -305,16 +305,6 @@ const formats: readonly { bytes: string; what: string; advice: string }[] = [
 /** Throws RosterError `not_a_table` that names the format where a file begins like one that is no text, whatever its name. */
 function refuseOtherFormats(start: Buffer, path: string): void {
   const format = formats.find(({ bytes }) => start.subarray(0, bytes.length).toString('latin1') === bytes);
-  if (format !== undefined) throw toFormatError(path, format.what, format.advice);
-}
-
-/** Throws RosterError `not_a_table` where the first line of a table can only be that of JSON. */
-export function refuseJson(firstLine: string, path: string): void {
-  if (/^\s*(\{\s*("|$)|\[\s*(\{|\[|$))/.test(firstLine)) {
-    throw toFormatError(path, 'JSON', 'Export it as CSV UTF-8');
-  }
-}
-
-function toFormatError(path: string, what: string, advice: string): RosterError {
-  return new RosterError('not_a_table', `${path} is ${what}, not CSV. ${advice}.`);
+  if (format === undefined) return;
+  throw new RosterError('not_a_table', `${path} is ${format.what}, not CSV. ${format.advice}.`);
 }

@@ -9,9 +9,8 @@ import { openCsvTable } from '../csv/csv-table.js';
 import {
   createSingleByteTable,
   csvEncodings,
-  detectEncoding,
   type EncodingLabel,
-  guessEncoding,
+  findEncoding,
   wideEncodings,
 } from '../csv/encodings.js';
 import { findFiles } from '../csv/find-files.js';
@@ -175,14 +174,6 @@ async function readStart(path: string): Promise<Buffer> {
     if (length >= encodingSampleBytes) break;
   }
   return Buffer.concat(chunks);
-}
-
-/** By the byte order mark or the first megabytes; what is no UTF-8 is guessed by its letters. */
-function findEncoding(bytes: Buffer, path: string): EncodingLabel {
-  const detected = detectEncoding(bytes, 'auto', path);
-  // A character may be cut at the end of the sample.
-  const isSound = detected !== 'utf-8' || isUtf8(bytes) || [1, 2, 3].some((cut) => isUtf8(bytes.subarray(0, -cut)));
-  return isSound ? detected : (guessEncoding(bytes) ?? detected);
 }
 
 /** As many rows as are looked at, from everywhere in the sample. */

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { RosterError } from '../../../src/errors.js';
 import { openCsvTable } from '../../../src/roster/csv/csv-table.js';
-import type { CsvSource } from '../../../src/roster/csv/dialect.js';
+import type { CsvSettings } from '../../../src/roster/settings.js';
 import type { LineTally, TableReading, TableRecord } from '../../../src/roster/table-reading.js';
 
 /** What differs from a CSV with a header of which everything is detected. */
-export interface CsvOptions extends Partial<Omit<CsvSource, 'path'>> {
+export interface CsvOptions extends Partial<Omit<CsvSettings, 'path'>> {
   mapped?: readonly string[];
 }
 
@@ -20,7 +20,7 @@ export interface CsvContent {
 }
 
 /** Opens files of a CSV table. */
-export async function openCsv(path: string | readonly string[], options: CsvOptions = {}): Promise<TableReading> {
+export async function openCsv(path: string | string[], options: CsvOptions = {}): Promise<TableReading> {
   const { mapped = [], ...given } = options;
   return openCsvTable({ path, delimiter: 'auto', encoding: 'auto', header: true, ...given }, (header) =>
     mapped.includes(header),
