@@ -1,11 +1,10 @@
 import { RosterError } from '../errors.js';
 import { checkPartyRow, checkRow } from './check-row.js';
 import { bindColumns, bindPartyColumns } from './column-binding.js';
-import { openCsvTable } from './csv/csv-table.js';
 import type { PartyRow, RosterRow } from './customer.js';
 import { createIsMapped, nameColumn, standardHeaders, standardPartyHeaders } from './headers.js';
 import { type MappedColumns, openPostgresTable } from './postgres-table.js';
-import { asSource, partyFilePrefix, settleRejects } from './rejects.js';
+import { openCsvSource, partyFilePrefix } from './rejects.js';
 import type { PartySettings, RosterSettings } from './settings.js';
 import { type LineTally, parseTotal, type TableReading, type TableRecord } from './table-reading.js';
 
@@ -34,9 +33,6 @@ export type RosterReading = Reading<RosterRow> & {
   /** How many rows its source says it has, once it was read to its end: null where it says nothing, absent where nobody asks. */
   controlTotal?: () => number | null;
 };
-
-/** A source of related parties opened for reading. */
-export type PartyReading = Reading<PartyRow>;
 
 type Secret = (name: string) => string | undefined;
 
@@ -76,7 +72,11 @@ async function watch(table: TableReading, column: string | undefined): Promise<R
 }
 
 /** Opens a source of related parties, whose rows say `parties: ` and the source as their file; throws like `readRoster`. */
-export async function readParties(settings: PartySettings, secret: Secret, now = new Date()): Promise<PartyReading> {
+export async function readParties(
+  settings: PartySettings,
+  secret: Secret,
+  now = new Date(),
+): Promise<Reading<PartyRow>> {
   const { columns } = settings;
   const id = [columns.customerId ?? standardPartyHeaders.customerId].flat();
   const mapped = { isMapped: createIsMapped(columns, standardPartyHeaders), id };
@@ -99,11 +99,8 @@ async function openTable(
   mapped: MappedColumns & { totalQuery?: string | undefined },
   secret: Secret,
 ): Promise<TableReading> {
-  // That nobody has related parties is something that a source of them may say; that there are no customers is none.
-  const mayBeEmpty = what === 'parties';
-  if (csv !== undefined)
-    return asSource(await openCsvTable(await settleRejects(csv), mapped.isMapped, mayBeEmpty), what);
-  if (postgres !== undefined) return openPostgresTable(name, postgres, secret, mapped, mayBeEmpty);
+  if (csv !== undefined) return openCsvSource(csv, what, mapped.isMapped);
+  if (postgres !== undefined) return openPostgresTable(name, postgres, secret, mapped, what === 'parties');
   throw new RosterError('roster_without_source', `Roster ${name} has neither csv nor postgres.`);
 }
 

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { open, stat } from 'node:fs/promises';
 import { RosterError } from '../errors.js';
+import { openCsvTable } from './csv/csv-table.js';
 import type { RejectReason } from './customer.js';
 import type { CsvSettings } from './settings.js';
 import type { TableReading, TableRecord } from './table-reading.js';
@@ -74,10 +75,23 @@ const headerBytes = 64 * 1024;
 const wholeBytes = 16 * 1024 * 1024;
 
 /**
+ * Opens a CSV source; a `rejects.csv` as the source it came from. Throws like `openCsvTable`; the records throw RosterError
+ * `parties_as_customers` where a roster is to be made of rejected parties.
+ */
+export async function openCsvSource(
+  csv: CsvSettings,
+  what: 'roster' | 'parties',
+  isMapped: (header: string) => boolean,
+): Promise<TableReading> {
+  // That nobody has related parties is something that a source of them may say; that there are no customers is none.
+  return asSource(await openCsvTable(await settleRejects(csv), isMapped, what === 'parties'), what);
+}
+
+/**
  * Gives the settings by which a `rejects.csv` is read in place of the roster that it came from: it has a header and commas,
  * or what a spreadsheet made of them, however the roster itself is written. Settings of any other file are given as they are.
  */
-export async function settleRejects(csv: CsvSettings): Promise<CsvSettings> {
+async function settleRejects(csv: CsvSettings): Promise<CsvSettings> {
   const path = [csv.path].flat();
   if (path.length !== 1 || path[0] === undefined || path[0] === '-') return csv;
   const start = await readStart(path[0], headerBytes);
@@ -120,9 +134,8 @@ function decode(start: Buffer): string {
 /**
  * Gives a `rejects.csv` that is fed back as the source it came from: without our columns and without the apostrophes before
  * formulas, and with the characters that are shown as code points. A record that was broken in itself stays rejected until its `rejected_reason` is emptied. Any other table is given as it is.
- * Its records throw RosterError `parties_as_customers` where a roster is to be made of rejected parties.
  */
-export function asSource(table: TableReading, what: 'roster' | 'parties'): TableReading {
+function asSource(table: TableReading, what: 'roster' | 'parties'): TableReading {
   const { headers } = table;
   if (!isRejectsHeader(headers)) return table;
   const kept = headers.flatMap((header, index) => (isRejectsColumn(header) ? [] : [index]));
@@ -144,12 +157,6 @@ export function asSource(table: TableReading, what: 'roster' | 'parties'): Table
   };
 }
 
-interface Places {
-  kept: readonly number[];
-  reason: number;
-  surplus: number;
-}
-
 async function* mapBatches(
   batches: TableReading['records'],
   toRecord: (record: TableRecord) => TableRecord,
@@ -157,7 +164,11 @@ async function* mapBatches(
   for await (const batch of batches) yield batch.map(toRecord);
 }
 
-function toSourceRecord(record: TableRecord, columnCount: number, { kept, reason, surplus }: Places): TableRecord {
+function toSourceRecord(
+  record: TableRecord,
+  columnCount: number,
+  { kept, reason, surplus }: { kept: readonly number[]; reason: number; surplus: number },
+): TableRecord {
   const { fields } = record;
   const isWhole = fields.length === columnCount;
   const leftOver = isWhole ? (fields[surplus] ?? '').trim() : fields.slice(columnCount).join(' | ');

@@ -12,7 +12,7 @@ import {
 } from '../../roster/customer.js';
 import { type ColumnDoubts, type DoubtedRow, DoubtTally } from '../../roster/doubts.js';
 import { describeUnmapped, standardHeaders, standardPartyHeaders } from '../../roster/headers.js';
-import { type PartyReading, type RosterReading, readParties, readRoster } from '../../roster/read-roster.js';
+import { type RosterReading, readParties, readRoster } from '../../roster/read-roster.js';
 import { partyFilePrefix } from '../../roster/rejects.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import type { Transaction } from '../../store/database/database.js';
@@ -173,7 +173,7 @@ async function stageAllParties(
   const unmapped: string[] = [];
   let ordinal = rows;
   for (const settings of roster.parties ?? []) {
-    const reading: PartyReading = await readParties(settings, stager.secret, stager.clock.now());
+    const reading = await readParties(settings, stager.secret, stager.clock.now());
     const tally = new DoubtTally(partyFilePrefix);
     tallies.push(tally);
     try {
