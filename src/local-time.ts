@@ -127,8 +127,21 @@ export function listInstants(local: LocalTime, timezone: string): Date[] {
     .map((ms) => new Date(ms));
 }
 
-/** The first instant at which a wall clock in an IANA time zone shows a date and time, or, where clocks are put forward past it, a later one. */
-export function toFirstInstant(local: LocalTime, timezone: string): Date {
+/**
+ * The first instant at which a wall clock in an IANA time zone shows a date and time, or, where clocks are put forward past it, a later one;
+ * null where there is no such date: zones that moved across the date line have left one out.
+ */
+export function findFirstInstant(local: LocalTime, timezone: string): Date | null {
+  const [first] = listInstants(local, timezone);
+  if (first) return first;
+  const noon = { date: local.date, time: '12:00:00' };
+  return toLocalTime(toFirstInstant(noon, timezone), timezone).date === local.date
+    ? toFirstInstant(local, timezone)
+    : null;
+}
+
+/** The first instant at which the clocks show a time, or, where they are put forward past it, when they are. */
+function toFirstInstant(local: LocalTime, timezone: string): Date {
   const [first] = listInstants(local, timezone);
   if (first) return first;
   const shownMs = toShownMs(local);
@@ -136,9 +149,5 @@ export function toFirstInstant(local: LocalTime, timezone: string): Date {
   const afterMs = shownMs - toOffsetMs(shownMs - dayMs, timezone);
   return new Date(findChange(beforeMs, afterMs, timezone) ?? afterMs);
 }
-
-/** Whether there is such a date in an IANA time zone: zones that moved across the date line have left one out. */
-export const hasDate = (date: string, timezone: string): boolean =>
-  toLocalTime(toFirstInstant({ date, time: '12:00:00' }, timezone), timezone).date === date;
 
 const toShownMs = ({ date, time }: LocalTime): number => Date.parse(`${date}T${time}Z`);

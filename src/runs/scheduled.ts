@@ -11,26 +11,18 @@ import {
   type JobDue,
   type JobEnding,
   type JobRun,
-  type JobSchedule as KnownSchedule,
   noteMissedJob,
   readJobRuns,
   readJobSchedules,
-  retireJobSchedules,
   type SchedulePause,
-  saveJobSchedule,
+  saveJobSchedules,
 } from '../store/jobs.js';
 import { assertLease, type Lease, waitForLease } from '../store/leases.js';
-import { type HeldLease, leaseTtlMs, openOrganisation, underLease } from './session.js';
+import { leaseTtlMs, openOrganisation, underLease } from './session.js';
 import type { JobSchedule, Workplace } from './workplace.js';
 
 // Enough to know whether any time of the last days has been seen to.
 const timesKept = 100;
-
-/** What is known of the schedules: since when they count, and what became of their last times, newest first. */
-interface ScheduleHistory {
-  schedules: ReadonlyMap<string, KnownSchedule>;
-  runs: ReadonlyMap<string, readonly JobRun[]>;
-}
 
 /** Notes which jobs are planned from now on; `areAll` retires all others. */
 export async function keepSchedules(
@@ -39,13 +31,11 @@ export async function keepSchedules(
   { areAll }: { areAll: boolean },
 ): Promise<void> {
   const { organisationId } = await openOrganisation(workplace);
+  const schedules = planned.map(({ job, schedule }) => ({ job, ...schedule }));
   const now = workplace.clock.now();
-  await workplace.database.transaction(async (transaction) => {
-    for (const { job, schedule } of planned)
-      await saveJobSchedule(transaction, organisationId, { job, ...schedule }, now);
-    const names = planned.map(({ job }) => job);
-    if (areAll) await retireJobSchedules(transaction, organisationId, names, now);
-  });
+  await workplace.database.transaction((transaction) =>
+    saveJobSchedules(transaction, organisationId, schedules, { areAll, now }),
+  );
 }
 
 /** Makes schedules that were kept by a clock which was ahead count from now on. */
@@ -60,8 +50,11 @@ export async function readPause(workplace: Workplace): Promise<SchedulePause | n
   return findSchedulePause(workplace.database, organisationId, workplace.clock.now());
 }
 
-/** Reads what is known of all jobs, without what a clock that was ahead has noted of them. */
-export async function readScheduleHistory(workplace: Workplace): Promise<ScheduleHistory> {
+/**
+ * What is known of all jobs by name, without what a clock that was ahead has noted of them: since when their schedules count, and what became
+ * of their last times, newest first.
+ */
+export async function readScheduleHistory(workplace: Workplace) {
   const { database, clock } = workplace;
   const { organisationId } = await openOrganisation(workplace);
   const schedules = await readJobSchedules(database, organisationId);
@@ -90,29 +83,15 @@ export async function settleMissed(
     }
     if (givenUp === null) return;
     const ending = { exitCode: 1, because: `was begun ${givenUp.attempts} times and never came to its end` };
-    await endJobRun(transaction, givenUp.jobRunId, { ...ending, runIds: [], endedAt: now });
+    await endJobRun(transaction, givenUp.jobRunId, { ...ending, runIds: [] }, now);
   });
 }
-
-/** One time of a job that is to be run; `again` names the exit codes after which it is run although it has finished. */
-interface OccasionRequest {
-  job: string;
-  due: JobDue;
-  isLate: boolean;
-  again: readonly number[];
-  /** Of a job that runs too often for every time to be kept: what ended well before this is forgotten. */
-  forgetBefore: Date | null;
-  limits: JobLimits;
-}
-
-/** How the work of a job ended, as it is noted; without an exit code it was interrupted and is taken up again. */
-export type OccasionEnding = Omit<JobEnding, 'endedAt'>;
 
 /** What became of the request: `held` by a process that is alive, `done` before, or `ended` by this one; `hanging` settles when code that ignored its signal ends. */
 type OccasionAnswer =
   | { kind: 'held'; holder: string }
   | { kind: 'done'; run: JobRun }
-  | { kind: 'ended'; run: JobRun; ending: OccasionEnding; hanging: Promise<void> | null };
+  | { kind: 'ended'; run: JobRun; ending: JobEnding; hanging: Promise<void> | null };
 
 /** The lease that whoever runs a job holds. */
 export const toJobLeaseKey = (organisation: string, job: string): string => `job/${organisation}/${job}`;
@@ -124,40 +103,54 @@ export const toForgetBefore = (now: Date): Date => new Date(now.getTime() - forg
 
 /**
  * Does the work of one time at which a job is due, once: under the lease of the job, noted before it begins and when it has ended. Throws
- * LeaseLostError when another process has taken it over, and DatabaseError when the database goes away: it is taken up again then.
+ * LeaseLostError when another process has taken it over, and DatabaseError when the database goes away: it is taken up again then. `again`
+ * names the exit codes after which it is run although it has finished. Of a job that runs too often for every time to be kept, what ended
+ * well before `forgetBefore` is forgotten.
  */
 export async function runOccasion(
   workplace: Workplace,
-  request: OccasionRequest,
+  {
+    job,
+    due,
+    isLate,
+    again,
+    forgetBefore,
+    limits,
+  }: {
+    job: string;
+    due: JobDue;
+    isLate: boolean;
+    again: readonly number[];
+    forgetBefore: Date | null;
+    limits: JobLimits;
+  },
   signal: AbortSignal,
-  work: (run: JobRun, signal: AbortSignal) => Promise<OccasionEnding>,
+  work: (run: JobRun, signal: AbortSignal) => Promise<JobEnding>,
 ): Promise<OccasionAnswer> {
   const { database, clock } = workplace;
-  const { job, due, isLate, again, limits } = request;
   const organisation = await openOrganisation(workplace);
   const { organisationId } = organisation;
   const lease = await takeLease(workplace, toJobLeaseKey(organisation.name, job), signal);
   if ('holder' in lease) return { kind: 'held', holder: lease.holder };
   return underLease(database, lease.acquired, signal, async (held): Promise<OccasionAnswer> => {
-    const beginning = {
-      job,
-      ...due,
-      owner: workplace.owner,
-      now: clock.now(),
-      isLate,
-      again,
-      timeoutMs: limits.timeoutMs,
-    };
+    const attempt = { owner: workplace.owner, now: clock.now(), timeoutMs: limits.timeoutMs };
     const run = await database.transaction(async (transaction) => {
       await assertLease(transaction, held.lease);
-      if (request.forgetBefore) await forgetJobRuns(transaction, organisationId, job, request.forgetBefore);
-      return beginJobRun(transaction, organisationId, beginning);
+      if (forgetBefore) await forgetJobRuns(transaction, organisationId, job, forgetBefore);
+      return beginJobRun(transaction, organisationId, { job, ...due, isLate, again, ...attempt });
     });
-    if (run === null) return { kind: 'done', run: await requireRun(workplace, organisationId, request) };
+    if (run === null) {
+      const done = await findJobRun(database, organisationId, job, due.occasion);
+      if (done) return { kind: 'done', run: done };
+      throw new LeaseLostError(`${job} of ${due.occasion} was begun by another process`);
+    }
     const { ending, hanging } = await limitJob(workplace, { organisationId, run, limits }, held.signal, (limited) =>
       work(run, limited),
     );
-    await note(workplace, held, run, ending);
+    await database.transaction(async (transaction) => {
+      await assertLease(transaction, held.lease);
+      await endJobRun(transaction, run.jobRunId, ending, clock.now());
+    });
     return { kind: 'ended', run, ending, hanging };
   });
 }
@@ -175,38 +168,10 @@ async function takeLease(
   }
 }
 
-async function requireRun(
-  { database }: Workplace,
-  organisationId: number,
-  { job, due }: OccasionRequest,
-): Promise<JobRun> {
-  const run = await findJobRun(database, organisationId, job, due.occasion);
-  if (run) return run;
-  throw new LeaseLostError(`${job} of ${due.occasion} was begun by another process`);
-}
-
-async function note(
-  { database, clock }: Workplace,
-  { lease }: HeldLease,
-  { jobRunId }: JobRun,
-  ending: OccasionEnding,
-): Promise<void> {
-  await database.transaction(async (transaction) => {
-    await assertLease(transaction, lease);
-    await endJobRun(transaction, jobRunId, { ...ending, endedAt: clock.now() });
-  });
-}
-
 /** How an attempt is limited; one that can be continued is interrupted at its timeout, any other has failed then. */
 interface JobLimits {
   timeoutMs: number;
   canContinue: boolean;
-}
-
-/** How an attempt ended; `hanging` settles when code that ignored its signal ends after all. */
-interface LimitedEnding {
-  ending: OccasionEnding;
-  hanging: Promise<void> | null;
 }
 
 const lookForCancelMs = 2_000;
@@ -227,14 +192,15 @@ class JobLimitError extends NightscreenError {
 
 /**
  * Does `work` until it ends, exceeds its timeout, is cancelled through the store, or is asked to stop: its signal is aborted then. Work that
- * ignores the signal is left behind, so that nothing else waits for it; nothing can end code inside this process.
+ * ignores the signal is left behind, so that nothing else waits for it; nothing can end code inside this process. `hanging` settles when such
+ * code ends after all.
  */
 async function limitJob(
   { database, clock }: Pick<Workplace, 'database' | 'clock'>,
   { organisationId, run, limits }: { organisationId: number; run: JobRun; limits: JobLimits },
   signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<OccasionEnding>,
-): Promise<LimitedEnding> {
+  work: (signal: AbortSignal) => Promise<JobEnding>,
+): Promise<{ ending: JobEnding; hanging: Promise<void> | null }> {
   const limit = new AbortController();
   const done = new AbortController();
   const timeout = async (): Promise<void> => {
@@ -300,9 +266,9 @@ function onceAborted(signal: AbortSignal, done: AbortSignal): Promise<void> {
 
 function toStoppedEnding(
   { message, isTimeout }: JobLimitError,
-  { exitCode, because, runIds }: OccasionEnding,
+  { exitCode, because, runIds }: JobEnding,
   { canContinue }: JobLimits,
-): OccasionEnding {
+): JobEnding {
   // The signal came when all was done.
   if (canContinue && (exitCode === 0 || exitCode === 3)) return { exitCode, because, runIds };
   const said = because === null ? message : `${message}; ${because}`;
@@ -311,7 +277,7 @@ function toStoppedEnding(
   return canContinue ? ending : { ...ending, exitCode: 1 };
 }
 
-function toLeftEnding(stopped: JobLimitError | null, { owner }: JobRun): OccasionEnding {
+function toLeftEnding(stopped: JobLimitError | null, { owner }: JobRun): JobEnding {
   const ignored = `it ignored its signal, and its code still runs in ${owner ?? 'its process'}: restart that process`;
   if (stopped === null) return { because: 'it was asked to stop, and ignored its signal', runIds: [] };
   return { exitCode: 1, because: `${stopped.message}; ${ignored}`, runIds: [], isTimedOut: true };

@@ -1,5 +1,5 @@
 import { createTask, parse, type ScheduledTask } from 'node-cron';
-import { hasDate, listInstants, toDate, toDayNumber, toDayNumberOf, toFirstInstant } from '../local-time.js';
+import { findFirstInstant, listInstants, toDate, toDayNumber, toDayNumberOf } from '../local-time.js';
 import type { JobSchedule } from '../runs/workplace.js';
 import type { JobDue } from '../store/jobs.js';
 
@@ -71,10 +71,8 @@ function toDuesOfDate(times: CronTimes, date: string, timezone: string): readonl
   }
   const isNightly = times.times.length === 1;
   return times.times.flatMap((time) => {
-    const [first] = listInstants({ date, time }, timezone);
-    if (!first && !hasDate(date, timezone)) return [];
-    const dueAt = first ?? toFirstInstant({ date, time }, timezone);
-    return [{ occasion: isNightly ? date : `${date} ${time}`, localDate: date, dueAt }];
+    const dueAt = findFirstInstant({ date, time }, timezone);
+    return dueAt === null ? [] : [{ occasion: isNightly ? date : `${date} ${time}`, localDate: date, dueAt }];
   });
 }
 

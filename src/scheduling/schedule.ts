@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readScheduleHistory } from '../runs/scheduled.js';
 import type { Job, JobSchedule, Workplace } from '../runs/workplace.js';
-import type { DecidingRules, JobStanding } from './decide-due.js';
-import { toDueTimes } from './due-times.js';
+import type { JobDue, JobRun } from '../store/jobs.js';
+import { type DueTimes, toDueTimes } from './due-times.js';
 import { type JobsSettings, type SchedulerSettings, toSpanMs } from './settings.js';
 
 /** A job and when it starts by itself. */
@@ -76,4 +76,128 @@ export async function readStandings(
 export function toJitterMs(jitterMs: number, ...words: readonly string[]): number {
   const digest = createHash('sha256').update(words.join('\n')).digest();
   return Math.floor((digest.readUInt32BE(0) / 2 ** 32) * jitterMs);
+}
+
+/** What is begun later than this after it could have been is late. */
+const lateMs = 5 * 60_000;
+/** Whoever was begun this often and never came to an end is given up. */
+export const mostAttempts = 24;
+const dayMs = 24 * hourMs;
+
+/** A planned job and how it stands. */
+export interface JobStanding {
+  job: string;
+  times: DueTimes;
+  /** Nothing up to this moment is due. */
+  plannedSince: Date;
+  /** The jobs that it waits for on the same date. */
+  after: readonly string[];
+  /** When it is to be begun that was due; later by the jitter. */
+  toStart(due: JobDue): Date;
+  /** What became of its last times, newest first. */
+  known: readonly JobRun[];
+}
+
+/** By what is decided. */
+export interface DecidingRules {
+  now: Date;
+  /** What was missed is caught up no later than this; 0 never. */
+  catchUpMs: number;
+  /** How long a job waits for those that come before it. */
+  waitAtMostMs: number;
+  /** When whoever decides last ended a job: before it nothing else could be begun. Null: it has not run any. */
+  freeSince: Date | null;
+}
+
+/** What is to be done about a job now, with the times that were missed for good, oldest first, and what is given up. */
+export interface DueDecision {
+  /** `none`: nothing is due. */
+  decision:
+    | { kind: 'none' }
+    | { kind: 'begin'; due: JobDue; isLate: boolean }
+    | { kind: 'wait'; due: JobDue; for: string; until: Date };
+  missed: readonly JobDue[];
+  givenUp: JobRun | null;
+}
+
+const isSettled = ({ state }: JobRun): boolean => state === 'finished' || state === 'missed';
+
+/**
+ * Decides what of a job is due: of all times since the last that is settled only the newest, once, within `catchUpMs`; the others were
+ * missed. What was begun and left is taken up again as long as nothing newer is due.
+ */
+export function decideDue(
+  standing: JobStanding,
+  others: ReadonlyMap<string, JobStanding>,
+  rules: DecidingRules,
+): DueDecision {
+  const left = findLeft(standing);
+  const givenUp = left !== null && left.attempts >= mostAttempts ? left : null;
+  const pending = listPending(standing, rules.now);
+  const newest = pending.at(-1) ?? null;
+  const passed = pending.slice(0, -1);
+  if (left && !givenUp && (newest === null || newest.dueAt <= left.dueAt)) {
+    return { decision: { kind: 'begin', due: left, isLate: left.isLate }, missed: [], givenUp };
+  }
+  if (newest === null) return { decision: { kind: 'none' }, missed: [], givenUp };
+  const startsAt = standing.toStart(newest);
+  const before = standing.after.flatMap((name) => others.get(name) ?? []);
+  const until = new Date(startsAt.getTime() + rules.waitAtMostMs);
+  const unended = before.find((other) => isAwaited(other, newest, until));
+  if (unended && rules.now < until) {
+    return { decision: { kind: 'wait', due: newest, for: unended.job, until }, missed: passed, givenUp };
+  }
+  const ended = before.flatMap((other) => findRun(other, newest.localDate)?.endedAt ?? []);
+  const readyAt = latestOf([startsAt, ...pastOnly(rules.freeSince, rules.now), ...ended]);
+  const delayMs = rules.now.getTime() - readyAt.getTime();
+  // What has waited for its full time could not be begun before that.
+  const missedMs = rules.now.getTime() - (unended ? latestOf([readyAt, until]) : readyAt).getTime();
+  if (missedMs > Math.max(lateMs, rules.catchUpMs)) return { decision: { kind: 'none' }, missed: pending, givenUp };
+  return { decision: { kind: 'begin', due: newest, isLate: delayMs > lateMs }, missed: passed, givenUp };
+}
+
+const latestOf = (moments: readonly Date[]): Date => new Date(Math.max(...moments.map((moment) => moment.getTime())));
+
+const pastOnly = (moment: Date | null, now: Date): readonly Date[] => (moment === null || moment > now ? [] : [moment]);
+
+/** When a job is to be begun next after `now`, as far as is known; null when it never comes round. */
+export function findNextStart({ times, toStart, known }: JobStanding, now: Date): { due: JobDue; at: Date } | null {
+  const settled = new Set(known.filter(isSettled).map(({ occasion }) => occasion));
+  const since = new Date(now.getTime() - (times.isByDate ? dayMs : 0));
+  const jittered = times.between(since, now).filter((due) => toStart(due) > now);
+  const open = jittered.find(({ occasion }) => !settled.has(occasion));
+  let due = open ?? times.next(now);
+  while (due !== null && settled.has(due.occasion)) due = times.next(due.dueAt);
+  return due && { due, at: toStart(due) };
+}
+
+/** The newest time, where it was begun and never came to its end. */
+function findLeft({ known }: JobStanding): JobRun | null {
+  const [newest] = known;
+  return newest && !isSettled(newest) ? newest : null;
+}
+
+function listPending({ times, plannedSince, toStart, known }: JobStanding, now: Date): readonly JobDue[] {
+  // Whatever is older was seen to when the newest was begun or missed; one that was begun early saw to nothing after that.
+  const floors = [plannedSince, ...known.map(({ dueAt, begunAt }) => (begunAt && begunAt < dueAt ? begunAt : dueAt))];
+  // Of what comes round every hour or more often nothing older is ever caught up.
+  if (!times.isByDate) floors.push(new Date(now.getTime() - hourMs));
+  const floor = new Date(Math.max(...floors.map((moment) => moment.getTime())));
+  const begun = new Set(known.map(({ occasion }) => occasion));
+  const pending = times.between(floor, now).filter((due) => toStart(due) <= now && !begun.has(due.occasion));
+  return times.isByDate ? pending : pending.slice(-1);
+}
+
+const findRun = ({ times, known }: JobStanding, date: string): JobRun | undefined => {
+  const due = times.lastOn(date);
+  return known.find(({ occasion }) => occasion === due?.occasion);
+};
+
+/** Whether a job of the same date has not ended that is waited for until a moment. */
+function isAwaited(other: JobStanding, { localDate }: JobDue, until: Date): boolean {
+  const due = other.times.isByDate ? other.times.lastOn(localDate) : null;
+  if (due === null) return false;
+  const run = findRun(other, localDate);
+  if (run ? isSettled(run) : due.dueAt <= other.plannedSince) return false;
+  return other.toStart(due) < until;
 }

@@ -1,30 +1,17 @@
 import { createTask, type Logger } from 'node-cron';
 import type { Clock } from '../clock.js';
+import { mendSchedules, readPause, runOccasion, settleMissed, toForgetBefore } from '../runs/scheduled.js';
+import type { Job, Workplace } from '../runs/workplace.js';
+import type { JobDue, JobEnding, JobRun } from '../store/jobs.js';
 import {
-  mendSchedules,
-  type OccasionEnding,
-  readPause,
-  runOccasion,
-  settleMissed,
-  toForgetBefore,
-} from '../runs/scheduled.js';
-import type { Workplace } from '../runs/workplace.js';
-import type { JobDue, JobRun } from '../store/jobs.js';
-import { type Decision, type DueDecision, decideDue, findNextStart, type JobStanding } from './decide-due.js';
-import { type PlannedJob, readStandings, type SchedulePlan, toDecidingRules } from './schedule.js';
-
-/** A scheduler that runs. */
-interface Scheduler {
-  /** Begins nothing more; resolves when the job under way has ended. */
-  stop(): Promise<void>;
-}
-
-/** What a scheduler works with; `look` begins what is due and gives when to look again. */
-interface SchedulerParts {
-  clock: Clock;
-  look: () => Promise<Date>;
-  tell: (event: ScheduleEvent) => void;
-}
+  type DueDecision,
+  decideDue,
+  findNextStart,
+  type JobStanding,
+  readStandings,
+  type SchedulePlan,
+  toDecidingRules,
+} from './schedule.js';
 
 const everySecond = '* * * * * *';
 const shortestRetryMs = 1_000;
@@ -34,9 +21,17 @@ const silent: Logger = { info: () => {}, warn: () => {}, error: () => {}, debug:
 
 /**
  * Looks at once, and then whenever the time has come by the clock, however it was set meanwhile; never twice at the same time. A look that
- * fails is told and tried again, after a minute at most.
+ * fails is told and tried again, after a minute at most. `look` begins what is due and gives when to look again.
  */
-export function startScheduler({ clock, look, tell }: SchedulerParts): Scheduler {
+export function startScheduler({
+  clock,
+  look,
+  tell,
+}: {
+  clock: Clock;
+  look: () => Promise<Date>;
+  tell: (event: ScheduleEvent) => void;
+}) {
   let lookAt = clock.now();
   let tickedAt = lookAt;
   let failing: { sinceMs: number; retryMs: number } | null = null;
@@ -72,7 +67,8 @@ export function startScheduler({ clock, look, tell }: SchedulerParts): Scheduler
   void task.start();
   tick();
   return {
-    stop: async () => {
+    /** Begins nothing more; resolves when the job under way has ended. */
+    stop: async (): Promise<void> => {
       await task.destroy();
       await underWay;
     },
@@ -95,12 +91,7 @@ export type ScheduleEvent =
   | { kind: 'blocked'; error: unknown; retryMs: number; sinceMs: number };
 
 /** Does the work of a job that is due; throws nothing. */
-export type PerformJob = (
-  workplace: Workplace,
-  planned: PlannedJob,
-  run: JobRun,
-  signal: AbortSignal,
-) => Promise<OccasionEnding>;
+export type PerformJob = (workplace: Workplace, job: Job, run: JobRun, signal: AbortSignal) => Promise<JobEnding>;
 
 const minuteMs = 60_000;
 const askAgainMs = 15_000;
@@ -108,7 +99,7 @@ const shortestWaitMs = 1_000;
 const longestPauseMs = 15 * minuteMs;
 const longestSleepMs = 60 * minuteMs;
 
-type Begin = Extract<Decision, { kind: 'begin' }>;
+type Begin = Extract<DueDecision['decision'], { kind: 'begin' }>;
 type Decided = DueDecision & { standing: JobStanding };
 
 /** Jobs that work through rosters or dossiers share the service and the night: of these, one follows the other as far as their waits allow. */
@@ -259,7 +250,7 @@ export class Lookout {
     const request = { job, due, isLate, again: [], forgetBefore, limits };
     const answer = await runOccasion(workplace, request, signal, (run, held) => {
       this.#tell({ kind: 'begun', run });
-      return this.#perform(workplace, planned, run, held);
+      return this.#perform(workplace, planned.job, run, held);
     });
     const now = workplace.clock.now();
     if (answer.kind === 'held') {
@@ -278,7 +269,7 @@ export class Lookout {
     this.#tell({ kind: 'interrupted', run, because });
   }
 
-  #noteHanging(run: JobRun, { because }: OccasionEnding, hanging: Promise<void>): void {
+  #noteHanging(run: JobRun, { because }: JobEnding, hanging: Promise<void>): void {
     this.#hanging.add(run.job);
     this.#tell({ kind: 'hanging', run, because });
     void hanging.then(() => this.#hanging.delete(run.job));

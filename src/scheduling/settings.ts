@@ -17,11 +17,6 @@ const timezoneSchema = z.string().refine(isTimezone, {
 /** A cron expression and the IANA time zone that it is read in. */
 export const jobScheduleSchema = z.strictObject({ cron: cronSchema, timezone: timezoneSchema.default('UTC') });
 
-/** What jobs are called. */
-export const jobNameSchema = z
-  .string()
-  .regex(/^[a-z][a-z0-9-]{0,39}$/, 'must be a short name of small letters, digits and hyphens');
-
 const spanPattern = /^\d{1,6}(s|m|h|d)$/;
 const spanSchema = z.string().regex(spanPattern, 'must be a span such as 30s, 10m, 6h or 7d').meta({ title: 'span' });
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { ConfigError, type ConfigProblem, NightscreenError } from '../errors.js';
 import { findOddFile } from '../files.js';
 import type { Job, JobOccasion, JobResult, Workplace } from '../runs/workplace.js';
-import { jobNameSchema, jobScheduleSchema, timeoutSchema, toSpanMs } from './settings.js';
+import { jobScheduleSchema, timeoutSchema, toSpanMs } from './settings.js';
 
 /** What a job of a user's own is given. */
 interface UserJobContext extends JobOccasion {
@@ -19,6 +19,10 @@ interface UserJobContext extends JobOccasion {
 }
 
 type RunUserJob = (context: UserJobContext, signal: AbortSignal) => unknown;
+
+const jobNameSchema = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,39}$/, 'must be a short name of small letters, digits and hyphens');
 
 const userJobSchema = z.strictObject({
   name: jobNameSchema,

@@ -16,7 +16,6 @@ const incidentKinds = [
   'job_failed',
   'job_stuck',
 ] as const;
-export type IncidentKind = (typeof incidentKinds)[number];
 
 const incidentRow = z.object({
   incidentId: z.number(),
@@ -39,19 +38,18 @@ const incidentRow = z.object({
 /** An incident as it is stored. */
 export type Incident = z.infer<typeof incidentRow>;
 
-/** What is reported of an incident that is not over. */
-export type IncidentTelling = Pick<Incident, 'kind' | 'subject' | 'roster' | 'reason' | 'mark' | 'runId'>;
-
 const incidentColumns = `incident_id, kind, subject, roster, reason, mark, run_id, opened_at,
   told_at, times_told, recovered_at`;
 
-/** Makes watchdogs that look at the same time tell one after the other, until the transaction ends. */
-export async function holdIncidents(transaction: Queryable, organisationId: number): Promise<void> {
-  await transaction.execute('select from organisation where organisation_id = $1 for no key update', [organisationId]);
-}
-
-/** The incidents that are not over, oldest first. */
-export async function readOpenIncidents(database: Queryable, organisationId: number): Promise<readonly Incident[]> {
+/** The incidents that are not over, oldest first. `isHeld` makes watchdogs that look at the same time tell one after the other, until the transaction ends. */
+export async function readOpenIncidents(
+  database: Queryable,
+  organisationId: number,
+  { isHeld = false }: { isHeld?: boolean } = {},
+): Promise<readonly Incident[]> {
+  if (isHeld) {
+    await database.execute('select from organisation where organisation_id = $1 for no key update', [organisationId]);
+  }
   return database.query(
     incidentRow,
     `select ${incidentColumns} from incident where organisation_id = $1 and recovered_at is null order by incident_id`,
@@ -59,48 +57,47 @@ export async function readOpenIncidents(database: Queryable, organisationId: num
   );
 }
 
-/** Stores a new incident; throws DatabaseError when one of the kind is open for the subject and roster already. */
-export async function openIncident(
+/**
+ * Stores what is news about incidents, and gives each as it is stored then: those that have begun, those of which something new is told, those
+ * that are over, and those whose subject nobody watches any more (`dropped`). Throws DatabaseError when one that begins is open already.
+ */
+export async function saveIncidentNews(
   transaction: Queryable,
   organisationId: number,
-  { kind, subject, roster, reason, mark, runId }: IncidentTelling,
+  {
+    begun,
+    again,
+    over,
+    dropped,
+  }: {
+    begun: readonly Pick<Incident, 'kind' | 'subject' | 'roster' | 'reason' | 'mark' | 'runId'>[];
+    again: readonly { incident: Incident; finding: Pick<Incident, 'reason' | 'mark' | 'runId'> }[];
+    over: readonly Incident[];
+    dropped: readonly Incident[];
+  },
   now: Date,
-): Promise<Incident> {
-  const row = { organisationId, kind, subject, roster, reason, mark, runId, openedAt: now, toldAt: now };
-  const rows = await transaction.query(incidentRow, ...toInsert('incident', row, `returning ${incidentColumns}`));
-  return firstRow(rows, 'incident');
-}
-
-/** Notes that something new of an open incident is told. */
-export async function noteToldAgain(
-  transaction: Queryable,
-  incidentId: number,
-  { reason, mark, runId }: IncidentTelling,
-  now: Date,
-): Promise<Incident> {
-  const rows = await transaction.query(
-    incidentRow,
-    `update incident set reason = $2, mark = $3, run_id = $4, told_at = greatest(told_at, $5::timestamptz), times_told = times_told + 1
-     where incident_id = $1
-     returning ${incidentColumns}`,
-    [incidentId, reason, mark, runId, now],
-  );
-  return firstRow(rows, 'incident');
-}
-
-/** Notes that an incident is over, or (`isDropped`) that nobody watches its subject any more. */
-export async function closeIncident(
-  transaction: Queryable,
-  incidentId: number,
-  { now, isDropped }: { now: Date; isDropped: boolean },
-): Promise<Incident> {
-  const rows = await transaction.query(
-    incidentRow,
-    `update incident set recovered_at = greatest(told_at, $2::timestamptz), is_dropped = $3 where incident_id = $1
-     returning ${incidentColumns}`,
-    [incidentId, now, isDropped],
-  );
-  return firstRow(rows, 'incident');
+) {
+  const saved: Record<'begun' | 'again' | 'over' | 'dropped', Incident[]> = {
+    begun: [],
+    again: [],
+    over: [],
+    dropped: [],
+  };
+  const save = async (...[sql, values]: Parameters<Queryable['execute']>): Promise<Incident> =>
+    firstRow(await transaction.query(incidentRow, `${sql} returning ${incidentColumns}`, values), 'incident');
+  for (const { kind, subject, roster, reason, mark, runId } of begun) {
+    const row = { organisationId, kind, subject, roster, reason, mark, runId, openedAt: now, toldAt: now };
+    saved.begun.push(await save(...toInsert('incident', row)));
+  }
+  for (const { incident, finding } of again) {
+    const sql = `update incident set reason = $2, mark = $3, run_id = $4, told_at = greatest(told_at, $5::timestamptz), times_told = times_told + 1
+     where incident_id = $1`;
+    saved.again.push(await save(sql, [incident.incidentId, finding.reason, finding.mark, finding.runId, now]));
+  }
+  const closing = `update incident set recovered_at = greatest(told_at, $2::timestamptz), is_dropped = $3 where incident_id = $1`;
+  for (const { incidentId } of over) saved.over.push(await save(closing, [incidentId, now, false]));
+  for (const { incidentId } of dropped) saved.dropped.push(await save(closing, [incidentId, now, true]));
+  return saved;
 }
 
 const watchedRow = z.object({
@@ -115,9 +112,6 @@ export type Watched = z.infer<typeof watchedRow>;
 export const toRosterSubject = (roster: string): string => `roster/${roster}`;
 /** What a job is called among what is watched. */
 export const toJobSubject = (job: string): string => `job/${job}`;
-/** What a job is called that goes by a certain schedule. */
-export const toScheduleSubject = (job: string, { cron, timezone }: { cron: string; timezone: string }): string =>
-  `schedule/${job} ${cron} ${timezone}`;
 
 /**
  * Notes that these are watched at a moment, and gives everything that is or was. Something new counts from then on, a roster from when it was
@@ -149,36 +143,25 @@ export async function noteWatched(database: Queryable, organisationId: number, s
   );
 }
 
-/** Customers of a roster whose searches fail, against what was last told of them. */
-export interface FailingFacts {
-  customers: number;
-  /** Whose searches did not fail yet when that was told. */
-  newly: number;
-  /** Without a valid answer for longer than is put up with, which was not so yet when that was told. */
-  aged: number;
-  /** Since when the one that waits longest has had none. */
-  since: Date | null;
-  /** The newest run that had failures and was looked at; null when there is none. */
-  run: { runId: number; name: string } | null;
-}
-
-const noneFailing: FailingFacts = { customers: 0, newly: 0, aged: 0, since: null, run: null };
-
 const failingRow = z
   .object({
     customers: z.number(),
+    /** Whose searches did not fail yet when that was told. */
     newly: z.number(),
+    /** Without a valid answer for longer than is put up with, which was not so yet when that was told. */
     aged: z.number(),
+    /** Since when the one that waits longest has had none. */
     since: z.date().nullable(),
     runId: z.number().nullable(),
     name: z.string().nullable(),
   })
-  .transform(
-    ({ runId, name, ...counts }): FailingFacts => ({
-      ...counts,
-      run: runId === null || name === null ? null : { runId, name },
-    }),
-  );
+  .transform(({ runId, name, ...counts }) => ({
+    ...counts,
+    /** The newest run that had failures and was looked at; null when there is none. */
+    run: runId === null || name === null ? null : { runId, name },
+  }));
+/** Customers of a roster whose searches fail, against what was last told of them. */
+export type FailingFacts = z.infer<typeof failingRow>;
 
 /**
  * Counts the customers in scope whose last search failed and who have had no valid answer since. `told`: the newest run and the moment when
@@ -226,7 +209,7 @@ export async function readFailing(
      from customers`,
     [rosterId, accountId, told?.runId ?? null, told?.at ?? null, now, agedMs],
   );
-  return rows[0] ?? noneFailing;
+  return rows[0] ?? { customers: 0, newly: 0, aged: 0, since: null, run: null };
 }
 
 const aheadRow = z.object({

@@ -42,18 +42,26 @@ export type JobRun = z.infer<typeof jobRunRow>;
 const jobRunColumns = `job_run_id, job, occasion, local_date, due_at, state, is_late,
   attempts, owner, begun_at, ended_at, exit_code, because, run_ids, attempt_at, deadline_at, timed_out as "isTimedOut", cancelled_by`;
 
-/** How one is begun; `again` names the exit codes after which a finished one may be begun once more. */
-type JobBeginning = JobDue &
-  Pick<JobRun, 'job' | 'isLate'> & { owner: string; now: Date; again: readonly number[]; timeoutMs: number };
-
 /**
  * Notes that a job is begun, or taken up once more where it was left; null when it has been done. Its lease must be held: then one that is
  * noted as running was left by a process that died. One that was begun by a clock that was ahead, at what is yet to come, is begun anew.
+ * `again` names the exit codes after which a finished one may be begun once more.
  */
 export async function beginJobRun(
   transaction: Queryable,
   organisationId: number,
-  { job, occasion, localDate, dueAt, owner, now, isLate, again, timeoutMs }: JobBeginning,
+  {
+    job,
+    occasion,
+    localDate,
+    dueAt,
+    owner,
+    now,
+    isLate,
+    again,
+    timeoutMs,
+  }: JobDue &
+    Pick<JobRun, 'job' | 'isLate'> & { owner: string; now: Date; again: readonly number[]; timeoutMs: number },
 ): Promise<JobRun | null> {
   await transaction.execute(
     `update job_run set state = 'interrupted', ended_at = $4, because = 'its process ended without a word'
@@ -86,14 +94,14 @@ export interface JobEnding {
   because: string | null;
   runIds: readonly string[];
   isTimedOut?: boolean;
-  endedAt: Date;
 }
 
 /** Notes how a job that was begun has ended. */
 export async function endJobRun(
   transaction: Queryable,
   jobRunId: number,
-  { exitCode, because, runIds, isTimedOut = false, endedAt }: JobEnding,
+  { exitCode, because, runIds, isTimedOut = false }: JobEnding,
+  endedAt: Date,
 ): Promise<void> {
   await transaction.execute(
     `update job_run set state = case when $2::integer is null then 'interrupted' else 'finished' end, exit_code = $2, because = $3,
@@ -178,21 +186,28 @@ const jobScheduleRow = z.object({
 /** A schedule as it was last seen; nothing is missed before `plannedSince`, nor once it was retired. */
 export type JobSchedule = z.infer<typeof jobScheduleRow>;
 
-const columns = 'job, cron, timezone, planned_since, retired_at';
-
-/** Notes the schedule of a job; one that is new, changed or back from retirement counts from `now`. */
-export async function saveJobSchedule(
+/**
+ * Notes the schedules of jobs; one that is new, changed or back from retirement counts from `now`. `areAll` retires those of all other jobs.
+ */
+export async function saveJobSchedules(
   transaction: Queryable,
   organisationId: number,
-  { job, cron, timezone }: Pick<JobSchedule, 'job' | 'cron' | 'timezone'>,
-  now: Date,
+  schedules: readonly Pick<JobSchedule, 'job' | 'cron' | 'timezone'>[],
+  { areAll, now }: { areAll: boolean; now: Date },
 ): Promise<void> {
+  for (const { job, cron, timezone } of schedules) {
+    await transaction.execute(
+      `insert into job_schedule as known (organisation_id, job, cron, timezone, planned_since) values ($1, $2, $3, $4, $5)
+       on conflict (organisation_id, job) do update set
+         cron = excluded.cron, timezone = excluded.timezone, planned_since = excluded.planned_since, retired_at = null
+       where (known.cron, known.timezone) is distinct from (excluded.cron, excluded.timezone) or known.retired_at is not null`,
+      [organisationId, job, cron, timezone, now],
+    );
+  }
+  if (!areAll) return;
   await transaction.execute(
-    `insert into job_schedule as known (organisation_id, job, cron, timezone, planned_since) values ($1, $2, $3, $4, $5)
-     on conflict (organisation_id, job) do update set
-       cron = excluded.cron, timezone = excluded.timezone, planned_since = excluded.planned_since, retired_at = null
-     where (known.cron, known.timezone) is distinct from (excluded.cron, excluded.timezone) or known.retired_at is not null`,
-    [organisationId, job, cron, timezone, now],
+    'update job_schedule set retired_at = $3 where organisation_id = $1 and job <> all ($2::text[]) and retired_at is null',
+    [organisationId, schedules.map(({ job }) => job), now],
   );
 }
 
@@ -205,24 +220,13 @@ export async function bringSchedulesBack(transaction: Queryable, organisationId:
   );
 }
 
-/** Retires every schedule but those of the jobs named. */
-export async function retireJobSchedules(
-  transaction: Queryable,
-  organisationId: number,
-  planned: readonly string[],
-  now: Date,
-): Promise<void> {
-  await transaction.execute(
-    'update job_schedule set retired_at = $3 where organisation_id = $1 and job <> all ($2::text[]) and retired_at is null',
-    [organisationId, [...planned], now],
-  );
-}
-
 /** The schedules of an organisation by the names of their jobs, those that are retired as well. */
 export async function readJobSchedules(database: Queryable, organisationId: number): Promise<readonly JobSchedule[]> {
-  return database.query(jobScheduleRow, `select ${columns} from job_schedule where organisation_id = $1 order by job`, [
-    organisationId,
-  ]);
+  return database.query(
+    jobScheduleRow,
+    `select job, cron, timezone, planned_since, retired_at from job_schedule where organisation_id = $1 order by job`,
+    [organisationId],
+  );
 }
 
 const pauseRow = z.object({

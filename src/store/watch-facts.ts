@@ -36,35 +36,29 @@ export interface Nights {
 }
 
 /**
- * The newest runs of a roster that were to screen everybody who is due; runs over chosen customers are none, nor are those that were given up
- * for a newer one.
+ * The newest runs of a roster that were to screen everybody who is due, or, where no roster is named, the newest sweeps; runs over chosen
+ * customers are none, nor are those that were given up for a newer one.
  */
-export async function findLastNights(database: Queryable, organisationId: number, roster: string): Promise<Nights> {
-  return findNights(
-    database,
-    `from run join roster on roster.roster_id = run.roster_id
-     where roster.organisation_id = $1 and roster.name = $2
-       and ${isNightSql('run')}`,
-    [organisationId, roster],
-  );
-}
-
-/** The newest sweeps. */
-export async function findLastSweeps(database: Queryable, organisationId: number): Promise<Nights> {
-  return findNights(database, `from run where organisation_id = $1 and kind = 'sweep' and ${isWholeSql('run')}`, [
-    organisationId,
-  ]);
-}
-
-async function findNights(database: Queryable, fromSql: string, values: readonly unknown[]): Promise<Nights> {
-  const findNewest = async (excluded: string): Promise<NightFacts | null> => {
-    return findRow(
+export async function findLastNights(
+  database: Queryable,
+  organisationId: number,
+  roster: string | null,
+): Promise<Nights> {
+  const [fromSql, values] =
+    roster === null
+      ? [`from run where organisation_id = $1 and kind = 'sweep' and ${isWholeSql('run')}`, [organisationId]]
+      : [
+          `from run join roster on roster.roster_id = run.roster_id
+           where roster.organisation_id = $1 and roster.name = $2 and ${isNightSql('run')}`,
+          [organisationId, roster],
+        ];
+  const findNewest = (excluded: string): Promise<NightFacts | null> =>
+    findRow(
       database,
       nightRow,
       `select ${nightColumns} ${fromSql} and run.state not in (${excluded}) order by run.run_id desc limit 1`,
       values,
     );
-  };
   const begun = await findNewest(`'abandoned'`);
   return { begun, ended: begun?.state === 'running' ? await findNewest(`'abandoned', 'running'`) : begun };
 }

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
-import { readJobRuns, saveJobSchedule } from '../../src/store/jobs.js';
+import { readJobRuns, saveJobSchedules } from '../../src/store/jobs.js';
 import { ensureOrganisation } from '../../src/store/organisations.js';
 import { type CliOptions, collect, startCli } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
@@ -36,7 +36,10 @@ jobs: { rescreen: { cron: "${cron}" }, sweep: { enabled: false }, report: { enab
   const database = await databases.open({ url });
   const anHourAgo = new Date(Date.now() - 3_600_000);
   const { organisationId } = await ensureOrganisation(database, 'default', anHourAgo);
-  await saveJobSchedule(database, organisationId, { job: 'rescreen', cron, timezone: 'UTC' }, anHourAgo);
+  await saveJobSchedules(database, organisationId, [{ job: 'rescreen', cron, timezone: 'UTC' }], {
+    areAll: false,
+    now: anHourAgo,
+  });
   const access = { NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: sandbox.privateKey };
   const site: CliOptions = { folder, environment: { ...access, DATABASE_URL: url } };
   return { site, url };

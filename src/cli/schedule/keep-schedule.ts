@@ -40,7 +40,7 @@ export async function keepSchedule(asked: Invocation, address: MetricsAddress | 
   };
   const lookout = new Lookout(
     plan,
-    (workplace, { job }, run, held) => performJob(workplace, job, run, held, { plan, stopping: signal, logger }),
+    (workplace, job, run, held) => performJob(workplace, job, run, held, { plan, stopping: signal, logger }),
     tell,
   );
   asked.lastRun.listJobs = () => lookout.running;

@@ -4,8 +4,7 @@ import { ConfigError } from '../../errors.js';
 import { readScheduleHistory, toJobLeaseKey } from '../../runs/scheduled.js';
 import { openOrganisation } from '../../runs/session.js';
 import type { Job, Workplace } from '../../runs/workplace.js';
-import { findNextStart } from '../../scheduling/decide-due.js';
-import { planJobs, readStandings, type SchedulePlan } from '../../scheduling/schedule.js';
+import { findNextStart, planJobs, readStandings, type SchedulePlan } from '../../scheduling/schedule.js';
 import { type JobsSettings, toSpanMs } from '../../scheduling/settings.js';
 import { readUserJobs } from '../../scheduling/user-jobs.js';
 import {

@@ -6,16 +6,17 @@ import { tellFailure } from '../../runs/mail/deliver.js';
 import {
   keepSchedules,
   mendSchedules,
-  type OccasionEnding,
   readPause,
   runOccasion,
   settleMissed,
   toForgetBefore,
 } from '../../runs/scheduled.js';
 import { type Job, type JobResult, type Workplace, watchRun } from '../../runs/workplace.js';
-import { decideDue, findNextStart, type JobStanding } from '../../scheduling/decide-due.js';
 import { toDueTimes } from '../../scheduling/due-times.js';
 import {
+  decideDue,
+  findNextStart,
+  type JobStanding,
   readStandings,
   type SchedulePlan,
   toDecidingRules,
@@ -24,7 +25,7 @@ import {
 } from '../../scheduling/schedule.js';
 import type { JobsSettings } from '../../scheduling/settings.js';
 import { DatabaseError } from '../../store/database/database.js';
-import type { JobDue, JobRun } from '../../store/jobs.js';
+import type { JobDue, JobEnding, JobRun } from '../../store/jobs.js';
 import { combineExitCodes, exitCodes, toErrorExitCode } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
 import { describePause, type JobsAndPlan } from './plan-schedule.js';
@@ -170,7 +171,7 @@ export async function performJob(
   run: JobRun,
   signal: AbortSignal,
   { plan, stopping, logger }: { plan: SchedulePlan; stopping: AbortSignal; logger: Logger },
-): Promise<OccasionEnding> {
+): Promise<JobEnding> {
   const { localDate: date, dueAt, attempts: attempt, isLate } = run;
   const { watched, lastRun } = watchRun(workplace);
   let before: string | null = null;
@@ -200,7 +201,7 @@ function toEnding(
   { runs, exitCode = 0, note = '' }: JobResult,
   before: string | null,
   stopping: AbortSignal,
-): OccasionEnding {
+): JobEnding {
   const runIds = runs.map(({ runId }) => runId);
   // Whether anything was left out because of that, only the next start can tell.
   if (stopping.aborted) return { because: 'it was asked to stop', runIds };

@@ -1,17 +1,9 @@
 import { toDurationMs } from '../../roster/duration.js';
-import { toJobLeaseKey } from '../../runs/scheduled.js';
+import { readScheduleHistory, toJobLeaseKey } from '../../runs/scheduled.js';
 import type { JobSchedule, Workplace } from '../../runs/workplace.js';
 import { toCadence } from '../../screening/cadence.js';
-import { noteWatched, toJobSubject, toRosterSubject, toScheduleSubject, type Watched } from '../../store/incidents.js';
-import {
-  findSchedulePause,
-  type JobDue,
-  type JobRun,
-  type JobSchedule as KnownSchedule,
-  readJobRuns,
-  readJobSchedules,
-  type SchedulePause,
-} from '../../store/jobs.js';
+import { noteWatched, toJobSubject, toRosterSubject } from '../../store/incidents.js';
+import { findSchedulePause, type JobDue, type JobRun, type JobSchedule as KnownSchedule } from '../../store/jobs.js';
 import { readHeldLeases } from '../../store/leases.js';
 import type { Nights } from '../../store/watch-facts.js';
 import { type DueTimes, toDueTimes } from '../due-times.js';
@@ -38,27 +30,20 @@ export function findPlans(kept: readonly KnownSchedule[], jobs: JobsSettings): R
   return plans;
 }
 
-/** What to write so that a job is expected no more, for whoever reads that it did not run. */
-export const toUnplanning = (job: string): string =>
-  `Where ${job} is not to be run any more: write jobs.${job}.enabled: false into the configuration, also on the host of the watchdog`;
-
 /** A job of one's own may bring the time zone that its settings leave out. */
 const isKept = (plan: Plan | undefined, { cron, timezone }: NonNullable<JobsSettings[string]>): boolean =>
   plan !== undefined && plan.schedule.cron === cron && (timezone === undefined || timezone === plan.schedule.timezone);
 
-/** By when a job should have begun, and why in words. */
-export interface ExpectedStart {
-  /** A start before this moment is not the one that was due. */
-  since: Date;
-  /** Until when it may wait for other jobs to end. */
-  waitsUntil: Date;
-  because: string;
-}
-
 /** A nightly job and when it should have begun; `isWaiting`: it may yet, for another one is under way that comes before it. */
 export interface StartFacts extends Pick<Nights, 'begun'> {
   /** Null where no start was due yet. */
-  expected: ExpectedStart | null;
+  expected: {
+    /** A start before this moment is not the one that was due. */
+    since: Date;
+    /** Until when it may wait for other jobs to end. */
+    waitsUntil: Date;
+    because: string;
+  } | null;
   isWaiting: boolean;
 }
 
@@ -91,7 +76,7 @@ export function findExpectedStart(
   rules: LateRules,
   watchedSince: readonly Date[],
   runs: readonly JobRun[] = [],
-): ExpectedStart | null {
+): StartFacts['expected'] {
   const { now, lateAfterMs, jitterMs, waitAtMostMs } = rules;
   const isWatched = (moment: Date): boolean => watchedSince.every((since) => since > now || moment > since);
   if ('everyMs' in expectation) {
@@ -131,43 +116,44 @@ export interface WatchSettings {
   watchdog: WatchdogSettings;
 }
 
-/** What should have been begun by a moment, of whom. */
-export interface Expectations {
-  plans: ReadonlyMap<string, Plan>;
-  /** What became of the last times of each job, newest first. */
-  runs: ReadonlyMap<string, readonly JobRun[]>;
-  /** How long ago the processes were last heard of that hold a job's lease or have left it; null: one is at work. */
-  silences: ReadonlyMap<string, number | null>;
-  /** What this watchdog watches, and what any did. */
-  subjects: readonly string[];
-  watched: readonly Watched[];
-  pause: SchedulePause | null;
-  ofRoster(roster: string): Omit<StartFacts, 'begun'>;
-  ofJob(job: string): Omit<StartFacts, 'begun'>;
-  /** Since when a planned job counts as planned. */
-  sinceOf(job: string): Date;
-}
-// Enough to find the last one that came to its end, and what was missed since.
-const timesRead = 100;
+/** What a job is called among what is watched that goes by a certain schedule. */
+const toScheduleSubject = (job: string, { cron, timezone }: JobSchedule): string =>
+  `schedule/${job} ${cron} ${timezone}`;
 
-/** Reads what should have been begun by now, and notes that these rosters and the planned jobs are watched. */
+/**
+ * Reads what should have been begun by now, of whom, and notes that these rosters and the planned jobs are watched. `runs`: what became of the
+ * last times of each job, newest first; `silences`: how long ago the processes were last heard of that hold a job's lease or have left it, null
+ * where one is at work; `subjects`: what this watchdog watches, `watched`: what any did.
+ */
 export async function readExpectations(
-  { database, settings }: Pick<Workplace, 'database' | 'settings'>,
+  workplace: Workplace,
   organisationId: number,
-  { rosters, now, ...rest }: WatchSettings & { rosters: readonly string[]; now: Date },
-): Promise<Expectations> {
-  const plans = findPlans(await readJobSchedules(database, organisationId), rest.jobs);
+  { rosters, now, jobs, scheduler, watchdog }: WatchSettings & { rosters: readonly string[]; now: Date },
+) {
+  const { database, settings } = workplace;
+  const { schedules, runs } = await readScheduleHistory(workplace);
+  const plans = findPlans([...schedules.values()], jobs);
   const subjects = [...rosters.map(toRosterSubject), ...[...plans.keys()].map(toJobSubject)];
-  const schedules = [...plans].map(([job, { schedule }]) => toScheduleSubject(job, schedule));
-  const watched = await noteWatched(database, organisationId, [...subjects, ...schedules], now);
+  const planned = [...plans].map(([job, { schedule }]) => toScheduleSubject(job, schedule));
+  const watched = await noteWatched(database, organisationId, [...subjects, ...planned], now);
   const since = new Map(watched.map(({ subject, watchedSince }) => [subject, watchedSince]));
-  const runs = toRunsByJob(await readJobRuns(database, organisationId, timesRead, now));
-  const silences = await readSilences({ database, settings });
+  const leasePrefix = toJobLeaseKey(settings.organisation, '');
+  const leases = (await readHeldLeases(database)).filter(({ key }) => key.startsWith(leasePrefix));
+  const silences: ReadonlyMap<string, number | null> = new Map(
+    leases.map(({ key, expiresInMs, heartbeatAgeMs }) => [
+      key.slice(leasePrefix.length),
+      expiresInMs > 0 ? null : heartbeatAgeMs,
+    ]),
+  );
+  const isAnyAtWork = [...silences.values()].includes(null);
 
-  const rules = toLateRules(rest, now);
+  const lateAfterMs = toDurationMs(watchdog.lateAfter);
+  const waits = { jitterMs: toSpanMs(scheduler.jitter), waitAtMostMs: toSpanMs(scheduler.waitAtMost) };
+  const rules: LateRules = { now, lateAfterMs, ...waits };
   // What waited for the end of a pause has `watchdog.lateAfter` to begin.
-  const lastPause = await findSchedulePause(database, organisationId, new Date(now.getTime() - rules.lateAfterMs));
+  const lastPause = await findSchedulePause(database, organisationId, new Date(now.getTime() - lateAfterMs));
   const shortestMs = Math.min(...Object.values(toCadence(settings.screening).hours)) * hourMs;
+  /** Since when a planned job counts as planned. */
   const sinceOf = (job: string): Date => {
     const plan = plans.get(job);
     return plan?.keptSince ?? (plan && since.get(toScheduleSubject(job, plan.schedule))) ?? now;
@@ -176,54 +162,18 @@ export async function readExpectations(
     const expected = expectation ? findExpectedStart(expectation, rules, counts, runs.get(job)) : null;
     // A start that was due before the pause is missed all the same; pauses end after seven days at most.
     const isPaused = lastPause !== null && expected !== null && expected.since >= lastPause.pausedAt;
-    return { expected, isWaiting: isPaused || mayWait(expected, silences, now) };
+    // Nightly jobs follow one another; what waits for that does so for a time, not for ever.
+    const mayWait = expected !== null && now < expected.waitsUntil && isAnyAtWork;
+    return { expected, isWaiting: isPaused || mayWait };
   };
   return {
-    plans,
-    runs,
-    silences,
-    subjects,
-    watched,
+    ...{ plans, runs, silences, subjects, watched, sinceOf },
     pause: lastPause !== null && lastPause.until > now ? lastPause : null,
-    sinceOf,
-    ofRoster: (roster) => {
+    ofRoster: (roster: string) => {
       const plan = plans.get('rescreen');
       const rosterSince = since.get(toRosterSubject(roster)) ?? now;
       return expect(plan ?? { everyMs: shortestMs }, 'rescreen', [rosterSince, ...(plan ? [sinceOf('rescreen')] : [])]);
     },
-    ofJob: (job) => expect(plans.get(job), job, [sinceOf(job)]),
+    ofJob: (job: string) => expect(plans.get(job), job, [sinceOf(job)]),
   };
-}
-
-const toLateRules = ({ scheduler, watchdog }: WatchSettings, now: Date): LateRules => ({
-  now,
-  lateAfterMs: toDurationMs(watchdog.lateAfter),
-  jitterMs: toSpanMs(scheduler.jitter),
-  waitAtMostMs: toSpanMs(scheduler.waitAtMost),
-});
-
-/** Nightly jobs follow one another; what waits for that does so for a time, not for ever. */
-const mayWait = (expected: ExpectedStart | null, silences: Expectations['silences'], now: Date): boolean =>
-  expected !== null && now < expected.waitsUntil && [...silences.values()].includes(null);
-
-function toRunsByJob(runs: readonly JobRun[]): ReadonlyMap<string, readonly JobRun[]> {
-  const byJob = new Map<string, JobRun[]>();
-  for (const run of runs) byJob.set(run.job, [...(byJob.get(run.job) ?? []), run]);
-  return byJob;
-}
-
-async function readSilences({
-  database,
-  settings,
-}: Pick<Workplace, 'database' | 'settings'>): Promise<Expectations['silences']> {
-  const prefix = toJobLeaseKey(settings.organisation, '');
-  const held = await readHeldLeases(database);
-  return new Map(
-    held
-      .filter(({ key }) => key.startsWith(prefix))
-      .map(({ key, expiresInMs, heartbeatAgeMs }) => [
-        key.slice(prefix.length),
-        expiresInMs > 0 ? null : heartbeatAgeMs,
-      ]),
-  );
 }

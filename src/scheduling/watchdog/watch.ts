@@ -1,54 +1,49 @@
+import { hostname } from 'node:os';
 import { ConfigError } from '../../errors.js';
-import { countNoun } from '../../reports/text.js';
+import { type Alarm, buildAlarmMessage } from '../../mail/failure-message.js';
+import { listRecipients } from '../../mail/recipients.js';
 import { toDurationMs } from '../../roster/duration.js';
 import { readRosterGroups } from '../../runs/coverage.js';
 import { deliverDue } from '../../runs/mail/deliver.js';
+import { toGiveUpAt } from '../../runs/mail/queue.js';
 import { openOrganisation } from '../../runs/session.js';
 import type { Workplace } from '../../runs/workplace.js';
 import { readImportedRosters } from '../../store/coverage.js';
+import type { Queryable } from '../../store/database/database.js';
 import {
-  type AheadFacts,
   type Incident,
   readAhead,
   readFailing,
   readOpenIncidents,
+  saveIncidentNews,
   toJobSubject,
   toRosterSubject,
   type Watched,
 } from '../../store/incidents.js';
 import type { JobRun, SchedulePause } from '../../store/jobs.js';
+import { queueOutbox } from '../../store/outbox.js';
 import {
   findLastNights,
-  findLastSweeps,
   type NightFacts,
   type Nights,
   type RunningFacts,
   readRunning,
 } from '../../store/watch-facts.js';
-import { alarmKeyPrefix, tellNews, type Watching } from './alarms.js';
-import { type Expectations, readExpectations, type StartFacts, type WatchSettings } from './expectations.js';
-import { type Finding, findSame } from './findings.js';
-import { type JudgedFacts, judge, type RosterFacts } from './judge.js';
-import { type JobFacts, judgedByRuns } from './judge-jobs.js';
-
-/** What is judged at a moment, and what is watched: by this watchdog (`subjects`), and by any. */
-interface WatchFacts extends JudgedFacts {
-  /** The jobs of which it is watched whether they begin. */
-  starts: readonly string[];
-  subjects: readonly string[];
-  watched: readonly Watched[];
-  pause: Expectations['pause'];
-}
+import { readExpectations, type StartFacts, type WatchSettings } from './expectations.js';
+import { describeIncident, type Finding, findSame, judge, judgeAhead } from './findings.js';
 
 /** A sweep that nobody plans is judged for so long. */
 const recentMs = 7 * 24 * 3_600_000;
 
-/** Reads everything that is judged at a moment, of these rosters, and notes that they are watched; `open`: what has been told of and is not over. */
+/**
+ * Reads everything that is judged at a moment, of these rosters, and notes that they are watched; `open`: what has been told of and is not
+ * over. `starts` are the jobs of which it is watched whether they begin; `subjects` is what this watchdog watches, `watched` what any does.
+ */
 async function readWatchFacts(
-  workplace: Pick<Workplace, 'database' | 'settings'>,
+  workplace: Workplace,
   organisationId: number,
   context: WatchSettings & { rosters: readonly string[]; open: readonly Incident[]; now: Date },
-): Promise<WatchFacts> {
+) {
   const { database } = workplace;
   const { rosters, open, now, watchdog } = context;
   const expectations = await readExpectations(workplace, organisationId, context);
@@ -56,7 +51,7 @@ async function readWatchFacts(
   const agedMs = toDurationMs(watchdog.failingFor);
   const judged = { expectations, running, open, agedMs, now };
   const rosterFacts = await readRosterFacts(workplace, organisationId, rosters, judged);
-  const sweeps = await findLastSweeps(database, organisationId);
+  const sweeps = await findLastNights(database, organisationId, null);
   const isRecent = sweeps.begun !== null && now.getTime() - sweeps.begun.takenAt.getTime() < recentMs;
   const isPlanned = expectations.plans.has('sweep');
   const nights = new Map<string, readonly Pick<Nights, 'ended'>[]>([
@@ -76,18 +71,21 @@ async function readWatchFacts(
   };
 }
 
+type Expectations = Awaited<ReturnType<typeof readExpectations>>;
+type WatchFacts = Awaited<ReturnType<typeof readWatchFacts>>;
+
 /** What is known of the jobs that are planned; `nights` by the job that makes them. */
 function toJobFacts(
   { plans, runs, silences, ofJob, sinceOf }: Expectations,
   nights: ReadonlyMap<string, readonly Pick<Nights, 'ended'>[]>,
   now: Date,
-): readonly JobFacts[] {
-  return [...plans].map(([job, { keptSince }]): JobFacts => {
+) {
+  return [...plans].map(([job, { keptSince }]) => {
     const known = runs.get(job) ?? [];
     // What a scheduler did that no longer plans the job is history.
     const current = keptSince === null ? known.filter((run) => isSince(run, sinceOf(job))) : known;
     // Only a scheduler notes each start; what a timer runs may leave runs and nothing else.
-    const isNoted = keptSince !== null && !judgedByRuns.has(job);
+    const isNoted = keptSince !== null && !nights.has(job);
     return {
       job,
       runs: current,
@@ -127,20 +125,15 @@ export interface Watch {
   isAlarm: boolean;
 }
 
-/** What a look hangs on: `noteLooked` is called when all that is left to do is to send; `signal` cuts that short. */
-interface WatchOptions {
-  signal?: AbortSignal;
-  noteLooked?: () => void;
-}
-
 /**
  * Looks once, and tells what is new: each incident once, again when something of it is new, and once when it is over, whoever else looks at
- * the same time and wherever this process dies. Throws ConfigError when there is nothing to watch.
+ * the same time and wherever this process dies. `noteLooked` is called when all that is left to do is to send; `signal` cuts that short.
+ * Throws ConfigError when there is nothing to watch.
  */
 export async function watch(
   workplace: Workplace,
   settings: WatchSettings,
-  { signal, noteLooked }: WatchOptions = {},
+  { signal, noteLooked }: { signal?: AbortSignal; noteLooked?: () => void } = {},
 ): Promise<Watch> {
   const { database, clock } = workplace;
   const now = clock.now();
@@ -152,10 +145,7 @@ export async function watch(
     ...judge(facts, told, { stuckAfterMs: toDurationMs(settings.watchdog.stuckAfter), now }),
     ...judgeAhead(await readAhead(database, organisationId, rosters, now)),
   ];
-  const news = await tellNews(workplace, {
-    ...{ findings, now, lastBegunAt: findLastBegun(facts) },
-    findWatching: (incident) => findWatching(incident, { ...facts, now }),
-  });
+  const news = await tellNews(workplace, organisationId, findings, { facts, now });
   const open = await readOpenIncidents(database, organisationId);
   noteLooked?.();
   await send(workplace, signal);
@@ -213,47 +203,19 @@ async function send(workplace: Workplace, signal: AbortSignal | undefined): Prom
   }
 }
 
-/**
- * The rosters that were begun or screened at what is yet to come: a clock was ahead, and of who was screened by it nobody knows when. It is
- * kept among `job_failed`, with a roster, which no job has.
- */
-export function judgeAhead(rosters: readonly AheadFacts[]): readonly Finding[] {
-  return rosters.map(({ roster, run, startedAt, customers, latestScreenedAt }) => {
-    const began = startedAt === null ? [] : [`${run} began at ${startedAt.toISOString()}, which is yet to come`];
-    const who = `${countNoun(customers, 'customer')} screened at what is yet to come`;
-    const screened = latestScreenedAt === null ? [] : [`${who}, up to ${latestScreenedAt.toISOString()}`];
-    return {
-      kind: 'job_failed',
-      subject: roster,
-      roster,
-      runId: null,
-      reason: [...began, ...screened].join('; '),
-      mark: customers > 0 ? 'screened ahead' : 'begun ahead',
-      isKnown: false,
-      actions: [
-        'Set the clock of the host that runs the nights (NTP), and see that it stays so: nightscreen doctor',
-        `The next night asks anew about whom it dated more than an hour ahead; about everybody, now: nightscreen screen --all --roster ${roster}`,
-      ],
-    };
-  });
-}
-
 /** Whoever has other settings looks at least this often, or has been switched off. */
 const forgottenAfterMs = 24 * 3_600_000;
 
-/** What this watchdog watches at a moment, of which jobs the starts as well, and what anybody did. */
-interface WatchingContext {
-  starts: readonly string[];
-  subjects: readonly string[];
-  watched: readonly Watched[];
-  now: Date;
-}
-
-/** Says who watches what an incident is about. */
+/** Who watches what an incident is about: this watchdog, another one that has other settings, or nobody any more. */
 export function findWatching(
   { kind, subject, roster }: Pick<Incident, 'kind' | 'subject' | 'roster'>,
-  { starts, subjects, watched, now }: WatchingContext,
-): Watching {
+  {
+    starts,
+    subjects,
+    watched,
+    now,
+  }: Pick<WatchFacts, 'starts' | 'subjects'> & { watched: readonly Watched[]; now: Date },
+): 'here' | 'elsewhere' | 'nowhere' {
   // Every open run is looked at, whoever began it.
   if (kind === 'stuck') return 'here';
   const what = roster === null ? toJobSubject(subject) : toRosterSubject(roster);
@@ -265,29 +227,24 @@ export function findWatching(
   return last !== undefined && last.getTime() > now.getTime() - forgottenAfterMs ? 'elsewhere' : 'nowhere';
 }
 
-/** What rosters are judged against at a moment. */
-interface RosterContext {
-  expectations: Pick<Expectations, 'ofRoster'>;
-  running: readonly RunningFacts[];
-  /** What has been told of and is not over. */
-  open: readonly Incident[];
-  /** How long a customer may fail. */
-  agedMs: number;
-  now: Date;
-}
-
-/** Reads what is known of each roster. */
+/** Reads what is known of each roster; `open` is what has been told of and is not over, `agedMs` how long a customer may fail. */
 async function readRosterFacts(
   workplace: Pick<Workplace, 'database' | 'settings'>,
   organisationId: number,
   rosters: readonly string[],
-  context: RosterContext,
-): Promise<readonly RosterFacts[]> {
+  context: {
+    expectations: Pick<Expectations, 'ofRoster'>;
+    running: readonly RunningFacts[];
+    open: readonly Incident[];
+    agedMs: number;
+    now: Date;
+  },
+) {
   const { database } = workplace;
   const imported = await readImportedRosters(database, organisationId);
   const nights = new Map<string, Nights>();
   for (const roster of rosters) nights.set(roster, await findLastNights(database, organisationId, roster));
-  const facts: RosterFacts[] = [];
+  const facts = [];
   for (const [roster, { begun, ended }] of nights) {
     const { expected, isWaiting } = context.expectations.ofRoster(roster);
     const start = { begun, expected, isWaiting: isWaiting || context.running.some((run) => isOtherNight(run, roster)) };
@@ -307,7 +264,7 @@ async function readCustomers(
   workplace: Pick<Workplace, 'database' | 'settings'>,
   rosterId: number | null,
   { told, ageAt, agedMs, now }: { told: Incident | undefined; ageAt: Date; agedMs: number; now: Date },
-): Promise<Pick<RosterFacts, 'failing' | 'overdue'>> {
+) {
   if (rosterId === null) return { failing: null, overdue: { customers: 0, oldestScreenedAt: null } };
   const { accountId, groups } = await readRosterGroups(workplace, rosterId, ageAt);
   const late = groups.filter(({ standing, failedBecause }) => standing === 'overdue' && failedBecause === null);
@@ -347,4 +304,131 @@ export function findAgeMoment(
     (night) => isAlive(night) && isInTime(night),
   );
   return new Date(Math.min(now.getTime(), ...answering.map(({ takenAt }) => takenAt.getTime())));
+}
+
+/** Starts that are missing within this span have one cause; what is missing for longer says nothing about them. */
+const oneCauseMs = 24 * 3_600_000;
+
+const isMissedStart = ({ kind }: Pick<Incident, 'kind'>): boolean => kind === 'did_not_run';
+
+/**
+ * Notes what is new and queues its mail, in one transaction. Starts that are missing because one scheduler is gone are one mail. Gives
+ * the incidents that it has told of, and what it has closed.
+ */
+async function tellNews(
+  workplace: Workplace,
+  organisationId: number,
+  findings: readonly Finding[],
+  { facts, now }: { facts: WatchFacts; now: Date },
+) {
+  return workplace.database.transaction(async (transaction) => {
+    const open = await readOpenIncidents(transaction, organisationId, { isHeld: true });
+    const news = compareIncidents(open, findings, (incident) => findWatching(incident, { ...facts, now }));
+    const saved = await saveIncidentNews(transaction, organisationId, news, now);
+    const queue = (alarm: Parameters<typeof queueAlarm>[3]): Promise<void> =>
+      queueAlarm(workplace, transaction, organisationId, alarm);
+    for (const [index, incident] of saved.begun.entries()) {
+      const actions = news.begun[index]?.actions ?? [];
+      if (!isMissedStart(incident)) await queue({ incidents: [incident], telling: 'begun', actions });
+    }
+    const missing = saved.begun.filter(isMissedStart);
+    const actions = [...new Set(news.begun.filter(isMissedStart).flatMap((finding) => finding.actions))];
+    // Nothing has begun since those were told of.
+    const lastBegunAt = findLastBegun(facts);
+    const before = open.filter((one) => isMissedStart(one) && isOneCause(one, now) && one.openedAt > lastBegunAt);
+    if (missing.length > 0) await queue({ incidents: missing, telling: 'begun', actions, toldBefore: before });
+    for (const [index, incident] of saved.again.entries()) {
+      const again = news.again[index]?.finding.actions ?? [];
+      await queue({ incidents: [incident], telling: 'again', actions: again });
+    }
+    const { over, dropped } = saved;
+    const afterwards = ['See how the rosters stand: nightscreen coverage'];
+    for (const incident of over.filter((one) => !isMissedStart(one))) {
+      await queue({ incidents: [incident], telling: 'over', actions: afterwards });
+    }
+    const started = over.filter(isMissedStart);
+    const left = (await readOpenIncidents(transaction, organisationId)).filter(
+      (one) => isMissedStart(one) && started.some(({ openedAt }) => isOneCause(one, openedAt)),
+    );
+    // Those who are still told of one of them hear when the last has begun.
+    if (started.length > 0) await queue({ incidents: started, telling: 'over', actions: afterwards, toldBefore: left });
+    return { told: new Set([...saved.begun, ...saved.again].map(({ incidentId }) => incidentId)), over, dropped };
+  });
+}
+
+const isOneCause = ({ openedAt }: Incident, moment: Date): boolean =>
+  Math.abs(openedAt.getTime() - moment.getTime()) < oneCauseMs;
+
+/**
+ * Compares what is found now with the incidents that are not over: what is new, what is new about something known, what is over, and what is
+ * closed without a word (`dropped`), because nobody knows whether it is over.
+ */
+export function compareIncidents(
+  open: readonly Incident[],
+  findings: readonly Finding[],
+  watchingOf: (incident: Incident) => ReturnType<typeof findWatching>,
+) {
+  const pairs = findings.flatMap((finding) => {
+    const incident = findSame(open, finding);
+    return incident ? [{ incident, finding }] : [];
+  });
+  const rest = open.filter((incident) => !pairs.some((pair) => pair.incident === incident));
+  return {
+    begun: findings.filter((finding) => findSame(open, finding) === undefined),
+    again: pairs.filter(({ incident, finding }) => !finding.isKnown && incident.mark !== finding.mark),
+    over: rest.filter((incident) => watchingOf(incident) === 'here'),
+    dropped: rest.filter((incident) => watchingOf(incident) === 'nowhere'),
+  };
+}
+
+/** How the keys of alarms in the outbox begin. */
+const alarmKeyPrefix = 'alarm/';
+
+/**
+ * Queues one mail about incidents that have one cause, in the transaction that notes them as told; where no mail is configured it does
+ * nothing. Who is told of one of `toldBefore` is not told of the others.
+ */
+async function queueAlarm(
+  { settings: { mail, organisation }, clock }: Pick<Workplace, 'settings' | 'clock'>,
+  transaction: Queryable,
+  organisationId: number,
+  {
+    incidents,
+    telling,
+    actions,
+    toldBefore = [],
+  }: Pick<Alarm, 'telling' | 'actions'> & { incidents: readonly Incident[]; toldBefore?: readonly Incident[] },
+): Promise<void> {
+  const [first] = incidents;
+  if (!mail || !first) return;
+  const at = clock.now();
+  const { incidentId, timesTold, openedAt } = first;
+  const key = [String(incidentId), telling === 'over' ? 'over' : String(timesTold), openedAt.toISOString()];
+  const alarm: Alarm = {
+    telling,
+    title: describeIncident({ ...first, subject: incidents.map(({ subject }) => subject).join(', ') }),
+    reason: incidents.map(({ reason }) => reason).join('; '),
+    openedAt,
+    at,
+    actions,
+    host: hostname(),
+    installation: organisation,
+  };
+  const listAddresses = (some: readonly Incident[]): ReadonlySet<string> =>
+    new Set(
+      some
+        .flatMap(({ roster }) => listRecipients(mail, { kind: 'failure', roster, level: 'red', severities: [] }))
+        .map(({ address }) => address),
+    );
+  const known = listAddresses(toldBefore);
+  const entries = [...listAddresses(incidents)]
+    .filter((address) => !known.has(address))
+    .map((address) => {
+      const message = buildAlarmMessage(alarm, key, address, mail);
+      const { to: destination, messageId } = message;
+      const what = { organisationId, runId: null, kind: 'mail_failure', destination } as const;
+      const times = { queuedAt: at, giveUpAt: toGiveUpAt(mail, at) };
+      return { ...what, dedupKey: `${alarmKeyPrefix}${messageId}`, content: message, messageId, ...times };
+    });
+  await queueOutbox(transaction, entries);
 }

@@ -18,7 +18,7 @@ import type { Database } from '../../../src/store/database/database.js';
 import { findLastSweep } from '../../../src/store/dossiers.js';
 import { markDossiers } from '../../../src/store/event-marks.js';
 import { findReportableRuns } from '../../../src/store/runs.js';
-import { findLastNights, findLastSweeps } from '../../../src/store/watch-facts.js';
+import { findLastNights } from '../../../src/store/watch-facts.js';
 import { type Listener, type ListenerParts, startListener } from '../../../src/webhooks/listener.js';
 import { listenSettingsSchema } from '../../../src/webhooks/settings.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
@@ -270,7 +270,7 @@ describeOnChosenDatabase('events as hints', (open) => {
     await markDossiers(database, organisationId, [hint], new Date());
     const [night] = await findReportableRuns(database);
     const before = await Promise.all([
-      findLastSweeps(database, organisationId),
+      findLastNights(database, organisationId, null),
       findLastNights(database, organisationId, roster.name),
     ]);
     const workplace = await work();
@@ -279,7 +279,7 @@ describeOnChosenDatabase('events as hints', (open) => {
     expect(found).toMatchObject({ state: 'complete', counts: { planned: 1, screened: 1 } });
     expect((await findReportableRuns(database)).map(({ runId }) => runId)).toEqual([night?.runId]);
     const after = await Promise.all([
-      findLastSweeps(database, organisationId),
+      findLastNights(database, organisationId, null),
       findLastNights(database, organisationId, roster.name),
     ]);
     expect(after).toEqual(before);

@@ -1,12 +1,12 @@
 import { getEventListeners } from 'node:events';
 import { expect, it } from 'vitest';
-import { keepSchedules, type OccasionEnding } from '../../../src/runs/scheduled.js';
+import { keepSchedules } from '../../../src/runs/scheduled.js';
 import type { Job } from '../../../src/runs/workplace.js';
 import type { PlannedJob } from '../../../src/scheduling/schedule.js';
 import { Lookout, type PerformJob, type ScheduleEvent } from '../../../src/scheduling/scheduler.js';
 import { schedulerSettingsSchema } from '../../../src/scheduling/settings.js';
 import { type Database, DatabaseError } from '../../../src/store/database/database.js';
-import { cancelJobRun, pauseSchedule, readJobRuns, resumeSchedule } from '../../../src/store/jobs.js';
+import { cancelJobRun, type JobEnding, pauseSchedule, readJobRuns, resumeSchedule } from '../../../src/store/jobs.js';
 import { type FakeClock, makeFakeClock } from '../../helpers/clocks.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { makeWorkplace } from '../../helpers/small-world.js';
@@ -32,7 +32,7 @@ async function makeHost(database: Database, planned: readonly PlannedJob[], cloc
     worked,
     events,
     workplace,
-    ending: async (_: AbortSignal): Promise<OccasionEnding> => ({ exitCode: 0, because: null, runIds: [] }),
+    ending: async (_: AbortSignal): Promise<JobEnding> => ({ exitCode: 0, because: null, runIds: [] }),
     keep: () =>
       keepSchedules(
         workplace,
@@ -41,7 +41,7 @@ async function makeHost(database: Database, planned: readonly PlannedJob[], cloc
       ),
     look: () => lookout.look(workplace, stopping.signal),
   };
-  const perform: PerformJob = async (_, { job }, { localDate, isLate }, held) => {
+  const perform: PerformJob = async (_, job, { localDate, isLate }, held) => {
     worked.push(`${job.name} ${localDate}${isLate ? ' late' : ''}`);
     return host.ending(held);
   };
@@ -63,7 +63,7 @@ it('a night runs once on whichever of two hosts, and the other hears who has it'
   expect((await one.look()).toISOString()).toBe('2026-11-22T01:00:00.000Z');
   await clock.advance(2 * hourMs);
   let finish = (): void => {};
-  const working = new Promise<OccasionEnding>((resolve) => {
+  const working = new Promise<JobEnding>((resolve) => {
     finish = () => resolve({ exitCode: 3, because: 'partial', runIds: ['run_1'] });
   });
   one.ending = () => working;
@@ -267,4 +267,4 @@ it('a job that is cancelled gets its signal, ends as stopped, and says who has c
   expect(cancelled?.because).toBe('it was cancelled by ann@host-b; stopped on request');
 });
 
-const finished = async (): Promise<OccasionEnding> => ({ exitCode: 0, because: null, runIds: [] });
+const finished = async (): Promise<JobEnding> => ({ exitCode: 0, because: null, runIds: [] });

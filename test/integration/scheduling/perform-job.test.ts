@@ -143,8 +143,8 @@ async function openNight(planned: readonly PlannedJob[] = [sweep, rescreen, repo
     workplace,
     plan,
     begin,
-    finish: async (job: string, hour: number, ending: Omit<JobEnding, 'endedAt'>) =>
-      endJobRun(database, (await begin(job, hour))?.jobRunId ?? 0, { ...ending, endedAt: clock.now() }),
+    finish: async (job: string, hour: number, ending: JobEnding) =>
+      endJobRun(database, (await begin(job, hour))?.jobRunId ?? 0, ending, clock.now()),
     miss: (job: string, hour: number) =>
       noteMissedJob(database, 1, job, toDue(hour), { now: clock.now(), because: 'nothing was there' }),
     show: async () => presentSchedule(await showSchedule(workplace, plan), true, null).text ?? '',

@@ -9,8 +9,7 @@ import {
   noteMissedJob,
   readJobRuns,
   readJobSchedules,
-  retireJobSchedules,
-  saveJobSchedule,
+  saveJobSchedules,
 } from '../../../src/store/jobs.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 
@@ -39,7 +38,7 @@ describeOnEachDatabase('what became of the times of jobs', (open) => {
   const begin = (date: string, changes: Partial<ReturnType<typeof beginning>> = {}) =>
     database.transaction((transaction) => beginJobRun(transaction, 1, { ...beginning(date), ...changes }));
   const end = (jobRunId: number, exitCode?: number) =>
-    endJobRun(database, jobRunId, { exitCode, because: null, runIds: ['b', 'a'], endedAt: at('2026-11-22T03:00Z') });
+    endJobRun(database, jobRunId, { exitCode, because: null, runIds: ['b', 'a'] }, at('2026-11-22T03:00Z'));
 
   it('a time is begun once; what was left or interrupted is taken up again and keeps when it began first', async () => {
     const first = await begin('2026-11-20');
@@ -89,14 +88,20 @@ describeOnEachDatabase('what became of the times of jobs', (open) => {
   it('a schedule counts from when it was first seen, changed, or came back', async () => {
     const plan = { job: 'rescreen', cron: '0 2 * * *', timezone: 'UTC' };
     const since = async () => (await readJobSchedules(database, 1))[0]?.plannedSince.toISOString().slice(11, 16);
-    await saveJobSchedule(database, 1, plan, at('2026-11-22T01:00Z'));
-    await saveJobSchedule(database, 1, plan, at('2026-11-22T02:00Z'));
+    await saveJobSchedules(database, 1, [plan], { areAll: false, now: at('2026-11-22T01:00Z') });
+    await saveJobSchedules(database, 1, [plan], { areAll: false, now: at('2026-11-22T02:00Z') });
     expect(await since()).toBe('01:00');
-    await saveJobSchedule(database, 1, { ...plan, cron: '0 3 * * *' }, at('2026-11-22T03:00Z'));
+    await saveJobSchedules(database, 1, [{ ...plan, cron: '0 3 * * *' }], {
+      areAll: false,
+      now: at('2026-11-22T03:00Z'),
+    });
     expect(await since()).toBe('03:00');
-    await retireJobSchedules(database, 1, ['sweep'], at('2026-11-22T04:00Z'));
+    await saveJobSchedules(database, 1, [], { areAll: true, now: at('2026-11-22T04:00Z') });
     expect((await readJobSchedules(database, 1))[0]?.retiredAt).toEqual(at('2026-11-22T04:00Z'));
-    await saveJobSchedule(database, 1, { ...plan, cron: '0 3 * * *' }, at('2026-11-22T05:00Z'));
+    await saveJobSchedules(database, 1, [{ ...plan, cron: '0 3 * * *' }], {
+      areAll: false,
+      now: at('2026-11-22T05:00Z'),
+    });
     expect(await since()).toBe('05:00');
     expect((await readJobSchedules(database, 1))[0]?.retiredAt).toBeNull();
   });

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
+import { toDueTimes } from '../../../src/scheduling/due-times.js';
 import {
   type DecidingRules,
   decideDue,
   findNextStart,
   type JobStanding,
   mostAttempts,
-} from '../../../src/scheduling/decide-due.js';
-import { toDueTimes } from '../../../src/scheduling/due-times.js';
-import { toJitterMs } from '../../../src/scheduling/schedule.js';
+  toJitterMs,
+} from '../../../src/scheduling/schedule.js';
 import type { JobRun } from '../../../src/store/jobs.js';
 import { toJobRun } from '../../helpers/clocks.js';
 

@@ -215,7 +215,7 @@ describeOnChosenDatabase('the watchdog', (open) => {
       const due = { occasion: 'x', localDate: now.toISOString().slice(0, 10), dueAt: now };
       const beginning = { job, ...due, owner: 'host-a:1:x', now, isLate: true, again: [], timeoutMs: hourMs };
       const begun = await beginJobRun(database, 1, beginning);
-      await endJobRun(database, begun?.jobRunId ?? 0, { exitCode: 0, because: null, runIds: [], endedAt: now });
+      await endJobRun(database, begun?.jobRunId ?? 0, { exitCode: 0, because: null, runIds: [] }, now);
     }
     expect(describe(await watch(workplace, settings))).toEqual([false]);
     expect(alarmsOf(server)).toHaveLength(2);

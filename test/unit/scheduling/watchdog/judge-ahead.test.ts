@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeIncident } from '../../../../src/scheduling/watchdog/findings.js';
-import { judgeAhead } from '../../../../src/scheduling/watchdog/watch.js';
+import { describeIncident, judgeAhead } from '../../../../src/scheduling/watchdog/findings.js';
 
 const later = new Date('2026-12-24T02:00:00Z');
 const retail = {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type JobFacts, judgeJobs } from '../../../../src/scheduling/watchdog/judge-jobs.js';
+import { type JobFacts, judgeJobs } from '../../../../src/scheduling/watchdog/findings.js';
 import type { Incident } from '../../../../src/store/incidents.js';
 import type { JobRun } from '../../../../src/store/jobs.js';
 import { toJobRun } from '../../../helpers/clocks.js';

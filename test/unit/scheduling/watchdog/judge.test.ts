@@ -1,14 +1,13 @@
 import { expect, it } from 'vitest';
-import { compareIncidents } from '../../../../src/scheduling/watchdog/alarms.js';
-import type { Finding } from '../../../../src/scheduling/watchdog/findings.js';
 import {
+  type Finding,
   judgeRoster,
   judgeRunning,
   judgeSweep,
   type RosterFacts,
   type SweepFacts,
-} from '../../../../src/scheduling/watchdog/judge.js';
-import { findWatching } from '../../../../src/scheduling/watchdog/watch.js';
+} from '../../../../src/scheduling/watchdog/findings.js';
+import { compareIncidents, findWatching } from '../../../../src/scheduling/watchdog/watch.js';
 import type { Incident } from '../../../../src/store/incidents.js';
 import type { NightFacts } from '../../../../src/store/watch-facts.js';
 
