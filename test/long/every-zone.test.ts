@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { toLocalTime, toNextDay } from '../../src/local-time.js';
-import { decideDue, findNextStart, type JobStanding } from '../../src/scheduling/schedule.js';
 import { toDueTimes } from '../../src/scheduling/due-times.js';
+import { decideDue, findNextStart, type JobStanding } from '../../src/scheduling/schedule.js';
 import type { JobDue } from '../../src/store/jobs.js';
 import { toJobRun } from '../helpers/clocks.js';
 import { printFigure } from '../helpers/figures.js';
