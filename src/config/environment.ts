@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { findOddFile } from '../files.js';
 import { findNearMiss } from './near-miss.js';
-import type { SettingPath } from './source-file.js';
+
+/** The place of a setting: keys and list positions from the top. */
+export type SettingPath = readonly (string | number)[];
+
+/** Whether a setting is, or lies in, the one at `prefix`. */
+export const startsWith = (path: SettingPath, prefix: SettingPath): boolean =>
+  prefix.every((key, at) => path[at] === key);
 
 /** An environment variable that Nightscreen reads. */
 export interface Variable {
@@ -133,21 +139,6 @@ export interface Override {
   value: unknown;
   origin: string;
 }
-
-const isGroup = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-function replaceAt(value: unknown, path: SettingPath, replacement: unknown): unknown {
-  const [key, ...rest] = path;
-  if (key === undefined) return replacement;
-  // A group that the file spoils (a text, a list, nothing) stays as it is, so that its own mistake is reported.
-  if (value !== undefined && !isGroup(value)) return value;
-  return { ...value, [key]: replaceAt(value?.[key], rest, replacement) };
-}
-
-/** The settings with one of them replaced; groups on the way are made where they are missing. */
-export const applyOverride = (settings: unknown, override: Override): unknown =>
-  replaceAt(settings, override.path, override.value);
 
 /**
  * The variables that the settings name as holding a secret (`urlEnv`, `secretEnv`), each once: connection strings of rosters, secrets of

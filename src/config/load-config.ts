@@ -1,26 +1,23 @@
-import { existsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import type { z } from 'zod';
-import { findKeyProblem, toKeyFingerprint } from '../client/credentials.js';
-import { findBaseUrlProblem } from '../client/settings.js';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { findKeyProblem } from '../client/credentials.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
-import { jobsSettingsSchema } from '../scheduling/settings.js';
+import { findOddFile } from '../files.js';
 import type { RunMode } from '../vocabulary.js';
 import {
-  applyOverride,
   type Environment,
   findUnknownVariables,
-  listNamedSecrets,
   listOverrides,
   type Override,
   readSecret,
   type Secret,
+  type SettingPath,
   secretNames,
+  startsWith,
 } from './environment.js';
-import { describeIssue, listKnownKeys, type Mistake, readAt } from './issues.js';
-import { findNearMiss } from './near-miss.js';
+import { findMistakes, pathSettings } from './mistakes.js';
 import { configSchema, digestSettings, type Settings } from './schema.js';
-import { pathSettings, readSourceFile, resolvePaths, type SettingPath, type SourceFile } from './source-file.js';
 
 /** What the configuration is made from; `flags` are settings given on the command line. */
 export interface ConfigSources {
@@ -57,32 +54,8 @@ function openSourceFile(sources: ConfigSources): SourceFile | null {
   return readSourceFile(file, named ?? defaultFile);
 }
 
-const startsWith = (path: SettingPath, prefix: SettingPath): boolean => prefix.every((key, at) => path[at] === key);
 const formatPath = (path: SettingPath): string =>
   path.reduce<string>((text, key) => (typeof key === 'number' ? `${text}[${key}]` : text ? `${text}.${key}` : key), '');
-
-function findUrlMistake(settings: unknown): Mistake[] {
-  const path = ['service', 'baseUrl'];
-  const baseUrl = readAt(settings, path);
-  const message = typeof baseUrl === 'string' && URL.canParse(baseUrl) ? findBaseUrlProblem(baseUrl) : undefined;
-  return message ? [{ path, isAboutKey: false, message }] : [];
-}
-
-function findMistakes(settings: unknown): Mistake[] {
-  const issues = configSchema.safeParse(settings).error?.issues ?? [];
-  const secrets = findMisplacedSecrets(configSchema, settings);
-  const isSaid = (mistake: Mistake): boolean => secrets.some((secret) => startsWith(secret.path, mistake.path));
-  const others = issues.flatMap((issue) => describeIssue(configSchema, settings, issue));
-  return [
-    ...secrets,
-    ...others.filter((mistake) => !isSaid(mistake)),
-    ...findUrlMistake(settings),
-    ...findControlCharacters(settings),
-    ...findDuplicateRosters(settings),
-    ...findUnknownJobs(settings),
-    ...findUnknownRosters(settings),
-  ];
-}
 
 /**
  * What is wrong in the file, or in the settings that it is a part of; where its YAML breaks off, only what stands before the break can be
@@ -207,134 +180,6 @@ function checkSecrets(
   return { secrets, problems };
 }
 
-// What one schema cannot say. All of these work on settings that are not valid as a whole.
-
-const nameOf = (roster: unknown): unknown =>
-  typeof roster === 'object' && roster !== null ? Reflect.get(roster, 'name') : undefined;
-
-/** Rosters that bear the name of an earlier one; works on settings that are not valid as a whole. */
-function findDuplicateRosters(settings: unknown): Mistake[] {
-  const rosters: unknown = typeof settings === 'object' && settings !== null ? Reflect.get(settings, 'rosters') : [];
-  if (!Array.isArray(rosters)) return [];
-  const names = rosters.map(nameOf);
-  return names.flatMap((name, index) => {
-    const first = names.indexOf(name);
-    if (typeof name !== 'string' || first === index) return [];
-    const message = `another roster has the same name (rosters[${first}]); names must differ`;
-    return [{ path: ['rosters', index, 'name'], isAboutKey: false, message }];
-  });
-}
-
-const secretKey = /^(api_?key|key|private_?key|password|passwd|pass|secret|token|database_?url|smtp_?url)$/i;
-const addressKey = /^(url|dsn|connection_?string)$/i;
-const secretValue = /^(private|public)_\w{6,}$/;
-
-const holdsPassword = (value: string): boolean => URL.canParse(value) && new URL(value).password !== '';
-
-/** How settings name the variable that holds a secret of theirs, by the beginning of their path. */
-const examples: readonly (readonly [string, string])[] = [
-  ['rosters', 'postgres: { urlEnv: CORE_DATABASE_URL }'],
-  ['webhooks', 'secretEnv: CORE_WEBHOOK_SECRET'],
-  ['pings', 'pings: { watchdog: { urlEnv: WATCHDOG_PING_URL } }'],
-];
-
-function advise(path: SettingPath): string {
-  const place = path.join('.').toLowerCase();
-  if (place.startsWith('reports')) return 'link to a place that asks each reader who it is';
-  if (/^mail.*(recipients|archive)/.test(place)) {
-    return 'remove it here and set NIGHTSCREEN_ARCHIVE_PASSWORD or NIGHTSCREEN_ARCHIVE_PASSWORD_FILE in the environment';
-  }
-  const example = examples.find(([prefix]) => place.startsWith(prefix))?.[1];
-  if (example !== undefined) return `remove it here and name the environment variable that holds it, as in ${example}`;
-  const name = /^mail|smtp/.test(place) ? 'SMTP_URL' : /database/.test(place) ? 'DATABASE_URL' : 'NIGHTSCREEN_API_KEY';
-  return `remove it here and set ${name} or ${name}_FILE in the environment`;
-}
-
-/** Finds secrets that were written into the configuration file, by the name of the key or the look of the value. */
-function findMisplacedSecrets(schema: z.ZodType, value: unknown, path: SettingPath = []): Mistake[] {
-  if (Array.isArray(value)) return value.flatMap((item, index) => findMisplacedSecrets(schema, item, [...path, index]));
-  if (typeof value === 'object' && value !== null) {
-    return Object.entries(value).flatMap(([key, inner]) => findMisplacedSecrets(schema, inner, [...path, key]));
-  }
-  const key = String(path.at(-1));
-  const isKnown = listKnownKeys(schema, path.slice(0, -1)).includes(key);
-  const isSecretByName =
-    !isKnown && value !== null && (secretKey.test(key) || (path.length > 1 && addressKey.test(key)));
-  const isSecretByValue = typeof value === 'string' && (secretValue.test(value) || holdsPassword(value));
-  if (!isSecretByName && !isSecretByValue) return [];
-  return [{ path, isAboutKey: true, message: `a secret is never read from here; ${advise(path)}` }];
-}
-
-/** Jobs that are given a schedule and that nobody knows, as far as that can be told: other names belong to the jobs in a folder of their own. */
-function findUnknownJobs(settings: unknown): Mistake[] {
-  const jobs = readAt(settings, ['jobs']);
-  if (typeof jobs !== 'object' || jobs === null || readAt(settings, ['scheduler', 'jobsFolder']) !== undefined)
-    return [];
-  const known = Object.keys(jobsSettingsSchema.shape);
-  return Object.keys(jobs).flatMap((name) => {
-    if (known.includes(name)) return [];
-    const meant = findNearMiss(name, known);
-    const advice = meant ? `did you mean ${meant}?` : `known here: ${known.join(', ')}; more with scheduler.jobsFolder`;
-    return [{ path: ['jobs', name], isAboutKey: true, message: `unknown setting; ${advice}` }];
-  });
-}
-
-const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
-/** Where something is restricted to rosters by name. */
-const places = [['mail', 'recipients'], ['webhooks']] as const;
-
-/**
- * Rosters that mail or a webhook is restricted to and that nobody has configured: nothing would ever be told of them. Works on settings that
- * are not valid as a whole.
- */
-function findUnknownRosters(settings: unknown): Mistake[] {
-  const names = toList(readAt(settings, ['rosters'])).flatMap((roster) => {
-    const name = readAt(roster, ['name']);
-    return typeof name === 'string' ? [name] : [];
-  });
-  // Without any, every roster is a file that a command names.
-  if (names.length === 0) return [];
-  return places.flatMap((path) =>
-    toList(readAt(settings, [...path])).flatMap((told, index) =>
-      toList(readAt(told, ['rosters'])).flatMap((roster, place) => {
-        if (typeof roster !== 'string' || names.includes(roster)) return [];
-        const meant = findNearMiss(roster, names);
-        const message = `no roster has this name; ${meant ? `did you mean ${meant}?` : `there are: ${names.join(', ')}`}`;
-        return [{ path: [...path, index, 'rosters', place], isAboutKey: false, message }];
-      }),
-    ),
-  );
-}
-
-const addressSettings: readonly (readonly string[])[] = [
-  ['service', 'baseUrl'],
-  ['service', 'proxy'],
-  ['webhooks', '*', 'url'],
-  ['metrics', 'pushgateway'],
-];
-
-/** Addresses and paths that hold a NUL or another control character: no file has such a name, and an address would become another one. */
-function findControlCharacters(settings: unknown): Mistake[] {
-  return [...addressSettings, ...pathSettings].flatMap((pattern) => findAt(settings, pattern, []));
-}
-
-function findAt(value: unknown, pattern: readonly string[], path: SettingPath): Mistake[] {
-  const [key, ...rest] = pattern;
-  if (Array.isArray(value)) {
-    const inner = key === '*' ? rest : pattern;
-    return value.flatMap((item, at) => findAt(item, inner, [...path, at]));
-  }
-  if (key !== undefined) {
-    const isGroup = typeof value === 'object' && value !== null && Object.hasOwn(value, key);
-    return isGroup ? findAt(Reflect.get(value, key), rest, [...path, key]) : [];
-  }
-  const [found] = typeof value === 'string' ? (/\p{Cc}/u.exec(value) ?? []) : [];
-  if (found === undefined) return [];
-  const codePoint = found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
-  return [{ path, isAboutKey: false, message: `holds a control character (U+${codePoint}): take it out` }];
-}
-
 /**
  * The settings in force with those of a file laid over them: groups are merged, lists and values replaced, and what the file does not name
  * stays as it is. Throws ConfigError with every mistake there is then, each with its line in the file.
@@ -357,52 +202,139 @@ function merge(base: unknown, over: unknown): unknown {
 const isGroup = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const keyVariable = 'NIGHTSCREEN_API_KEY';
-
-/** A setting in force and where it comes from. */
-interface DescribedSetting {
-  path: string;
-  value: unknown;
-  origin: string;
+function replaceAt(value: unknown, path: SettingPath, replacement: unknown): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return replacement;
+  // A group that the file spoils (a text, a list, nothing) stays as it is, so that its own mistake is reported.
+  if (value !== undefined && !isGroup(value)) return value;
+  return { ...value, [key]: replaceAt(value?.[key], rest, replacement) };
 }
 
-/** Whether a secret is set; a key's `fingerprint` tells two keys apart, and URLs have none because a short password in one could be guessed from it. */
-interface DescribedSecret {
-  name: string;
-  state: 'set' | 'not set' | 'cannot be read';
-  fingerprint: string | null;
-  from: string | null;
+/** The settings with one of them replaced; groups on the way are made where they are missing. */
+export const applyOverride = (settings: unknown, override: Override): unknown =>
+  replaceAt(settings, override.path, override.value);
+
+/** A configuration file that has been read, right or wrong; it knows the line and column of everything in it. */
+interface SourceFile {
+  readonly file: string;
+  /** What the file says as plain data; `{}` for one with comments only. */
+  readonly value: unknown;
+  /** Mistakes in the YAML itself. */
+  readonly problems: readonly ConfigProblem[];
+  /** Line from which on nothing can be trusted because the YAML breaks there; null when it is whole. */
+  readonly brokenFromLine: number | null;
+  /** Where the value stands, or where its nearest parent does; `isExact` tells which. */
+  locate(path: SettingPath): { where: string; line: number; isExact: boolean };
+  /** Where the key itself stands. */
+  locateKey(path: SettingPath): { where: string; line: number; isExact: boolean };
 }
 
-function listLeaves(value: unknown, path: SettingPath): { path: SettingPath; value: unknown }[] {
-  const entries: [string | number, unknown][] = Array.isArray(value)
-    ? [...value.entries()]
-    : typeof value === 'object' && value !== null
-      ? Object.entries(value)
-      : [];
-  if (entries.length === 0) return value === undefined ? [] : [{ path, value }];
-  return entries.flatMap(([key, inner]) => listLeaves(inner, [...path, key]));
-}
-
-function describeSecret(config: Config, name: string): DescribedSecret {
+function readText(file: string, shownAs: string): string {
+  const odd = findOddFile(file);
+  if (odd !== null) throw new ConfigError([{ where: shownAs, path: '', message: `the configuration file ${odd}` }]);
+  let bytes: Buffer;
   try {
-    const from = config.originOfSecret(name);
-    const value = config.secret(name);
-    if (value === undefined) return { name, state: 'not set', fingerprint: null, from: null };
-    return { name, state: 'set', fingerprint: name === keyVariable ? toKeyFingerprint(value) : null, from };
+    bytes = readFileSync(file);
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return { name, state: 'cannot be read', fingerprint: null, from: null };
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const message = isMissing ? 'the configuration file does not exist' : 'the configuration file cannot be read';
+    throw new ConfigError([{ where: shownAs, path: '', message }], { cause: error });
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new ConfigError([{ where: shownAs, path: '', message: 'the file is not UTF-8 text' }], { cause: error });
   }
 }
 
-/** Every setting with its origin, and of every secret, those that settings name included, only whether it is set. */
-export function describeConfig(config: Config): { settings: DescribedSetting[]; secrets: DescribedSecret[] } {
-  const settings = listLeaves(config.settings, []).map(({ path, value }) => ({
-    path: path.join('.'),
-    value,
-    origin: config.originOf(path),
+/** Reads a YAML file; throws ConfigError when it is missing or no text, and keeps every other mistake in `problems`. */
+function readSourceFile(file: string, shownAs: string = file): SourceFile {
+  const text = readText(file, shownAs);
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const whereIs = (offset: number): { where: string; line: number } => {
+    const { line, col } = lines.linePos(offset);
+    return { where: `${shownAs}:${line}:${col}`, line };
+  };
+
+  const problems: ConfigProblem[] = document.errors.map((error) => ({
+    where: whereIs(error.pos[0]).where,
+    path: '',
+    message: `${error.code === 'DUPLICATE_KEY' ? 'the same key stands twice' : `broken YAML: ${error.message}`}`,
   }));
-  const names = new Set([...secretNames, ...listNamedSecrets(config.settings)]);
-  return { settings, secrets: [...names].map((name) => describeSecret(config, name)) };
+  const breaks = document.errors.filter((error) => error.code !== 'DUPLICATE_KEY').map((error) => error.pos[0]);
+  const brokenFromLine = breaks.length > 0 ? whereIs(Math.min(...breaks)).line : null;
+  if (text.trim() === '') {
+    problems.push({ where: shownAs, path: '', message: 'the file is empty, as if its writing had been cut short' });
+  }
+
+  let value: unknown = {};
+  try {
+    value = document.toJS({ maxAliasCount: 100 }) ?? {};
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'it cannot be read';
+    problems.push({ where: `${shownAs}:1:1`, path: '', message: `broken YAML: ${reason}` });
+  }
+
+  function walk(path: SettingPath): { key: number; value: number; isExact: boolean } {
+    let node: unknown = document.contents;
+    let found = { key: 0, value: document.contents?.range?.[0] ?? 0 };
+    for (const step of path) {
+      if (isAlias(node)) node = node.resolve(document);
+      if (isMap<Node, Node | null>(node)) {
+        const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === String(step));
+        if (!pair) return { ...found, isExact: false };
+        const key = pair.key.range?.[0] ?? found.key;
+        found = {
+          key,
+          value: isScalar(pair.value) && pair.value.value !== null ? (pair.value.range?.[0] ?? key) : key,
+        };
+        node = pair.value;
+      } else if (isSeq<Node>(node) && typeof step === 'number') {
+        const item = node.items[step];
+        if (!item) return { ...found, isExact: false };
+        found = { key: item.range?.[0] ?? found.key, value: item.range?.[0] ?? found.value };
+        node = item;
+      } else {
+        return { ...found, isExact: false };
+      }
+    }
+    return { ...found, isExact: true };
+  }
+
+  return {
+    file,
+    value,
+    problems,
+    brokenFromLine,
+    locate: (path) => {
+      const found = walk(path);
+      return { ...whereIs(found.isExact ? found.value : found.key), isExact: found.isExact };
+    },
+    locateKey: (path) => {
+      const found = walk(path);
+      return { ...whereIs(found.key), isExact: found.isExact };
+    },
+  };
+}
+
+/** The path that means standard input. */
+const standardInput = '-';
+
+function resolveAt(value: unknown, path: readonly string[], folder: string): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return resolveValue(value, folder);
+  if (key === '*') return Array.isArray(value) ? value.map((item) => resolveAt(item, rest, folder)) : value;
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || !(key in value)) return value;
+  return { ...value, [key]: resolveAt(Reflect.get(value, key), rest, folder) };
+}
+
+function resolveValue(value: unknown, folder: string): unknown {
+  if (Array.isArray(value)) return value.map((each) => resolveValue(each, folder));
+  return typeof value === 'string' && value !== standardInput && !isAbsolute(value) ? resolve(folder, value) : value;
+}
+
+/** The file's settings with relative paths made absolute from the folder the file stands in. */
+function resolvePaths(value: unknown, folder: string): unknown {
+  return pathSettings.reduce((settings, path) => resolveAt(settings, path, folder), value);
 }

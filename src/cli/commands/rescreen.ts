@@ -1,10 +1,8 @@
 import type { Command } from 'commander';
-
 import { type Night, rescreenRosters } from '../../../jobs/rescreen.js';
 import { describeError, formatError } from '../describe-error.js';
 import { combineExitCodes, toErrorExitCode } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
-
 import {
   addAcceptOption,
   chooseRosters,

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Config, type ConfigSources, describeConfig, loadConfig } from '../../../src/config/load-config.js';
+import { describeConfig } from '../../../src/cli/commands/config.js';
+import { type Config, type ConfigSources, loadConfig } from '../../../src/config/load-config.js';
 import { ConfigError } from '../../../src/errors.js';
 
 let folder: string;

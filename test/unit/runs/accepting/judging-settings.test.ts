@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { applyOverride } from '../../../../src/config/environment.js';
+import { applyOverride } from '../../../../src/config/load-config.js';
 import { configSchema, type Settings } from '../../../../src/config/schema.js';
 import {
   compareJudging,

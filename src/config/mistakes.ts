@@ -1,0 +1,303 @@
+import { z } from 'zod';
+import { findBaseUrlProblem } from '../client/settings.js';
+import { jobsSettingsSchema } from '../scheduling/settings.js';
+import { type SettingPath, startsWith } from './environment.js';
+import { findNearMiss } from './near-miss.js';
+import { configSchema } from './schema.js';
+
+/** A mistake that the schema found: the setting, whether its key (and not its value) is wrong, and what is wrong in words. */
+interface Mistake {
+  path: SettingPath;
+  isAboutKey: boolean;
+  message: string;
+}
+
+/** Everything that is wrong in settings, which need not be valid as a whole. */
+export function findMistakes(settings: unknown): Mistake[] {
+  const issues = configSchema.safeParse(settings).error?.issues ?? [];
+  const secrets = findMisplacedSecrets(configSchema, settings);
+  const isSaid = (mistake: Mistake): boolean => secrets.some((secret) => startsWith(secret.path, mistake.path));
+  const others = issues.flatMap((issue) => describeIssue(configSchema, settings, issue));
+  return [
+    ...secrets,
+    ...others.filter((mistake) => !isSaid(mistake)),
+    ...findUrlMistake(settings),
+    ...findControlCharacters(settings),
+    ...findDuplicateRosters(settings),
+    ...findUnknownJobs(settings),
+    ...findUnknownRosters(settings),
+  ];
+}
+
+const kindsInWords: Readonly<Record<string, string>> = {
+  array: 'a list',
+  object: 'a group of settings',
+  record: 'a group of settings',
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  undefined: 'nothing',
+};
+
+function describeKind(value: unknown): string {
+  if (typeof value === 'number' && !Number.isInteger(value))
+    return Number.isFinite(value) ? 'a fraction' : 'infinity or no number at all';
+  const kind = Array.isArray(value) ? 'array' : typeof value;
+  return kind === 'boolean' ? 'true/false' : (kindsInWords[kind] ?? kind);
+}
+
+/** The part of plain data at a path, or undefined. */
+function readAt(value: unknown, path: SettingPath): unknown {
+  return path.reduce<unknown>(
+    (inner, key) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined),
+    value,
+  );
+}
+
+function describeType(expected: string, received: unknown): string {
+  const words = kindsInWords[expected] ?? expected;
+  if (received === undefined) return `is missing (expected ${words})`;
+  if (received === null) return `is empty: write ${words} or remove the line`;
+  const hint = expected === 'string' && typeof received === 'number' ? ` (with its unit, or in quotes)` : '';
+  return `must be ${words}, not ${describeKind(received)}${hint}`;
+}
+
+function describeSize(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string {
+  const isSmall = issue.code === 'too_small';
+  const limit = isSmall ? issue.minimum : issue.maximum;
+  const comparison = isSmall ? 'at least' : 'at most';
+  if (issue.origin === 'string')
+    return limit === 1 && isSmall ? 'is empty' : `must have ${comparison} ${limit} characters`;
+  if (issue.origin === 'array') return `must have ${comparison} ${limit} entries`;
+  if (issue.inclusive === false) return `must be ${isSmall ? 'more' : 'less'} than ${limit}`;
+  return `must be ${comparison} ${limit}`;
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** The alternative that comes nearest to what was written: fewest wrong or missing parts. */
+function pickAlternative(alternatives: readonly (readonly Issue[])[]): readonly Issue[] | null {
+  const deep = alternatives.filter(
+    (issues) => !issues.some((issue) => issue.path.length === 0 && issue.code === 'invalid_type'),
+  );
+  const weigh = (issues: readonly Issue[]): number =>
+    issues.reduce((sum, issue) => sum + (issue.code === 'unrecognized_keys' ? issue.keys.length : 1), 0);
+  return deep.toSorted((left, right) => weigh(left) - weigh(right))[0] ?? null;
+}
+
+/** Turns one finding of the schema into mistakes in words that never repeat the value itself. */
+function describeIssue(schema: z.ZodType, input: unknown, issue: Issue, base: SettingPath = []): Mistake[] {
+  const path: SettingPath = [...base, ...issue.path.map((key) => (typeof key === 'number' ? key : String(key)))];
+  const say = (message: string): Mistake[] => [{ path, isAboutKey: false, message }];
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => {
+        const known = listKnownKeys(schema, path);
+        const meant = findNearMiss(key, known);
+        const advice = meant ? `did you mean ${meant}?` : `known here: ${known.join(', ')}`;
+        return { path: [...path, key], isAboutKey: true, message: `unknown setting; ${advice}` };
+      });
+    case 'invalid_type':
+      return say(describeType(issue.expected, readAt(input, path)));
+    case 'invalid_value': {
+      const written = readAt(input, path);
+      const allowed = issue.values.map(String);
+      const meant = typeof written === 'string' ? findNearMiss(written, allowed) : null;
+      if (written === undefined) return say(`is missing (expected ${allowed.join(', ')})`);
+      return say(
+        `must be ${allowed.length > 1 ? 'one of ' : ''}${allowed.join(', ')}${meant ? `; did you mean ${meant}?` : ''}`,
+      );
+    }
+    case 'too_small':
+    case 'too_big':
+      return say(describeSize(issue));
+    case 'invalid_union': {
+      const nearest = pickAlternative(issue.errors);
+      if (nearest) return nearest.flatMap((inner) => describeIssue(schema, input, inner, path));
+      const kinds = issue.errors.flatMap((inner) =>
+        inner.flatMap((each) => (each.code === 'invalid_type' ? [each.expected] : [])),
+      );
+      const words = [...new Set(kinds)].map((kind) => kindsInWords[kind] ?? kind).join(' or ');
+      const isOwnMessage = issue.message !== 'Invalid input';
+      return say(isOwnMessage || words === '' ? issue.message : describeType(words, readAt(input, path)));
+    }
+    case 'invalid_format':
+      return say(issue.format === 'url' ? 'must be a URL such as https://service.example/v1' : issue.message);
+    default:
+      return say(issue.message);
+  }
+}
+
+/** Every schema that a value may have to satisfy once optional parts, defaults and alternatives are opened up. */
+function openSchema(schema: unknown): z.core.$ZodType[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return openSchema(schema.unwrap());
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) return openSchema(schema.unwrap());
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap(openSchema);
+  if (schema instanceof z.ZodPipe) return openSchema(schema.in);
+  return schema instanceof z.ZodType ? [schema] : [];
+}
+
+function step(schema: z.core.$ZodType, key: string | number): z.core.$ZodType[] {
+  if (schema instanceof z.ZodObject) return openSchema(schema.shape[key] ?? schema.def.catchall);
+  if (schema instanceof z.ZodArray) return openSchema(schema.element);
+  if (schema instanceof z.ZodRecord) return openSchema(schema.valueType);
+  return [];
+}
+
+/** The keys that the schema knows at a path; empty where it takes no fixed keys. */
+function listKnownKeys(schema: z.ZodType, path: SettingPath): string[] {
+  let reached = openSchema(schema);
+  for (const key of path) reached = reached.flatMap((each) => step(each, key));
+  const keys = reached.flatMap((each) => (each instanceof z.ZodObject ? Object.keys(each.shape) : []));
+  return [...new Set(keys)];
+}
+
+// What one schema cannot say. All of these work on settings that are not valid as a whole.
+
+const nameOf = (roster: unknown): unknown =>
+  typeof roster === 'object' && roster !== null ? Reflect.get(roster, 'name') : undefined;
+
+/** Rosters that bear the name of an earlier one; works on settings that are not valid as a whole. */
+function findDuplicateRosters(settings: unknown): Mistake[] {
+  const rosters: unknown = typeof settings === 'object' && settings !== null ? Reflect.get(settings, 'rosters') : [];
+  if (!Array.isArray(rosters)) return [];
+  const names = rosters.map(nameOf);
+  return names.flatMap((name, index) => {
+    const first = names.indexOf(name);
+    if (typeof name !== 'string' || first === index) return [];
+    const message = `another roster has the same name (rosters[${first}]); names must differ`;
+    return [{ path: ['rosters', index, 'name'], isAboutKey: false, message }];
+  });
+}
+
+const secretKey = /^(api_?key|key|private_?key|password|passwd|pass|secret|token|database_?url|smtp_?url)$/i;
+const addressKey = /^(url|dsn|connection_?string)$/i;
+const secretValue = /^(private|public)_\w{6,}$/;
+
+const holdsPassword = (value: string): boolean => URL.canParse(value) && new URL(value).password !== '';
+
+/** How settings name the variable that holds a secret of theirs, by the beginning of their path. */
+const examples: readonly (readonly [string, string])[] = [
+  ['rosters', 'postgres: { urlEnv: CORE_DATABASE_URL }'],
+  ['webhooks', 'secretEnv: CORE_WEBHOOK_SECRET'],
+  ['pings', 'pings: { watchdog: { urlEnv: WATCHDOG_PING_URL } }'],
+];
+
+function advise(path: SettingPath): string {
+  const place = path.join('.').toLowerCase();
+  if (place.startsWith('reports')) return 'link to a place that asks each reader who it is';
+  if (/^mail.*(recipients|archive)/.test(place)) {
+    return 'remove it here and set NIGHTSCREEN_ARCHIVE_PASSWORD or NIGHTSCREEN_ARCHIVE_PASSWORD_FILE in the environment';
+  }
+  const example = examples.find(([prefix]) => place.startsWith(prefix))?.[1];
+  if (example !== undefined) return `remove it here and name the environment variable that holds it, as in ${example}`;
+  const name = /^mail|smtp/.test(place) ? 'SMTP_URL' : /database/.test(place) ? 'DATABASE_URL' : 'NIGHTSCREEN_API_KEY';
+  return `remove it here and set ${name} or ${name}_FILE in the environment`;
+}
+
+/** Finds secrets that were written into the configuration file, by the name of the key or the look of the value. */
+function findMisplacedSecrets(schema: z.ZodType, value: unknown, path: SettingPath = []): Mistake[] {
+  if (Array.isArray(value)) return value.flatMap((item, index) => findMisplacedSecrets(schema, item, [...path, index]));
+  if (typeof value === 'object' && value !== null) {
+    return Object.entries(value).flatMap(([key, inner]) => findMisplacedSecrets(schema, inner, [...path, key]));
+  }
+  const key = String(path.at(-1));
+  const isKnown = listKnownKeys(schema, path.slice(0, -1)).includes(key);
+  const isSecretByName =
+    !isKnown && value !== null && (secretKey.test(key) || (path.length > 1 && addressKey.test(key)));
+  const isSecretByValue = typeof value === 'string' && (secretValue.test(value) || holdsPassword(value));
+  if (!isSecretByName && !isSecretByValue) return [];
+  return [{ path, isAboutKey: true, message: `a secret is never read from here; ${advise(path)}` }];
+}
+
+/** Jobs that are given a schedule and that nobody knows, as far as that can be told: other names belong to the jobs in a folder of their own. */
+function findUnknownJobs(settings: unknown): Mistake[] {
+  const jobs = readAt(settings, ['jobs']);
+  if (typeof jobs !== 'object' || jobs === null || readAt(settings, ['scheduler', 'jobsFolder']) !== undefined)
+    return [];
+  const known = Object.keys(jobsSettingsSchema.shape);
+  return Object.keys(jobs).flatMap((name) => {
+    if (known.includes(name)) return [];
+    const meant = findNearMiss(name, known);
+    const advice = meant ? `did you mean ${meant}?` : `known here: ${known.join(', ')}; more with scheduler.jobsFolder`;
+    return [{ path: ['jobs', name], isAboutKey: true, message: `unknown setting; ${advice}` }];
+  });
+}
+
+const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** Where something is restricted to rosters by name. */
+const places = [['mail', 'recipients'], ['webhooks']] as const;
+
+/**
+ * Rosters that mail or a webhook is restricted to and that nobody has configured: nothing would ever be told of them. Works on settings that
+ * are not valid as a whole.
+ */
+function findUnknownRosters(settings: unknown): Mistake[] {
+  const names = toList(readAt(settings, ['rosters'])).flatMap((roster) => {
+    const name = readAt(roster, ['name']);
+    return typeof name === 'string' ? [name] : [];
+  });
+  // Without any, every roster is a file that a command names.
+  if (names.length === 0) return [];
+  return places.flatMap((path) =>
+    toList(readAt(settings, [...path])).flatMap((told, index) =>
+      toList(readAt(told, ['rosters'])).flatMap((roster, place) => {
+        if (typeof roster !== 'string' || names.includes(roster)) return [];
+        const meant = findNearMiss(roster, names);
+        const message = `no roster has this name; ${meant ? `did you mean ${meant}?` : `there are: ${names.join(', ')}`}`;
+        return [{ path: [...path, index, 'rosters', place], isAboutKey: false, message }];
+      }),
+    ),
+  );
+}
+
+const addressSettings: readonly (readonly string[])[] = [
+  ['service', 'baseUrl'],
+  ['service', 'proxy'],
+  ['webhooks', '*', 'url'],
+  ['metrics', 'pushgateway'],
+];
+
+/** Addresses and paths that hold a NUL or another control character: no file has such a name, and an address would become another one. */
+function findControlCharacters(settings: unknown): Mistake[] {
+  return [...addressSettings, ...pathSettings].flatMap((pattern) => findAt(settings, pattern, []));
+}
+
+function findAt(value: unknown, pattern: readonly string[], path: SettingPath): Mistake[] {
+  const [key, ...rest] = pattern;
+  if (Array.isArray(value)) {
+    const inner = key === '*' ? rest : pattern;
+    return value.flatMap((item, at) => findAt(item, inner, [...path, at]));
+  }
+  if (key !== undefined) {
+    const isGroup = typeof value === 'object' && value !== null && Object.hasOwn(value, key);
+    return isGroup ? findAt(Reflect.get(value, key), rest, [...path, key]) : [];
+  }
+  const [found] = typeof value === 'string' ? (/\p{Cc}/u.exec(value) ?? []) : [];
+  if (found === undefined) return [];
+  const codePoint = found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+  return [{ path, isAboutKey: false, message: `holds a control character (U+${codePoint}): take it out` }];
+}
+
+function findUrlMistake(settings: unknown): Mistake[] {
+  const path = ['service', 'baseUrl'];
+  const baseUrl = readAt(settings, path);
+  const message = typeof baseUrl === 'string' && URL.canParse(baseUrl) ? findBaseUrlProblem(baseUrl) : undefined;
+  return message ? [{ path, isAboutKey: false, message }] : [];
+}
+
+/** Settings that name a file or folder; `*` stands for any position of a list. */
+export const pathSettings: readonly (readonly string[])[] = [
+  ['database', 'folder'],
+  ['reports', 'dir'],
+  ['reports', 'publishTo'],
+  ['mail', 'directory'],
+  ['metrics', 'textfile'],
+  ['listen', 'key'],
+  ['watchdog', 'noteFile'],
+  ['scheduler', 'jobsFolder'],
+  ['rosters', '*', 'csv', 'path'],
+  ['rosters', '*', 'parties', '*', 'csv', 'path'],
+];
