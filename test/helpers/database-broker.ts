@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, statfs } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -76,11 +76,28 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 /** The folder for temporary files of this process and all that it starts: whatever tests leave in it is removed with it. */
 async function takeTemporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-tests-'));
+  const folder = await mkdtemp(join((await hasRoomInMemory()) ? memoryFolder : tmpdir(), 'nightscreen-tests-'));
   // Like the system's own: the database server runs as a user of its own.
   await chmod(folder, 0o1777);
   process.env['TMPDIR'] = folder;
   return folder;
+}
+
+const memoryFolder = '/dev/shm';
+const memoryLeast = 4 * 1_073_741_824;
+
+/** Whether files may lie in memory: on a disk, a database costs ten times as much to create from its template (400 ms of processor time). */
+async function hasRoomInMemory(): Promise<boolean> {
+  if (process.env['TMPDIR'] !== undefined || process.availableMemory() < memoryLeast) return false;
+  try {
+    const { bavail, bsize } = await statfs(memoryFolder);
+    const mounts = (await readFile('/proc/mounts', 'utf8')).split('\n');
+    const mount = mounts.find((line) => line.split(' ')[1] === memoryFolder);
+    // Containers often forbid programs there, and the database server is one.
+    return bavail * bsize >= memoryLeast && mount !== undefined && !/\bnoexec\b/.test(mount);
+  } catch {
+    return false;
+  }
 }
 
 async function startMigratedPostgres(): Promise<PostgresServer> {
