@@ -1,4 +1,4 @@
-import type { Job } from '../src/runs/workplace.js';
+import type { Job } from '../src/runs/app-context.js';
 import { dirtyJob } from './dirty.js';
 import { mailJob } from './mail.js';
 import { onboardJob } from './onboard.js';

@@ -1,6 +1,6 @@
 import { RunLockedError } from '../src/errors.js';
+import type { Job } from '../src/runs/app-context.js';
 import type { RunSummary } from '../src/runs/run-summary.js';
-import type { Job } from '../src/runs/workplace.js';
 
 /**
  * Looks up the dossiers that events have marked, and searches for the customers of those that have changed; makes no run where nothing is
@@ -9,7 +9,7 @@ import type { Job } from '../src/runs/workplace.js';
 export const dirtyJob: Job = {
   name: 'dirty',
   defaultSchedule: null,
-  run: async (workplace, signal) => {
+  run: async (app, signal) => {
     const { screenMarked, sweepMarked } = await import('../src/runs/dirty-run.js');
     const runs: RunSummary[] = [];
     const begin = async (work: () => Promise<RunSummary | null>): Promise<void> => {
@@ -20,10 +20,10 @@ export const dirtyJob: Job = {
         if (!(error instanceof RunLockedError)) throw error;
       }
     };
-    await begin(() => sweepMarked(workplace, signal));
-    for (const roster of workplace.settings.rosters) {
+    await begin(() => sweepMarked(app, signal));
+    for (const roster of app.settings.rosters) {
       if (runs.some(({ state }) => state === 'stopped')) break;
-      await begin(() => screenMarked(workplace, roster, signal));
+      await begin(() => screenMarked(app, roster, signal));
     }
     return { runs };
   },

@@ -1,17 +1,17 @@
+import type { Job } from '../src/runs/app-context.js';
 import type { RunSummary } from '../src/runs/run-summary.js';
-import type { Job } from '../src/runs/workplace.js';
 
 /** Imports every configured roster and screens only the customers that are new; runs when it is given a schedule. */
 export const onboardJob: Job = {
   name: 'onboard',
   defaultSchedule: null,
   timeoutMs: 12 * 3_600_000,
-  run: async (workplace, signal) => {
+  run: async (app, signal) => {
     const { runScreening } = await import('../src/runs/screening-run.js');
     const summaries: RunSummary[] = [];
-    for (const roster of workplace.settings.rosters) {
+    for (const roster of app.settings.rosters) {
       const plan = { kind: 'onboard', selection: 'new', importFirst: true, writeReport: true } as const;
-      const summary = await runScreening(workplace, { ...plan, roster }, signal);
+      const summary = await runScreening(app, { ...plan, roster }, signal);
       summaries.push(summary);
       if (summary.state === 'stopped') break;
     }

@@ -6,9 +6,9 @@ import {
   PermissionError,
 } from '../src/errors.js';
 import type { RosterSettings } from '../src/roster/settings.js';
+import { type AppContext, type Job, type JobResult, watchRun } from '../src/runs/app-context.js';
 import type { RunSummary } from '../src/runs/run-summary.js';
 import type { Acceptance } from '../src/runs/settings-diff.js';
-import { type Job, type JobResult, type Workplace, watchRun } from '../src/runs/workplace.js';
 
 /** A roster that has no summary, with the run that was begun for it, where one was. */
 export interface NightFailure {
@@ -32,13 +32,13 @@ const endsTheNight = (error: unknown): boolean =>
  * Those that are not begun because a run had to stop are failures as well, and are mailed as not run, unless somebody asked to stop.
  */
 export async function rescreenRosters(
-  workplace: Workplace,
+  app: AppContext,
   rosters: readonly RosterSettings[],
   signal: AbortSignal,
   options: { acceptRoster?: Acceptance | undefined } = {},
 ): Promise<Night> {
   const { runScreening } = await import('../src/runs/screening-run.js');
-  const { tellFailure } = await import('../src/runs/mail/deliver.js');
+  const { mailFailure } = await import('../src/runs/mail/deliver.js');
   const { describeFailure } = await import('../src/runs/mail/queue.js');
   const night: Night = { summaries: [], failures: [] };
   const fail = async (failure: NightFailure, isMailed: boolean): Promise<void> => {
@@ -46,14 +46,14 @@ export async function rescreenRosters(
     const failed = { task: 'rescreen', roster, error, signal };
     const code = error instanceof NightscreenError ? error.code : 'unexpected';
     night.failures.push(failure);
-    workplace.tell({ kind: 'roster_failed', roster, runId, code, message: describeFailure(failed).reason });
-    if (isMailed) await tellFailure(workplace, failed);
+    app.emit({ kind: 'roster_failed', roster, runId, code, message: describeFailure(failed).reason });
+    if (isMailed) await mailFailure(app, failed);
   };
   let begun = 0;
   for (const roster of rosters) {
     if (signal.aborted && begun > 0) break;
     begun += 1;
-    const { watched, lastRun } = watchRun(workplace);
+    const { watched, lastRun } = watchRun(app);
     try {
       const plan = { kind: 'rescreen', selection: 'due', importFirst: true, writeReport: true } as const;
       const summary = await runScreening(watched, { ...plan, ...options, roster }, signal);
@@ -99,9 +99,9 @@ export const rescreenJob: Job = {
   name: 'rescreen',
   defaultSchedule: { cron: '0 2 * * *', timezone: 'UTC' },
   timeoutMs: 12 * 3_600_000,
-  run: async (workplace, signal) => {
-    const { rosters } = workplace.settings;
+  run: async (app, signal) => {
+    const { rosters } = app.settings;
     if (rosters.length === 0) return { runs: [], exitCode: 3, note: 'no roster is configured, so nobody was screened' };
-    return requireWholeNight(await rescreenRosters(workplace, rosters, signal));
+    return requireWholeNight(await rescreenRosters(app, rosters, signal));
   },
 };

@@ -1,12 +1,12 @@
-import type { Job } from '../src/runs/workplace.js';
+import type { Job } from '../src/runs/app-context.js';
 
 /** Reads all dossiers of the service before the night's screening, whose report tells of them. */
 export const sweepJob: Job = {
   name: 'sweep',
   defaultSchedule: { cron: '0 1 * * *', timezone: 'UTC' },
   timeoutMs: 12 * 3_600_000,
-  run: async (workplace, signal) => {
+  run: async (app, signal) => {
     const { runSweep } = await import('../src/runs/sweep-run.js');
-    return { runs: [await runSweep(workplace, { writeReport: false }, signal)] };
+    return { runs: [await runSweep(app, { writeReport: false }, signal)] };
   },
 };

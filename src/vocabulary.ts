@@ -152,8 +152,8 @@ export const partyRoles = [
 export type PartyRole = (typeof partyRoles)[number];
 
 /** Why a round of control searches was asked; a `control` asks one of them beside a search that failed. */
-export const canaryOccasions = ['start', 'resumed', 'periodic', 'control', 'end'] as const;
-export type CanaryOccasion = (typeof canaryOccasions)[number];
+export const canaryTriggers = ['start', 'resumed', 'periodic', 'control', 'end'] as const;
+export type CanaryTrigger = (typeof canaryTriggers)[number];
 
 /** Why a run asked for fewer details than there were to fetch. */
 export const detailStops = ['limit', 'out_of_reach', 'refused', 'time', 'signal'] as const;

@@ -13,7 +13,7 @@ import { writeBackup } from '../src/store/backup/write-backup.js';
 import type { Database } from '../src/store/database/database.js';
 import { migrate } from '../src/store/database/migrate.js';
 import { openDatabase } from '../src/store/database/open-database.js';
-import { canaries, makeWorkplace, people, watchlist, writeRoster } from './helpers/small-world.js';
+import { canaries, makeAppContext, people, watchlist, writeRoster } from './helpers/small-world.js';
 
 const { signal } = new AbortController();
 const dayMs = 86_400_000;
@@ -37,9 +37,9 @@ async function leaveNights(): Promise<Left> {
     [-2 * dayMs, {}],
     [0, { maxSearches: 2 }],
   ] as const) {
-    const workplace = await makeWorkplace(database, sandbox, { offsetMs, settings: { canaries, rosters: [roster] } });
-    await runScreening(workplace, { ...night, ...more }, signal);
-    await workplace.client().close();
+    const app = await makeAppContext(database, sandbox, { offsetMs, settings: { canaries, rosters: [roster] } });
+    await runScreening(app, { ...night, ...more }, signal);
+    await app.client().close();
   }
   await database.close();
   await sandbox.close();

@@ -19,7 +19,7 @@ export interface VanishedFigures {
   known: number;
   vanished: number;
   /** Known of all customers of the roster. */
-  standing: number;
+  current: number;
 }
 
 /** What the earlier runs of seven days no longer found, by family. */
@@ -41,13 +41,13 @@ interface ListedParty {
 export class VanishedTally {
   readonly #families: TopicFamilies;
   readonly #compared = new Map<HitFamily, Map<string, ListedParty>>();
-  readonly #standing = new Map<HitFamily, Set<string>>();
+  readonly #current = new Map<HitFamily, Set<string>>();
 
   constructor(families: TopicFamilies) {
     this.#families = families;
     for (const family of hitFamilies) {
       this.#compared.set(family, new Map());
-      this.#standing.set(family, new Set());
+      this.#current.set(family, new Set());
     }
   }
 
@@ -69,7 +69,7 @@ export class VanishedTally {
     for (const [place, { family, kept, lost }] of entries) {
       for (let number = 0; number < kept + lost; number += 1) {
         const key = `${place} ${number}`;
-        this.#standing.get(family)?.add(key);
+        this.#current.get(family)?.add(key);
         if (isCompared) this.#note(family, key, number < kept ? null : requestId);
       }
     }
@@ -79,9 +79,9 @@ export class VanishedTally {
   figures(): readonly VanishedFigures[] {
     return hitFamilies.flatMap((family) => {
       const listed = [...(this.#compared.get(family)?.values() ?? [])];
-      const standing = this.#standing.get(family)?.size ?? 0;
+      const current = this.#current.get(family)?.size ?? 0;
       const vanished = listed.filter(isVanished).length;
-      return standing === 0 ? [] : [{ family, known: listed.length, vanished, standing }];
+      return current === 0 ? [] : [{ family, known: listed.length, vanished, current }];
     });
   }
 
@@ -142,20 +142,20 @@ export interface HoldFinding extends VanishedFigures {
  * `manyKnown` on) and at least `vanishedLeast`, when all of at least `allOf` vanish, or by `weekShare` within seven days. An empty list holds
  * nothing.
  */
-export function judgeVanished(
+export function assessVanished(
   figures: readonly VanishedFigures[],
   before: VanishedBefore,
   bounds: HoldSettings,
 ): readonly HoldFinding[] {
   return figures.flatMap((one): HoldFinding[] => {
-    const { family, known, vanished, standing } = one;
+    const { family, known, vanished, current } = one;
     if (vanished === 0) return [];
     const inRun = { ...one, span: 'run', vanishedOfSpan: vanished, knownOfSpan: known } as const;
     if (vanished === known && known >= bounds.allOf) return [{ ...inRun, bound: null }];
     const bound = known >= bounds.manyKnown ? Math.min(bounds.manyShare, bounds.vanishedShare) : bounds.vanishedShare;
     if (vanished >= bounds.vanishedLeast && vanished >= known * bound) return [{ ...inRun, bound }];
     const earlier = before[family] ?? 0;
-    const inWeek = { vanishedOfSpan: earlier + vanished, knownOfSpan: standing + earlier };
+    const inWeek = { vanishedOfSpan: earlier + vanished, knownOfSpan: current + earlier };
     const isOverWeek =
       inWeek.vanishedOfSpan >= bounds.vanishedLeast && inWeek.vanishedOfSpan >= inWeek.knownOfSpan * bounds.weekShare;
     return isOverWeek ? [{ ...one, ...inWeek, span: 'week', bound: bounds.weekShare }] : [];

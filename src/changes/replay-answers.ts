@@ -48,7 +48,7 @@ export function replayAnswers(answers: readonly StoredAnswer[], settings: Change
   let items: readonly ReviewItem[] = [];
   const replayed: ReplayedAnswer[] = [];
   for (const answer of answers) {
-    const result = judgeNext(noteDecided(known, items, answer.decidedIds), answer, settings);
+    const result = assessNext(noteDecided(known, items, answer.decidedIds), answer, settings);
     const projected = result.changes.length === 0 ? { items, opened: [] } : project(items, answer, result);
     ({ items } = projected);
     known = result.known;
@@ -57,12 +57,12 @@ export function replayAnswers(answers: readonly StoredAnswer[], settings: Change
   return replayed;
 }
 
-interface JudgedAnswer {
+interface AssessedAnswer {
   known: Known;
   changes: readonly MatchChange[];
 }
 
-function judgeNext(known: Known | null, answer: StoredAnswer, settings: ChangeSettings): JudgedAnswer {
+function assessNext(known: Known | null, answer: StoredAnswer, settings: ChangeSettings): AssessedAnswer {
   const { responseId, matchSet, party, confirmedIds, requestId, customerVersion, settingsDigest, said } = answer;
   const origin = { requestId, customerVersion, settingsDigest, said };
   if (known && isSameAnswer(known, { responseId, truncated: matchSet.truncated })) {
@@ -102,7 +102,7 @@ function noteDecided(known: Known | null, items: readonly ReviewItem[], decidedI
 function project(
   items: readonly ReviewItem[],
   { matchSet, customer }: StoredAnswer,
-  { known, changes }: JudgedAnswer,
+  { known, changes }: AssessedAnswer,
 ): { items: readonly ReviewItem[]; opened: readonly Match[] } {
   const byMatch = new Map(changes.map((change) => [change.difference.matchId, change]));
   const needsReview = ({ id, isHit }: Match): boolean => {

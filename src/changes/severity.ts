@@ -52,7 +52,7 @@ export function toWorstTopic(families: TopicFamilies, topics: readonly string[])
 }
 
 /** What a rule looks at. */
-interface JudgedDifference {
+interface AssessedDifference {
   difference: MatchDifference;
   corroboration: Corroboration;
   cause: ChangeCause;
@@ -66,7 +66,7 @@ interface SeverityRule {
   severity: Severity;
   /** When it applies, for the documentation. */
   when: string;
-  applies: (judged: JudgedDifference) => boolean;
+  applies: (assessed: AssessedDifference) => boolean;
 }
 
 /** The topics that the match has now and did not have before; all of them where it is new, back, or has become a hit. */
@@ -78,16 +78,16 @@ function findGainedTopics(difference: MatchDifference): readonly string[] {
   return after.topics.filter((topic) => !known.has(topic));
 }
 
-const gains = ({ difference, families }: JudgedDifference, family: TopicFamily): boolean =>
+const gains = ({ difference, families }: AssessedDifference, family: TopicFamily): boolean =>
   findGainedTopics(difference).some((topic) => isOfFamily(families, family, topic));
-const isHitNow = ({ difference }: JudgedDifference): boolean => difference.after?.isHit === true;
-const isNew = ({ difference }: JudgedDifference): boolean =>
+const isHitNow = ({ difference }: AssessedDifference): boolean => difference.after?.isHit === true;
+const isNew = ({ difference }: AssessedDifference): boolean =>
   difference.before === null || difference.kind === 'match_returned';
-const hasField = ({ difference }: JudgedDifference, field: MatchField): boolean => {
+const hasField = ({ difference }: AssessedDifference, field: MatchField): boolean => {
   const fields: readonly MatchField[] = difference.fields;
   return fields.includes(field);
 };
-const wasSerious = ({ difference, families }: JudgedDifference): boolean => {
+const wasSerious = ({ difference, families }: AssessedDifference): boolean => {
   const { before } = difference;
   return before !== null && (before.isHit || before.topics.some((topic) => isOfFamily(families, 'sanction', topic)));
 };
@@ -98,16 +98,16 @@ export const severityRules = [
     rule: 'sanction_hit_gained',
     severity: 'critical',
     when: 'a hit with a sanction topic that it did not have before, or was no hit with',
-    applies: (judged) => isHitNow(judged) && gains(judged, 'sanction'),
+    applies: (assessed) => isHitNow(assessed) && gains(assessed, 'sanction'),
   },
   {
     rule: 'hit_without_topic',
     severity: 'critical',
     when: 'a hit that does not say what for: it may be a sanction',
-    applies: (judged) =>
-      isHitNow(judged) &&
-      (isNew(judged) || judged.difference.kind === 'hit_gained') &&
-      judged.difference.after?.topics.length === 0,
+    applies: (assessed) =>
+      isHitNow(assessed) &&
+      (isNew(assessed) || assessed.difference.kind === 'hit_gained') &&
+      assessed.difference.after?.topics.length === 0,
   },
   {
     rule: 'confirmed_customer_changed',
@@ -119,13 +119,13 @@ export const severityRules = [
     rule: 'crime_hit_gained',
     severity: 'high',
     when: 'a hit for crime, or of somebody wanted',
-    applies: (judged) => isHitNow(judged) && gains(judged, 'crime'),
+    applies: (assessed) => isHitNow(assessed) && gains(assessed, 'crime'),
   },
   {
     rule: 'sanction_birth_date_agrees',
     severity: 'high',
     when: 'a sanction topic below the threshold, and the birth date agrees',
-    applies: (judged) => gains(judged, 'sanction') && judged.corroboration.birthDate === 'agree',
+    applies: (assessed) => gains(assessed, 'sanction') && assessed.corroboration.birthDate === 'agree',
   },
   {
     rule: 'unknown_topic',
@@ -138,30 +138,30 @@ export const severityRules = [
     rule: 'sanction_below_threshold',
     severity: 'medium',
     when: 'a sanction topic below the threshold',
-    applies: (judged) => gains(judged, 'sanction'),
+    applies: (assessed) => gains(assessed, 'sanction'),
   },
   {
     rule: 'pep_hit_gained',
     severity: 'medium',
     when: 'a hit of a politically exposed person',
-    applies: (judged) => isHitNow(judged) && gains(judged, 'pep'),
+    applies: (assessed) => isHitNow(assessed) && gains(assessed, 'pep'),
   },
   {
     rule: 'crime_below_threshold',
     severity: 'medium',
     when: 'crime or wanted, below the threshold',
-    applies: (judged) => gains(judged, 'crime'),
+    applies: (assessed) => gains(assessed, 'crime'),
   },
   {
     rule: 'associate_hit_gained',
     severity: 'low',
     when: 'a hit for nothing but being close to a politically exposed person',
-    applies: (judged) => {
-      const gained = findGainedTopics(judged.difference);
+    applies: (assessed) => {
+      const gained = findGainedTopics(assessed.difference);
       return (
-        isHitNow(judged) &&
+        isHitNow(assessed) &&
         gained.length > 0 &&
-        gained.every((topic) => isOfFamily(judged.families, 'associate', topic))
+        gained.every((topic) => isOfFamily(assessed.families, 'associate', topic))
       );
     },
   },
@@ -169,7 +169,7 @@ export const severityRules = [
     rule: 'hit_gained',
     severity: 'medium',
     when: 'any other new hit',
-    applies: (judged) => isHitNow(judged) && (judged.difference.kind === 'hit_gained' || isNew(judged)),
+    applies: (assessed) => isHitNow(assessed) && (assessed.difference.kind === 'hit_gained' || isNew(assessed)),
   },
   {
     rule: 'hit_lost',
@@ -181,13 +181,13 @@ export const severityRules = [
     rule: 'not_returned',
     severity: 'medium',
     when: 'a hit or a sanctioned match that a cut list no longer shows',
-    applies: (judged) => judged.difference.kind === 'match_not_returned' && wasSerious(judged),
+    applies: (assessed) => assessed.difference.kind === 'match_not_returned' && wasSerious(assessed),
   },
   {
     rule: 'delisted',
     severity: 'medium',
     when: 'a hit or a sanctioned match that a whole list no longer holds',
-    applies: (judged) => judged.difference.after === null && wasSerious(judged),
+    applies: (assessed) => assessed.difference.after === null && wasSerious(assessed),
   },
   {
     rule: 'sanction_topic_lost',
@@ -203,10 +203,10 @@ export const severityRules = [
     rule: 'hit_facts_changed',
     severity: 'medium',
     when: 'another name or birth date of a hit',
-    applies: (judged) =>
-      isHitNow(judged) &&
-      judged.difference.before !== null &&
-      (hasField(judged, 'birth_date') || hasField(judged, 'name')),
+    applies: (assessed) =>
+      isHitNow(assessed) &&
+      assessed.difference.before !== null &&
+      (hasField(assessed, 'birth_date') || hasField(assessed, 'name')),
   },
   {
     rule: 'rekeyed',
@@ -255,7 +255,7 @@ export interface SeverityVerdict {
 }
 
 /** A difference with all that its judgement depends on. */
-export interface SeverityCase extends Omit<JudgedDifference, 'families'> {
+export interface SeverityCase extends Omit<AssessedDifference, 'families'> {
   riskTier: RiskTier | null;
 }
 
@@ -265,11 +265,11 @@ export interface SeverityCase extends Omit<JudgedDifference, 'families'> {
  * The risk tier only raises, and never to critical.
  */
 export function toSeverity(subject: SeverityCase, settings: ChangeSettings): SeverityVerdict {
-  const judged: JudgedDifference = { ...subject, families: settings.topics };
-  const found = severityRules.find(({ applies }) => applies(judged)) ?? otherChange;
+  const assessed: AssessedDifference = { ...subject, families: settings.topics };
+  const found = severityRules.find(({ applies }) => applies(assessed)) ?? otherChange;
   const adjustments: SeverityAdjustment[] = [];
   let severity = settings.severities[found.rule] ?? found.severity;
-  if (isLowered(judged, severity, settings)) {
+  if (isLowered(assessed, severity, settings)) {
     severity = move(severity, 1);
     adjustments.push('birth_date_contradicts');
   }
@@ -285,8 +285,8 @@ const otherChange = { rule: 'other_change', severity: 'low' } as const;
 const move = (severity: Severity, steps: number): Severity =>
   severities[severities.indexOf(severity) + steps] ?? severity;
 
-function isLowered(judged: JudgedDifference, severity: Severity, settings: ChangeSettings): boolean {
-  const { difference, corroboration, isConfirmed, families } = judged;
+function isLowered(assessed: AssessedDifference, severity: Severity, settings: ChangeSettings): boolean {
+  const { difference, corroboration, isConfirmed, families } = assessed;
   const { before, after } = difference;
   if (!settings.birthDateLowers || corroboration.birthDate !== 'contradict' || after === null || isConfirmed)
     return false;

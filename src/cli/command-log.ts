@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { createLogger, type LoggerSettings } from '../logging.js';
-import type { LastRun } from '../runs/workplace.js';
+import type { LastRun } from '../runs/app-context.js';
 import { type ErrorDescription, formatError } from './describe-error.js';
 import { exitCodes, InterruptedError } from './exit-code.js';
 import type { Terminal } from './terminal.js';
@@ -10,20 +10,20 @@ const endingSignals = ['SIGINT', 'SIGTERM'] as const;
 const longestStopMs = 7_000;
 
 /** What is said while a process is being asked to end. */
-type TellStop = (event: { kind: 'asked'; signal: string } | { kind: 'overdue' }) => void;
+type StopListener = (event: { kind: 'asked'; signal: string } | { kind: 'overdue' }) => void;
 
 /**
  * Turns the first SIGINT or SIGTERM into an abort; the second ends the process at once, and so does a stop that takes longer than 7
  * seconds, both with exit code 4: what was not saved is taken up by the next start.
  */
-export function listenForSignals(tell: TellStop): { signal: AbortSignal; stop: () => void } {
+export function listenForSignals(emit: StopListener): { signal: AbortSignal; stop: () => void } {
   const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const listen = (name: NodeJS.Signals): void => {
     if (controller.signal.aborted) process.exit(exitCodes.stopped);
-    tell({ kind: 'asked', signal: name });
+    emit({ kind: 'asked', signal: name });
     timer = setTimeout(() => {
-      tell({ kind: 'overdue' });
+      emit({ kind: 'overdue' });
       process.exit(exitCodes.stopped);
     }, longestStopMs);
     controller.abort(new InterruptedError(name));
@@ -39,7 +39,7 @@ export function listenForSignals(tell: TellStop): { signal: AbortSignal; stop: (
 }
 
 /** What a command is told by, beside its result. */
-interface TellingMeans {
+interface LogMeans {
   terminal: Terminal;
   lastRun: LastRun;
   redact: (text: string) => string;
@@ -62,9 +62,9 @@ export type Notify = (notice: Notice) => void;
  * run and roster that it was at. The words of a failure stand beside that line where no run was begun, for whoever reads what a command said.
  */
 export class CommandLog {
-  readonly #means: TellingMeans;
+  readonly #means: LogMeans;
 
-  constructor(means: TellingMeans) {
+  constructor(means: LogMeans) {
     this.#means = means;
   }
 
@@ -76,7 +76,7 @@ export class CommandLog {
   };
 
   /** That the process is asked to end, or is taking too long to. */
-  readonly stopping: TellStop = (event) => {
+  readonly stopping: StopListener = (event) => {
     const { terminal, findLevel } = this.#means;
     const words = describeStop(event);
     const logger = this.#openLogger(findLevel());
@@ -128,7 +128,7 @@ export class CommandLog {
 
 const noticeNames = { info: 'notice', warn: 'warning' } as const;
 
-const describeStop = (event: Parameters<TellStop>[0]): string =>
+const describeStop = (event: Parameters<StopListener>[0]): string =>
   event.kind === 'asked'
     ? `${event.signal}: finishing what is under way; once more ends at once`
     : 'what was under way took too long and is given up; the next start goes on from what was saved';

@@ -136,7 +136,7 @@ const adviceOnBackups: Readonly<Record<string, string>> = {
 /** Classes and states of SQL that say that the server is not there, goes down, has no room or lets nobody in. */
 const awayStates = /^(?:08|53|57P|55000)/;
 const forbiddenState = '42501';
-const crowdedState = '53300';
+const tooManyConnectionsState = '53300';
 const adviceOnRoom =
   'the database has no connection left: raise max_connections (or the limit of its role), end idle sessions, or run fewer processes of Nightscreen; then start the same command again';
 const adviceOnReading =
@@ -151,7 +151,7 @@ function describeStoreNext(error: StoreError, isDoctor: boolean): string | null 
   if (error.code === 'schema_in_use')
     return 'this version needs a newer schema and nothing was changed: wait until that process has finished, or stop it (its run goes on later), and then start the same command again';
   if (error instanceof BackupError) return adviceOnBackups[error.code] ?? null;
-  if (findState(error) === crowdedState) return adviceOnRoom;
+  if (findState(error) === tooManyConnectionsState) return adviceOnRoom;
   if (error instanceof DatabaseError && error.code === 'database_error') return describeDatabaseNext(error, isDoctor);
   const ask = (words: string): string => (isDoctor ? '' : words);
   if (error.code === 'database_unreachable')

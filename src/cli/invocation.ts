@@ -1,6 +1,6 @@
 import type { Environment } from '../config/environment.js';
 import type { GrowingRedactor } from '../logging.js';
-import type { LastRun } from '../runs/workplace.js';
+import type { LastRun } from '../runs/app-context.js';
 import type { Notify } from './command-log.js';
 import type { Measuring } from './measuring.js';
 import type { Terminal } from './terminal.js';

@@ -3,8 +3,8 @@ import type { Config } from '../config/load-config.js';
 import { ConfigError, RunLockedError } from '../errors.js';
 import { findOddFile } from '../files.js';
 import { createMetrics, type Metrics } from '../metrics/metrics.js';
+import type { AppContext } from '../runs/app-context.js';
 import { readMetricFacts } from '../runs/metrics.js';
-import type { Workplace } from '../runs/workplace.js';
 import type { Notify } from './command-log.js';
 import { version, within } from './process.js';
 
@@ -12,7 +12,7 @@ import { version, within } from './process.js';
 export interface Measuring {
   metrics: Metrics;
   /** Gives whether they could be read. Never throws: what cannot be measured or left is told, and the work itself stands. */
-  refresh(workplace: Workplace): Promise<boolean>;
+  refresh(app: AppContext): Promise<boolean>;
   /** Says, where figures of before lie as well, that they can no longer be read; not for `error`s that say nothing about the database. Never throws. */
   noteUnreadable(error: unknown): Promise<void>;
 }
@@ -65,10 +65,10 @@ export function measureInto(
   };
   return {
     metrics,
-    refresh: async (workplace) => {
+    refresh: async (app) => {
       if (isStopping()) return true;
       const isRead = await attempt('the figures for metrics could not be read', async () =>
-        metrics.show(await within(limitMs, readMetricFacts(workplace, sweeps))),
+        metrics.show(await within(limitMs, readMetricFacts(app, sweeps))),
       );
       if (isRead) await leave(writeTextfile);
       else await leaveUnreadable();

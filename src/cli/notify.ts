@@ -1,11 +1,11 @@
 import type { FailedWork } from '../runs/mail/queue.js';
-import { tellStates } from '../runs/status.js';
+import { notifyStates } from '../runs/status.js';
 import { readOrganisation } from '../store/organisations.js';
 import { countWaiting, maySendWebhooks } from '../store/webhooks.js';
-import { webhookPatienceMs } from '../webhooks/messages.js';
+import { webhookWaitMs } from '../webhooks/messages.js';
+import type { OpenAppContext } from './app-context.js';
 import type { Invocation } from './invocation.js';
 import { loadInvocationConfig } from './session.js';
-import type { OpenWorkplace } from './workplace.js';
 
 /** Mails that work failed without the outbox, because there is none before the database is open; that it cannot be mailed is said on standard error. */
 export async function mailDirectly(invocation: Invocation, failed: FailedWork): Promise<void> {
@@ -31,11 +31,11 @@ export async function mailDirectly(invocation: Invocation, failed: FailedWork): 
  * may take. What cannot be told from here is said on standard error and waits, for the decisions are stored whatever becomes of this. A login
  * with the documented rights of a reviewer sends nothing itself, which is no fault.
  */
-export async function tellDecidedStates(
-  workplace: OpenWorkplace,
+export async function notifyDecidedStates(
+  app: OpenAppContext,
   { notify, signal }: Pick<Invocation, 'notify' | 'signal'>,
 ): Promise<void> {
-  if ((workplace.settings.webhooks ?? []).length === 0) return;
+  if ((app.settings.webhooks ?? []).length === 0) return;
   const say = (what: string, level: 'info' | 'warn' = 'warn'): void =>
     notify({
       level,
@@ -43,14 +43,14 @@ export async function tellDecidedStates(
       message: `${what}; they wait for the next run, the job mail of nightscreen schedule, or nightscreen status send`,
     });
   try {
-    if (!(await maySendWebhooks(workplace.database))) {
-      const { organisationId } = await readOrganisation(workplace.database, workplace.settings.organisation);
-      const waiting = await countWaiting(workplace.database, organisationId);
+    if (!(await maySendWebhooks(app.database))) {
+      const { organisationId } = await readOrganisation(app.database, app.settings.organisation);
+      const waiting = await countWaiting(app.database, organisationId);
       if (waiting > 0)
         say('the decisions are stored; this login does not send changes of state to webhooks itself', 'info');
       return;
     }
-    const { waiting } = await tellStates(workplace, AbortSignal.any([signal, AbortSignal.timeout(webhookPatienceMs)]));
+    const { waiting } = await notifyStates(app, AbortSignal.any([signal, AbortSignal.timeout(webhookWaitMs)]));
     if (waiting > 0) say('the decisions are stored, but not all changes of state could be told to webhooks');
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

@@ -4,7 +4,7 @@ import { toKeyMode } from '../client/credentials.js';
 import type { Config } from '../config/load-config.js';
 import { DatabaseMissingError } from '../errors.js';
 import type { Database, Queryable } from '../store/database/database.js';
-import type { FolderPatience } from '../store/database/folder-lock.js';
+import type { FolderWaitPolicy } from '../store/database/folder-lock.js';
 import type { DatabaseLocation } from '../store/database/open-database.js';
 import type { Invocation } from './invocation.js';
 
@@ -72,11 +72,11 @@ export async function nameServer(url: string): Promise<string> {
 export async function withDatabase<Result>(
   location: DatabaseLocation,
   command: string,
-  patience: FolderPatience,
+  waitPolicy: FolderWaitPolicy,
   work: (database: Database) => Promise<Result>,
 ): Promise<Result> {
   const { openDatabase } = await import('../store/database/open-database.js');
-  const database = await openDatabase(location, `nightscreen ${command}`, patience);
+  const database = await openDatabase(location, `nightscreen ${command}`, waitPolicy);
   try {
     return await work(database);
   } finally {
@@ -93,16 +93,16 @@ const longMs = 120_000;
  * How the embedded database's folder is taken: work that `isLasting` may hold it for hours, so that nobody waits for it, and is itself
  * worth a wait of two minutes; anything else gives it back within seconds and waits ten.
  */
-export function toFolderPatience(
+export function toFolderWaitPolicy(
   { notify, signal }: Pick<Invocation, 'notify' | 'signal'>,
   isLasting: boolean,
-): FolderPatience {
-  const patienceMs = isLasting ? longMs : shortMs;
-  const tellWait = (holder: string, longestMs = patienceMs): void =>
+): FolderWaitPolicy {
+  const maxWaitMs = isLasting ? longMs : shortMs;
+  const onWait = (holder: string, longestMs = maxWaitMs): void =>
     notify({
       level: 'info',
       code: 'database_taken',
       message: `waits for ${holder}, which has the database; at most ${longestMs / 1_000} s`,
     });
-  return { isBrief: !isLasting, patienceMs, tellWait, signal };
+  return { isBrief: !isLasting, maxWaitMs, onWait, signal };
 }

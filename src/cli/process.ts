@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { z } from 'zod';
 import type { AttemptObserver } from '../client/operation.js';
-import type { RunEvent } from '../runs/workplace.js';
+import type { RunEvent } from '../runs/app-context.js';
 
 const runEvents = channel('nightscreen:run-event');
 const attempts = channel('nightscreen:attempt');
@@ -24,13 +24,13 @@ export const publishAttempts = (observer: AttemptObserver = {}): AttemptObserver
   },
 });
 
-/** Says that this process is about to end, and waits at most `patienceMs` for what listeners hand to `waitFor`. */
-export async function publishExit(exitCode: number, patienceMs = 5_000): Promise<void> {
+/** Says that this process is about to end, and waits at most `maxWaitMs` for what listeners hand to `waitFor`. */
+export async function publishExit(exitCode: number, maxWaitMs = 5_000): Promise<void> {
   const waiting: Promise<unknown>[] = [];
   exits.publish({ exitCode, waitFor: (promise: Promise<unknown>) => waiting.push(promise) });
   if (waiting.length === 0) return;
   // What fails or takes longer is the listeners' loss.
-  await within(patienceMs, Promise.allSettled(waiting)).catch(() => undefined);
+  await within(maxWaitMs, Promise.allSettled(waiting)).catch(() => undefined);
 }
 
 const fromHere = createRequire(import.meta.url);

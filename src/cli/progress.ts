@@ -1,7 +1,7 @@
 import type { ClientEvent } from '../client/client.js';
 import { systemClock } from '../clock.js';
 import { countNoun, formatCount, toVisibleText } from '../reports/text.js';
-import type { RunEvent, RunStage } from '../runs/workplace.js';
+import type { RunEvent, RunStage } from '../runs/app-context.js';
 import type { Terminal } from './terminal.js';
 import { describeCounts } from './text.js';
 
@@ -77,7 +77,7 @@ const longMs = 60_000;
 // As much of the rate as is used while nothing but the rate holds the run up.
 const fullShare = 0.9;
 // Before that a rate says nothing.
-const settledMs = 2_000;
+const steadyAfterMs = 2_000;
 const nothing = { matches: 0, hits: 0 };
 
 /** Turns what a run tells into how far it has come, how fast it is, and what it waits for. */
@@ -144,10 +144,10 @@ export class ProgressMeter {
     const { runId, stage, beganMs, calls, done } = this.#stage;
     const { done: count = 0, total = null, found, reading } = this.#latest ?? {};
     const perSecond = this.#latest?.calls === undefined ? null : calls.perSecond(nowMs);
-    const waitingFor = this.#findWait(nowMs, nowMs - beganMs > settledMs ? perSecond : null);
+    const waitingFor = this.#findWait(nowMs, nowMs - beganMs > steadyAfterMs ? perSecond : null);
     const isHeldUp = waitingFor?.kind === 'outage' || waitingFor?.kind === 'pause';
     const donePerSecond = done.perSecond(nowMs);
-    const isKnown = total !== null && !isHeldUp && donePerSecond > 0 && nowMs - beganMs > settledMs;
+    const isKnown = total !== null && !isHeldUp && donePerSecond > 0 && nowMs - beganMs > steadyAfterMs;
     return {
       runId,
       stage,
@@ -239,7 +239,7 @@ const redrawMs = 100;
 const idleRedrawMs = 1_000;
 const clearLine = '\r\u001b[2K';
 
-const occasionWords = {
+const triggerWords = {
   start: 'before the first search',
   resumed: 'before going on',
   periodic: 'in between',
@@ -255,7 +255,7 @@ const yellow = (text: string, terminal: Terminal): string =>
  * Tells run events to a person: one line for each finished stage, and on a screen a line in between that is redrawn and cut to the
  * screen's width.
  */
-export function showProgress(terminal: Terminal, perSecond: number, indent = ''): Teller {
+export function showProgress(terminal: Terminal, perSecond: number, indent = ''): Reporter {
   const meter = new ProgressMeter(perSecond, systemClock.elapsedMs);
   let isDrawn = false;
   let drawnAtMs = Number.NEGATIVE_INFINITY;
@@ -279,7 +279,7 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
     terminal.writeMessage(`${indent}${head}${toVisibleText(rest)}\n`, true);
   };
   const timer = setInterval(() => draw(idleRedrawMs), idleRedrawMs).unref();
-  const tell = (event: RunEvent): void => {
+  const emit = (event: RunEvent): void => {
     meter.note(event);
     switch (event.kind) {
       case 'run_started':
@@ -295,7 +295,7 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
       case 'stage_finished':
         say(
           '',
-          `${event.stage.padEnd(9)} ${describeCounts(chooseCounts(event))}${event.occasion ? ` (${occasionWords[event.occasion]})` : ''}`,
+          `${event.stage.padEnd(9)} ${describeCounts(chooseCounts(event))}${event.occasion ? ` (${triggerWords[event.occasion]})` : ''}`,
         );
         break;
       case 'service': {
@@ -311,7 +311,7 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
     }
   };
   return {
-    tell,
+    emit,
     close: () => {
       clearInterval(timer);
       erase();
@@ -327,7 +327,7 @@ function chooseCounts({ stage, counts }: Extract<RunEvent, { kind: 'stage_finish
   return Object.fromEntries(Object.entries(counts).filter(([name, count]) => countedAlways.has(name) || count !== 0));
 }
 
-const shortestToldMs = 5_000;
+const shortestReportedMs = 5_000;
 
 const inSeconds = (ms: number): string => `${Math.max(1, Math.round(ms / 1_000))} s`;
 
@@ -339,7 +339,7 @@ function describeServiceEvent(event: ClientEvent): string | null {
     case 'outage_ended':
       return `there again after ${inSeconds(event.lastedMs)} (${event.operation})`;
     case 'paused':
-      return event.pauseMs < shortestToldMs ? null : `asks for a pause of ${inSeconds(event.pauseMs)}`;
+      return event.pauseMs < shortestReportedMs ? null : `asks for a pause of ${inSeconds(event.pauseMs)}`;
     case 'rate_lowered':
       return null;
     case 'key_renewed':
@@ -350,8 +350,8 @@ function describeServiceEvent(event: ClientEvent): string | null {
 }
 
 /** Tells what runs do, to a person or to a log. */
-export interface Teller {
-  tell: (event: RunEvent) => void;
+export interface Reporter {
+  emit: (event: RunEvent) => void;
   /** Says what is left to say and lets go of its timer. */
   close: () => void;
 }

@@ -2,7 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { type Environment, readSecret, secretNames } from '../config/environment.js';
 import { logLevels } from '../config/schema.js';
 import { type LoggerSettings, openRedactor, toRedactor } from '../logging.js';
-import { LastRun } from '../runs/workplace.js';
+import { LastRun } from '../runs/app-context.js';
 import { CommandLog, listenForSignals } from './command-log.js';
 import { addAssureCommand } from './commands/assure.js';
 import { addBackupCommand, addRestoreCommand } from './commands/backup.js';
@@ -101,14 +101,14 @@ export async function runCommandLine({ words, environment, folder, terminal }: C
     if (called.mailedAs !== undefined && !isOpen && !terminal.isScreen) {
       await mailDirectly(toInvocation(), { task: called.mailedAs, roster: null, error, signal: listening.signal });
     }
-    if (!isHelp) await tellError(error);
+    if (!isHelp) await reportError(error);
   } finally {
     listening.stop();
   }
   if (helpText !== '') await terminal.writeData(helpText);
   return exitCode;
 
-  async function tellError(error: unknown): Promise<void> {
+  async function reportError(error: unknown): Promise<void> {
     const isWithoutCommand = error instanceof CommanderError && error.code === 'commander.help';
     const description = isWithoutCommand
       ? { ...describeError(error), message: 'no command was given' }

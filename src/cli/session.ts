@@ -7,13 +7,13 @@ import { ConfigError, type ConfigProblem } from '../errors.js';
 import { findFolderProblem } from '../files.js';
 import { createLogger } from '../logging.js';
 import { toVisibleText } from '../reports/text.js';
-import type { RunEvent } from '../runs/workplace.js';
+import type { RunEvent } from '../runs/app-context.js';
+import { buildAppContext, findMissingService, listSecrets, type OpenAppContext } from './app-context.js';
 import type { Notify } from './command-log.js';
 import type { Invocation } from './invocation.js';
-import { locateDatabase, requireDatabase, toFolderPatience } from './open-database.js';
+import { locateDatabase, requireDatabase, toFolderWaitPolicy } from './open-database.js';
 import { publishAttempts, publishRunEvent } from './process.js';
-import { ProgressMeter, showProgress, type Teller } from './progress.js';
-import { buildWorkplace, findMissingService, listSecrets, type OpenWorkplace } from './workplace.js';
+import { ProgressMeter, type Reporter, showProgress } from './progress.js';
 
 /** Those that have heard of unknown variables: each is told once, however often it reads its configuration. */
 const hasHeard = new WeakSet<Notify>();
@@ -57,17 +57,17 @@ export function openLogger({ terminal, askedSecrets }: Invocation, config: Confi
 }
 
 /** Tells run events as progress on a screen, and as log lines elsewhere and when the level is debug. */
-function chooseTeller(invocation: Invocation, config: Config): Teller {
+function chooseReporter(invocation: Invocation, config: Config): Reporter {
   const { log, service } = config.settings;
   const lines = logEvents(openLogger(invocation, config), service.rate.perSecond);
   const isForPeople = invocation.terminal.isScreen && log.level !== 'debug';
   const progress = isForPeople ? showProgress(invocation.terminal, service.rate.perSecond) : null;
   return {
-    tell: (event) => {
+    emit: (event) => {
       publishRunEvent(event);
       invocation.lastRun.note(event);
-      progress?.tell(event);
-      if (progress === null) lines.tell(event);
+      progress?.emit(event);
+      if (progress === null) lines.emit(event);
     },
     close: () => {
       lines.close();
@@ -97,7 +97,7 @@ export function requireService<Choice>(
 }
 
 function findUnwritable({ settings, secret, originOf }: Config, writesReport: boolean): ConfigProblem[] {
-  const judge = (path: readonly [string, string], folder: string, variable: string): ConfigProblem[] => {
+  const assess = (path: readonly [string, string], folder: string, variable: string): ConfigProblem[] => {
     const problem = findFolderProblem(folder);
     const message = `cannot be written: ${problem}; set it (or ${variable}) to another folder`;
     return problem === null ? [] : [{ where: originOf(path), path: path.join('.'), message }];
@@ -106,13 +106,13 @@ function findUnwritable({ settings, secret, originOf }: Config, writesReport: bo
   // Whose an existing folder is, opening the database says.
   const isToBeMade = secret('DATABASE_URL') === undefined && !existsSync(database.folder);
   return [
-    ...(isToBeMade ? judge(['database', 'folder'], database.folder, 'NIGHTSCREEN_DATA') : []),
-    ...(writesReport ? judge(['reports', 'dir'], reports.dir, 'NIGHTSCREEN_REPORTS') : []),
+    ...(isToBeMade ? assess(['database', 'folder'], database.folder, 'NIGHTSCREEN_DATA') : []),
+    ...(writesReport ? assess(['reports', 'dir'], reports.dir, 'NIGHTSCREEN_REPORTS') : []),
   ];
 }
 
 /** What a command does with a workplace; `prepare` comes first, so that what can be refused is refused before a database is opened. */
-export interface WorkplaceTask<Prepared, Result> {
+export interface AppContextTask<Prepared, Result> {
   /** What works, for operators, where that is not the command that was typed. */
   command?: string;
   /** Whether it may work for hours, so that nobody else waits for it. */
@@ -122,13 +122,20 @@ export interface WorkplaceTask<Prepared, Result> {
   /** Whether it only reads what runs have left, or adds to it: a database that is missing, or empty, is an error then, and is not made. */
   needsDatabase?: boolean;
   prepare: (config: Config) => Prepared;
-  work: (workplace: OpenWorkplace, prepared: Prepared) => Promise<Result>;
+  work: (app: OpenAppContext, prepared: Prepared) => Promise<Result>;
 }
 
 /** Prepares, opens a workplace, works in it, and closes it whatever happens. */
-export async function withWorkplace<Prepared, Result>(
+export async function withAppContext<Prepared, Result>(
   invocation: Invocation,
-  { isLasting = false, queryTimeoutMs, needsDatabase = false, prepare, work, ...task }: WorkplaceTask<Prepared, Result>,
+  {
+    isLasting = false,
+    queryTimeoutMs,
+    needsDatabase = false,
+    prepare,
+    work,
+    ...task
+  }: AppContextTask<Prepared, Result>,
 ): Promise<Result> {
   const config = loadInvocationConfig(invocation);
   const { command = invocation.command } = task;
@@ -136,14 +143,14 @@ export async function withWorkplace<Prepared, Result>(
   if (needsDatabase) requireDatabase(locateDatabase(config));
   const measuring =
     invocation.measuring ?? (isMeasured(config, command) ? await openMeasuring(invocation, config) : null);
-  const { tell, close } = chooseTeller(invocation, config);
+  const { emit, close } = chooseReporter(invocation, config);
   const leaveTurn = await awaitTurn(config);
   try {
-    const workplace = await buildWorkplace({
+    const app = await buildAppContext({
       config,
       command,
-      tell,
-      patience: toFolderPatience(invocation, isLasting),
+      emit,
+      waitPolicy: toFolderWaitPolicy(invocation, isLasting),
       observer: publishAttempts(measuring?.metrics.observer),
       queryTimeoutMs,
       needsDatabase,
@@ -154,10 +161,10 @@ export async function withWorkplace<Prepared, Result>(
     });
     invocation.noteOpen();
     try {
-      return await work(workplace, prepared);
+      return await work(app, prepared);
     } finally {
-      await measuring?.refresh(workplace);
-      await workplace.close();
+      await measuring?.refresh(app);
+      await app.close();
     }
   } finally {
     close();
@@ -220,7 +227,7 @@ const progressEveryMs = 30_000;
  * Writes run events as structured lines, each with the run it belongs to and its roster, and, while a stage is going on, how far it has come: every 30 seconds and when it ends. No line
  * holds anything of a customer.
  */
-export function logEvents(logger: Logger, perSecond: number, everyMs = progressEveryMs): Teller {
+export function logEvents(logger: Logger, perSecond: number, everyMs = progressEveryMs): Reporter {
   const meter = new ProgressMeter(perSecond, systemClock.elapsedMs);
   const runs = new RunTracker();
   let hasNews = false;
@@ -231,7 +238,7 @@ export function logEvents(logger: Logger, perSecond: number, everyMs = progressE
   };
   const timer = setInterval(logProgress, everyMs).unref();
   return {
-    tell: (event) => {
+    emit: (event) => {
       if (event.kind === 'progress') hasNews = true;
       if ((event.kind === 'stage_finished' || event.kind === 'run_finished') && hasNews) logProgress();
       meter.note(event);

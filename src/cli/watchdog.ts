@@ -10,17 +10,17 @@ import { deliver } from '../mail/delivery.js';
 import { type Alarm, buildAlarmMessage } from '../mail/failure-message.js';
 import { listRecipients } from '../mail/recipients.js';
 import { countNoun, formatTime } from '../reports/text.js';
+import type { AppContext } from '../runs/app-context.js';
 import { limitSending } from '../runs/mail/queue.js';
-import type { Workplace } from '../runs/workplace.js';
 import { describeIncident } from '../scheduling/watchdog/findings.js';
 import type { Watch } from '../scheduling/watchdog/watch.js';
 import type { Incident } from '../store/incidents.js';
+import { findMissingMail } from './app-context.js';
 import { describeError } from './describe-error.js';
 import { exitCodes, toErrorExitCode } from './exit-code.js';
 import type { Invocation, Outcome } from './invocation.js';
 import { describePause } from './schedule/plan-schedule.js';
-import { loadInvocationConfig, withWorkplace } from './session.js';
-import { findMissingMail } from './workplace.js';
+import { loadInvocationConfig, withAppContext } from './session.js';
 
 /** Longer than this no night takes: whoever holds the embedded database for longer keeps everybody from looking. */
 const longestNightMs = 12 * 3_600_000;
@@ -39,10 +39,10 @@ export async function look(invocation: Invocation, limitMs = longestLookMs): Pro
   const problems = findMissingMail(config);
   if (problems.length > 0) throw new ConfigError(problems);
   const listener = { complain, signal: invocation.signal };
-  return withPings(config, listener, () => lookOrTell(invocation, config, { complain, limitMs }));
+  return withPings(config, listener, () => lookOrReport(invocation, config, { complain, limitMs }));
 }
 
-async function lookOrTell(
+async function lookOrReport(
   invocation: Invocation,
   config: Config,
   { complain, limitMs }: { complain: (message: string) => void; limitMs: number },
@@ -50,12 +50,12 @@ async function lookOrTell(
   const { watch } = await import('../scheduling/watchdog/watch.js');
   const { signal } = invocation;
   const { jobs, scheduler, watchdog } = config.settings;
-  const lookInto = async (opened: Workplace, noteLooked: () => void): Promise<Outcome> => {
-    const workplace = await goByDatabaseClock(opened);
-    return presentWatch(await watch(workplace, { jobs, scheduler, watchdog }, { signal, noteLooked }));
+  const lookInto = async (opened: AppContext, noteLooked: () => void): Promise<Outcome> => {
+    const app = await goByDatabaseClock(opened);
+    return presentWatch(await watch(app, { jobs, scheduler, watchdog }, { signal, noteLooked }));
   };
   const open = (noteLooked: () => void): Promise<Outcome> =>
-    withWorkplace(invocation, {
+    withAppContext(invocation, {
       command: 'watchdog',
       queryTimeoutMs: limitMs,
       // An empty one of its own would have nothing to tell, on a host that was given no DATABASE_URL above all.
@@ -67,7 +67,7 @@ async function lookOrTell(
     // The embedded database is waited for while jobs work in it, and answers by this process.
     const isEmbedded = config.secret('DATABASE_URL') === undefined;
     const outcome = isEmbedded ? await open(() => {}) : await withinLimit(limitMs, signal, open);
-    await tellReachable(config, { complain, signal });
+    await reportReachable(config, { complain, signal });
     return outcome;
   } catch (error) {
     if (error instanceof ConfigError || isAtWork(error) || signal.aborted) throw error;
@@ -75,7 +75,7 @@ async function lookOrTell(
       error instanceof NightscreenError
         ? error.message
         : `an unexpected error (${error instanceof Error ? error.name : 'unknown'})`;
-    const since = await tellUnreachable(config, reason, { complain, signal });
+    const since = await reportUnreachable(config, reason, { complain, signal });
     return {
       exitCode: exitCodes.incomplete,
       document: {
@@ -101,18 +101,18 @@ const mostApartMs = 5 * 60_000;
  * The workplace by the database's clock, with a warning, where this machine's is more than five minutes from it: watchdogs on several hosts
  * would contradict one another otherwise. The embedded database has no other clock.
  */
-export async function goByDatabaseClock(workplace: Workplace): Promise<Workplace> {
-  const { database, clock, tell } = workplace;
-  if (database.dialect === 'embedded') return workplace;
+export async function goByDatabaseClock(app: AppContext): Promise<AppContext> {
+  const { database, clock, emit } = app;
+  if (database.dialect === 'embedded') return app;
   const askedAt = clock.now();
   const [row] = await database.query(z.object({ now: z.date() }), 'select clock_timestamp() as now', []);
-  if (!row) return workplace;
+  if (!row) return app;
   const apartMs = row.now.getTime() - (askedAt.getTime() + clock.now().getTime()) / 2;
-  if (Math.abs(apartMs) <= mostApartMs) return workplace;
+  if (Math.abs(apartMs) <= mostApartMs) return app;
   const minutes = Math.round(Math.abs(apartMs) / 60_000);
   const message = `the clock of this host is ${minutes} minutes ${apartMs > 0 ? 'behind' : 'ahead of'} the database's, by which the watchdog goes; set it (NTP), because jobs here go by it`;
-  tell({ kind: 'warning', runId: null, code: 'clock_apart', message });
-  return { ...workplace, clock: { ...clock, now: () => new Date(clock.now().getTime() + apartMs) } };
+  emit({ kind: 'warning', runId: null, code: 'clock_apart', message });
+  return { ...app, clock: { ...clock, now: () => new Date(clock.now().getTime() + apartMs) } };
 }
 
 /** A look takes less than a second as a rule; a process that is asked to end has few. */
@@ -151,12 +151,12 @@ async function withinLimit<Result>(
 function describeAlarms(watch: Watch): readonly string[] {
   return watch.findings.flatMap((finding) => {
     const { incident, isKnown, isNews, reason, actions } = finding;
-    const standing = isKnown ? 'known' : 'ALARM';
-    const told = isNews ? 'told now' : `told ${formatTime(incident.toldAt)}`;
+    const status = isKnown ? 'known' : 'ALARM';
+    const reported = isNews ? 'told now' : `told ${formatTime(incident.reportedAt)}`;
     return [
-      `${standing}  ${describeIncident(finding)}`,
+      `${status}  ${describeIncident(finding)}`,
       `       ${reason}`,
-      `       since ${formatTime(incident.openedAt)}, ${told}`,
+      `       since ${formatTime(incident.openedAt)}, ${reported}`,
       ...(isKnown ? [] : actions.map((action) => `       -> ${action}`)),
     ];
   });
@@ -190,8 +190,8 @@ export function presentWatch(watch: Watch): Outcome {
         ...{ kind, subject, roster, reason, actions, isKnown, isNews },
         incidentId: incident.incidentId,
         openedAt: incident.openedAt.toISOString(),
-        toldAt: incident.toldAt.toISOString(),
-        timesTold: incident.timesTold,
+        toldAt: incident.reportedAt.toISOString(),
+        timesTold: incident.timesReported,
       })),
       over: watch.over.map(toClosed),
       dropped: watch.dropped.map(toClosed),
@@ -238,7 +238,7 @@ export async function withPings<Result extends { exitCode: number; text: string 
   if (address === null) return act();
   const { sendPing } = await import('../webhooks/ping.js');
   const runUuid = randomUUID();
-  const tell = async (kind: 'start' | 'success' | 'failure', body: string): Promise<void> => {
+  const emit = async (kind: 'start' | 'success' | 'failure', body: string): Promise<void> => {
     const { timeoutMs } = config.settings.pings;
     // A hair longer, so that it is told as what it is.
     const limit = limitSending(timeoutMs + 1_000, signal);
@@ -246,16 +246,16 @@ export async function withPings<Result extends { exitCode: number; text: string 
     limit.clear();
     if (trouble !== null) complain(`the monitor of the watchdog could not be told (${kind}): ${trouble}`);
   };
-  await tell('start', 'nightscreen watchdog');
+  await emit('start', 'nightscreen watchdog');
   let result: Result;
   try {
     result = await act();
   } catch (error) {
-    await tell('failure', `nightscreen watchdog\nexit code ${toErrorExitCode(error)}\n${describeError(error).code}`);
+    await emit('failure', `nightscreen watchdog\nexit code ${toErrorExitCode(error)}\n${describeError(error).code}`);
     throw error;
   }
   const { exitCode, text } = result;
-  await tell(
+  await emit(
     exitCode === 0 ? 'success' : 'failure',
     ['nightscreen watchdog', `exit code ${exitCode}`, text.trimEnd()].join('\n'),
   );
@@ -270,20 +270,20 @@ const title = 'watchdog: the database is out of reach';
  * Mails directly that the database cannot be looked into, once until it can be again; whatever goes wrong with that is told to `complain`.
  * Gives since when it is so.
  */
-async function tellUnreachable(config: Config, reason: string, listener: PingListener): Promise<Date> {
+async function reportUnreachable(config: Config, reason: string, listener: PingListener): Promise<Date> {
   const { complain } = listener;
   const { noteFile } = config.settings.watchdog;
   const known = await readNote(noteFile);
   const at = systemClock.now();
   const since = known?.since ?? at;
   if (known?.told) return since;
-  const told = await mail(
+  const reported = await mail(
     config,
-    { telling: 'begun', title, reason, openedAt: since, at, actions: begunActions },
+    { phase: 'begun', title, reason, openedAt: since, at, actions: begunActions },
     listener,
   );
   try {
-    const note: UnreachableNote = { since, told };
+    const note: UnreachableNote = { since, told: reported };
     await writePrivately(noteFile, `${JSON.stringify(note)}\n`);
   } catch (error) {
     complain(`${noteFile} (watchdog.noteFile) cannot be written, so this is told each time: ${toWords(error)}`);
@@ -297,14 +297,14 @@ const begunActions = [
 ];
 
 /** Mails that the database can be looked into again, where it was told that it could not. */
-async function tellReachable(config: Config, listener: PingListener): Promise<void> {
+async function reportReachable(config: Config, listener: PingListener): Promise<void> {
   const { noteFile } = config.settings.watchdog;
   const known = await readNote(noteFile);
   if (known === null) return;
   const at = systemClock.now();
   const reason = 'the database could not be looked into';
   const actions = ['See how the rosters stand: nightscreen coverage'];
-  const alarm: Alarm = { telling: 'over', title, reason, openedAt: known.since, at, actions };
+  const alarm: Alarm = { phase: 'over', title, reason, openedAt: known.since, at, actions };
   if (known.told && !(await mail(config, alarm, listener))) return;
   await rm(noteFile, { force: true });
 }
@@ -314,7 +314,7 @@ async function mail(config: Config, alarm: Alarm, { complain, signal }: PingList
   const { mail: settings } = config.settings;
   if (!settings) return true;
   const recipients = listRecipients(settings, { kind: 'failure', roster: null, level: 'red', severities: [] });
-  const key = ['unreachable', alarm.telling, alarm.openedAt.toISOString()];
+  const key = ['unreachable', alarm.phase, alarm.openedAt.toISOString()];
   const messages = recipients.map(({ address }) => buildAlarmMessage(alarm, key, address, settings));
   const limit = limitSending(attemptLimitMs, signal);
   try {

@@ -143,16 +143,16 @@ const beginAttempt = (
   attempt: number,
   options: CallOptions,
 ): { trace: ExchangeTrace; end: (outcome: AttemptEnd['outcome']) => void } => {
-  const told: Attempt = { operation: name, method, path, attempt, startedAt: clock.now() };
+  const observed: Attempt = { operation: name, method, path, attempt, startedAt: clock.now() };
   const trace: ExchangeTrace = { isSent: false, status: null, bytes: 0, requestId: undefined, servedAt: undefined };
-  observer?.started?.(told);
-  options.observer?.started?.(told);
+  observer?.started?.(observed);
+  options.observer?.started?.(observed);
   return {
     trace,
     end: (outcome) => {
       const ended: AttemptEnd = { endedAt: clock.now(), outcome, ...trace };
-      observer?.ended?.(told, ended);
-      options.observer?.ended?.(told, ended);
+      observer?.ended?.(observed, ended);
+      options.observer?.ended?.(observed, ended);
     },
   };
 };
@@ -184,7 +184,7 @@ interface Failure {
 }
 
 /** A signal that ends the waiting of a call after `maxWaitMs`, with a TimeoutError of a request that was never sent. */
-const startPatience = (
+const startWaitLimit = (
   clock: Clock,
   { method, path: whole, route: path = whole }: Operation<unknown>,
   maxWaitMs: number,
@@ -230,7 +230,7 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
         throw error;
       });
       end('ok');
-      turn.judge({ reachability: 'there', isRefusedForPace: false, pauseMs: 0 });
+      turn.assess({ reachability: 'there', isRefusedForPace: false, pauseMs: 0 });
       return { answer: { ...answer, attempts: attempt } };
     } catch (error) {
       if (error instanceof HeldBackError) return 'held_back';
@@ -242,7 +242,7 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
       const isHasty = error instanceof TimeoutError && wantedMs < settings.timeoutMs;
       const reachability = isHasty ? 'unknown' : decision.reachability;
       // Before the turn ends, or the next caller would slip past the pause.
-      const { isOutage } = turn.judge({ reachability, isRefusedForPace, pauseMs: isPauseForAll ? delayMs : 0 });
+      const { isOutage } = turn.assess({ reachability, isRefusedForPace, pauseMs: isPauseForAll ? delayMs : 0 });
       return { error, decision, isOutage, usedKey };
     }
   };
@@ -279,8 +279,8 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
 
   return async (operation, given = {}) => {
     const options = checkCallOptions(given);
-    const patience = options.maxWaitMs === undefined ? undefined : startPatience(clock, operation, options.maxWaitMs);
-    const waiting = followSignals(closing, [options.signal, options.waitSignal, patience?.signal]);
+    const waitLimit = options.maxWaitMs === undefined ? undefined : startWaitLimit(clock, operation, options.maxWaitMs);
+    const waiting = followSignals(closing, [options.signal, options.waitSignal, waitLimit?.signal]);
     let isRenewed = false;
     let tries = 1;
     let last: Failure | undefined;
@@ -303,9 +303,9 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
       }
     } catch (error) {
       // What kept it waiting says more than that it has waited.
-      throw last !== undefined && error === patience?.signal.reason ? last.error : error;
+      throw last !== undefined && error === waitLimit?.signal.reason ? last.error : error;
     } finally {
-      patience?.end();
+      waitLimit?.end();
       waiting.clear();
     }
   };

@@ -17,7 +17,7 @@ import {
 import { createDossiers, type Dossiers } from './dossiers.js';
 import { createInvitations, type Invitations } from './invitations.js';
 import type { Answer, AttemptObserver, CallOperation, CallOptions } from './operation.js';
-import { createPace, type Pace, type PaceEvent, tellSafely } from './pace.js';
+import { createPace, emitSafely, type Pace, type PaceEvent } from './pace.js';
 import { createSessions, type Sessions } from './sessions.js';
 import {
   findBaseUrlProblem,
@@ -43,13 +43,13 @@ export class Listeners {
   /** Adds a listener; gives a way to stop listening. */
   add(listener: (event: ClientEvent) => void): () => void {
     // A wrapper, so that one function that listens twice is heard twice and leaves once at a time.
-    const heard = (event: ClientEvent): void => tellSafely(listener, event);
+    const heard = (event: ClientEvent): void => emitSafely(listener, event);
     this.#listeners.add(heard);
     return () => this.#listeners.delete(heard);
   }
 
   /** Tells all who listen; never throws, whatever they do. */
-  tell(event: ClientEvent): void {
+  emit(event: ClientEvent): void {
     for (const listener of this.#listeners) listener(event);
   }
 }
@@ -140,7 +140,7 @@ export interface Client {
    */
   identify(options?: CallOptions): Promise<KeyIdentity>;
   /**
-   * Hears of renewed keys and, unless the pace is shared (then its own `tell` does), of pauses, outages and lowered rates until the function
+   * Hears of renewed keys and, unless the pace is shared (then its own `emit` does), of pauses, outages and lowered rates until the function
    * that it gives is called. What a listener throws is a warning of the process and disturbs nobody.
    */
   listen(listener: (event: ClientEvent) => void): () => void;
@@ -169,7 +169,7 @@ export const createClient = (
   const service = checkClientSettings({ baseUrl, apiKey, jwt, readKeyAgain, random, pace: sharedPace }, input);
   const timeoutMs = service.timeoutSeconds * 1_000;
   const listeners = new Listeners();
-  const tell = (event: ClientEvent): void => listeners.tell(event);
+  const emit = (event: ClientEvent): void => listeners.emit(event);
   const transport = createTransport({
     baseUrl,
     connectTimeoutMs: timeoutMs,
@@ -187,9 +187,9 @@ export const createClient = (
     mode: service.mode,
     readKeyAgain,
     identify: (candidate) => askPublicKey(callForAll, { privateKey: candidate }),
-    tell: (fingerprint) => tell({ kind: 'key_renewed', fingerprint }),
+    emit: (fingerprint) => emit({ kind: 'key_renewed', fingerprint }),
   });
-  const pace = sharedPace ?? createPace({ ...service.rate, clock, tell });
+  const pace = sharedPace ?? createPace({ ...service.rate, clock, emit });
   const call = createCallOperation({
     transport,
     pace,
@@ -210,7 +210,7 @@ export const createClient = (
     agreedMode: service.mode ?? toKeyMode(apiKey ?? ''),
     note: (identity) => {
       keys.noteIdentity(identity);
-      if (identity.publicKey === null) tell({ kind: 'no_public_key', isTest: identity.isTest });
+      if (identity.publicKey === null) emit({ kind: 'no_public_key', isTest: identity.isTest });
     },
   });
   const callIdentified: CallOperation = async (operation, options) => {

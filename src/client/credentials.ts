@@ -62,7 +62,7 @@ interface KeySettings {
   /** Asks the service whose key this is, on behalf of all who wait: ended by the client's end, by no caller. */
   identify: (apiKey: string) => Promise<KeyIdentity>;
   /** The key in use has changed. */
-  tell: (fingerprint: string) => void;
+  emit: (fingerprint: string) => void;
 }
 
 /** What reading the key again came to: another key of the same account, none, or one that must not be used and why. */
@@ -124,7 +124,7 @@ export class KeyHolder {
   }
 
   async #readAgain(): Promise<Renewal> {
-    const { mode, tell } = this.#settings;
+    const { mode, emit } = this.#settings;
     const read = await this.#read();
     if ('problem' in read) return { kind: 'unusable', problem: read.problem };
     const { apiKey } = read;
@@ -132,7 +132,7 @@ export class KeyHolder {
     const problem = findKeyProblem(apiKey, mode) ?? (await this.#findStranger(apiKey));
     if (problem !== undefined) return { kind: 'unusable', problem };
     this.#apiKey = apiKey;
-    tell(this.fingerprint);
+    emit(this.fingerprint);
     return { kind: 'renewed' };
   }
 

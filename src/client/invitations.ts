@@ -152,7 +152,7 @@ const mayStillAppear = (error: unknown): boolean =>
   error instanceof TimeoutError || (error instanceof ResponseError && error.status === 201);
 
 /** What a look-up shows: the invitation, that there is none, or nothing that can be relied on. */
-const judge = (
+const assess = (
   answer: Answer<InvitationPage>,
   isOurs: (listed: Invitation) => boolean,
   error: unknown,
@@ -191,7 +191,7 @@ const sendInvitation = async (given: InvitationSending): Promise<Answer<Invitati
     for (const delayMs of given.lookUpDelaysMs) {
       await clock.sleep(delayMs, signal);
       const answer = await given.lookUp().catch(() => undefined);
-      const verdict = answer === undefined ? 'unclear' : judge(answer, isOurs, error);
+      const verdict = answer === undefined ? 'unclear' : assess(answer, isOurs, error);
       if (typeof verdict === 'object') return verdict;
       signal.throwIfAborted();
       isClear &&= verdict === 'absent';

@@ -26,7 +26,7 @@ export interface Turn {
   /** The request is about to leave this machine; false when it must not, because a pause or an outage began meanwhile. */
   mayLeave(): boolean;
   /** What came of it, told before the turn ends; says whether the service is now taken to be out of reach. */
-  judge(verdict: Verdict): { isOutage: boolean };
+  assess(verdict: Verdict): { isOutage: boolean };
 }
 
 /** Something about the pace that whoever watches a run wants to know. */
@@ -112,7 +112,7 @@ export class Circuit {
 }
 
 /** Tells a listener of an event; what it throws is a warning of the process and disturbs nobody. */
-export const tellSafely = <T extends { kind: string }>(listener: (event: T) => unknown, event: T): void => {
+export const emitSafely = <T extends { kind: string }>(listener: (event: T) => unknown, event: T): void => {
   // Without the error, whose text is not ours and may name a customer.
   const warn = (): void =>
     process.emitWarning(`a listener failed to hear of the event ${event.kind}`, {
@@ -238,7 +238,7 @@ interface TurnParts {
   tempo: Tempo;
   slots: Slots;
   clock: Clock;
-  tell: (event: PaceEvent) => void;
+  emit: (event: PaceEvent) => void;
   isProbe: boolean;
 }
 
@@ -290,31 +290,31 @@ class PacedTurn implements Turn {
     return true;
   }
 
-  judge({ reachability, isRefusedForPace, pauseMs }: Verdict): { isOutage: boolean } {
-    const { operation, gate, tempo, tell, clock, isProbe } = this.#parts;
+  assess({ reachability, isRefusedForPace, pauseMs }: Verdict): { isOutage: boolean } {
+    const { operation, gate, tempo, emit, clock, isProbe } = this.#parts;
     this.#reachability = reachability;
     if (isRefusedForPace && tempo.slowDown(this.#sentMs ?? clock.elapsedMs())) {
-      tell({ kind: 'rate_lowered', operation, perSecond: Math.round(tempo.perSecond * 10) / 10 });
+      emit({ kind: 'rate_lowered', operation, perSecond: Math.round(tempo.perSecond * 10) / 10 });
     }
     if (pauseMs > 0) {
       tempo.pauseFor(pauseMs);
-      tell({ kind: 'paused', operation, pauseMs });
+      emit({ kind: 'paused', operation, pauseMs });
     }
     if (isProbe) return { isOutage: reachability !== 'there' };
     if (gate.note(reachability)) {
-      tell({ kind: 'outage_began', operation, probeInMs: Math.round(gate.probeWaitMs) });
+      emit({ kind: 'outage_began', operation, probeInMs: Math.round(gate.probeWaitMs) });
     }
     return { isOutage: gate.isOutage };
   }
 
   /** Gives everything back. */
   end(): void {
-    const { operation, gate, tempo, slots, tell, isProbe } = this.#parts;
+    const { operation, gate, tempo, slots, emit, isProbe } = this.#parts;
     if (this.#hasPlace) tempo.giveBack();
     this.#hasPlace = false;
     slots.free();
     const lastedMs = isProbe ? gate.endProbe(this.#reachability) : null;
-    if (lastedMs !== null) tell({ kind: 'outage_ended', operation, lastedMs: Math.round(lastedMs) });
+    if (lastedMs !== null) emit({ kind: 'outage_ended', operation, lastedMs: Math.round(lastedMs) });
   }
 }
 
@@ -335,7 +335,7 @@ export interface PaceSettings {
   concurrency: number;
   clock?: Clock;
   /** Hears of pauses, outages and lowered rates; what it throws is a warning of the process. */
-  tell?: (event: PaceEvent) => void;
+  emit?: (event: PaceEvent) => void;
 }
 
 /**
@@ -345,8 +345,8 @@ export interface PaceSettings {
  */
 export const createPace = (settings: PaceSettings): Pace => {
   checkRate(settings);
-  const { clock = systemClock, tell: listener = () => undefined } = settings;
-  const tell = (event: PaceEvent): void => tellSafely(listener, event);
+  const { clock = systemClock, emit: listener = () => undefined } = settings;
+  const emit = (event: PaceEvent): void => emitSafely(listener, event);
   const tempo = new Tempo(settings.perSecond, clock);
   const slots = new Slots(settings.concurrency);
   const gates = new Map<string, Gate>();
@@ -362,7 +362,7 @@ export const createPace = (settings: PaceSettings): Pace => {
     const gate = findGate(operation);
     for (;;) {
       const isProbe = await gate.pass(signal);
-      const turn = new PacedTurn({ operation, gate, tempo, slots, clock, tell, isProbe });
+      const turn = new PacedTurn({ operation, gate, tempo, slots, clock, emit, isProbe });
       if (await turn.begin(signal, isRepeat)) return turn;
     }
   };
@@ -390,7 +390,7 @@ export const createPace = (settings: PaceSettings): Pace => {
   };
 };
 
-const freeTurn: Turn = { isProbe: false, mayLeave: () => true, judge: () => ({ isOutage: false }) };
+const freeTurn: Turn = { isProbe: false, mayLeave: () => true, assess: () => ({ isOutage: false }) };
 
 /** A pace without any limit, to measure what a client costs by itself; never for a service that somebody pays for. */
 export const unpaced = (): Pace => ({ run: (_entrant, task) => task(freeTurn), close: () => undefined });

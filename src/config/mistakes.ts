@@ -242,8 +242,8 @@ function findUnknownRosters(settings: unknown): Mistake[] {
   // Without any, every roster is a file that a command names.
   if (names.length === 0) return [];
   return places.flatMap((path) =>
-    toList(readAt(settings, [...path])).flatMap((told, index) =>
-      toList(readAt(told, ['rosters'])).flatMap((roster, place) => {
+    toList(readAt(settings, [...path])).flatMap((reported, index) =>
+      toList(readAt(reported, ['rosters'])).flatMap((roster, place) => {
         if (typeof roster !== 'string' || names.includes(roster)) return [];
         const meant = findNearMiss(roster, names);
         const message = `no roster has this name; ${meant ? `did you mean ${meant}?` : `there are: ${names.join(', ')}`}`;

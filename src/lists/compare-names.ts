@@ -12,7 +12,7 @@ export interface ListedName {
 }
 
 /** A roster of fewer names says little about which words are rare: of 2,000 clean people it took 1.5 % for namesakes of rare names. */
-const fewestTelling = 25_000;
+const fewestConclusive = 25_000;
 
 /** Finds the listed name that a customer's may be, or null. */
 export type FindListed = (name: string, type: PartyType) => ListedName | null;
@@ -29,26 +29,26 @@ export async function createComparison(
   const counts = new WordCounts();
   for await (const batch of names) for (const name of batch) counts.add(name);
   const index = new NameIndex(parties, counts);
-  const isRarityKnown = counts.names >= fewestTelling;
+  const isRarityKnown = counts.names >= fewestConclusive;
   return (name, type) => {
     let best: { party: ListedParty; spelling: string; likeness: number } | null = null;
     for (const { party, spelling, isOneWord, ...agreement } of index.find(name, type)) {
       const likeness = agreement.ofListed + agreement.ofAsked;
       if (likeness <= (best?.likeness ?? 0)) continue;
-      const standing = {
+      const facts = {
         isOtherType: isOtherType(party, type),
         isAlias: spelling !== party.name,
         isOneWord,
         isRarityKnown,
       };
-      if (isAlike(agreement, standing)) best = { party, spelling, likeness };
+      if (isAlike(agreement, facts)) best = { party, spelling, likeness };
     }
     return best === null ? null : { name: best.party.name, spelling: best.spelling };
   };
 }
 
 /** What is known of a listed spelling and of the name that is compared with it. */
-interface Standing {
+interface MatchFacts {
   /** The list says that the party is of another type than the customer. */
   isOtherType: boolean;
   isAlias: boolean;
@@ -67,8 +67,8 @@ interface Standing {
  * The bounds come from the OFAC and UN lists and 50,000 clean people: with them 2.6 % of the people are alike a name of either list, with
  * any two words in common it was 13.9 % (test/long/listed-names.test.ts).
  */
-function isAlike(agreement: Agreement, standing: Standing): boolean {
-  const { isOtherType, isAlias, isOneWord, isRarityKnown } = standing;
+function isAlike(agreement: Agreement, facts: MatchFacts): boolean {
+  const { isOtherType, isAlias, isOneWord, isRarityKnown } = facts;
   const { ofListed, ofAsked, words, likeness, strongest, initials } = agreement;
   const least = Math.min(ofListed, ofAsked);
   const most = Math.max(ofListed, ofAsked);

@@ -56,7 +56,7 @@ const initial = { weight: 0.3, likeness: 0.7 };
 const slipLikeness = 0.75;
 
 /** Compares two names word by word, in any order, each word used once; words that were written together or apart agree as well. */
-export function judgeNames(asked: WeighedName<AskedPiece>, listed: WeighedName<ListedPiece>): Agreement {
+export function assessNames(asked: WeighedName<AskedPiece>, listed: WeighedName<ListedPiece>): Agreement {
   const usedAsked: boolean[] = [];
   const usedListed: boolean[] = [];
   const [agreedListed, agreedAsked, content] = [new Share(), new Share(), new Share()];

@@ -4,8 +4,8 @@ import type { ListedParty } from './listed-party.js';
 import {
   type Agreement,
   type AskedPiece,
+  assessNames,
   isWithinEdits,
-  judgeNames,
   type ListedPiece,
   type NamePiece,
   type WeighedName,
@@ -281,7 +281,7 @@ export class NameIndex {
     if (pieces.length === 0) return;
     const asked = { ...this.#weigh(tokens), pieces };
     for (const { party, spelling, isOneWord, name: listed } of this.#findCandidates(asked, type)) {
-      yield { party, spelling, isOneWord, ...judgeNames(asked, listed) };
+      yield { party, spelling, isOneWord, ...assessNames(asked, listed) };
     }
   }
 

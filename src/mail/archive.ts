@@ -26,7 +26,7 @@ export async function writeArchive(written: WrittenReport, password: string, at:
   const contents = createHash('sha256').update(written.files.map(({ sha256 }) => sha256).join(' '));
   const stem = `${written.directory}.${contents.digest('hex').slice(0, 12)}`;
   try {
-    const path = (await findStanding(stem, password)) ?? (await pack(written, stem, password, at));
+    const path = (await findExisting(stem, password)) ?? (await pack(written, stem, password, at));
     return { name: 'report.zip', path, ...(await measure(path)) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -37,7 +37,7 @@ export async function writeArchive(written: WrittenReport, password: string, at:
 }
 
 /** The archive of these contents that the password opens, where one stands there already. */
-async function findStanding(stem: string, password: string): Promise<string | null> {
+async function findExisting(stem: string, password: string): Promise<string | null> {
   const folder = dirname(stem);
   const names = await readdir(folder);
   for (const name of names.filter((name) => name.startsWith(`${basename(stem)}.`) && name.endsWith('.zip')).sort()) {

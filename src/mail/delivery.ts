@@ -190,13 +190,13 @@ const readFact = (error: unknown, name: string): unknown =>
   error instanceof Error ? Object.getOwnPropertyDescriptor(error, name)?.value : undefined;
 
 /** Whether a mail server would take mail; `next` says what to do where it would not. */
-type SmtpStanding = { kind: 'ready'; message: string } | { kind: 'unfit'; message: string; next: string };
+type SmtpStatus = { kind: 'ready'; message: string } | { kind: 'unfit'; message: string; next: string };
 
 /**
  * Connects to the mail server at `smtpUrl` as for a mail (TLS with a verified certificate, login where the URL has one) and leaves again:
  * nothing is sent. Never throws, and never shows the URL.
  */
-export async function probeSmtp(smtpUrl: string, timeoutMs: number): Promise<SmtpStanding> {
+export async function probeSmtp(smtpUrl: string, timeoutMs: number): Promise<SmtpStatus> {
   let options: ReturnType<typeof toSmtpOptions>;
   try {
     options = toSmtpOptions(smtpUrl, timeoutMs);
@@ -262,16 +262,16 @@ async function readAttachment(
 ): Promise<{ filename: string; contentType: string; content: Buffer }> {
   const { name, path, contentType, sha256 } = attachment;
   const isWritten = (content: Buffer): boolean => createHash('sha256').update(content).digest('hex') === sha256;
-  const standing = await readFile(path).catch((error: unknown) => toUnreadable(error));
-  if (Buffer.isBuffer(standing) && isWritten(standing)) return { filename: name, contentType, content: standing };
+  const existing = await readFile(path).catch((error: unknown) => toUnreadable(error));
+  if (Buffer.isBuffer(existing) && isWritten(existing)) return { filename: name, contentType, content: existing };
   // A later revision of its report has moved it into a folder beside.
   for (const moved of await findMoved(path)) {
     const content = await readFile(moved).catch(() => null);
     if (content && isWritten(content)) return { filename: name, contentType, content };
   }
-  if (Buffer.isBuffer(standing))
+  if (Buffer.isBuffer(existing))
     throw new MailError('attachment_changed', `${name} is no longer the file that was written`);
-  throw new MailError('attachment_changed', `${name} cannot be read`, { cause: standing.error });
+  throw new MailError('attachment_changed', `${name} cannot be read`, { cause: existing.error });
 }
 
 const toUnreadable = (error: unknown): { error: unknown } => ({ error });

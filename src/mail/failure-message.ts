@@ -55,7 +55,7 @@ const shorten = (text: string): string =>
 
 /** An incident to be told of: that it was found, that there is more of it, or that it is over. */
 export interface Alarm {
-  telling: 'begun' | 'again' | 'over';
+  phase: 'begun' | 'again' | 'over';
   /** As `retail: did not run`. */
   title: string;
   /** Without personal data. */
@@ -70,7 +70,7 @@ export interface Alarm {
   installation?: string;
 }
 
-const closings: Readonly<Record<Alarm['telling'], string>> = {
+const closings: Readonly<Record<Alarm['phase'], string>> = {
   begun: 'The watchdog sends this once, and once more when it is over. It holds no personal data.',
   again:
     'The watchdog has told of this before, and tells it again because something of it is new. It holds no personal data.',
@@ -79,25 +79,25 @@ const closings: Readonly<Record<Alarm['telling'], string>> = {
 
 /** The message that tells one recipient of an incident; `key` tells tellings apart, and the same key and recipient have the same Message-ID. */
 export function buildAlarmMessage(
-  { telling, title, reason, openedAt, at, actions, host, installation }: Alarm,
+  { phase, title, reason, openedAt, at, actions, host, installation }: Alarm,
   key: readonly string[],
   recipient: string,
   settings: Pick<MailSettings, 'from'>,
 ): MailMessage {
   const what = toVisibleText(title);
-  const level = telling === 'over' ? 'RECOVERED' : 'ALARM';
-  const was = telling === 'over' ? 'What it was: ' : '';
+  const level = phase === 'over' ? 'RECOVERED' : 'ALARM';
+  const was = phase === 'over' ? 'What it was: ' : '';
   const lines = {
     headline: `${level}: ${what}`,
     sentences: [toVisibleText(`${was}${reason}`)],
     actions: actions.map(toVisibleText),
     facts: [
       ['Since', formatTime(openedAt)],
-      [telling === 'over' ? 'Over' : 'Looked at', formatTime(at)],
+      [phase === 'over' ? 'Over' : 'Looked at', formatTime(at)],
       ...(installation === undefined ? [] : [['Installation', toVisibleText(installation)] as const]),
       ...(host === undefined ? [] : [['Watchdog on', host] as const]),
     ] as const,
-    closing: closings[telling],
+    closing: closings[phase],
   };
   return {
     messageId: digestMessageId(['alarm', ...key, recipient.toLowerCase()], settings.from),

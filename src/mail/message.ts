@@ -35,7 +35,7 @@ export interface MailMessage extends MailBody {
   /** What it says without its attachments when the server takes none of that size; by default the same and their digests. */
   reduced?: MailBody | undefined;
   /** What it says without its attachments when they are no longer there; by default the same and their digests. */
-  bereft?: MailBody | undefined;
+  attachmentMissing?: MailBody | undefined;
 }
 
 /** A name, its value, and the address where the value is a link. */
@@ -208,7 +208,7 @@ export function reduceMessage(message: MailMessage): MailMessage {
 
 /** The message without its attachments, for when they are no longer there: better than no message. */
 export function leaveAttachments(message: MailMessage): MailMessage {
-  return { ...message, ...(message.bereft ?? nameMissing(message, gone)), attachments: [] };
+  return { ...message, ...(message.attachmentMissing ?? nameMissing(message, gone)), attachments: [] };
 }
 
 const tooLarge = 'because the mail server takes no message of this size';

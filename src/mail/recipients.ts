@@ -11,7 +11,7 @@ export interface Recipient {
 }
 
 /** What there is to tell: a report that was made, a provisional warning, or a failure that no report tells of. */
-export interface MailOccasion {
+export interface MailTrigger {
   kind: 'report' | 'warning' | 'failure';
   /** Null for what concerns every roster. */
   roster: string | null;
@@ -21,7 +21,7 @@ export interface MailOccasion {
 }
 
 /** What each occasion is told as, the fullest first: nobody gets two mails about one. */
-const shownFor: Readonly<Record<MailOccasion['kind'], readonly MailKind[]>> = {
+const shownFor: Readonly<Record<MailTrigger['kind'], readonly MailKind[]>> = {
   report: ['report', 'failure', 'summary'],
   warning: ['warning'],
   failure: ['failure'],
@@ -32,7 +32,7 @@ const shownFor: Readonly<Record<MailOccasion['kind'], readonly MailKind[]>> = {
  * nobody wants to be told of is told to those who would have had the report; a partial run whose findings are told to nobody, to whoever asked
  * for other severities, because it says nothing about what it has not seen.
  */
-export function listRecipients(settings: MailSettings, about: MailOccasion): readonly Recipient[] {
+export function listRecipients(settings: MailSettings, about: MailTrigger): readonly Recipient[] {
   const recipients = chooseRecipients(settings, about);
   if (recipients.length > 0) return recipients;
   if (about.kind === 'report' && about.level === 'partial')
@@ -44,7 +44,7 @@ export function listRecipients(settings: MailSettings, about: MailOccasion): rea
 
 function chooseRecipients(
   settings: MailSettings,
-  about: MailOccasion,
+  about: MailTrigger,
   { isWhole } = { isWhole: about.level !== 'red' },
 ): readonly Recipient[] {
   const byAddress = new Map<string, Recipient>();
@@ -62,7 +62,7 @@ function chooseRecipients(
 }
 
 /** What a report is to those who may be told of it. */
-export function toOccasion(report: Pick<Report, 'run' | 'verdict' | 'changes' | 'baseline'>): MailOccasion {
+export function toMailTrigger(report: Pick<Report, 'run' | 'verdict' | 'changes' | 'baseline'>): MailTrigger {
   const groups = [...(report.changes ?? []), ...report.baseline];
   return {
     kind: 'report',
@@ -81,7 +81,7 @@ export function listEntries({ to, attach, recipients }: MailSettings): readonly 
 /** Unless it is whole, that a run has found nothing of a severity says nothing. */
 function concerns(
   { rosters, severities }: RecipientSettings,
-  { roster, severities: found }: MailOccasion,
+  { roster, severities: found }: MailTrigger,
   isWhole: boolean,
 ): boolean {
   if (rosters && roster !== null && !rosters.includes(roster)) return false;

@@ -41,7 +41,7 @@ function toReportWords(report: Report): ReportWords {
 
 /** `3 critical changes, 2 of them hits for a sanction`. */
 function describeGroup(group: ChangeGroup, singular: string, plural?: string): string {
-  const { severity, standingHits: hits } = group;
+  const { severity, currentHits: hits } = group;
   const count = countNoun(group.count, singular, plural);
   const what =
     severity === 'info' ? `${count} for information` : count.replace(' ', ` ${severityWords[severity].toLowerCase()} `);
@@ -183,7 +183,7 @@ const wordsByKind: Readonly<Record<Exclude<MailKind, 'warning'>, (report: Report
 /**
  * The message that tells one recipient about a written report; the same report and recipient always give the same message. A plain address
  * gets the report as `settings.attach` says. An attachment that would make the message longer than `mail.maxBytes` stays behind;
- * `reduced` is for a mail server that takes less, `bereft` for when the file is gone by then.
+ * `reduced` is for a mail server that takes less, `attachmentMissing` for when the file is gone by then.
  */
 export function buildReportMessage(
   report: Report,
@@ -213,7 +213,7 @@ export function buildReportMessage(
     attachments: chosen.attachments,
     ...(isAttached && {
       reduced: toBody(toLines(chosen.leftBehind, namesNobody)),
-      bereft: toBody(toLines(chosen.gone, namesNobody)),
+      attachmentMissing: toBody(toLines(chosen.gone, namesNobody)),
     }),
   };
 }

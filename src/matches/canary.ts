@@ -16,7 +16,7 @@ export const canarySchema = z.strictObject({
 export type Canary = z.infer<typeof canarySchema>;
 
 /** What a canary's answer says about the service: null when it is as expected, else what came instead, in words. */
-export function judgeCanary(canary: Canary, answer: MatchSet): string | null {
+export function assessCanary(canary: Canary, answer: MatchSet): string | null {
   const hits = answer.matches.filter((match) => match.isHit);
   if (canary.expect === 'none') return hits.length === 0 ? null : `${hits.length} hits for a name that is on no list`;
   if (hits.length === 0) return `no hit among ${answer.total} results for a listed party`;

@@ -6,28 +6,28 @@ const halfBits = 20n;
 const halfMask = (1n << halfBits) - 1n;
 const rounds = [0, 1, 2, 3] as const;
 const codeLength = 8;
-const stampLength = 10;
+const seenVersionLength = 10;
 
 /** An item as a working list names it: which one, and in which state it was seen. */
-interface ItemMark {
+interface ItemCode {
   itemId: number;
-  stamp: string;
+  seenVersion: string;
 }
 
 /** `N` before the mark of one item, `B` before that of a row that names many, `D` before that of a discrepancy. */
-type MarkLetter = 'N' | 'B' | 'D';
+type ItemCodeLetter = 'N' | 'B' | 'D';
 
 /**
  * The cell by which a row of a working list is known again: the letter, 8 characters for the item, 10 for what was seen, one that tells slips of the
  * pen. Nothing in it can be read or guessed without the organisation's key, and no spreadsheet takes it for a number or a date.
  */
-export function toItemMark({ itemId, stamp }: ItemMark, key: Buffer, letter: MarkLetter = 'N'): string {
-  const body = `${toText(encipher(BigInt(itemId), key, rounds), codeLength)}${stamp}`;
+export function toItemCode({ itemId, seenVersion }: ItemCode, key: Buffer, letter: ItemCodeLetter = 'N'): string {
+  const body = `${toText(encipher(BigInt(itemId), key, rounds), codeLength)}${seenVersion}`;
   return `${letter}${body.slice(0, codeLength)}-${body.slice(codeLength)}-${toCheckCharacter(body)}`;
 }
 
 /** Reads such a cell back, however it is spaced and cased; null where it is none, or has a slip in it. */
-export function parseItemMark(cell: string, key: Buffer, letter: MarkLetter = 'N'): ItemMark | null {
+export function parseItemCode(cell: string, key: Buffer, letter: ItemCodeLetter = 'N'): ItemCode | null {
   const text = cell
     .normalize('NFKC')
     .toUpperCase()
@@ -38,15 +38,18 @@ export function parseItemMark(cell: string, key: Buffer, letter: MarkLetter = 'N
   const body = text.slice(1, -1);
   if (toCheckCharacter(body) !== text.at(-1)) return null;
   const itemId = encipher(fromText(body.slice(0, codeLength)), key, rounds.toReversed());
-  return itemId > BigInt(Number.MAX_SAFE_INTEGER) ? null : { itemId: Number(itemId), stamp: body.slice(codeLength) };
+  return itemId > BigInt(Number.MAX_SAFE_INTEGER)
+    ? null
+    : { itemId: Number(itemId), seenVersion: body.slice(codeLength) };
 }
 
 /** The stamp of what is as its last event left it. */
-export const toEventStamp = (eventId: number, key: Buffer): string =>
-  toStamp(createHmac('sha256', key).update(`event ${eventId}`).digest('hex'));
+export const toEventSeenVersion = (eventId: number, key: Buffer): string =>
+  toSeenVersion(createHmac('sha256', key).update(`event ${eventId}`).digest('hex'));
 
 /** The 50 leading bits of a digest (hex) as a stamp. */
-export const toStamp = (digest: string): string => toText(BigInt(`0x${digest.slice(0, 13)}`) >> 2n, stampLength);
+export const toSeenVersion = (digest: string): string =>
+  toText(BigInt(`0x${digest.slice(0, 13)}`) >> 2n, seenVersionLength);
 
 // A Feistel network over 40 bits (Luby and Rackoff, 1988): as secret as its rounds, and undone by the same rounds backwards.
 function encipher(value: bigint, key: Buffer, order: readonly number[]): bigint {

@@ -47,7 +47,7 @@ export function toMatchSet(answer: AmlSearchResult): MatchSet {
 const toText = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\ufffd');
 
 /** The match set as it has to be judged where lists are known to be cut at `cap` without a word: one of just that length may be cut. */
-export function treatAsCut(matchSet: MatchSet, cap: number | null): MatchSet {
+export function treatAsTruncated(matchSet: MatchSet, cap: number | null): MatchSet {
   return matchSet.total === cap && !matchSet.truncated ? { ...matchSet, truncated: true } : matchSet;
 }
 

@@ -74,7 +74,7 @@ export function projectItems(party: ReviewedParty, now: Date): readonly ItemStep
       const isBelow = item.listed.isHit && !match.isHit && !needsReview(match);
       return isBelow
         ? toAbsent(item, toAbsence(party, item, 'below_threshold'), now, match.id)
-        : judgePair(item, match, party, now);
+        : assessPair(item, match, party, now);
     }),
     ...present.missing.flatMap((item) =>
       toAbsent(item, isCurrent ? toAbsence(party, item, 'not_returned') : 'customer_changed', now),
@@ -100,7 +100,7 @@ function toAbsent(item: ReviewItem, absence: Absence, now: Date, id = item.liste
   return [{ kind: 'absent', item, listed: { ...item.listed, id }, absence: kept, hasRunOut }];
 }
 
-function judgePair(item: ReviewItem, match: Match, { customer }: ReviewedParty, now: Date): readonly ItemStep[] {
+function assessPair(item: ReviewItem, match: Match, { customer }: ReviewedParty, now: Date): readonly ItemStep[] {
   const { state, disposition, absence } = item;
   const wasAbsent = absence !== null || state === 'gone';
   if (disposition?.verdict === 'no_longer_matched') return [{ kind: 'reopened', item, match, reasons: ['returned'] }];
@@ -239,7 +239,7 @@ const read: Readonly<Record<SeenField, (facts: SeenFacts) => string>> = {
 };
 
 /** What stands about an item. */
-export interface StandingDecision {
+export interface CurrentDecision {
   dispositionId: number;
   verdict: DispositionVerdict;
   /** False for a proposal that nobody has confirmed yet. */
@@ -270,15 +270,15 @@ const releasing: ReadonlySet<DispositionVerdict> = new Set(['false_positive', 'n
  * match is decided, also in place of a proposal. Where two people are needed to release, one person's words, however often, are a proposal,
  * and only another person who says the same about the same confirms it. `inconclusive` releases nothing, so one person is enough.
  */
-export function judgeDecision(
-  standing: StandingDecision | null,
+export function classifyDecision(
+  current: CurrentDecision | null,
   { verdict, reviewer, needsSecondPerson }: SaidDecision,
 ): DecisionStep {
   const needsTwo = needsSecondPerson && releasing.has(verdict);
-  if (standing?.isAboutTheSame === true && standing.verdict === verdict) {
-    const isOwn = standing.reviewers.includes(reviewer);
-    if (!standing.isFinal && !isOwn) return { kind: 'confirmed', proposalId: standing.dispositionId };
-    if (needsTwo || (standing.isFinal && isOwn)) return { kind: 'same_already' };
+  if (current?.isAboutTheSame === true && current.verdict === verdict) {
+    const isOwn = current.reviewers.includes(reviewer);
+    if (!current.isFinal && !isOwn) return { kind: 'confirmed', proposalId: current.dispositionId };
+    if (needsTwo || (current.isFinal && isOwn)) return { kind: 'same_already' };
   }
   return { kind: needsTwo ? 'proposed' : 'decided' };
 }

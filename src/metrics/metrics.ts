@@ -195,13 +195,13 @@ function listRun(run: MetricFacts['runs'][number]): readonly Sample[] {
 
 function listRoster({ roster, groups }: MetricFacts['rosters'][number]): readonly Sample[] {
   const states = new Map<string, number>();
-  const standings = new Map<string, Sample>();
+  const statuses = new Map<string, Sample>();
   const oldest = new Map<string, Sample>();
-  for (const { tier, standing, state, failedBecause, customers, oldestScreenedAt } of groups) {
+  for (const { tier, status, state, failedBecause, customers, oldestScreenedAt } of groups) {
     states.set(state, (states.get(state) ?? 0) + customers);
-    const key = `${tier} ${standing}`;
-    const before = standings.get(key)?.[2] ?? 0;
-    standings.set(key, ['coverage_customers', { roster, tier, standing }, before + customers]);
+    const key = `${tier} ${status}`;
+    const before = statuses.get(key)?.[2] ?? 0;
+    statuses.set(key, ['coverage_customers', { roster, tier, standing: status }, before + customers]);
     if (oldestScreenedAt === null) continue;
     // Whose searches fail though others are answered are no sign that nights are missing.
     const searches = failedBecause === null ? 'answered' : 'failing';
@@ -211,7 +211,7 @@ function listRoster({ roster, groups }: MetricFacts['rosters'][number]): readonl
   }
   return [
     ...[...states].map(([state, count]): Sample => ['customers', { roster, state }, count]),
-    ...standings.values(),
+    ...statuses.values(),
     ...oldest.values(),
   ];
 }

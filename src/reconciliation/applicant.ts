@@ -54,7 +54,7 @@ const areApart = (one: string, other: string): boolean =>
  */
 export function namesAgree(left: string, right: string): boolean {
   if (toSortedWords(left) === toSortedWords(right)) return true;
-  const [one, other] = [toTelling(left), toTelling(right)];
+  const [one, other] = [toSignificant(left), toSignificant(right)];
   if (one.length === 0 || other.length === 0) return left.trim() === right.trim();
   if (areWrittenTogether(one, other)) return true;
   const [few, many] = one.length <= other.length ? [one, other] : [other, one];
@@ -83,10 +83,10 @@ const toSortedWords = (name: string): string =>
     .join(' ');
 
 /** The words that tell who is meant; where a name has no others, all of them. */
-function toTelling(name: string): readonly NameToken[] {
+function toSignificant(name: string): readonly NameToken[] {
   const tokens = foldName(name);
-  const telling = tokens.filter(({ isFiller }) => !isFiller);
-  return telling.length === 0 ? tokens : telling;
+  const significant = tokens.filter(({ isFiller }) => !isFiller);
+  return significant.length === 0 ? tokens : significant;
 }
 
 /** Whether the same letters are divided into words in other places, whichever word comes first. */

@@ -201,7 +201,7 @@ export function findImbalances(sums: ReconciliationSums): readonly string[] {
   ];
 }
 
-const fewestToJudge = 5;
+const fewestToAssess = 5;
 
 /** Why a way of joining customers and dossiers cannot be right; null where it may be. `largest`: of customers, of dossiers under one reference. */
 export function findJoinProblem(
@@ -210,11 +210,11 @@ export function findJoinProblem(
 ): string | null {
   const { customers, dossiers, withDossier, ambiguousCustomers, withCustomer, notExpected } = sums;
   const expected = customers - notExpected;
-  if (expected >= fewestToJudge && dossiers >= fewestToJudge && withDossier + ambiguousCustomers + withCustomer === 0)
+  if (expected >= fewestToAssess && dossiers >= fewestToAssess && withDossier + ambiguousCustomers + withCustomer === 0)
     return `it joins none of ${customers} customers with any of ${dossiers} dossiers`;
-  if (largest.customers >= fewestToJudge && largest.customers * 2 > customers)
+  if (largest.customers >= fewestToAssess && largest.customers * 2 > customers)
     return `it gives ${largest.customers} of ${customers} customers the same reference`;
-  if (largest.dossiers >= fewestToJudge && largest.dossiers * 2 > dossiers)
+  if (largest.dossiers >= fewestToAssess && largest.dossiers * 2 > dossiers)
     return `it gives ${largest.dossiers} of ${dossiers} dossiers to one customer`;
   return null;
 }
@@ -249,7 +249,7 @@ export interface ListedDiscrepancy {
 export const mostAcceptedDays = 180;
 
 /** What stands of one kind and severity. */
-export interface StandingDiscrepancies {
+export interface CurrentDiscrepancies {
   kind: DiscrepancyKind;
   severity: DiscrepancySeverity;
   open: number;
@@ -266,7 +266,7 @@ export interface ReconciliationFacts {
   sweptAt: Date;
   unprovenBecause: string | null;
   sums: ReconciliationSums;
-  standing: readonly StandingDiscrepancies[];
+  current: readonly CurrentDiscrepancies[];
   /**
    * Of customers without a dossier: how many invitations have which status, and how many customers are not invited because of what. For
    * reviewers alone; null where the roster invites nobody.

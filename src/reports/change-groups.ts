@@ -1,58 +1,58 @@
 import { type Severity, severities } from '../vocabulary.js';
 import type { MatchChangeFacts } from './list-facts.js';
 import type {
-  CountedFlood,
-  CutChanges,
-  CutMatches,
-  FloodCounts,
+  ClusterCounts,
+  CountedCluster,
   KindLikeness,
   PartyLikeness,
   SeverityCount,
+  TruncatedChanges,
+  TruncatedMatches,
 } from './run-facts.js';
 import { compareText } from './text.js';
 
 /** Changes of one severity that are one event: one listed party, or one kind of change, that touched many customers. */
-interface FoundFlood extends FloodCounts {
+interface FoundCluster extends ClusterCounts {
   by: 'listed_party' | 'kind_of_change';
   /** What its changes have in common, as `toPartyKey` or `toKindKey` gives it. */
   key: string;
 }
 
 /** The same with what the files call it: `G1`. */
-export interface Flood extends FoundFlood {
+export interface ChangeCluster extends FoundCluster {
   name: string;
 }
 
 /** From so many customers on a reader learns nothing more from one line each. */
-export const floodFrom = 20;
+export const clusterFrom = 20;
 
 /** How many of its customers a flood names. */
-export const floodExamples = 3;
+export const clusterExamples = 3;
 
 /**
- * What of these changes of one severity touched at least `floodFrom` customers in the same way: first by listed party and kind, then by kind
+ * What of these changes of one severity touched at least `clusterFrom` customers in the same way: first by listed party and kind, then by kind
  * and fields. Hits of sanctions always stand alone, and so does a new hit unless it is the same listed party for all.
  */
-export function findFloods(changes: readonly MatchChangeFacts[], severity: Severity): readonly FoundFlood[] {
+export function findClusters(changes: readonly MatchChangeFacts[], severity: Severity): readonly FoundCluster[] {
   const byParty = gather(changes, 'listed_party', severity);
   const byKind = gather(byParty.rest, 'kind_of_change', severity);
-  return [...byParty.floods, ...byKind.floods];
+  return [...byParty.clusters, ...byKind.clusters];
 }
 
 /** Floods of one severity with their names, the biggest first; `firstNumber` is in the name of the first. */
-export const nameFloods = (found: readonly FoundFlood[], firstNumber: number): readonly Flood[] =>
+export const nameClusters = (found: readonly FoundCluster[], firstNumber: number): readonly ChangeCluster[] =>
   [...found]
     .sort(
       (left, right) =>
         right.customers - left.customers || compareText(left.key, right.key) || compareText(left.by, right.by),
     )
-    .map((flood, index) => ({ ...flood, name: `G${firstNumber + index}` }));
+    .map((cluster, index) => ({ ...cluster, name: `G${firstNumber + index}` }));
 
 /** Tells which flood a change belongs to; undefined for one that stands alone. */
-export function findFloodOf(floods: readonly Flood[]): (change: MatchChangeFacts) => string | undefined {
-  const names = new Map(floods.map(({ by, severity, key, name }) => [`${by} ${severity} ${key}`, name]));
+export function findClusterOf(clusters: readonly ChangeCluster[]): (change: MatchChangeFacts) => string | undefined {
+  const names = new Map(clusters.map(({ by, severity, key, name }) => [`${by} ${severity} ${key}`, name]));
   return (change) => {
-    const find = (by: FoundFlood['by']): string | undefined => {
+    const find = (by: FoundCluster['by']): string | undefined => {
       const key = toKey[by](change);
       return key === null ? undefined : names.get(`${by} ${change.severity} ${key}`);
     };
@@ -62,9 +62,9 @@ export function findFloodOf(floods: readonly Flood[]): (change: MatchChangeFacts
 
 function gather(
   changes: readonly MatchChangeFacts[],
-  by: FoundFlood['by'],
+  by: FoundCluster['by'],
   severity: Severity,
-): { floods: readonly FoundFlood[]; rest: readonly MatchChangeFacts[] } {
+): { clusters: readonly FoundCluster[]; rest: readonly MatchChangeFacts[] } {
   const byKey = new Map<string, MatchChangeFacts[]>();
   for (const change of changes) {
     const key = toKey[by](change);
@@ -73,18 +73,18 @@ function gather(
     if (members) members.push(change);
     else byKey.set(key, [change]);
   }
-  const floods = [...byKey].flatMap(([key, members]): FoundFlood[] => {
+  const clusters = [...byKey].flatMap(([key, members]): FoundCluster[] => {
     const customers = new Set(members.map(({ party }) => party.reference)).size;
-    if (customers < floodFrom) return [];
-    const readExamples = async () => members.slice(0, floodExamples);
+    if (customers < clusterFrom) return [];
+    const readExamples = async () => members.slice(0, clusterExamples);
     return [{ by, severity, key, customers, changes: members.length, readExamples }];
   });
-  const found = new Set(floods.map(({ key }) => key));
-  return { floods, rest: changes.filter((change) => !found.has(toKey[by](change) ?? '')) };
+  const found = new Set(clusters.map(({ key }) => key));
+  return { clusters, rest: changes.filter((change) => !found.has(toKey[by](change) ?? '')) };
 }
 
 /** The same with the key by which its changes are known. */
-function toFoundFlood(counted: CountedFlood): FoundFlood {
+function toFoundCluster(counted: CountedCluster): FoundCluster {
   const { by, severity, customers, changes, readExamples } = counted;
   const key = counted.by === 'listed_party' ? toPartyKey(counted.of) : toKindKey(counted.of);
   return { by, severity, key, customers, changes, readExamples };
@@ -95,7 +95,7 @@ const toPartyKey = ({ kind, cause, id, name }: PartyLikeness): string => JSON.st
 const toKindKey = ({ kind, cause, rule, fields, wasHit, isHit }: KindLikeness): string =>
   JSON.stringify([kind, cause, rule, fields, wasHit, isHit]);
 
-const toKey: Readonly<Record<FoundFlood['by'], (change: MatchChangeFacts) => string | null>> = {
+const toKey: Readonly<Record<FoundCluster['by'], (change: MatchChangeFacts) => string | null>> = {
   listed_party: (change) => {
     const match = change.after ?? change.before;
     return change.isSanctionHit || match === null ? null : toPartyKey({ ...change, id: match.id, name: match.name });
@@ -118,45 +118,48 @@ export interface ChangeGroup extends SeverityCount {
   /** How many stand one by one, held or not. */
   singleCount: number;
   /** Those that are told in one line for many, the biggest first. */
-  floods: readonly Flood[];
+  clusters: readonly ChangeCluster[];
 }
 
 /** The changes by severity, each with the name of its flood; only severities that occur, most severe first. What is cut names floods as it is read. */
 export function groupChanges(
   held: readonly MatchChangeFacts[],
-  cut: CutChanges | null,
-): { groups: readonly ChangeGroup[]; cut: CutChanges | null } {
+  cut: TruncatedChanges | null,
+): { groups: readonly ChangeGroup[]; cut: TruncatedChanges | null } {
   const bySeverity = severities.map((severity) => ({ severity, members: chooseSeverity(held, severity) }));
-  const found = cut?.floods.map(toFoundFlood) ?? null;
-  const floods: Flood[] = [];
+  const found = cut?.clusters.map(toFoundCluster) ?? null;
+  const clusters: ChangeCluster[] = [];
   for (const { severity, members } of bySeverity) {
-    const own = found?.filter((flood) => flood.severity === severity) ?? findFloods(members, severity);
-    floods.push(...nameFloods(own, floods.length + 1));
+    const own = found?.filter((cluster) => cluster.severity === severity) ?? findClusters(members, severity);
+    clusters.push(...nameClusters(own, clusters.length + 1));
   }
-  const findFlood = findFloodOf(floods);
-  const tell = (change: MatchChangeFacts): MatchChangeFacts => ({ ...change, flood: findFlood(change) });
+  const findCluster = findClusterOf(clusters);
+  const nameClusterOf = (change: MatchChangeFacts): MatchChangeFacts => ({ ...change, cluster: findCluster(change) });
   const groups = bySeverity.flatMap(({ severity, members }): ChangeGroup[] => {
-    const told = members.map(tell);
-    const own = floods.filter((flood) => flood.severity === severity);
+    const named = members.map(nameClusterOf);
+    const own = clusters.filter((cluster) => cluster.severity === severity);
     const grouped = own.reduce((sum, { changes }) => sum + changes, 0);
-    const single = told.filter(({ flood }) => flood === undefined);
-    return toGroup({ severity, changes: told, single, floods: own }, grouped, cut);
+    const single = named.filter(({ cluster }) => cluster === undefined);
+    return toGroup({ severity, changes: named, single, clusters: own }, grouped, cut);
   });
-  return { groups, cut: cut && { ...cut, ...mapReads(cut, tell) } };
+  return { groups, cut: cut && { ...cut, ...mapReads(cut, nameClusterOf) } };
 }
 
 /** The matches of first screenings by severity; nothing of a first screening is told in one line for many. */
-export const groupBaseline = (held: readonly MatchChangeFacts[], cut: CutMatches | null): readonly ChangeGroup[] =>
+export const groupBaseline = (
+  held: readonly MatchChangeFacts[],
+  cut: TruncatedMatches | null,
+): readonly ChangeGroup[] =>
   severities.flatMap((severity) => {
     const members = chooseSeverity(held, severity);
-    return toGroup({ severity, changes: members, single: members, floods: [] }, 0, cut);
+    return toGroup({ severity, changes: members, single: members, clusters: [] }, 0, cut);
   });
 
 /** What is cut, each line put through `map` as it is read. */
 export function mapReads(
-  cut: CutMatches,
+  cut: TruncatedMatches,
   map: (change: MatchChangeFacts) => MatchChangeFacts,
-): Pick<CutMatches, 'read' | 'readOf' | 'readSanctionHits'> {
+): Pick<TruncatedMatches, 'read' | 'readOf' | 'readSanctionHits'> {
   const mapBatches = async function* (batches: AsyncIterable<readonly MatchChangeFacts[]>) {
     for await (const batch of batches) yield batch.map(map);
   };
@@ -171,14 +174,14 @@ export function mapReads(
 export function countHeld(held: readonly MatchChangeFacts[], severity: Severity): SeverityCount {
   const members = held.filter((change) => change.severity === severity);
   const hits = members.filter(({ isSanctionHit }) => isSanctionHit);
-  const standingHits = hits.filter(({ after }) => after?.isHit === true).length;
-  return { count: members.length, sanctionHits: hits.length, standingHits };
+  const currentHits = hits.filter(({ after }) => after?.isHit === true).length;
+  return { count: members.length, sanctionHits: hits.length, currentHits };
 }
 
 function toGroup(
-  group: Pick<ChangeGroup, 'severity' | 'changes' | 'single' | 'floods'>,
+  group: Pick<ChangeGroup, 'severity' | 'changes' | 'single' | 'clusters'>,
   grouped: number,
-  cut: CutMatches | null,
+  cut: TruncatedMatches | null,
 ): ChangeGroup[] {
   const counts = cut?.bySeverity[group.severity] ?? countHeld(group.changes, group.severity);
   return counts.count === 0 ? [] : [{ ...group, ...counts, singleCount: counts.count - grouped }];

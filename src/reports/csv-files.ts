@@ -46,7 +46,7 @@ export const changeColumns: readonly Column<ChangeLine>[] = [
   { header: 'what', cell: describeLine },
   { header: 'kind', cell: (line) => (line.change ?? line.dossier).kind },
   { header: 'cause', cell: (line) => line.change?.cause ?? null },
-  { header: 'group', cell: (line) => line.change?.flood ?? null },
+  { header: 'group', cell: (line) => line.change?.cluster ?? null },
   ...partyColumns<ChangeLine>((line) => line.change?.party ?? null),
   { header: 'fields', cell: (line) => (line.change ?? line.dossier).fields.join('; ') },
   ...matchColumns('before', (line) => line.change?.before ?? null),

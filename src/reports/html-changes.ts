@@ -5,7 +5,7 @@ import type { MatchField } from '../vocabulary.js';
 import type { ChangeGroup } from './change-groups.js';
 import {
   type Markup,
-  nothing,
+  noMarkup,
   section,
   showCountries,
   showKeys,
@@ -23,7 +23,7 @@ import {
 import type { DetailLookup, MatchChangeFacts, PartyFacts } from './list-facts.js';
 import { describeReason } from './reasons.js';
 import type { Report } from './report.js';
-import type { CutMatches } from './run-facts.js';
+import type { TruncatedMatches } from './run-facts.js';
 import { countNoun, escapeXml, formatCount, toVisibleText } from './text.js';
 import {
   adjustmentWords,
@@ -100,7 +100,7 @@ export function showChangeCard(
 <caption class="unseen">Customer and listed party compared</caption>
 <thead><tr><td></td>${cardColumns.map(({ title }) => html`<th scope="col">${title}</th>`)}</tr></thead>
 <tbody>
-${formerParty === null ? nothing : showCustomer('Customer before', formerParty, party, null)}${showCustomer(formerParty === null ? 'Customer' : 'Customer now', party, formerParty, change.corroboration)}${before === null ? nothing : showListed('before', before, after, change)}${showListed('now', after, before, change)}</tbody>
+${formerParty === null ? noMarkup : showCustomer('Customer before', formerParty, party, null)}${showCustomer(formerParty === null ? 'Customer' : 'Customer now', party, formerParty, change.corroboration)}${before === null ? noMarkup : showListed('before', before, after, change)}${showListed('now', after, before, change)}</tbody>
 </table>
 ${showItem(change, now, code)}<p class="why">Why: ${showText([describeRule(change), ...change.adjustments.map((each) => adjustmentWords[each])].join(', '))}; ${causeWords[change.cause]}. Match <code>${showText(change.matchId)}</code>, found by run <code>${change.runId}</code></p>${details.map(showDetail)}
 </article>`;
@@ -108,12 +108,12 @@ ${showItem(change, now, code)}<p class="why">Why: ${showText([describeRule(chang
 
 /** How the item stood when the run closed, what was said about it last, and what about the match that it seems to replace. */
 function showItem({ item }: MatchChangeFacts, now: Date, code: string | null): Markup {
-  if (item === null) return nothing;
+  if (item === null) return noMarkup;
   const said = [
     ...item.said.map(describeSaid),
     ...(item.replaced === null ? [] : [`Before: ${describeReplaced(item.replaced)}`]),
   ];
-  return html`<p class="item">${showText(describeItem(item, now))}${code === null ? nothing : html`, ${showAlertCode(code)}`}.${said.map((words) => html`<br><span class="muted">${showText(words)}</span>`)}</p>
+  return html`<p class="item">${showText(describeItem(item, now))}${code === null ? noMarkup : html`, ${showAlertCode(code)}`}.${said.map((words) => html`<br><span class="muted">${showText(words)}</span>`)}</p>
 `;
 }
 
@@ -125,15 +125,15 @@ function showCustomer(
 ): Markup {
   return html`<tr><th scope="row">${title}</th>${cardColumns.map((column) => {
     const isChanged = other !== null && String(column.customer(party)) !== String(column.customer(other));
-    return html`<td data-label="${column.title}"${isChanged ? html` class="marked"` : nothing}>${column.customer(party)}${showAgreement(column, agreements)}</td>`;
+    return html`<td data-label="${column.title}"${isChanged ? html` class="marked"` : noMarkup}>${column.customer(party)}${showAgreement(column, agreements)}</td>`;
   })}</tr>
 `;
 }
 
 function showAgreement({ corroborates }: Column, agreements: Corroboration | null): Markup {
-  if (corroborates === undefined || agreements === null) return nothing;
+  if (corroborates === undefined || agreements === null) return noMarkup;
   const agreement = agreements[corroborates];
-  if (agreement === 'unknown') return nothing;
+  if (agreement === 'unknown') return noMarkup;
   return html` <span class="agreement ${agreement}">${agreementWords[agreement]}</span>`;
 }
 
@@ -150,7 +150,7 @@ function showListed(
   }
   return html`<tr>${title}${cardColumns.map(({ title: label, field, listed }) =>
     fields.includes(field)
-      ? html`<td data-label="${label}" class="marked ${when}">${listed(match, other)}${when === 'now' ? html` <span class="unseen">changed</span>` : nothing}</td>`
+      ? html`<td data-label="${label}" class="marked ${when}">${listed(match, other)}${when === 'now' ? html` <span class="unseen">changed</span>` : noMarkup}</td>`
       : html`<td data-label="${label}">${listed(match, other)}</td>`,
   )}</tr>
 `;
@@ -189,7 +189,7 @@ export async function chooseShown({ changes, baseline, cut }: Report): Promise<r
 async function chooseLines(
   section: ShownGroup['section'],
   group: ChangeGroup,
-  cut: CutMatches | null,
+  cut: TruncatedMatches | null,
 ): Promise<ShownGroup> {
   const { severity, single, singleCount, sanctionHits, changes } = group;
   const wanted = Math.min(shownLines, singleCount);
@@ -213,7 +213,7 @@ async function readFirst(
   const found: MatchChangeFacts[] = [];
   if (wanted === 0) return found;
   for await (const batch of batches) {
-    found.push(...batch.filter(({ flood }) => flood === undefined));
+    found.push(...batch.filter(({ cluster }) => cluster === undefined));
     if (found.length >= wanted) break;
   }
   return found.slice(0, wanted);
@@ -353,11 +353,11 @@ const lineColumns = (findCode: FindCode): readonly TableColumn<MatchChangeFacts>
   {
     title: 'What',
     cell: (change) =>
-      html`${describeChange(change)}${change.cause === 'service_data' ? nothing : html` <small>${causeWords[change.cause]}</small>`}`,
+      html`${describeChange(change)}${change.cause === 'service_data' ? noMarkup : html` <small>${causeWords[change.cause]}</small>`}`,
   },
   { title: 'Listed party', cell: showListedNow },
   { title: 'Before and now', cell: showDifferences },
-  { title: 'Alert', cell: (change) => showStanding(change, findCode(change)) },
+  { title: 'Alert', cell: (change) => showStatus(change, findCode(change)) },
 ];
 
 /** Changes one line each, all of them. */
@@ -370,7 +370,7 @@ export function showChangeList(changes: readonly MatchChangeFacts[], findCode: F
 
 function showListedNow(change: MatchChangeFacts): Markup {
   const match = change.after ?? change.before;
-  return match === null ? nothing : html`${showText(match.name)} <small>${match.score}</small>`;
+  return match === null ? noMarkup : html`${showText(match.name)} <small>${match.score}</small>`;
 }
 
 function showDifferences({ before, after, fields, party, formerParty }: MatchChangeFacts): Markup {
@@ -410,24 +410,24 @@ const showBecame = (title: string, before: Markup, now: Markup): Markup =>
   html`<span class="muted">${title}</span> ${before} <span aria-label="became">→</span> <strong>${now}</strong>`;
 
 /** How the alert stood when the run closed, in a few words, and its code where it waits. */
-function showStanding({ item }: Pick<MatchChangeFacts, 'item'>, code: string | null): Markup {
+function showStatus({ item }: Pick<MatchChangeFacts, 'item'>, code: string | null): Markup {
   const words = item === null ? '' : describeBriefly(item);
   if (code === null) return html`${showText(words)}`;
-  return html`${showAlertCode(code)}${words === '' ? nothing : html` <small>${showText(words)}</small>`}`;
+  return html`${showAlertCode(code)}${words === '' ? noMarkup : html` <small>${showText(words)}</small>`}`;
 }
 
 const baselineColumns = (findCode: FindCode): readonly TableColumn<MatchChangeFacts>[] => [
   { title: 'Customer', cell: showCustomerName },
   { title: 'Listed party', cell: showListedName },
-  { title: 'Listed for', cell: ({ after }) => (after === null ? nothing : showTopics(after, null)) },
-  { title: 'Score', cell: ({ after }) => (after === null ? nothing : `${after.score}${after.isHit ? ', hit' : ''}`) },
-  { title: 'Alert', cell: (change) => showStanding(change, findCode(change)) },
+  { title: 'Listed for', cell: ({ after }) => (after === null ? noMarkup : showTopics(after, null)) },
+  { title: 'Score', cell: ({ after }) => (after === null ? noMarkup : `${after.score}${after.isHit ? ', hit' : ''}`) },
+  { title: 'Alert', cell: (change) => showStatus(change, findCode(change)) },
 ];
 
 /** Matches of customers screened for the first time, listed by severity, apart from what is new; left out when there are none. */
 export function showBaseline(report: Report, shown: readonly ShownGroup[]): Markup {
   const { baseline } = report;
-  if (baseline.length === 0) return nothing;
+  if (baseline.length === 0) return noMarkup;
   const total = baseline.reduce((sum, group) => sum + group.count, 0);
   return section(
     'baseline',
@@ -447,7 +447,7 @@ function showGroup(shown: ShownGroup, findCode: FindCode): Markup {
   return html`
 <section class="severity ${severity}" aria-label="First screenings, ${severityWords[severity]}">
 <h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(count, 'match', 'matches')}</span></h3>
-${shown.first.length === 0 ? nothing : showTable(caption, baselineColumns(findCode), shown.first, null, { name: 'lines' })}
+${shown.first.length === 0 ? noMarkup : showTable(caption, baselineColumns(findCode), shown.first, null, { name: 'lines' })}
 ${furtherHitsPlace(shown)}
 </section>`;
 }
@@ -458,6 +458,6 @@ function showCustomerName({ party }: MatchChangeFacts): Markup {
 }
 
 function showListedName({ after }: MatchChangeFacts): Markup {
-  if (after === null) return nothing;
+  if (after === null) return noMarkup;
   return html`${showText(after.name)} <small>born ${showTexts(after.birthDates)}, ${showCountries(after.countries)}</small>`;
 }

@@ -1,16 +1,16 @@
 import { html } from 'hono/html';
 import {
+  type CurrentDiscrepancies,
   type DiscrepancyFacts,
   discrepancyFacts,
   type ReconciliationFacts,
-  type StandingDiscrepancies,
 } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts } from '../roster/doubts.js';
 import { listFacts, listReferences } from './discrepancy-list.js';
 import {
   type Markup,
-  nothing,
+  noMarkup,
   section,
   showNone,
   showParty,
@@ -49,7 +49,7 @@ const rejectColumns: readonly TableColumn<RejectedRow>[] = [
 /** Customers in scope without a valid screening, with the reason and the last time they had one. */
 export function showNotScreened(report: Report): Markup {
   const { notScreened } = report;
-  if (notScreened === null) return nothing;
+  if (notScreened === null) return noMarkup;
   const count = report.cut.notScreened?.lines ?? notScreened.length;
   const body =
     notScreened.length === 0
@@ -67,7 +67,7 @@ export function showNotScreened(report: Report): Markup {
 /** Roster rows that were not accepted, with what is wrong with them. */
 export function showRejects(report: Report): Markup {
   const { rejects } = report;
-  if (rejects === null) return nothing;
+  if (rejects === null) return noMarkup;
   const body =
     rejects.length === 0
       ? html`<p class="quiet">No roster row was rejected.</p>`
@@ -86,7 +86,7 @@ const doubtColumns: readonly TableColumn<ColumnDoubts>[] = [
 /** Values of accepted rows that cannot be read for certain. */
 function showDoubts(report: Report): Markup {
   const columns = listOwnDoubts(report);
-  if (columns.length === 0) return nothing;
+  if (columns.length === 0) return noMarkup;
   const table = showTable(
     'Values that count as unknown: they agree with nothing, contradict nothing and lower no severity',
     doubtColumns,
@@ -115,7 +115,7 @@ function showLine(row: RejectedRow): Markup | string {
 function showFault(row: RejectedRow): Markup {
   if (row.column === null) return showNone();
   const value = Object.hasOwn(row.fields, row.column) ? row.fields[row.column] : undefined;
-  const content = value === undefined ? nothing : value === '' ? html` is empty` : html`: ${showText(value)}`;
+  const content = value === undefined ? noMarkup : value === '' ? html` is empty` : html`: ${showText(value)}`;
   return html`<code>${showText(row.column)}</code>${content}`;
 }
 
@@ -129,7 +129,7 @@ const alertColumns: readonly TableColumn<HeldAlertFacts>[] = [
 
 /** What of the run is held: why, the states meanwhile, and what was opened all the same. Nothing for a run that counts. */
 export function showHeld({ held, run }: Report): Markup {
-  if (held.length === 0) return nothing;
+  if (held.length === 0) return noMarkup;
   return section('held', 'Held', html`${held.map((one) => showOne(one, run.runId))}`);
 }
 
@@ -155,12 +155,12 @@ ${
 `
 }${
   known.length === 0
-    ? nothing
+    ? noMarkup
     : html`<p>States of the roster's customers when it was held, each by its last answer that counts and its alerts: ${known.join(', ')}.</p>
 `
 }${
   openedAlerts === 0
-    ? nothing
+    ? noMarkup
     : showTable(
         `${countNoun(openedAlerts, 'alert')} new or worse by these answers: provisional, and waiting all the same`,
         alertColumns,
@@ -179,7 +179,7 @@ const eventWords: Readonly<Record<DiscrepancyFacts['event'], string>> = {
   resolved: 'resolved',
 };
 
-const standingColumns: readonly TableColumn<StandingDiscrepancies>[] = [
+const discrepancyColumns: readonly TableColumn<CurrentDiscrepancies>[] = [
   {
     title: 'Discrepancy',
     cell: ({ kind }) => html`${discrepancyFacts[kind].title}<br><small>${discrepancyFacts[kind].next}</small>`,
@@ -197,7 +197,7 @@ const newsColumns: readonly TableColumn<DiscrepancyFacts>[] = [
   {
     title: 'Now',
     cell: ({ event, openedAt }) =>
-      html`${eventWords[event]}${event === 'opened' ? nothing : html`<br><small>since ${formatDay(openedAt)}</small>`}`,
+      html`${eventWords[event]}${event === 'opened' ? noMarkup : html`<br><small>since ${formatDay(openedAt)}</small>`}`,
   },
   { title: 'Customer', cell: ({ facts }) => showReferences(facts) },
   { title: 'Dossier', cell: ({ facts }) => showDossier(facts) },
@@ -206,29 +206,29 @@ const newsColumns: readonly TableColumn<DiscrepancyFacts>[] = [
 
 /** Roster, screenings and dossiers against each other: the sums, what stands by age, and what is new. */
 export function showReconciliations({ reconciliations }: Report): Markup {
-  if (reconciliations.length === 0) return nothing;
+  if (reconciliations.length === 0) return noMarkup;
   return section('reconciliation', 'Reconciliation', html`${reconciliations.map(showReconciliation)}`);
 }
 
 function showReconciliation(facts: ReconciliationFacts): Markup {
-  const { roster, sums, standing, news, newsCount, unprovenBecause, sweptAt } = facts;
+  const { roster, sums, current, news, newsCount, unprovenBecause, sweptAt } = facts;
   const unproven =
     unprovenBecause === null
-      ? nothing
+      ? noMarkup
       : html` <strong>Without proof: ${showText(unprovenBecause)}. Missing dossiers are not told, and nothing counts as resolved.</strong>`;
-  const open = standing.reduce((sum, one) => sum + one.open, 0);
+  const open = current.reduce((sum, one) => sum + one.open, 0);
   return html`<p>Roster ${showText(roster)} against the dossiers swept ${showTime(sweptAt)}.${unproven}</p>
 <p>${countNoun(sums.customers, 'customer')} = ${formatCount(sums.withDossier)} with a dossier + ${formatCount(sums.withoutDossier)} without + ${formatCount(sums.notExpected)} not expected to have one + ${formatCount(sums.ambiguousCustomers)} with a shared reference.<br>
-${countNoun(sums.dossiers, 'dossier')} = ${formatCount(sums.withCustomer)} with a customer + ${formatCount(sums.withoutCustomer)} without + ${formatCount(sums.ambiguousDossiers)} with a shared reference + ${formatCount(sums.ofOtherRosters)} of other rosters.${sums.notCompared === 0 ? nothing : html`<br>Birth date and country were not compared for ${countNoun(sums.notCompared, 'customer')} with a dossier: no record of an applicant was fetched (<code>sweep.details</code>).`}</p>
-${standing.length === 0 ? html`<p class="quiet">${unprovenBecause === null ? 'Roster, screenings and dossiers agree.' : 'No discrepancy is known.'}</p>` : showTable(`${countNoun(open, 'open discrepancy', 'open discrepancies')}`, standingColumns, standing, null)}
-${standing.length === 0 ? nothing : html`<p>Each of them stands on the sheet Discrepancies of <code>report.xlsx</code>, where all but critical ones can be accepted until a day.</p>`}
+${countNoun(sums.dossiers, 'dossier')} = ${formatCount(sums.withCustomer)} with a customer + ${formatCount(sums.withoutCustomer)} without + ${formatCount(sums.ambiguousDossiers)} with a shared reference + ${formatCount(sums.ofOtherRosters)} of other rosters.${sums.notCompared === 0 ? noMarkup : html`<br>Birth date and country were not compared for ${countNoun(sums.notCompared, 'customer')} with a dossier: no record of an applicant was fetched (<code>sweep.details</code>).`}</p>
+${current.length === 0 ? html`<p class="quiet">${unprovenBecause === null ? 'Roster, screenings and dossiers agree.' : 'No discrepancy is known.'}</p>` : showTable(`${countNoun(open, 'open discrepancy', 'open discrepancies')}`, discrepancyColumns, current, null)}
+${current.length === 0 ? noMarkup : html`<p>Each of them stands on the sheet Discrepancies of <code>report.xlsx</code>, where all but critical ones can be accepted until a day.</p>`}
 ${showInvitations(facts)}
 ${newsCount === 0 ? html`<p class="quiet">Nothing of it is new.</p>` : showTable(`${countNoun(newsCount, 'change')} since the comparison before`, newsColumns, news, 'report.json', { count: newsCount })}`;
 }
 
 /** What became of invitations, and why others are not invited: this report is for reviewers. */
 function showInvitations({ invitations }: ReconciliationFacts): Markup {
-  if (invitations === null) return nothing;
+  if (invitations === null) return noMarkup;
   const list = (counts: Readonly<Record<string, number>>): string =>
     Object.entries(counts)
       .map(([name, count]) => `${formatCount(count)} ${name.replaceAll('_', ' ')}`)
@@ -241,7 +241,7 @@ function showReferences(facts: DiscrepancyFacts['facts']): Markup {
   if (shown.length === 0) return html`<span class="muted">none</span>`;
   const rest = count - shown.length;
   if (count === 1) return html`${shown.map((one) => showReference(one))}`;
-  return html`${shown.map((one) => html`${showReference(one)}<br>`)}${rest > 0 ? html`<small>and ${formatCount(rest)} more</small>` : nothing}`;
+  return html`${shown.map((one) => html`${showReference(one)}<br>`)}${rest > 0 ? html`<small>and ${formatCount(rest)} more</small>` : noMarkup}`;
 }
 
 const showDossier = ({ dossier }: DiscrepancyFacts['facts']): Markup =>

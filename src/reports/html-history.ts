@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import {
   type Markup,
-  nothing,
+  noMarkup,
   section,
   showNone,
   showReference,
@@ -62,7 +62,7 @@ export const hasTrend = ({ history }: Pick<Report, 'history'>): boolean => histo
 
 /** The last runs of the roster as small charts of one scale each, with their figures in a table; nothing for a roster's first run. */
 export function showTrend(report: Report): Markup {
-  if (!hasTrend(report)) return nothing;
+  if (!hasTrend(report)) return noMarkup;
   const { trend } = report.history;
   const newestFirst = trend.toReversed();
   return section(
@@ -78,7 +78,7 @@ ${showTable('The newest run first; times in UTC', trendColumns, newestFirst, nul
 function showMeasure(measure: Measure, trend: readonly TrendPoint[]): Markup {
   const figures = trend.map(measure.read);
   const known = figures.filter((figure) => figure !== null);
-  if (known.length === 0) return nothing;
+  if (known.length === 0) return noMarkup;
   const now = writeFigure(measure, figures.at(-1) ?? null);
   const [least, most] = [Math.min(...known), Math.max(...known)];
   const range = least === most ? `always ${measure.write(most)}` : `${measure.write(least)} to ${measure.write(most)}`;
@@ -115,13 +115,13 @@ function showBars(bars: readonly Bar[], slots: number, label: string): Markup {
 ${bars.map(({ whole, part }, index) => {
   const x = left + index * slot;
   const kind = index === bars.length - 1 ? 'now' : 'former';
-  return html`${whole === null ? nothing : showBar(x, toHeight(whole), kind)}${part === undefined ? nothing : showBar(x, toHeight(part), 'part')}`;
+  return html`${whole === null ? noMarkup : showBar(x, toHeight(whole), kind)}${part === undefined ? noMarkup : showBar(x, toHeight(part), 'part')}`;
 })}<path class="base" d="M0 ${height + 1}H${slots * slot}"/></svg>`;
 }
 
 const showBar = (x: number, barHeight: number, kind: string): Markup =>
   barHeight === 0
-    ? nothing
+    ? noMarkup
     : html`<rect class="${kind}" x="${x}" y="${height - barHeight}" width="${width}" height="${barHeight}"/>`;
 
 /** Whether the page has something to tell of how the run went. */
@@ -130,14 +130,14 @@ export const hasHealth = ({ calls, canaries }: Pick<Report, 'calls' | 'canaries'
 
 /** How the run went: its calls, what came of them, what they cost, and its control searches; nothing for a run that makes none. */
 export function showHealth(report: Report): Markup {
-  if (!hasHealth(report)) return nothing;
+  if (!hasHealth(report)) return noMarkup;
   return section('health', 'Run health', html`${showCalls(report)}${showCanaries(report)}`);
 }
 
 function showCalls({ calls, history }: Report): Markup {
   const { searches, byOutcome, possiblyBilledTwice } = calls;
   const attempts = byOutcome.reduce((sum, tally) => sum + tally.count, 0);
-  if (searches === null && attempts === 0) return nothing;
+  if (searches === null && attempts === 0) return noMarkup;
   const twice =
     possiblyBilledTwice === 0
       ? 'none'
@@ -145,11 +145,11 @@ function showCalls({ calls, history }: Report): Markup {
   return html`<dl>
 ${
   searches === null
-    ? nothing
+    ? noMarkup
     : html`<dt>Searches</dt><dd>${formatCount(searches)} different ${searches === 1 ? 'request' : 'requests'}, control searches not included</dd>
 `
-}<dt>Attempts</dt><dd>${formatCount(attempts)}${attempts === 0 ? nothing : html`: ${byOutcome.map((tally) => `${formatCount(tally.count)} ${describeReason(tally.code)}`).join(', ')}`}</dd>
-${history.health === null ? nothing : listHealth(history.health)}<dt>Possibly billed twice</dt><dd>${twice}</dd>
+}<dt>Attempts</dt><dd>${formatCount(attempts)}${attempts === 0 ? noMarkup : html`: ${byOutcome.map((tally) => `${formatCount(tally.count)} ${describeReason(tally.code)}`).join(', ')}`}</dd>
+${history.health === null ? noMarkup : listHealth(history.health)}<dt>Possibly billed twice</dt><dd>${twice}</dd>
 </dl>
 `;
 }
@@ -196,7 +196,7 @@ function describeExpected({ expect, topics }: CanaryFacts): Markup | string {
 /** The control searches by round, failed ones included in plain words; their absence is said as well. */
 function showCanaries(report: Report): Markup {
   const { canaries } = report;
-  if (canaries === null) return nothing;
+  if (canaries === null) return noMarkup;
   const body =
     canaries.length === 0
       ? html`<p class="quiet">No canary is configured: nothing shows that the service would have found a listed party.</p>`
@@ -228,7 +228,7 @@ const spanColumns: readonly TableColumn<SpanRun>[] = [
 
 /** The runs of a span, each with what it came to; left out of the report of one run. */
 export function showSpan({ span }: Report): Markup {
-  if (span === null) return nothing;
+  if (span === null) return noMarkup;
   const [changes, baseline] = [sumOf(span.runs, 'changes'), sumOf(span.runs, 'baseline')];
   return section(
     'span',
@@ -267,7 +267,7 @@ const dossierColumns: readonly TableColumn<DossierChangeFacts>[] = [
 /** The sweeps with their proof of completeness, then every dossier that changed. */
 export function showDossiers(report: Report): Markup {
   const { dossiers } = report;
-  if (dossiers === null) return nothing;
+  if (dossiers === null) return noMarkup;
   const { sweeps, changes } = dossiers;
   return section(
     'dossiers',
@@ -281,19 +281,19 @@ function showSweep(sweep: SweepFacts): Markup {
   const proof = sweep.proven
     ? html`The list is proven complete.`
     : html`<strong>Not proven complete: ${showText(sweep.unprovenBecause ?? 'no reason given')}. Nothing is reported as gone.</strong>`;
-  return html`<p>Swept ${showTime(sweep.startedAt)}: ${countNoun(sweep.dossiers, 'dossier')} on ${countNoun(sweep.pages, 'page')}. ${proof}${sweep.isStart ? html` It is the first sweep of this account: what it saw for the first time is the starting point and counts as no change.` : nothing}</p>
+  return html`<p>Swept ${showTime(sweep.startedAt)}: ${countNoun(sweep.dossiers, 'dossier')} on ${countNoun(sweep.pages, 'page')}. ${proof}${sweep.isStart ? html` It is the first sweep of this account: what it saw for the first time is the starting point and counts as no change.` : noMarkup}</p>
 `;
 }
 
 function showDossier(change: DossierChangeFacts): Markup {
   const name = (change.after ?? change.before)?.name ?? null;
-  return html`${name === null ? nothing : html`${showText(name)}<br>`}<code>${showText(change.dossierId)}</code>`;
+  return html`${name === null ? noMarkup : html`${showText(name)}<br>`}<code>${showText(change.dossierId)}</code>`;
 }
 
 function showDossierCustomer(change: DossierChangeFacts): Markup {
   const reference = (change.after ?? change.before)?.reference ?? null;
   if (reference === null) return showNone();
-  return html`${showReference(reference)}${change.customerKnown ? nothing : html`<br><small>not on the roster</small>`}`;
+  return html`${showReference(reference)}${change.customerKnown ? noMarkup : html`<br><small>not on the roster</small>`}`;
 }
 
 function showDifferences({ before, after, fields }: DossierChangeFacts): Markup {

@@ -9,7 +9,7 @@ import { describeTopic } from './words.js';
 export type Markup = ReturnType<typeof html>;
 
 /** Nothing at all. */
-export const nothing: Markup = raw('');
+export const noMarkup: Markup = raw('');
 
 /** A text that came from outside, set apart so that its direction does not disturb its surroundings. */
 export function showText(text: string): Markup {
@@ -40,7 +40,7 @@ export function showTime(instant: Date): Markup {
 /** Who a line is about: the firm's own reference, the name, and the role when it is not the customer itself. */
 export function showParty(party: PartyFacts): Markup {
   const role =
-    party.role === 'customer' ? nothing : html` <span class="muted">(${party.role.replaceAll('_', ' ')})</span>`;
+    party.role === 'customer' ? noMarkup : html` <span class="muted">(${party.role.replaceAll('_', ' ')})</span>`;
   return html`${showReference(party.reference)} ${showText(party.name)}${role}`;
 }
 
@@ -74,7 +74,7 @@ export function showTable<Line>(
   file: string | null,
   {
     count = lines.length,
-    toAttributes = () => nothing,
+    toAttributes = () => noMarkup,
     name = '',
   }: { count?: number; toAttributes?: (line: Line) => Markup; name?: string } = {},
 ): Markup {
@@ -85,12 +85,12 @@ export function showTable<Line>(
 <tbody>
 ${shown.map((line) => showRow(columns, line, toAttributes(line)))}</tbody>
 </table>
-${file === null ? nothing : showRest(shown.length, 0, count, file)}`;
+${file === null ? noMarkup : showRest(shown.length, 0, count, file)}`;
 }
 
 /** Says how many of `count` lines the page leaves out when it shows the first ones and so many hits for sanctions beside; nothing when all are shown. */
 export function showRest(first: number, sanctionHits: number, count: number, file: string): Markup {
-  if (first + sanctionHits === count) return nothing;
+  if (first + sanctionHits === count) return noMarkup;
   if (first + sanctionHits === 0) return html`<p class="rest">All of them are in <code>${file}</code>.</p>`;
   const beside = sanctionHits === 0 ? '' : ` and ${countNoun(sanctionHits, 'further sanction hit')}`;
   return html`<p class="rest">The first ${formatCount(first)} of ${formatCount(count)}${beside} are shown; all of them are in <code>${file}</code>.</p>`;
@@ -106,7 +106,7 @@ function showRow<Line>(columns: readonly TableColumn<Line>[], line: Line, attrib
 }
 
 const toClass = <Line>(column: TableColumn<Line>): Markup =>
-  column.numeric === true ? raw(' class="number"') : nothing;
+  column.numeric === true ? raw(' class="number"') : noMarkup;
 
 /** What the page's script filters and sorts a change by: cause, score, and since when its item waits. */
 export function showKeys({ cause, after, before, item }: MatchChangeFacts): Markup {
@@ -235,7 +235,7 @@ dd{margin:0;overflow-wrap:anywhere}
 :focus-visible,.list th button:focus-visible{outline:2px solid var(--link);outline-offset:2px}
 .pair{display:grid;grid-template-columns:repeat(auto-fill,minmax(18rem,26rem));gap:0 2.5rem}
 .plain{padding-left:1.1rem;margin:0}
-.floods{padding-left:1.1rem;margin:0}.floods li{margin-bottom:.6rem}
+.clusters{padding-left:1.1rem;margin:0}.clusters li{margin-bottom:.6rem}
 .charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(17rem,1fr));gap:1.6rem 2.2rem;margin-bottom:1.4rem}
 figure{margin:0}figcaption{margin-bottom:.35rem}figcaption .muted,figure p{font-size:.86rem}figure p{margin:.25rem 0 0}figure strong{font:600 1.05rem var(--serif)}
 svg{display:block;width:100%;height:auto}.former{fill:var(--former)}.now{fill:var(--link)}.part{fill:var(--critical)}.base{stroke:var(--muted);stroke-width:.6;fill:none}

@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
 import type { Match } from '../matches/match.js';
-import type { Flood } from './change-groups.js';
+import type { ChangeCluster } from './change-groups.js';
 import { hasHealth, hasTrend } from './html-history.js';
 import {
   type Markup,
-  nothing,
+  noMarkup,
   section,
   shownLines,
   showParty,
@@ -39,12 +39,12 @@ export function showOpening(report: Report): Markup {
 <p class="masthead">Nightscreen <span>${run.organisation === 'default' ? '' : showText(run.organisation)}</span></p>
 <h1>${showText(toTitle(report))}</h1>
 <p class="muted">${showWhat(report)}${showCompared(report)}.</p>
-${run.mode === 'test' ? html`<p class="test" role="note"><strong>TEST: not evidence.</strong> This run used a test key; its answers say nothing about real customers.</p>` : nothing}
+${run.mode === 'test' ? html`<p class="test" role="note"><strong>TEST: not evidence.</strong> This run used a test key; its answers say nothing about real customers.</p>` : noMarkup}
 ${showAccepted(report)}<div class="verdict">
-<p class="level">${levelWords[verdict.level]}${verdict.waiting === null ? nothing : html`<span>${verdict.coverage}</span>`}</p>
+<p class="level">${levelWords[verdict.level]}${verdict.waiting === null ? noMarkup : html`<span>${verdict.coverage}</span>`}</p>
 <p class="headline">${toHeadline(report)}</p>
 ${showFigures(report)}<p class="news">${verdict.news}</p>
-${verdict.remarks.length === 0 ? nothing : html`<ul>${verdict.remarks.map((remark) => html`<li>${showText(remark)}</li>`)}</ul>`}
+${verdict.remarks.length === 0 ? noMarkup : html`<ul>${verdict.remarks.map((remark) => html`<li>${showText(remark)}</li>`)}</ul>`}
 </div>
 </header>
 ${showContents(report)}`;
@@ -60,12 +60,12 @@ function toHeadline({ openItems, verdict }: Report): string {
 
 /** What is urgent of what waits, as figures to be read at a glance. */
 function showFigures({ openItems, run }: Report): Markup {
-  if (openItems === null || openItems.waiting === 0) return nothing;
+  if (openItems === null || openItems.waiting === 0) return noMarkup;
   const { overdue, oldestAt, proposed, absent } = openItems;
   const show = (figure: string, name: string, isUrgent = false): Markup =>
     html`<span class="term${isUrgent ? ' urgent' : ''}"><b>${figure}</b> <i>${name}</i></span> `;
   const critical = countCritical(openItems);
-  return html`<p class="figures">${show(formatCount(critical), 'critical', critical > 0)}${show(formatCount(overdue), 'overdue', overdue > 0)}${oldestAt === null ? nothing : show(countDays(oldestAt, run.finishedAt), `the oldest, since ${formatDay(oldestAt)}`)}${proposed === 0 ? nothing : show(formatCount(proposed), 'for a second person')}${absent === null || absent === 0 ? nothing : show(formatCount(absent), 'no longer matched, to be confirmed')}</p>
+  return html`<p class="figures">${show(formatCount(critical), 'critical', critical > 0)}${show(formatCount(overdue), 'overdue', overdue > 0)}${oldestAt === null ? noMarkup : show(countDays(oldestAt, run.finishedAt), `the oldest, since ${formatDay(oldestAt)}`)}${proposed === 0 ? noMarkup : show(formatCount(proposed), 'for a second person')}${absent === null || absent === 0 ? noMarkup : show(formatCount(absent), 'no longer matched, to be confirmed')}</p>
 `;
 }
 
@@ -78,7 +78,8 @@ function showWhat({ run, span }: Report): Markup {
 
 function showCompared(report: Report): Markup {
   const { comparedWith } = report.run;
-  if (comparedWith === null) return report.changes === null ? nothing : html`. There is no earlier run to compare with`;
+  if (comparedWith === null)
+    return report.changes === null ? noMarkup : html`. There is no earlier run to compare with`;
   return html`.<br>Compared with run <code>${comparedWith.runId}</code> of ${showTime(comparedWith.finishedAt)}`;
 }
 
@@ -93,7 +94,7 @@ export function showAccepted({ accepted }: Pick<Report, 'accepted'>): Markup {
   const { settingsChanges, rosterAcceptances } = accepted;
   return html`${
     settingsChanges.length === 0
-      ? nothing
+      ? noMarkup
       : html`<div class="accepted" role="note"><p><strong>Settings changed since the last report.</strong> What was found before stays as it was judged then.</p>
 ${settingsChanges.map(
   (change) => html`<p>${showText(describeAcceptance(change))}</p>
@@ -103,7 +104,7 @@ ${settingsChanges.map(
 `
   }${rosterAcceptances.map(
     (acceptance) => html`<p class="accepted" role="note">${showText(describeRosterAcceptance(acceptance))}</p>
-${acceptance.changes.length === 0 ? nothing : showTable('The first changes of known customers that were accepted', columns, acceptance.changes, null)}`,
+${acceptance.changes.length === 0 ? noMarkup : showTable('The first changes of known customers that were accepted', columns, acceptance.changes, null)}`,
   )}`;
 }
 
@@ -134,7 +135,7 @@ function listContents(report: Report): readonly Entry[] {
     reconciliations.length > 0 && {
       id: 'reconciliation',
       title: 'Reconciliation',
-      note: formatCount(reconciliations.flatMap(({ standing }) => standing).reduce((sum, { open }) => sum + open, 0)),
+      note: formatCount(reconciliations.flatMap(({ current }) => current).reduce((sum, { open }) => sum + open, 0)),
     },
     notScreened && {
       id: 'not-screened',
@@ -181,15 +182,15 @@ const hasGroups = (report: Pick<Report, 'changes' | 'watch'>): boolean =>
 
 /** Changes that touched many customers alike, and how what was found compares with what is usual; nothing where there is neither. */
 export async function showGroups(report: Report): Promise<Markup> {
-  if (!hasGroups(report)) return nothing;
+  if (!hasGroups(report)) return noMarkup;
   const { changes, watch } = report;
   const drift = describeDrift(watch);
   const groups: Markup[] = [];
-  for (const { severity, floods } of changes ?? []) {
-    if (floods.length === 0) continue;
+  for (const { severity, clusters } of changes ?? []) {
+    if (clusters.length === 0) continue;
     groups.push(html`<section class="severity ${severity}" aria-label="Groups, ${severityWords[severity]}">
 <h3><span class="label">${severityWords[severity]}</span></h3>
-${await showFloods(floods)}</section>
+${await showClusters(clusters)}</section>
 `);
   }
   return section(
@@ -197,32 +198,32 @@ ${await showFloods(floods)}</section>
     'Groups and drift',
     html`${
       drift === null
-        ? nothing
+        ? noMarkup
         : html`<p class="drift" role="note"><strong>Unusual volume:</strong> ${drift}.</p>
 `
-    }${groups}${watch === null ? nothing : html`<ul class="plain">${describeWatch(watch).map((line) => html`<li>${line}</li>`)}</ul>`}`,
+    }${groups}${watch === null ? noMarkup : html`<ul class="plain">${describeWatch(watch).map((line) => html`<li>${line}</li>`)}</ul>`}`,
   );
 }
 
 /** Changes that touched many customers alike, one line each, with a few of them, the biggest first; nothing where there are none. */
-async function showFloods(floods: readonly Flood[]): Promise<Markup> {
-  if (floods.length === 0) return nothing;
+async function showClusters(clusters: readonly ChangeCluster[]): Promise<Markup> {
+  if (clusters.length === 0) return noMarkup;
   const shown: Markup[] = [];
-  for (const flood of floods.slice(0, shownLines)) shown.push(showFlood(flood, await flood.readExamples()));
-  return html`<ul class="floods">
+  for (const cluster of clusters.slice(0, shownLines)) shown.push(showCluster(cluster, await cluster.readExamples()));
+  return html`<ul class="clusters">
 ${shown}</ul>
-${showRest(shown.length, 0, floods.length, 'report.json')}`;
+${showRest(shown.length, 0, clusters.length, 'report.json')}`;
 }
 
-function showFlood({ name, by, customers, changes }: Flood, examples: readonly MatchChangeFacts[]): Markup {
+function showCluster({ name, by, customers, changes }: ChangeCluster, examples: readonly MatchChangeFacts[]): Markup {
   const [first] = examples;
-  if (first === undefined) return nothing;
+  if (first === undefined) return noMarkup;
   const match = first.after ?? first.before;
   const fields = first.fields.length === 0 ? '' : ` (${first.fields.map((field) => fieldWords[field]).join(', ')})`;
-  return html`<li><b>${countNoun(customers, 'customer')}</b>: ${describeChange(first)}${fields}${by === 'listed_party' ? showListed(match) : nothing}; ${causeWords[first.cause]}.
+  return html`<li><b>${countNoun(customers, 'customer')}</b>: ${describeChange(first)}${fields}${by === 'listed_party' ? showListed(match) : noMarkup}; ${causeWords[first.cause]}.
 <small>Such as ${examples.map((change, index) => html`${index === 0 ? '' : ', '}${showParty(change.party)}`)}. All ${countNoun(changes, 'change')}: <code>changes.csv</code>, group <code>${name}</code>.</small></li>
 `;
 }
 
 const showListed = (match: Match | null): Markup =>
-  match === null ? nothing : html`, ${showText(match.name)} <code>${showText(match.id)}</code>`;
+  match === null ? noMarkup : html`, ${showText(match.name)} <code>${showText(match.id)}</code>`;

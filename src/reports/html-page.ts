@@ -17,7 +17,7 @@ import { showHeld, showNotScreened, showReconciliations, showRejects } from './h
 import { showDossiers, showHealth, showSpan, showTrend } from './html-history.js';
 import {
   type Markup,
-  nothing,
+  noMarkup,
   reportStyle,
   section,
   showParty,
@@ -124,13 +124,13 @@ const cardsInFull = 20;
 /** What changed, by severity: the first serious ones as comparisons, all others one line each. */
 function showChanges(report: Report, shown: readonly ShownGroup[]): Markup {
   const { changes } = report;
-  if (changes === null) return nothing;
+  if (changes === null) return noMarkup;
   const findCode = toFindCode(report);
   const single = changes.reduce((sum, group) => sum + group.singleCount, 0);
   return section(
     'changes',
     'What changed',
-    html`${showTotal(changes, report)}${showCarried(report)}${changes.length === 0 ? showQuiet(report) : nothing}${showTools(single)}${shown
+    html`${showTotal(changes, report)}${showCarriedOver(report)}${changes.length === 0 ? showQuiet(report) : noMarkup}${showTools(single)}${shown
       .filter((one) => one.section === 'changes')
       .map((one) => showGroup(one, report.details.lookups, { now: report.run.finishedAt, findCode }))}`,
   );
@@ -138,14 +138,14 @@ function showChanges(report: Report, shown: readonly ShownGroup[]): Markup {
 
 function showTotal(changes: NonNullable<Report['changes']>, { run }: Report): Markup {
   const total = changes.reduce((sum, { count }) => sum + count, 0);
-  if (total === 0) return nothing;
-  const since = run.comparedWith === null ? nothing : html` since ${showTime(run.comparedWith.finishedAt)}`;
+  if (total === 0) return noMarkup;
+  const since = run.comparedWith === null ? noMarkup : html` since ${showTime(run.comparedWith.finishedAt)}`;
   return html`<p class="quiet">${countNoun(total, 'change')}${since}. What of it is to be decided is among what waits.</p>
 `;
 }
 
-function showCarried({ carriedFrom }: Report): Markup {
-  if (carriedFrom.length === 0) return nothing;
+function showCarriedOver({ carriedFrom }: Report): Markup {
+  if (carriedFrom.length === 0) return noMarkup;
   return html`<p class="muted">Includes what earlier runs found and no report had told: ${carriedFrom
     .map((run) => `${run.runId} (${countNoun(run.changes + run.baseline, 'finding')})`)
     .join(', ')}.</p>`;
@@ -164,7 +164,7 @@ function showGroup(
   return html`
 <section class="severity ${severity}" aria-label="${severityWords[severity]}">
 <h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(count, 'change')}${grouped === 0 ? '' : `, ${formatCount(grouped)} of them told under Groups and drift`}</span></h3>
-${cards.length === 0 ? nothing : html`<div class="cards">${cards.map((change) => showChangeCard(change, listDetailsOf(lookups, change.matchId), { now, code: findCode(change) }))}</div>`}${lines.length === 0 ? nothing : showChangeList(lines, findCode)}
+${cards.length === 0 ? noMarkup : html`<div class="cards">${cards.map((change) => showChangeCard(change, listDetailsOf(lookups, change.matchId), { now, code: findCode(change) }))}</div>`}${lines.length === 0 ? noMarkup : showChangeList(lines, findCode)}
 ${furtherHitsPlace(shown)}
 </section>`;
 }
@@ -187,7 +187,7 @@ const worthFiltering = 4;
 
 /** Fields to filter and sort so many changes, hidden until the page's script shows them; nothing for a few changes. */
 function showTools(changes: number): Markup {
-  if (changes < worthFiltering) return nothing;
+  if (changes < worthFiltering) return noMarkup;
   return html`<div class="tools" role="group" aria-label="Filter and sort the changes" hidden>
 <label>Find <input type="search" data-tool="text" autocomplete="off" spellcheck="false" placeholder="customer, name, topic"></label>
 <label>Severity <select data-tool="severity"><option value="">all</option>${severities.map((severity) => html`<option value="${severity}">${severityWords[severity]}</option>`)}</select></label>
@@ -201,11 +201,11 @@ function showTools(changes: number): Markup {
 /** Coverage: each customer in exactly one state, and the sums that prove that nobody was lost. */
 function showCoverage(report: Report): Markup {
   const { coverage } = report;
-  if (coverage === null) return nothing;
+  if (coverage === null) return noMarkup;
   return section(
     'coverage',
     'Coverage',
-    html`${coverage.states === null ? nothing : showStates(coverage.states, coverage.counts.inScope)}
+    html`${coverage.states === null ? noMarkup : showStates(coverage.states, coverage.counts.inScope)}
 <div class="sums">
 ${coverage.sums.map(showSum)}
 </div>
@@ -249,7 +249,7 @@ function showSum(sum: Sum): Markup {
 }
 
 function showFormerRoster({ formerRosterAt }: Coverage): Markup {
-  if (formerRosterAt === null) return nothing;
+  if (formerRosterAt === null) return noMarkup;
   return html`<p>This run read no roster: whom it answers for comes from the import of ${showTime(formerRosterAt)}.</p>
 `;
 }
@@ -259,7 +259,7 @@ function showReasons(coverage: Coverage): Markup {
     { title: 'Skipped', tallies: coverage.skippedBecause },
     { title: 'Failed', tallies: coverage.failedBecause },
   ].filter((list) => list.tallies.length > 0);
-  if (lists.length === 0) return nothing;
+  if (lists.length === 0) return noMarkup;
   return html`<p class="reasons">${lists.map(
     ({ title, tallies }) =>
       html`<span><strong>${title}:</strong> ${tallies.map((tally) => `${formatCount(tally.count)} ${describeReason(tally.code)}`).join(', ')}.</span> `,
@@ -278,19 +278,19 @@ function showEvidence(report: Report): Markup {
 <dt>Organisation</dt><dd>${showText(run.organisation)}</dd>
 ${
   rosterSource === null
-    ? nothing
+    ? noMarkup
     : html`<dt>Roster</dt><dd>${showText(rosterSource.source)}, read ${showTime(rosterSource.importedAt)}: ${describeSnapshot(rosterSource)}</dd>
 <dt>Roster digest</dt><dd><code>${rosterSource.digest}</code></dd>`
 }
 <dt>Settings digest</dt><dd><code>${evidence.settingsDigest}</code></dd>
 ${
   evidence.cadence === null
-    ? nothing
-    : html`<dt>Cadence</dt><dd>${describeCadence(evidence.cadence)}${evidence.cadence.reason === null ? nothing : html`: ${showText(evidence.cadence.reason)}`}</dd>
+    ? noMarkup
+    : html`<dt>Cadence</dt><dd>${describeCadence(evidence.cadence)}${evidence.cadence.reason === null ? noMarkup : html`: ${showText(evidence.cadence.reason)}`}</dd>
 `
 }${
   report.details.counts === null || !hasDetails(report.details.counts)
-    ? nothing
+    ? noMarkup
     : html`<dt>Details</dt><dd>${describeDetails(report.details.counts)}</dd>
 `
 }<dt>Service key</dt><dd>${run.mode}${evidence.keyFingerprint === '' ? ', not used' : html`, fingerprint <code>${evidence.keyFingerprint}</code>`}</dd>
@@ -322,7 +322,7 @@ const columns: readonly TableColumn<DroppedPartyFacts>[] = [
 
 /** Parties that the roster no longer names although nobody has cleared them; nothing where there is none. */
 function showDroppedParties({ droppedParties }: Report): Markup {
-  if (droppedParties.length === 0) return nothing;
+  if (droppedParties.length === 0) return noMarkup;
   const title = `${countNoun(droppedParties.length, 'party', 'parties')} that the roster no longer names, and that nobody has cleared`;
   return section('dropped', 'No longer in the source', showTable(title, columns, droppedParties, 'report.json'));
 }
@@ -330,7 +330,7 @@ function showDroppedParties({ droppedParties }: Report): Markup {
 /** What is settled, in counts, and what the run did with decisions; nothing for a run of which nothing was made yet. */
 function showSettled({ history }: Report): Markup {
   const { settled } = history;
-  if (settled === null) return nothing;
+  if (settled === null) return noMarkup;
   const { falsePositive, trueMatch, inconclusive, carried, reopened, expired, gone } = settled;
   if (falsePositive + trueMatch + inconclusive + reopened + expired + gone === 0) {
     return section('settled', 'Settled and carried', html`<p class="quiet">Nothing has been decided yet.</p>`);

@@ -4,7 +4,7 @@ import type { PartyType } from '../vocabulary.js';
 import { toAnchor } from './html-changes.js';
 import {
   type Markup,
-  nothing,
+  noMarkup,
   section,
   showCountries,
   showParty,
@@ -53,7 +53,7 @@ const ownerColumns: readonly TableColumn<Owner>[] = [
 /** Every alert that waits for a person when the run closed, by customer, most urgent first; nothing where nothing is known of it. */
 export function showWaiting(report: Report): Markup {
   const { openItems, toReview, run } = report;
-  if (openItems === null) return nothing;
+  if (openItems === null) return noMarkup;
   if (openItems.waiting === 0) {
     return section('waiting', waitingTitle, html`<p class="quiet">${report.verdict.waiting}</p>`);
   }
@@ -79,7 +79,7 @@ function showHow({ toReview }: Report): Markup {
 
 function showCase({ people, alerts }: WaitingCase, run: Report['run']): Markup {
   const first = people[0]?.[0];
-  if (first === undefined) return nothing;
+  if (first === undefined) return noMarkup;
   const { severity, party } = first;
   return html`
 <article class="case severity ${severity}">
@@ -98,21 +98,21 @@ function showEntry(item: WaitingItem, index: number, first: WaitingItem, run: Re
   const { listed, party, corroboration, mark } = item;
   const whose =
     party.role === first.party.role && party.name === first.party.name
-      ? nothing
+      ? noMarkup
       : html`<br><small>beside ${showParty(party)}</small>`;
-  return html`<tr id="${raw(toAnchor(mark))}"><th scope="row">${index === 0 ? nothing : html`<span class="muted">also as</span> `}<b>${showText(listed.name)}</b><br><small>${showBorn(listed.birthDates, party.type, showAgreement(corroboration.birthDate))}${showCountries(listed.countries)}${showAgreement(corroboration.country)}; score ${listed.score}</small>${whose}</th><td>${showTopics(listed, null)}</td><td>${showStanding(item, run)}</td><td><code>${showText(mark)}</code></td></tr>
+  return html`<tr id="${raw(toAnchor(mark))}"><th scope="row">${index === 0 ? noMarkup : html`<span class="muted">also as</span> `}<b>${showText(listed.name)}</b><br><small>${showBorn(listed.birthDates, party.type, showAgreement(corroboration.birthDate))}${showCountries(listed.countries)}${showAgreement(corroboration.country)}; score ${listed.score}</small>${whose}</th><td>${showTopics(listed, null)}</td><td>${showStatus(item, run)}</td><td><code>${showText(mark)}</code></td></tr>
 `;
 }
 
 /** Companies are not born. */
-const showBorn = (birthDates: readonly string[], type: PartyType, agreement = nothing): Markup =>
-  birthDates.length === 0 && type === 'entity' ? nothing : html`born ${showTexts(birthDates)}${agreement}, `;
+const showBorn = (birthDates: readonly string[], type: PartyType, agreement = noMarkup): Markup =>
+  birthDates.length === 0 && type === 'entity' ? noMarkup : html`born ${showTexts(birthDates)}${agreement}, `;
 
 const showAgreement = (agreement: WaitingItem['corroboration']['birthDate']): Markup =>
-  agreement === 'unknown' ? nothing : html` <span class="agreement ${agreement}">${agreementWords[agreement]}</span>`;
+  agreement === 'unknown' ? noMarkup : html` <span class="agreement ${agreement}">${agreementWords[agreement]}</span>`;
 
 /** Since when it waits and until when it should not, for whom, why again, and what was said about it last. */
-function showStanding(item: WaitingItem, { startedAt, finishedAt }: Report['run']): Markup {
+function showStatus(item: WaitingItem, { startedAt, finishedAt }: Report['run']): Markup {
   const {
     openedAt,
     dueAt,
@@ -132,11 +132,11 @@ function showStanding(item: WaitingItem, { startedAt, finishedAt }: Report['run'
     openedAt >= startedAt ? html`<b>new</b>` : html`since ${formatDay(openedAt)} (${countDays(openedAt, finishedAt)})`;
   const due =
     dueAt === null
-      ? nothing
+      ? noMarkup
       : isLate
         ? html`, <b class="late">overdue since ${toMinute(dueAt)}</b>`
         : html`, due ${toMinute(dueAt)}`;
-  lines.push(html`${since}${due}${owner === null ? nothing : html`, ${showText(describeOwner(owner))}`}`);
+  lines.push(html`${since}${due}${owner === null ? noMarkup : html`, ${showText(describeOwner(owner))}`}`);
   if (absence !== null) {
     const day = absentSince === null ? '' : ` (since ${formatDay(absentSince)})`;
     lines.push(html`<b>To be confirmed as no_longer_matched</b>: ${absenceWords[absence]}${day}`);
@@ -165,7 +165,7 @@ const toMinute = (moment: Date): string => `${moment.toISOString().slice(0, 16).
 const toText = (text: string): string => escapeXml(toVisibleText(text));
 
 function showShort(cases: readonly WaitingCase[]): Markup {
-  if (cases.length === 0) return nothing;
+  if (cases.length === 0) return noMarkup;
   const items = cases.flatMap(({ people }) => people.flat());
   const rows = items.map(
     ({ party, listed, severity, dueAt, mark, absence }) =>
@@ -184,7 +184,7 @@ ${raw(rows.join(''))}</tbody>
 function showLeftOut({ openItems, toReview }: Report): Markup {
   const waiting = Math.max(openItems?.waiting ?? 0, toReview?.waiting ?? 0);
   const shown = toReview?.items.length ?? 0;
-  if (shown >= waiting) return nothing;
+  if (shown >= waiting) return noMarkup;
   return html`<p class="rest" role="note">${shown === 0 ? 'The alerts one by one' : `The ${formatCount(shown)} most urgent of ${countNoun(waiting, 'alert')} are shown; all of them`}: <code>nightscreen review export</code>.</p>
 `;
 }
@@ -192,7 +192,7 @@ function showLeftOut({ openItems, toReview }: Report): Markup {
 function showSums(openItems: OpenItemsFacts): Markup {
   const { bySeverity, byOwner, unassigned } = openItems;
   return html`<div class="pair">${showTable('Alerts that wait, by severity', columns, bySeverity, null)}
-${byOwner.length === 0 ? nothing : showTable('By owner', ownerColumns, byOwner, null)}</div>
+${byOwner.length === 0 ? noMarkup : showTable('By owner', ownerColumns, byOwner, null)}</div>
 <p class="muted">By age: ${describeAges(openItems)}. ${countNoun(unassigned, 'is', 'are')} assigned to nobody.</p>
 `;
 }

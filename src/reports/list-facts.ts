@@ -76,7 +76,7 @@ export interface MatchChangeFacts {
   /** How its item stood when the run closed; null where it has none, for first screenings and for runs that have not closed. */
   item: ChangeItemFacts | null;
   /** The name of the flood that it is one of, in a report. */
-  flood?: string | undefined;
+  cluster?: string | undefined;
 }
 
 /** A critical change as it is told while its run is still going on; `isBaseline` for a first screening. */
@@ -144,11 +144,25 @@ export interface CanaryFacts {
   rounds: readonly CanaryRoundFacts[];
 }
 
+/** A control search with the field names of `report.json` and `runs show --json`. */
+export const toPublishedCanary = ({ rounds, ...canary }: CanaryFacts) => ({
+  ...canary,
+  rounds: rounds.map(({ round, trigger, ...rest }) => ({ round, occasion: trigger, ...rest })),
+});
+
+/** What watching has shown, with the field names of `report.json` and `runs show --json`. */
+export function toPublishedWatch({ listCap, ...watch }: WatchFacts) {
+  const { rates, ...rest } = watch;
+  if (listCap === null) return { rates, listCap, ...rest };
+  const { length, status, customers } = listCap;
+  return { rates, listCap: { length, standing: status, customers }, ...rest };
+}
+
 /** One time that a control search was made. */
 interface CanaryRoundFacts {
   /** Which round of the run's control searches, from 1. */
   round: number;
-  occasion: 'start' | 'resumed' | 'periodic' | 'control' | 'end';
+  trigger: 'start' | 'resumed' | 'periodic' | 'control' | 'end';
   /** Searches of the plan answered by then. */
   searches: number;
   askedAt: Date;
@@ -156,7 +170,7 @@ interface CanaryRoundFacts {
 }
 
 /** An earlier run of the roster whose findings no report had told: this one does. */
-export interface CarriedRun {
+export interface CarriedOverRun {
   runId: string;
   changes: number;
   /** First screenings' matches. */
@@ -299,7 +313,7 @@ export interface RateFacts {
 /** A length at which lists look cut without a word, or did, and how many customers have a list of just that length. */
 export interface ListCapFacts {
   length: number;
-  standing: 'known' | 'found' | 'gone';
+  status: 'known' | 'found' | 'gone';
   customers: number;
 }
 

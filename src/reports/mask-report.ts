@@ -17,7 +17,7 @@ import type {
 } from './list-facts.js';
 import type { Report } from './report.js';
 import type { WaitingItem } from './review-list.js';
-import type { CutLists, HeldFacts, RosterSource } from './run-facts.js';
+import type { HeldFacts, RosterSource, TruncatedLists } from './run-facts.js';
 
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
 /** What belongs to one letter of any script; more is a way to write a name into one grapheme. */
@@ -73,7 +73,7 @@ export function maskReport(report: Report): Report {
       })),
     },
     held: report.held.map(maskHeld),
-    cut: maskCutLists(report.cut),
+    cut: maskTruncatedLists(report.cut),
     changes: report.changes?.map(maskGroup) ?? null,
     baseline: report.baseline.map(maskGroup),
     dossiers: dossiers && { ...dossiers, changes: dossiers.changes.map(maskDossierChange) },
@@ -98,11 +98,11 @@ export function maskReport(report: Report): Report {
 const maskLine = <Line extends { party: PartyFacts }>(line: Line): Line => ({ ...line, party: maskParty(line.party) });
 
 /** What is read while it is written, too. */
-const maskCutLists = ({ notScreened, baseline, changes }: CutLists): CutLists => ({
+const maskTruncatedLists = ({ notScreened, baseline, changes }: TruncatedLists): TruncatedLists => ({
   notScreened: notScreened && { ...notScreened, read: () => maskBatches(notScreened.read(), maskLine) },
   baseline: baseline && { ...baseline, ...mapReads(baseline, maskChange) },
   // Floods are told by the groups.
-  changes: changes && { ...changes, ...mapReads(changes, maskChange), floods: [] },
+  changes: changes && { ...changes, ...mapReads(changes, maskChange), clusters: [] },
 });
 
 async function* maskBatches<Line>(batches: AsyncIterable<readonly Line[]>, mask: (line: Line) => Line) {
@@ -113,10 +113,10 @@ const maskGroup = (group: ChangeGroup): ChangeGroup => ({
   ...group,
   changes: group.changes.map(maskChange),
   single: group.single.map(maskChange),
-  floods: group.floods.map((flood) => ({
-    ...flood,
+  clusters: group.clusters.map((cluster) => ({
+    ...cluster,
     key: '',
-    readExamples: async () => (await flood.readExamples()).map(maskChange),
+    readExamples: async () => (await cluster.readExamples()).map(maskChange),
   })),
 });
 

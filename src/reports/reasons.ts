@@ -265,14 +265,14 @@ function describeRates(watch: WatchFacts | null, verdict: 'low' | 'high'): reado
     );
 }
 
-function describeListCap({ length, standing, customers }: NonNullable<WatchFacts['listCap']>): string {
+function describeListCap({ length, status, customers }: NonNullable<WatchFacts['listCap']>): string {
   const lists = `lists of ${formatCount(length)} results`;
   const concerned = countNoun(customers, 'customer');
   const has = customers === 1 ? 'has' : 'have';
-  if (standing === 'gone') {
+  if (status === 'gone') {
     return `${lists} are taken for whole again, because longer ones were seen or shorter ones look cut: ${concerned} ${has} one`;
   }
-  const look = standing === 'found' ? 'look cut without a word' : 'are known to be cut without a word';
+  const look = status === 'found' ? 'look cut without a word' : 'are known to be cut without a word';
   return `${lists} ${look}: ${concerned} ${has} one and, without a hit, ${customers === 1 ? 'counts' : 'count'} as incompletely seen`;
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { discrepancyKinds } from '../reconciliation/discrepancy.js';
 import {
-  canaryOccasions,
+  canaryTriggers,
   detailStops,
   discrepancyEvents,
   discrepancySeverities,
@@ -257,7 +257,7 @@ const reconciliation = z.strictObject({
 
 const canaryRound = z.strictObject({
   round: count,
-  occasion: z.enum(canaryOccasions),
+  occasion: z.enum(canaryTriggers),
   searches: count,
   askedAt: instant,
   verdict: z.enum(['passed', 'failed']),

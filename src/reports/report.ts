@@ -9,7 +9,7 @@ import type {
   AcceptedFacts,
   CadenceFacts,
   CanaryFacts,
-  CarriedRun,
+  CarriedOverRun,
   DetailFacts,
   DossierChangeFacts,
   DroppedPartyFacts,
@@ -23,14 +23,14 @@ import type {
 import { listCoverageSums, listSums, type Sum, type Term } from './list-sums.js';
 import type { ToReviewFacts } from './review-list.js';
 import {
-  type CutList,
-  type CutLists,
   type HeldFacts,
   type HistoryFacts,
   type RunFacts,
   readWhole,
   type SpanFacts,
   type SpanRunFacts,
+  type TruncatedList,
+  type TruncatedLists,
 } from './run-facts.js';
 import { compareText, countNoun, formatDay, formatTime, toVisibleText } from './text.js';
 import type { VerdictLevel } from './verdict.js';
@@ -95,9 +95,9 @@ export interface Report {
   /** The matches of first screenings, apart from what is new; grouped like the changes. */
   baseline: readonly ChangeGroup[];
   /** Which of `changes`, `notScreened` and `baseline` hold only the first of more lines; the files tell all of them. */
-  cut: CutLists;
+  cut: TruncatedLists;
   /** Earlier runs whose findings are told here because no report had told them. */
-  carriedFrom: readonly CarriedRun[];
+  carriedFrom: readonly CarriedOverRun[];
   openItems: OpenItemsFacts | null;
   toReview: ToReviewFacts | null;
   /** Those that stood when the run closed; null where it compared nothing. */
@@ -296,11 +296,11 @@ function toSpan(facts: SpanFacts, cadence: CadenceFacts | null): Span {
 }
 
 function toSpanRun(run: SpanRunFacts): SpanRun {
-  const { canaries, watch, states, wantsAll, ...told } = run;
-  const judged = { ...run, sweeps: [], held: [] };
-  const level = toLevel(judged);
-  const trouble = level === 'complete' ? null : toTrouble(judged, level);
-  return { ...told, level, trouble, notScreened: states?.not_screened ?? null };
+  const { canaries, watch, states, wantsAll, ...rest } = run;
+  const assessed = { ...run, sweeps: [], held: [] };
+  const level = toLevel(assessed);
+  const trouble = level === 'complete' ? null : toTrouble(assessed, level);
+  return { ...rest, level, trouble, notScreened: states?.not_screened ?? null };
 }
 
 /** Hours and not days: a night belongs to other days in other time zones, and moves with summer time. */
@@ -397,7 +397,7 @@ export const readBaseline = ({ baseline, cut }: Report): AsyncIterable<readonly 
 
 const batchLines = 1_000;
 
-async function* readGroups(name: string, groups: readonly ChangeGroup[], cut: CutList<MatchChangeFacts> | null) {
+async function* readGroups(name: string, groups: readonly ChangeGroup[], cut: TruncatedList<MatchChangeFacts> | null) {
   const held = groups.flatMap(({ changes }) => changes);
   for await (const batch of readWhole(name, held, cut)) {
     // Few at a time: all that are held as text would take as much memory again.

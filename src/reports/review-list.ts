@@ -281,7 +281,7 @@ export function renderWorkingListWorkbook(
 ): AsyncGenerator<Uint8Array> {
   const shown = items.slice(0, maxRows);
   // Below the items, so that the sheet saved as CSV begins with its headers.
-  const below = facts.waiting > shown.length ? [toWarning(toCutNotice(shown.length, facts))] : [];
+  const below = facts.waiting > shown.length ? [toWarning(toTruncationNotice(shown.length, facts))] : [];
   return renderWorkbook({
     title: `Working list S-${facts.sheetId}`,
     createdAt: facts.exportedAt,
@@ -329,7 +329,7 @@ function toGuideSheet(shown: number, facts: WorkbookFacts): Sheet {
     columns: [{ width: 100, style: 'plain' }],
     rows: [
       { cells: [title], styles: ['title'] },
-      ...(waiting > shown ? [toWarning(toCutNotice(shown, facts))] : []),
+      ...(waiting > shown ? [toWarning(toTruncationNotice(shown, facts))] : []),
       ...listGuideRows(importCommand, { alerts: true, discrepancies: discrepancySheet !== null }),
     ],
     table: null,
@@ -382,7 +382,7 @@ export const listGuideRows = (
 ];
 
 /** What is said where not all that waits fits. */
-export const toCutNotice = (
+export const toTruncationNotice = (
   shown: number,
   { waiting, wholeListCommand }: Pick<WorkbookFacts, 'waiting' | 'wholeListCommand'>,
 ): string =>

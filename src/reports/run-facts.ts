@@ -8,7 +8,7 @@ import type {
   AcceptedFacts,
   CadenceFacts,
   CanaryFacts,
-  CarriedRun,
+  CarriedOverRun,
   DetailFacts,
   DossierChangeFacts,
   DroppedPartyFacts,
@@ -88,7 +88,7 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   skippedBecause: Readonly<Record<string, number>>;
   /** First screenings of this run: matches by severity, counted apart from what is new. */
   baseline: Readonly<Record<Severity, number>>;
-  carriedFrom: readonly CarriedRun[];
+  carriedFrom: readonly CarriedOverRun[];
   /** Of this run and of those it carries; the first of them where `cut` says so. */
   changes: readonly MatchChangeFacts[];
   /** The matches of first screenings, of this run and of those it carries; the first of them where `cut` says so. */
@@ -99,7 +99,7 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   reconciliations: readonly ReconciliationFacts[];
   /** The first of them where `cut` says so. */
   notScreened: readonly NotScreenedFacts[];
-  cut: CutLists;
+  cut: TruncatedLists;
   /** The first rows that were accepted with values in doubt. */
   doubted: readonly Omit<DoubtedRow, 'ordinal'>[];
   rejects: readonly RejectedRow[];
@@ -240,13 +240,13 @@ export interface SpanFacts {
 }
 
 /** A list too long to hold, of which the facts hold the first lines: how many it has, and all of them in batches, in the report's order. */
-export interface CutList<Line> {
+export interface TruncatedList<Line> {
   lines: number;
   read: () => AsyncIterable<readonly Line[]>;
 }
 
 /** Who is not screened, where that is cut; with the customers on it, each under the worst outcome of its parties. */
-export interface CutNotScreened extends CutList<NotScreenedFacts> {
+export interface TruncatedNotScreened extends TruncatedList<NotScreenedFacts> {
   customers: Readonly<Record<NotScreenedFacts['outcome'], number>>;
 }
 
@@ -256,11 +256,11 @@ export interface SeverityCount {
   /** Of them those that are, or were, hits for a sanction. */
   sanctionHits: number;
   /** Of these those that are hits now. */
-  standingHits: number;
+  currentHits: number;
 }
 
 /** Changes or matches of first screenings, where these are cut, most severe first and then by customer reference. */
-export interface CutMatches extends CutList<MatchChangeFacts> {
+export interface TruncatedMatches extends TruncatedList<MatchChangeFacts> {
   bySeverity: Readonly<Record<Severity, SeverityCount>>;
   /** All of one severity, in batches. */
   readOf: (severity: Severity) => AsyncIterable<readonly MatchChangeFacts[]>;
@@ -269,12 +269,12 @@ export interface CutMatches extends CutList<MatchChangeFacts> {
 }
 
 /** How many customers and changes a flood has. */
-export interface FloodCounts {
+export interface ClusterCounts {
   severity: Severity;
   customers: number;
   /** How many changes it has. */
   changes: number;
-  /** The first of them, `floodExamples` at most. */
+  /** The first of them, `clusterExamples` at most. */
   readExamples: () => Promise<readonly MatchChangeFacts[]>;
 }
 
@@ -288,21 +288,21 @@ export type KindLikeness = Pick<MatchChangeFacts, 'kind' | 'cause' | 'rule' | 'f
 };
 
 /** A flood whose changes were counted where they are stored. */
-export type CountedFlood = FloodCounts &
+export type CountedCluster = ClusterCounts &
   ({ by: 'listed_party'; of: PartyLikeness } | { by: 'kind_of_change'; of: KindLikeness });
 
 /** Changes, where these are cut. */
-export interface CutChanges extends CutMatches {
-  floods: readonly CountedFlood[];
+export interface TruncatedChanges extends TruncatedMatches {
+  clusters: readonly CountedCluster[];
   /** Until when the first of their items that wait and are not overdue is to be decided. */
   nextDueAt: Date | null;
 }
 
 /** What of a run's lists is cut; null where a list is held whole. */
-export interface CutLists {
-  notScreened: CutNotScreened | null;
-  baseline: CutMatches | null;
-  changes: CutChanges | null;
+export interface TruncatedLists {
+  notScreened: TruncatedNotScreened | null;
+  baseline: TruncatedMatches | null;
+  changes: TruncatedChanges | null;
 }
 
 /** How many matches of first screenings the facts tell of. */
@@ -317,7 +317,7 @@ export const countChanges = ({ changes, cut }: Pick<RunFacts, 'changes' | 'cut'>
 export async function* readWhole<Line>(
   name: string,
   held: readonly Line[],
-  cut: CutList<Line> | null,
+  cut: TruncatedList<Line> | null,
 ): AsyncGenerator<readonly Line[]> {
   if (cut === null) {
     yield held;

@@ -404,10 +404,10 @@ function renderReadOnly(columns: Sheet['columns'], { headerRow, rows }: Table): 
 function renderDropdown({ column, values, isStrict, title, hint }: Dropdown, { headerRow, rows }: Table): string {
   const letters = toLetters(column);
   const range = `${letters}${headerRow + 1}:${letters}${headerRow + rows}`;
-  const told = isStrict
+  const rest = isStrict
     ? ` showErrorMessage="1" errorTitle="${escapeXml(title)}" error="${escapeXml(hint)}"`
     : ` showInputMessage="1" promptTitle="${escapeXml(title)}" prompt="${escapeXml(hint)}"`;
-  return `<dataValidation type="list" allowBlank="1"${told} sqref="${range}"><formula1>"${escapeXml(values.join(','))}"</formula1></dataValidation>`;
+  return `<dataValidation type="list" allowBlank="1"${rest} sqref="${range}"><formula1>"${escapeXml(values.join(','))}"</formula1></dataValidation>`;
 }
 
 /** Over how many columns a row reaches: what stands above a table over those that every printed page repeats, or it would be cut there. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { severities } from '../vocabulary.js';
-import type { MatchChangeFacts, NotScreenedFacts } from './list-facts.js';
+import { type MatchChangeFacts, type NotScreenedFacts, toPublishedCanary, toPublishedWatch } from './list-facts.js';
 import { type Report, readBaseline, readChanges } from './report.js';
 import { type ReportJson, reportJsonSchema } from './report-json.js';
 import { readWhole } from './run-facts.js';
@@ -48,14 +48,20 @@ function toSource(report: Report): Source<Omit<ReportJson, Lists>> & Readonly<Re
     evidence: report.evidence,
     openItems: report.openItems,
     details: { counts: report.details.counts, records: report.details.lookups },
-    canaries: report.canaries,
-    watch: report.watch,
+    canaries: report.canaries?.map(toPublishedCanary) ?? null,
+    watch: report.watch && toPublishedWatch(report.watch),
     sweeps: dossiers?.sweeps ?? null,
-    groups: (changes ?? []).flatMap(({ floods }) => floods),
+    groups: (changes ?? []).flatMap(({ clusters }) => clusters),
     changes: changes && toLines(readChanges(report), toChangeLine),
     baselineChanges: toLines(readBaseline(report), toChangeLine),
     dossierChanges: dossiers?.changes ?? null,
-    reconciliations: report.reconciliations,
+    reconciliations: report.reconciliations.map(
+      ({ roster, reconciledAt, sweptAt, unprovenBecause, sums, current, ...rest }) => ({
+        ...{ roster, reconciledAt, sweptAt, unprovenBecause, sums },
+        standing: current,
+        ...rest,
+      }),
+    ),
     notScreened:
       notScreened && toLines(readWhole('not screened', notScreened, report.cut.notScreened), toNotScreenedLine),
     droppedParties: report.droppedParties,
@@ -104,8 +110,8 @@ const parts = new Map(listParts(reportJsonSchema));
 const toChangeJson = toMapping(baselineChanges.element);
 const toNotScreenedJson = toMapping(notScreened.unwrap().element);
 
-function toChangeLine({ flood, ...change }: MatchChangeFacts): unknown {
-  const line: Source<ReportJson['baselineChanges'][number]> = { ...change, group: flood ?? null };
+function toChangeLine({ cluster, ...change }: MatchChangeFacts): unknown {
+  const line: Source<ReportJson['baselineChanges'][number]> = { ...change, group: cluster ?? null };
   return toChangeJson(line);
 }
 

@@ -3,7 +3,7 @@ import { countHeld } from './change-groups.js';
 import { describeDrops, describeNotices, listDropRemarks, listSnapshotRemarks } from './reasons.js';
 import { countBaseline, countChanges, type RunFacts } from './run-facts.js';
 import { countNoun, formatCount, formatDay } from './text.js';
-import { describeWaiting, tellWaiting } from './words.js';
+import { describeWaiting, describeWaitingAlerts } from './words.js';
 
 /** How far the reader may rely on the run: `partial` when nobody is in scope, anybody in scope is not screened or a sweep is unproven, `red` when nothing may be relied on. */
 export type VerdictLevel = 'complete' | 'partial' | 'red';
@@ -44,10 +44,10 @@ export function toVerdict(facts: RunFacts): Verdict {
 }
 
 /** What tells how far the reader may rely on a run. */
-type Judged = Pick<RunFacts, 'state' | 'states' | 'counts' | 'canaries' | 'watch' | 'sweeps' | 'held'>;
+type Assessed = Pick<RunFacts, 'state' | 'states' | 'counts' | 'canaries' | 'watch' | 'sweeps' | 'held'>;
 
 /** How far the reader may rely on a run. */
-export function toLevel(facts: Judged): VerdictLevel {
+export function toLevel(facts: Assessed): VerdictLevel {
   if (facts.state === 'unbalanced' || facts.state === 'refused' || !isServiceTrusted(facts) || isHeld(facts))
     return 'red';
   const notScreened = facts.states?.not_screened ?? 0;
@@ -68,11 +68,11 @@ function toWaiting(facts: RunFacts): string | null {
   const { openItems, finishedAt } = facts;
   if (openItems === null) return null;
   if (openItems.waiting === 0 && !isServiceTrusted(facts)) return 'That no alert waits says nothing about this run.';
-  return tellWaiting(openItems, finishedAt);
+  return describeWaitingAlerts(openItems, finishedAt);
 }
 
 /** Why a run is not complete, in a few words. */
-export function toTrouble(facts: Judged, level: Exclude<VerdictLevel, 'complete'>): string {
+export function toTrouble(facts: Assessed, level: Exclude<VerdictLevel, 'complete'>): string {
   if (level === 'red') {
     if (countFailedCanaries(facts) > 0) return 'canary failed';
     if (facts.state === 'refused') return 'run refused';
@@ -92,7 +92,7 @@ function describeWork(facts: RunFacts): string {
   if (changes > 0) parts.push(countNoun(changes, 'change'));
   if (baseline > 0) parts.push(countNoun(baseline, 'first-time match', 'first-time matches'));
   if (facts.dossierChanges.length > 0) parts.push(countNoun(facts.dossierChanges.length, 'dossier change'));
-  if (countStanding(facts.reconciliations) > 0) parts.push(describeStanding(facts.reconciliations));
+  if (countDiscrepancies(facts.reconciliations) > 0) parts.push(describeDiscrepancies(facts.reconciliations));
   if (parts.length > 0) return parts.join(', ');
   return facts.states === null && facts.counts !== null ? 'roster imported' : 'nothing to review';
 }
@@ -119,21 +119,21 @@ function toCoverage(facts: RunFacts): string {
 function describeReconciliations({ reconciliations }: RunFacts): string {
   const customers = reconciliations.reduce((sum, { sums }) => sum + sums.customers, 0);
   const dossiers = Math.max(0, ...reconciliations.map(({ sums }) => sums.dossiers));
-  return `${countNoun(customers, 'customer')} and ${countNoun(dossiers, 'dossier')} compared: ${describeStanding(reconciliations)}.`;
+  return `${countNoun(customers, 'customer')} and ${countNoun(dossiers, 'dossier')} compared: ${describeDiscrepancies(reconciliations)}.`;
 }
 
-const countStanding = (
+const countDiscrepancies = (
   reconciliations: RunFacts['reconciliations'],
   isCounted = (_: Severity): boolean => true,
 ): number =>
   reconciliations
-    .flatMap((one) => one.standing)
+    .flatMap((one) => one.current)
     .reduce((sum, { open, severity }) => sum + (isCounted(severity) ? open : 0), 0);
 
-function describeStanding(reconciliations: RunFacts['reconciliations']): string {
-  const total = countStanding(reconciliations);
-  const critical = countStanding(reconciliations, (severity) => severity === 'critical');
-  const accepted = reconciliations.flatMap((one) => one.standing).reduce((sum, one) => sum + one.accepted, 0);
+function describeDiscrepancies(reconciliations: RunFacts['reconciliations']): string {
+  const total = countDiscrepancies(reconciliations);
+  const critical = countDiscrepancies(reconciliations, (severity) => severity === 'critical');
+  const accepted = reconciliations.flatMap((one) => one.current).reduce((sum, one) => sum + one.accepted, 0);
   const isProven = reconciliations.every(({ unprovenBecause }) => unprovenBecause === null);
   if (total + accepted === 0 && isProven) return 'roster, screenings and dossiers agree';
   const counted = [
@@ -186,7 +186,7 @@ function toNews(facts: RunFacts): string {
   }
   const news = facts.reconciliations.reduce((sum, { newsCount }) => sum + newsCount, 0);
   if (facts.kind !== 'reconcile' && facts.reconciliations.length > 0)
-    parts.push(`Against the dossiers: ${describeStanding(facts.reconciliations)}.`);
+    parts.push(`Against the dossiers: ${describeDiscrepancies(facts.reconciliations)}.`);
   else if (facts.kind === 'reconcile')
     parts.push(
       news === 0
@@ -225,16 +225,16 @@ function toSentence(words: string): string {
 
 const countSeverity = ({ changes, cut }: RunFacts, severity: Severity): number =>
   (cut.changes?.bySeverity[severity] ?? countHeld(changes, severity)).count;
-const isWithoutCustomers = (facts: Judged): boolean => facts.states !== null && facts.counts?.inScope === 0;
+const isWithoutCustomers = (facts: Assessed): boolean => facts.states !== null && facts.counts?.inScope === 0;
 const isComparing = ({ counts, span }: RunFacts): boolean =>
   counts === null ||
   [counts, ...(span?.runs ?? []).map((run) => run.counts)].some(
     (each) => each !== null && each.screened + each.reused > 0,
   );
-const isServiceTrusted = (facts: Judged): boolean =>
+const isServiceTrusted = (facts: Assessed): boolean =>
   countFailedCanaries(facts) === 0 && describeDrops(facts.watch).length === 0;
 /** Whether the answers of the run wait until somebody accepts them. */
-const isHeld = ({ held }: Judged): boolean =>
+const isHeld = ({ held }: Assessed): boolean =>
   held.some(({ kind, accepted }) => kind === 'answers' && accepted === null);
-const countFailedCanaries = (facts: Judged): number =>
+const countFailedCanaries = (facts: Assessed): number =>
   facts.canaries.filter((canary) => canary.verdict === 'failed').length;

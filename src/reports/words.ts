@@ -194,7 +194,7 @@ export function describeWaiting(openItems: OpenItemsFacts): string {
 }
 
 /** The same as a sentence, with whose they are and since when: `12 alerts of 5 customers wait for a decision: 2 critical, 3 overdue, ...`. */
-export function tellWaiting(openItems: OpenItemsFacts, now: Date): string {
+export function describeWaitingAlerts(openItems: OpenItemsFacts, now: Date): string {
   const { waiting, customers, overdue, proposed, absent, oldestAt } = openItems;
   if (waiting === 0) return 'No alert waits for a decision.';
   const critical = countCritical(openItems);

@@ -10,11 +10,11 @@ import {
   listGuideRows,
   type SheetLayout,
   type ToReviewFacts,
-  toCutNotice,
   toHeading,
   toHeadings,
   toLine,
   toListSheet,
+  toTruncationNotice,
   toWarning,
 } from './review-list.js';
 import { renderWorkbook, type Sheet, type SheetCell, type SheetRow } from './spreadsheet.js';
@@ -117,10 +117,10 @@ const listDossierFacts = ({ sweeps, changes }: NonNullable<Report['dossiers']>):
   ['Changes', changes.length],
 ];
 
-function toSeverityFact({ severity, count, sanctionHits, floods }: ChangeGroup): Fact {
+function toSeverityFact({ severity, count, sanctionHits, clusters }: ChangeGroup): Fact {
   const notes = [
     ...(sanctionHits === 0 ? [] : [`${countNoun(sanctionHits, 'hit')} for a sanction`]),
-    ...(floods.length === 0 ? [] : [`with ${countNoun(floods.length, 'group')} of changes alike`]),
+    ...(clusters.length === 0 ? [] : [`with ${countNoun(clusters.length, 'group')} of changes alike`]),
   ];
   return [severityWords[severity], count, notes.join(', ') || null];
 }
@@ -207,7 +207,8 @@ export function renderReportWorkbook(report: Report): AsyncGenerator<Uint8Array>
       : [toWarning(`${warning}. This run used a test key; its answers say nothing about real customers.`)];
   const sheets = [
     toSummarySheet(report, above),
-    report.toReview && toListSheet(report.toReview.items, { above: [...above, ...listCutNotices(report.toReview)] }),
+    report.toReview &&
+      toListSheet(report.toReview.items, { above: [...above, ...listTruncationNotices(report.toReview)] }),
     report.discrepancies && toDiscrepancySheet(report.discrepancies, { at: report.run.finishedAt, above }),
     toChangesSheet(report, above),
     toDossiersSheet(report, above),
@@ -222,9 +223,9 @@ export function renderReportWorkbook(report: Report): AsyncGenerator<Uint8Array>
   });
 }
 
-function listCutNotices({ items, waiting }: ToReviewFacts): readonly SheetRow[] {
+function listTruncationNotices({ items, waiting }: ToReviewFacts): readonly SheetRow[] {
   const wholeListCommand = 'nightscreen review export --out review.csv';
-  return waiting > items.length ? [toWarning(toCutNotice(items.length, { waiting, wholeListCommand }))] : [];
+  return waiting > items.length ? [toWarning(toTruncationNotice(items.length, { waiting, wholeListCommand }))] : [];
 }
 
 /** The last sheet: how the run was made, what its words mean, and how the workbook is filled in and taken back. */

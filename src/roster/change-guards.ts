@@ -1,5 +1,5 @@
 import anyAscii from 'any-ascii';
-import { type GuardName, type GuardSettings, judgeShare, type Verdict } from './guards.js';
+import { assessShare, type GuardName, type GuardSettings, type Verdict } from './guards.js';
 
 /** A record of a customer, as far as guards compare it. */
 export interface ComparedRecord {
@@ -106,14 +106,16 @@ export class ChangeTally {
       if (week.areCountries) this.#counts.weekCountries += 1;
     }
     if (next === null) return;
-    const tonight = compareRecords(known, next);
-    if (tonight.isMaterial) this.#counts.changed += 1;
-    if (tonight.areCountries) this.#counts.countries += 1;
-    if (tonight.isMaterial && hasAlerts) this.#counts.withAlerts += 1;
+    const currentRun = compareRecords(known, next);
+    if (currentRun.isMaterial) this.#counts.changed += 1;
+    if (currentRun.areCountries) this.#counts.countries += 1;
+    if (currentRun.isMaterial && hasAlerts) this.#counts.withAlerts += 1;
     const isReordered = this.#addShapes(reference, known, next);
-    if (!tonight.isMaterial && !tonight.areCountries && !isReordered) return;
+    if (!currentRun.isMaterial && !currentRun.areCountries && !isReordered) return;
     const list =
-      this.#examples[tonight.isMaterial || tonight.areCountries ? (hasAlerts ? 'alerts' : 'others') : 'reordered'];
+      this.#examples[
+        currentRun.isMaterial || currentRun.areCountries ? (hasAlerts ? 'alerts' : 'others') : 'reordered'
+      ];
     if (list.length < mostExamples) list.push({ reference, before: toFacts(known), after: toFacts(next) });
   }
 
@@ -134,7 +136,7 @@ export class ChangeTally {
   }
 
   /** Gives every guard that the changes do not pass, what they look like first. */
-  judge(scale: ChangeScale, settings: GuardSettings): readonly Verdict[] {
+  assess(scale: ChangeScale, settings: GuardSettings): readonly Verdict[] {
     const { changed, countries, week, weekCountries, withAlerts } = this.#counts;
     const { known } = scale;
     const what = 'known customers have another name, type, birth date or party, or lost a value';
@@ -151,11 +153,11 @@ export class ChangeTally {
     const whatCountries = 'known customers have other countries';
     const since = 'within seven days';
     const verdicts = [
-      judgeShare('changed', changed, known, what, limit) ??
-        judgeShare('changed_7_days', week, known, `${what}, ${since}`, { ...limit, times: 3 }),
-      judgeShare('changed_countries', countries, known, whatCountries, ofCountries) ??
-        judgeShare('changed_7_days', weekCountries, known, `${whatCountries}, ${since}`, { ...ofCountries, times: 3 }),
-      judgeShare('changed_alerts', withAlerts, scale.withAlerts, 'customers with alerts or decisions are changed', {
+      assessShare('changed', changed, known, what, limit) ??
+        assessShare('changed_7_days', week, known, `${what}, ${since}`, { ...limit, times: 3 }),
+      assessShare('changed_countries', countries, known, whatCountries, ofCountries) ??
+        assessShare('changed_7_days', weekCountries, known, `${whatCountries}, ${since}`, { ...ofCountries, times: 3 }),
+      assessShare('changed_alerts', withAlerts, scale.withAlerts, 'customers with alerts or decisions are changed', {
         share: settings.maxChangedAlertsShare,
         count: settings.maxChangedAlertsCustomers,
         key: 'maxChangedAlertsShare',

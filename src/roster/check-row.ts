@@ -132,7 +132,7 @@ function toCustomer(binding: CustomerBinding, fields: readonly string[]): Custom
   const party = toParty(binding, 'customer', fields, readings);
   if (party instanceof Fault) return party;
   const riskTier = readFactWord(binding.riskTier, fields, readings, ['riskTier', 'unknown_risk_tier']);
-  const isActive = readFactWord(binding.standing, fields, readings, ['active', 'unknown_standing']);
+  const isActive = readFactWord(binding.activity, fields, readings, ['active', 'unknown_standing']);
   const endDate = readDate(binding.endDate, fields, readings, 'endDate');
   const parties = withAliases(binding, party, fields, readings);
   if (parties instanceof Fault) return parties;

@@ -103,7 +103,7 @@ const roleWords: Words<PartyRole> = {
 };
 
 /** Whether a customer is still one. */
-const standingWords: Words<boolean> = {
+const activityWords: Words<boolean> = {
   ...{ yes: true, y: true, true: true, t: true, 1: true, active: true, open: true, current: true },
   ...{ no: false, n: false, false: false, f: false, 0: false, inactive: false, closed: false },
   ...{ former: false, left: false, ended: false, terminated: false },
@@ -161,7 +161,7 @@ export interface PartyBinding {
 export interface CustomerBinding extends PartyBinding {
   riskTier: WordColumn<RiskTier>;
   aliases: PartyBinding['name'] | null;
-  standing: WordColumn<boolean>;
+  activity: WordColumn<boolean>;
   endDate: PartyBinding['birthDate'];
 }
 
@@ -198,7 +198,7 @@ export function bindColumns(
     riskTier: bindWords(tier, tierWords, null, find),
     aliases,
     // Own words take the place of ours here: the code F of a bank may be a frozen account, and not a customer who has left.
-    standing: bindWords(columns.active ?? null, typeof columns.active === 'object' ? {} : standingWords, true, find),
+    activity: bindWords(columns.active ?? null, typeof columns.active === 'object' ? {} : activityWords, true, find),
     endDate: bindDate(columns.endDate ?? null, createEndDateReader, columns, finder, today),
   };
   const names = customer.name.columns;
@@ -410,8 +410,8 @@ function createColumnFinder(
     finish: () => {
       if (missing.size === 0) return;
       const present = [...found.values()].filter(({ index }) => index >= 0).map(({ header }) => header);
-      const told = `${source}: no column ${quoteAll([...missing])}. ${describeThere(headers, present, origin)}`;
-      throw new RosterError('column_missing', told);
+      const reported = `${source}: no column ${quoteAll([...missing])}. ${describeThere(headers, present, origin)}`;
+      throw new RosterError('column_missing', reported);
     },
   };
 }
@@ -424,12 +424,12 @@ function toDuplicateError(
 ): RosterError {
   const names = new Set(repeated.map((index) => headers[index] ?? ''));
   const places = headers.flatMap((header, index) => (names.has(header) ? index + 1 : []));
-  const told =
+  const reported =
     origin === 'query'
       ? `the header has ${quoteAll([...names])} more than once. Give each column a name of its own.`
       : `the first line says the same more than once (in the columns ${places.slice(0, mostQuoted).join(', ')}). ` +
         `Give each column a name of its own. ${withoutHeader}.`;
-  return new RosterError('duplicate_header', `${source}: ${told}`);
+  return new RosterError('duplicate_header', `${source}: ${reported}`);
 }
 
 const withoutHeader =

@@ -133,7 +133,7 @@ const aboutRejects: readonly GuardName[] = ['empty', 'rejects'];
  * Gives every guard that a snapshot does not pass, together with those that its changes do not pass; a part of a roster is not measured by
  * the whole.
  */
-export function judgeSnapshot(
+export function assessSnapshot(
   figures: GuardFigures,
   settings: GuardSettings,
   changes: readonly Verdict[] = [],
@@ -146,35 +146,35 @@ export function judgeSnapshot(
     half: { from: 1, key: 'maxRejectedRows' },
   } as const;
   const verdicts = [
-    judgeEmptiness(figures),
-    judgeShare('rejects', figures.rejected, figures.rows, 'rows were rejected', rejectLimit),
-    judgeShare(
+    assessEmptiness(figures),
+    assessShare('rejects', figures.rejected, figures.rows, 'rows were rejected', rejectLimit),
+    assessShare(
       'party_rejects',
       figures.partyRejected,
       figures.partyRows,
       'rows of related parties were rejected',
       rejectLimit,
     ),
-    ...(figures.isDelta ? [] : figures.doubts.map((column) => judgeDoubts(column, settings))),
-    judgeShare('duplicates', figures.duplicates, figures.rows, 'rows repeat another one', {
+    ...(figures.isDelta ? [] : figures.doubts.map((column) => assessDoubts(column, settings))),
+    assessShare('duplicates', figures.duplicates, figures.rows, 'rows repeat another one', {
       share: settings.maxDuplicateShare,
       count: settings.maxDuplicateRows,
       key: 'maxDuplicateShare',
     }),
     figures.isFirst
       ? null
-      : judgeShare('leavers', figures.leaversByRow, figures.known, 'customers leave by what their own rows say', {
+      : assessShare('leavers', figures.leaversByRow, figures.known, 'customers leave by what their own rows say', {
           share: settings.maxShrinkNight,
           key: 'maxShrinkNight',
           count: settings.maxMissingCustomers,
           half: halfMissing,
         }),
     figures.cutOff.length > 0 ? { guard: 'cut_off' as const, message: figures.cutOff.join('; ') } : null,
-    figures.isDelta ? null : judgeControlTotal(figures),
+    figures.isDelta ? null : assessControlTotal(figures),
     figures.isLive && figures.unmapped.length > 0
       ? { guard: 'unmapped_columns' as const, message: figures.unmapped.join('; ') }
       : null,
-    ...(figures.isFirst || figures.isDelta ? [] : judgeAgainstBefore(figures, settings)),
+    ...(figures.isFirst || figures.isDelta ? [] : assessAgainstBefore(figures, settings)),
     ...changes,
   ];
   return verdicts
@@ -183,7 +183,7 @@ export function judgeSnapshot(
     .map((verdict) => ({ ...verdict, look: guardAdvice[verdict.guard] }));
 }
 
-function judgeControlTotal({ controlTotal, rows }: GuardFigures): Verdict | null {
+function assessControlTotal({ controlTotal, rows }: GuardFigures): Verdict | null {
   if (controlTotal === undefined || (controlTotal !== null && rows >= controlTotal)) return null;
   const message =
     controlTotal === null
@@ -195,7 +195,7 @@ function judgeControlTotal({ controlTotal, rows }: GuardFigures): Verdict | null
 /** A small roster may lose a few of its customers, and not most of them in one night. */
 const halfMissing = { from: 2, key: 'maxMissingCustomers' } as const;
 
-function judgeAgainstBefore(figures: GuardFigures, settings: GuardSettings): readonly (Verdict | null)[] {
+function assessAgainstBefore(figures: GuardFigures, settings: GuardSettings): readonly (Verdict | null)[] {
   const { known, newlyAbsent, mostIn30Days, customers, joined, partyRowsBefore } = figures;
   const fewerParties = Math.max(0, partyRowsBefore - (figures.partyRows - figures.partyRejected));
   const missingLimit = { count: settings.maxMissingCustomers };
@@ -203,18 +203,18 @@ function judgeAgainstBefore(figures: GuardFigures, settings: GuardSettings): rea
   const fewer = Math.max(0, most - customers);
   const mayGrow = known < settings.growthFromCustomers || joined <= settings.maxGrowth * known;
   return [
-    judgeShare('shrink_night', newlyAbsent, known, 'customers of the last snapshot are missing', {
+    assessShare('shrink_night', newlyAbsent, known, 'customers of the last snapshot are missing', {
       ...missingLimit,
       half: halfMissing,
       share: settings.maxShrinkNight,
       key: 'maxShrinkNight',
     }),
-    judgeShare('shrink_30_days', fewer, most, 'customers of the largest snapshot in 30 days are fewer now', {
+    assessShare('shrink_30_days', fewer, most, 'customers of the largest snapshot in 30 days are fewer now', {
       ...missingLimit,
       share: settings.maxShrink30Days,
       key: 'maxShrink30Days',
     }),
-    judgeShare(
+    assessShare(
       'party_shrink',
       fewerParties,
       partyRowsBefore,
@@ -231,25 +231,25 @@ function judgeAgainstBefore(figures: GuardFigures, settings: GuardSettings): rea
           guard: 'growth',
           message: `${joined} customers are new beside the ${known} of the last snapshot: ${toPercent(joined / known, settings.maxGrowth)} (at most ${toPercent(settings.maxGrowth)}, guards.maxGrowth)`,
         },
-    settings.columns ? judgeColumns('columns', figures.headers, figures.headersBefore, figures.isRead) : null,
+    settings.columns ? assessColumns('columns', figures.headers, figures.headersBefore, figures.isRead) : null,
     settings.columns
-      ? judgeColumns('party_columns', figures.partyHeaders, figures.partyHeadersBefore, figures.isPartyRead)
+      ? assessColumns('party_columns', figures.partyHeaders, figures.partyHeadersBefore, figures.isPartyRead)
       : null,
   ];
 }
 
 /** What a value says itself, that it is not known, is no sign of a column that is read wrongly. */
-function judgeDoubts({ column, read, doubts, unknown }: ColumnDoubts, settings: GuardSettings): Verdict | null {
+function assessDoubts({ column, read, doubts, unknown }: ColumnDoubts, settings: GuardSettings): Verdict | null {
   const inDoubt = doubts - unknown;
   const what = `values of column ${JSON.stringify(column.slice(0, 60))} are in doubt`;
-  return judgeShare('doubts', inDoubt, read + inDoubt, what, {
+  return assessShare('doubts', inDoubt, read + inDoubt, what, {
     share: settings.maxDoubtShare,
     count: settings.maxDoubtRows,
     key: 'maxDoubtShare',
   });
 }
 
-function judgeEmptiness({ rows, customers, known }: GuardFigures): Verdict | null {
+function assessEmptiness({ rows, customers, known }: GuardFigures): Verdict | null {
   if (customers > 0) return null;
   const message = `none of its ${rows} rows is acceptable; the last snapshot showed ${known} customers`;
   return { guard: 'empty', message };
@@ -266,7 +266,7 @@ interface ShareLimit {
 }
 
 /** `part` of `whole` is more than a share and more than a count let through; both of them `times` over where that is given. */
-export function judgeShare(
+export function assessShare(
   guard: GuardName,
   part: number,
   whole: number,
@@ -285,7 +285,7 @@ export function judgeShare(
   };
 }
 
-function judgeColumns(
+function assessColumns(
   guard: GuardName,
   headers: readonly string[],
   headersBefore: readonly string[] | null,

@@ -123,8 +123,8 @@ function toTokens(header: string): readonly string[] {
   const known = glued.get(folded);
   if (known !== undefined) return known;
   const tokens = folded.split(' ').flatMap((token) => (spellings.get(token) ?? token).split(' '));
-  const telling = tokens.filter((token) => !joints.has(token));
-  return telling.length > 0 ? telling : tokens;
+  const significant = tokens.filter((token) => !joints.has(token));
+  return significant.length > 0 ? significant : tokens;
 }
 
 /** `Kunde-Nr.`, `kunde_nr` and `KundeNr` are one header, and so are `Geschäft` and `Geschaeft`. */
@@ -357,12 +357,12 @@ function findRole(header: string, tokens: readonly string[]) {
     if (role === null) continue;
     return { role, strength: role === 'id' ? 3 : weak.has(toKey(rest)) ? 1 : 2 };
   }
-  const role = readTellingWord(tokens);
+  const role = readKeyWord(tokens);
   return role === null ? null : { role, strength: 1 };
 }
 
 /** The end or one word of a longer header says what its column is about: the last resort. */
-function readTellingWord(tokens: readonly string[]): ColumnRole | null {
+function readKeyWord(tokens: readonly string[]): ColumnRole | null {
   for (let at = 1; at < tokens.length; at += 1) {
     const role = readTokens(tokens.slice(at));
     const isPart = role === 'first_name' || role === 'middle_name' || role === 'last_name' || role === 'birth_date';

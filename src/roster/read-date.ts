@@ -40,7 +40,7 @@ export function createBirthDateReader(settings: DateSettings): (text: string) =>
   const readSlowly = rememberWords((text) => {
     const found = read(text);
     const date = typeof found === 'string' ? found : found.value;
-    const why = date === null ? null : judgeYear(date, today);
+    const why = date === null ? null : assessYear(date, today);
     return date !== null && why !== null ? { value: null, why, reads: date } : found;
   });
   if (formats.length > 0) return readSlowly;
@@ -58,7 +58,7 @@ export function createEndDateReader(settings: DateSettings): (text: string) => s
   });
 }
 
-function judgeYear(date: string, today: string): DoubtReason | null {
+function assessYear(date: string, today: string): DoubtReason | null {
   const year = Number(date.slice(0, 4));
   const thisYear = Number(today.slice(0, 4));
   if (year >= firstYear && date.replace('?', '') <= today) return null;

@@ -84,14 +84,14 @@ export async function openCsvSource(
   isMapped: (header: string) => boolean,
 ): Promise<TableReading> {
   // That nobody has related parties is something that a source of them may say; that there are no customers is none.
-  return asSource(await openCsvTable(await settleRejects(csv), isMapped, what === 'parties'), what);
+  return asSource(await openCsvTable(await readAsRejects(csv), isMapped, what === 'parties'), what);
 }
 
 /**
  * Gives the settings by which a `rejects.csv` is read in place of the roster that it came from: it has a header and commas,
  * or what a spreadsheet made of them, however the roster itself is written. Settings of any other file are given as they are.
  */
-async function settleRejects(csv: CsvSettings): Promise<CsvSettings> {
+async function readAsRejects(csv: CsvSettings): Promise<CsvSettings> {
   const path = [csv.path].flat();
   if (path.length !== 1 || path[0] === undefined || path[0] === '-') return csv;
   const start = await readStart(path[0], headerBytes);
@@ -143,8 +143,8 @@ function asSource(table: TableReading, what: 'roster' | 'parties'): TableReading
   const file = headers.indexOf(fileColumn);
   const refuseParties = (record: TableRecord): void => {
     if (what === 'parties' || !record.fields[file]?.startsWith(partyFilePrefix)) return;
-    const told = `${table.source}: line ${record.line} was rejected as a related party and is no customer.`;
-    throw new RosterError('parties_as_customers', `${told} Mend such rows in the source of the parties.`);
+    const said = `${table.source}: line ${record.line} was rejected as a related party and is no customer.`;
+    throw new RosterError('parties_as_customers', `${said} Mend such rows in the source of the parties.`);
   };
   return {
     ...table,

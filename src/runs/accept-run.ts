@@ -8,12 +8,12 @@ import { findOpenRun, type RunRow, readRun, toRunId } from '../store/runs.js';
 import { giveBackAnswers } from '../store/unconfirmed-answers.js';
 import { releaseWebhookEvents } from '../store/webhooks.js';
 import type { RunState } from '../vocabulary.js';
+import type { AppContext } from './app-context.js';
 import { findRun } from './run-reference.js';
-import { settleRun } from './screening/close.js';
+import { concludeRun } from './screening/close.js';
 import { openOrganisation, type RunSession, withLease } from './session.js';
 import { requireAcceptedSettings } from './settings-acceptance.js';
 import { type Acceptance, requireLogins } from './settings-diff.js';
-import type { Workplace } from './workplace.js';
 
 /** What came of accepting a held run: a second person is still needed, or its answers count. */
 export type RunAcceptanceResult = { runId: string } & (
@@ -30,18 +30,18 @@ const refuse = (message: string): ConfigError => new ConfigError([{ where: 'run'
  * accept, RunLockedError while the roster is being worked on.
  */
 export async function acceptRun(
-  workplace: Workplace,
+  app: AppContext,
   text: string,
   acceptance: Acceptance,
   signal: AbortSignal,
 ): Promise<RunAcceptanceResult> {
-  const { database } = workplace;
+  const { database } = app;
   const run = await findRun(database, text);
-  const organisation = await openOrganisation(workplace);
+  const organisation = await openOrganisation(app);
   await refuseUnlessHeld(database, run);
   const named = (await readRosterNames(database)).get(run.rosterId ?? 0);
-  if (named !== undefined) await requireAcceptedSettings(workplace, { organisation, roster: named });
-  return withLease(workplace, run.leaseKey, signal, (held) =>
+  if (named !== undefined) await requireAcceptedSettings(app, { organisation, roster: named });
+  return withLease(app, run.leaseKey, signal, (held) =>
     database.transaction(async (transaction) => {
       await assertLease(transaction, held.lease);
       const current = (await readRun(transaction, run.runId)) ?? run;
@@ -50,14 +50,14 @@ export async function acceptRun(
       const open = await findOpenRun(transaction, run.leaseKey);
       if (open) throw refuse(`${toRunId(open)} has not come to its end: resume it or begin a new run first`);
       const runId = toRunId(run);
-      if (await proposesOnly(workplace, transaction, current, acceptance)) return { kind: 'proposed', runId };
+      if (await proposesOnly(app, transaction, current, acceptance)) return { kind: 'proposed', runId };
       const parties = kinds.has('answers') ? await giveBack(transaction, current) : 0;
-      await saveAcceptance(workplace, transaction, current, acceptance, false);
+      await saveAcceptance(app, transaction, current, acceptance, false);
       await releaseWebhookEvents(transaction, run.runId);
       const roster = (await readRosterNames(transaction)).get(run.rosterId ?? 0) ?? null;
       const write: RunSession['write'] = (work) => work(transaction);
-      const session: RunSession = { ...held, workplace, organisation, run: current, runId, roster, write };
-      const { state, reasons } = await settleRun(transaction, session, {
+      const session: RunSession = { ...held, app, organisation, run: current, runId, roster, write };
+      const { state, reasons } = await concludeRun(transaction, session, {
         halted: null,
         isReported: false,
         isAccepted: true,
@@ -84,7 +84,7 @@ async function refuseUnlessHeld(
 
 /** Where decisions need two people: keeps the first person's word and gives true; throws ConfigError when the same person comes again. */
 async function proposesOnly(
-  workplace: Workplace,
+  app: AppContext,
   transaction: Transaction,
   run: RunRow,
   acceptance: Acceptance,
@@ -92,18 +92,18 @@ async function proposesOnly(
   // The rule of the last run holds as well: settings of one's own never allow more.
   const stored =
     run.accountId === null ? undefined : (await readFourEyes(transaction, [run.accountId])).get(run.accountId);
-  if (workplace.settings.review.fourEyes.length === 0 && (stored?.size ?? 0) === 0) return false;
-  requireLogins(workplace.database, `accepting ${toRunId(run)}`);
+  if (app.settings.review.fourEyes.length === 0 && (stored?.size ?? 0) === 0) return false;
+  requireLogins(app.database, `accepting ${toRunId(run)}`);
   const proposals = await readRunAcceptances(transaction, run.runId);
   const { name } = acceptance.by;
   if (proposals.some(({ acceptedBy }) => acceptedBy !== name)) return false;
   if (proposals.length > 0) throw refuse(`${toRunId(run)} waits for a second person: ${name} has proposed it before`);
-  await saveAcceptance(workplace, transaction, run, acceptance, true);
+  await saveAcceptance(app, transaction, run, acceptance, true);
   return true;
 }
 
 async function saveAcceptance(
-  { clock }: Workplace,
+  { clock }: AppContext,
   transaction: Transaction,
   { runId }: RunRow,
   { by, reason }: Acceptance,

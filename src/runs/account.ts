@@ -13,11 +13,11 @@ import {
 } from '../store/organisations.js';
 import { noteRunKey, setRunAccount } from '../store/runs.js';
 import type { RunMode } from '../vocabulary.js';
+import type { AppContext, RunSettings } from './app-context.js';
 import { OtherAccount, RunHalted, requireHalt, toAccountHalt, toSignalHalt } from './halt.js';
 import type { RosterScope } from './roster-scope.js';
-import { outlastOutage, type Patience } from './screening/outages.js';
+import { retryUntilDeadline, type WaitPolicy } from './screening/outages.js';
 import type { RunSession } from './session.js';
-import type { RunSettings, Workplace } from './workplace.js';
 
 /**
  * Asks the service whose key this is and in which mode, before the first billable call (interface: API keys). Throws ConfigError
@@ -25,12 +25,12 @@ import type { RunSettings, Workplace } from './workplace.js';
  * answers like it is at an address where it never was before (`address`), which no waiting can mend.
  */
 export async function identifyAccount(
-  workplace: Workplace,
+  app: AppContext,
   organisation: Organisation,
   client: Client,
   signal: AbortSignal,
 ): Promise<Account> {
-  const { database, clock, settings } = workplace;
+  const { database, clock, settings } = app;
   const { organisationId } = organisation;
   const { baseUrl = '' } = settings.service;
   const identity = await client.identify({ signal }).catch(async (error: unknown) => {
@@ -47,18 +47,17 @@ const isNobodyThere = (error: unknown): error is ConnectionError | ResponseError
   error instanceof ConnectionError || (error instanceof ResponseError && error.isStandIn);
 
 /** The mode that the settings or the prefix of the key say; null where neither does, and only the service knows it. */
-export function findSaidMode({ client, settings }: Pick<Workplace, 'client' | 'settings'>): RunMode | null {
+export function findSaidMode({ client, settings }: Pick<AppContext, 'client' | 'settings'>): RunMode | null {
   if (settings.service.mode !== undefined) return settings.service.mode;
   const { keyMode } = client();
   return keyMode === 'unknown' ? null : keyMode;
 }
 
 /** The mode of a run that begins before the service was asked: live where nothing says otherwise. The service's answer replaces it. */
-export const toAssumedMode = (workplace: Pick<Workplace, 'client' | 'settings'>): RunMode =>
-  findSaidMode(workplace) ?? 'live';
+export const toAssumedMode = (app: Pick<AppContext, 'client' | 'settings'>): RunMode => findSaidMode(app) ?? 'live';
 
 /** The mode that a roster is judged by before any call is made, where there may be no key at all. */
-export function toImportMode({ settings, secret }: Pick<Workplace, 'settings' | 'secret'>): RunMode {
+export function toImportMode({ settings, secret }: Pick<AppContext, 'settings' | 'secret'>): RunMode {
   const key = secret('NIGHTSCREEN_API_KEY');
   if (settings.service.mode !== undefined) return settings.service.mode;
   return key === undefined || toKeyMode(key) === 'test' ? 'test' : 'live';
@@ -67,11 +66,11 @@ export function toImportMode({ settings, secret }: Pick<Workplace, 'settings' | 
 /** Notes whose account a run works under; from then on the run has the mode that the service says, whatever the key looked like. */
 export async function noteAccount(
   transaction: Transaction,
-  { run, workplace }: RunSession,
+  { run, app }: RunSession,
   accountId: number | null,
 ): Promise<void> {
   run.mode = await setRunAccount(transaction, run.runId, accountId);
-  await noteRunKey(transaction, run.runId, workplace.client().keyFingerprint, workplace.clock.now());
+  await noteRunKey(transaction, run.runId, app.client().keyFingerprint, app.clock.now());
 }
 
 /** What a failed call means for a run: rejected key and outage stop it, resumable; anything else is thrown as it came. */
@@ -116,7 +115,7 @@ export function findLiveProblems(
  * to keep what they find; a test key needs neither.
  */
 export function requireBudget(
-  { settings, database, acceptsEmbedded }: Pick<Workplace, 'settings' | 'database' | 'acceptsEmbedded'>,
+  { settings, database, acceptsEmbedded }: Pick<AppContext, 'settings' | 'database' | 'acceptsEmbedded'>,
   mode: RunMode,
 ): void {
   if (mode !== 'live') return;
@@ -136,21 +135,21 @@ export interface KnownAccount {
 
 /** Asks whose key this is; where the service cannot be asked, the run begins with what is known. */
 export async function findKnownAccount(
-  workplace: Workplace,
+  app: AppContext,
   scope: RosterScope,
   client: Client,
-  { outage, signal }: Pick<Patience, 'outage' | 'signal'>,
+  { outage, signal }: Pick<WaitPolicy, 'outage' | 'signal'>,
 ): Promise<KnownAccount> {
   const either = followSignals(signal, [outage.signal]);
-  const account = await identifyAccount(workplace, scope.organisation, client, either.signal)
+  const account = await identifyAccount(app, scope.organisation, client, either.signal)
     .catch(requireHalt)
     .finally(either.clear);
   if (!(account instanceof RunHalted)) {
-    requireBudget(workplace, account.isTest ? 'test' : 'live');
+    requireBudget(app, account.isTest ? 'test' : 'live');
     return toKnownAccount(account);
   }
-  const mode = findSaidMode(workplace);
-  return { mode, account, plannedFor: await findLastAccount(workplace.database, scope.rosterId, mode ?? undefined) };
+  const mode = findSaidMode(app);
+  return { mode, account, plannedFor: await findLastAccount(app.database, scope.rosterId, mode ?? undefined) };
 }
 
 export const toKnownAccount = (account: Account): KnownAccount => ({
@@ -167,15 +166,15 @@ export async function awaitAccount(
   session: RunSession,
   client: Client,
   { known, plannedFor, isBegun }: { known: KnownAccount; plannedFor: number | null; isBegun: boolean },
-  patience: Patience,
+  waitPolicy: WaitPolicy,
 ): Promise<Account> {
   const { account } = known;
   if (!(account instanceof RunHalted)) return account;
   if (account.code !== 'outage') throw account;
-  const { value: found } = await outlastOutage(patience, (signal) =>
-    identifyAccount(session.workplace, session.organisation, client, signal),
+  const { value: found } = await retryUntilDeadline(waitPolicy, (signal) =>
+    identifyAccount(session.app, session.organisation, client, signal),
   );
-  requireBudget(session.workplace, found.isTest ? 'test' : 'live');
+  requireBudget(session.app, found.isTest ? 'test' : 'live');
   if (found.accountId !== plannedFor && isBegun) throw new OtherAccount(found);
   return found;
 }

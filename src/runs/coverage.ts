@@ -1,5 +1,5 @@
 import { ConfigError, flagError } from '../errors.js';
-import { listTierDues, toCadence } from '../screening/cadence.js';
+import { listTierDueTimes, toCadence } from '../screening/cadence.js';
 import {
   type CoverageGap,
   type CoverageGroup,
@@ -16,9 +16,9 @@ import {
 import { findLastAccount } from '../store/organisations.js';
 import type { PlanInput } from '../store/plan-sql.js';
 import type { RiskTier } from '../vocabulary.js';
+import type { AppContext } from './app-context.js';
 import { openOrganisation } from './session.js';
 import type { Acceptance } from './settings-diff.js';
-import type { Workplace } from './workplace.js';
 
 /** Which gaps are accepted: those of these customers, or with null all that are open, rows without a readable id included. */
 interface GapChoice {
@@ -33,14 +33,14 @@ interface GapChoice {
  * that is over, several rosters to choose from, and customers who are not among those who cannot be screened.
  */
 export async function acceptGaps(
-  workplace: Workplace,
+  app: AppContext,
   { roster, customers, until }: GapChoice,
   { by, reason }: Acceptance,
 ): Promise<readonly OpenGap[]> {
-  const { database, clock } = workplace;
+  const { database, clock } = app;
   const now = clock.now();
   if (until < now.toISOString().slice(0, until.length)) throw flagError('--until', `${until} is over`);
-  const [chosen, ...others] = (await chooseImportedRosters(workplace, roster)).imported;
+  const [chosen, ...others] = (await chooseImportedRosters(app, roster)).imported;
   if (chosen === undefined || others.length > 0) {
     const message =
       chosen === undefined ? 'no roster was imported yet' : 'several rosters were imported: say which one';
@@ -99,13 +99,13 @@ interface ChosenRosters {
 }
 
 /** The roster of this name, or all that were ever imported or are configured; throws ConfigError when there is none of this name. */
-export async function chooseImportedRosters(workplace: Workplace, name: string | undefined): Promise<ChosenRosters> {
-  const { organisationId } = await openOrganisation(workplace);
-  const all = await readImportedRosters(workplace.database, organisationId);
+export async function chooseImportedRosters(app: AppContext, name: string | undefined): Promise<ChosenRosters> {
+  const { organisationId } = await openOrganisation(app);
+  const all = await readImportedRosters(app.database, organisationId);
   const known = new Set(all.map(({ roster }) => roster));
   const isMeant = (roster: string): boolean => name === undefined || roster === name;
   const imported = all.filter(({ roster }) => isMeant(roster));
-  const neverImported = workplace.settings.rosters
+  const neverImported = app.settings.rosters
     .map((roster) => roster.name)
     .filter((roster) => isMeant(roster) && !known.has(roster));
   if (name === undefined || imported.length + neverImported.length > 0) return { imported, neverImported };
@@ -144,17 +144,17 @@ export interface Coverage {
  * Throws ConfigError when there is no such roster.
  */
 export async function measureCoverage(
-  workplace: Workplace,
+  app: AppContext,
   options: { roster?: string | undefined; list: number },
 ): Promise<Coverage> {
-  const { database, clock, settings } = workplace;
+  const { database, clock, settings } = app;
   const now = clock.now();
   const cadence = toCadence(settings.screening);
-  const { imported, neverImported } = await chooseImportedRosters(workplace, options.roster);
+  const { imported, neverImported } = await chooseImportedRosters(app, options.roster);
   const allGroups: CoverageGroup[] = [];
   const rosters: Coverage['rosters'][number][] = [];
   for (const { rosterId, roster } of imported) {
-    const input = await toCoverageInput(workplace, rosterId, now);
+    const input = await toCoverageInput(app, rosterId, now);
     const groups = await readCoverage(database, input);
     const uncovered = options.list > 0 ? await listUncovered(database, input, options.list) : [];
     const gaps = await readCoverageGaps(database, rosterId, now);
@@ -174,7 +174,7 @@ function isRosterCovered({ total, gaps }: Pick<Coverage['rosters'][number], 'tot
 
 /** What coverage of a roster is judged by at a moment: the account that its last run used, and when each tier is due. */
 async function toCoverageInput(
-  { database, settings }: Pick<Workplace, 'database' | 'settings'>,
+  { database, settings }: Pick<AppContext, 'database' | 'settings'>,
   rosterId: number,
   now: Date,
 ): Promise<PlanInput> {
@@ -183,7 +183,7 @@ async function toCoverageInput(
     rosterId,
     accountId: (await findLastAccount(database, rosterId, settings.service.mode))?.accountId ?? null,
     selection: 'due',
-    tiers: listTierDues(toCadence(settings.screening), now),
+    tiers: listTierDueTimes(toCadence(settings.screening), now),
     leaveAfterDays: settings.screening.leaveAfterDays,
     leftRuns: [],
     reuse: null,
@@ -193,12 +193,12 @@ async function toCoverageInput(
 
 /** The customers in scope of a roster, counted by tier, standing, state and last failure; and the account that they are judged on. */
 export async function readRosterGroups(
-  workplace: Pick<Workplace, 'database' | 'settings'>,
+  app: Pick<AppContext, 'database' | 'settings'>,
   rosterId: number,
   now: Date,
 ): Promise<{ accountId: number | null; groups: readonly CoverageGroup[] }> {
-  const input = await toCoverageInput(workplace, rosterId, now);
-  return { accountId: input.accountId, groups: await readCoverage(workplace.database, input) };
+  const input = await toCoverageInput(app, rosterId, now);
+  return { accountId: input.accountId, groups: await readCoverage(app.database, input) };
 }
 
 /** How well customers are covered; all of them count once in `valid`, `never`, `changed`, `overdue` or `unproven`, and once in `states`. */
@@ -229,11 +229,11 @@ function sumCoverage(groups: readonly CoverageGroup[], now: Date): CoverageSums 
   const oldestMs = dates.length === 0 ? null : dates.reduce((oldest, date) => Math.min(oldest, date));
   return {
     inScope: count(() => true),
-    valid: count(({ standing }) => standing === 'valid'),
-    never: count(({ standing }) => standing === 'never'),
-    changed: count(({ standing }) => standing === 'changed'),
-    overdue: count(({ standing }) => standing === 'overdue'),
-    unproven: count(({ standing }) => standing === 'unproven'),
+    valid: count(({ status }) => status === 'valid'),
+    never: count(({ status }) => status === 'never'),
+    changed: count(({ status }) => status === 'changed'),
+    overdue: count(({ status }) => status === 'overdue'),
+    unproven: count(({ status }) => status === 'unproven'),
     failedBecause: sumBy(groups, ({ failedBecause }) => failedBecause),
     states: sumBy(groups, ({ state }) => state),
     oldestScreenedAt: oldestMs === null ? null : new Date(oldestMs),

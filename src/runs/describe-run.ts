@@ -16,12 +16,12 @@ import { computeRunSums, type RunSums, readRunBalance } from '../store/run-sums.
 import { type RunHolder, type RunRow, readRunHolders, readRunKeys, toRunId } from '../store/runs.js';
 import { countPlanReasons } from '../store/screenings.js';
 import type { HaltCode, RunKind, RunMode, RunState } from '../vocabulary.js';
+import type { AppContext } from './app-context.js';
 import { type AssuranceResult, describeAssurance } from './checks/assurance.js';
 import { type BecauseOf, describeBecauseOf } from './checks/because-of.js';
 import { type CheckResult, describeCheck } from './checks/check.js';
 import { findRun, type ListChoice, listOfRun, type RunListed } from './run-reference.js';
 import { type BalanceLine, findDisagreements, toBalanceLines } from './run-summary.js';
-import type { Workplace } from './workplace.js';
 
 /** Everything that is asked about one run, from what is stored; customers only as counts. */
 export interface RunDescription {
@@ -87,7 +87,7 @@ const usualList: ListChoice = { limit: 20, after: null };
  * together. Throws ConfigError when there is none of that name.
  */
 export function describeRun(
-  { database, clock, settings }: Workplace,
+  { database, clock, settings }: AppContext,
   text: string,
   list: ListChoice = usualList,
 ): Promise<RunDescription & { listed: RunListed }> {

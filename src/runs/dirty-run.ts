@@ -22,6 +22,7 @@ import { hasImport } from '../store/roster-imports.js';
 import { closeRun, findOpenRun, toRunId } from '../store/runs.js';
 import type { DetailStop } from '../vocabulary.js';
 import { identifyAccount, noteAccount, toAssumedMode, toHalt } from './account.js';
+import type { AppContext } from './app-context.js';
 import { takeSpooledEvents } from './event-spool.js';
 import { RunHalted } from './halt.js';
 import { openRosterScope } from './roster-scope.js';
@@ -30,7 +31,6 @@ import { askEach, askRecord, openDetailStops, type RecordOutcome } from './scree
 import { toMarkedScope } from './screening/plan.js';
 import { runScreening } from './screening-run.js';
 import { openOrganisation, type RunSession, recordKeys, withLease, withRun } from './session.js';
-import type { Workplace } from './workplace.js';
 
 /** Look-ups of one run; what is left over is looked up by the next. */
 const mostLookUps = 5_000;
@@ -41,23 +41,23 @@ const lookUpsPerWrite = 200;
  * is gone by it and no comparison goes by it; what it found is told by the next sweep. Null, with no run made, where nothing is marked, or
  * before the first sweep, which is the starting point. Throws RunLockedError while the dossiers are swept.
  */
-export async function sweepMarked(workplace: Workplace, signal: AbortSignal): Promise<RunSummary | null> {
-  const { database, clock } = workplace;
-  const organisation = await openOrganisation(workplace);
+export async function sweepMarked(app: AppContext, signal: AbortSignal): Promise<RunSummary | null> {
+  const { database, clock } = app;
+  const organisation = await openOrganisation(app);
   const { organisationId } = organisation;
-  if (workplace.eventsFolder !== undefined) {
-    await takeSpooledEvents(database, organisationId, workplace.eventsFolder, clock.now());
+  if (app.eventsFolder !== undefined) {
+    await takeSpooledEvents(database, organisationId, app.eventsFolder, clock.now());
   }
   await forgetEvents(database, clock.now());
   const findMarks = () => listMarkedDossiers(database, organisationId, { now: clock.now(), limit: mostLookUps });
   if ((await findMarks()).length === 0 || (await findLastSweep(database, organisation)) === null) return null;
   const ofNoRoster = { rosterId: null, roster: null };
-  const mode = toAssumedMode(workplace);
+  const mode = toAssumedMode(app);
   const request = { organisation, kind: 'sweep', ...ofNoRoster, mode, selection: 'dirty' } as const;
   // A sweep that walks would store what it has read before over what is looked up now. One that was broken off keeps its own run.
-  return withLease(workplace, `sweep/${organisation.name}`, signal, (outer) =>
-    withLease(workplace, `sweep-dirty/${organisation.name}`, outer.signal, (held) =>
-      withRun(workplace, held, request, async (session) => {
+  return withLease(app, `sweep/${organisation.name}`, signal, (outer) =>
+    withLease(app, `sweep-dirty/${organisation.name}`, outer.signal, (held) =>
+      withRun(app, held, request, async (session) => {
         const guarded: RunSession = {
           ...session,
           write: (work) =>
@@ -73,20 +73,20 @@ export async function sweepMarked(workplace: Workplace, signal: AbortSignal): Pr
 }
 
 async function lookUpMarked(session: RunSession, marks: readonly DossierMark[]): Promise<RunSummary> {
-  const { workplace, organisation, run, runId } = session;
-  const client = workplace.client();
-  workplace.tell({ kind: 'stage_started', runId, stage: 'sweep' });
+  const { app, organisation, run, runId } = session;
+  const client = app.client();
+  app.emit({ kind: 'stage_started', runId, stage: 'sweep' });
   const counts = { pages: 0, dossiers: 0, appeared: 0, changed: 0, gone: 0, proven: false };
   const stops = openDetailStops(session, client);
   const keys = recordKeys(session, client);
   let halted: RunHalted | null = null;
   try {
-    const { accountId } = await identifyAccount(workplace, organisation, client, session.signal);
+    const { accountId } = await identifyAccount(app, organisation, client, session.signal);
     await session.write((transaction) => noteAccount(transaction, session, accountId));
     for (let at = 0; at < marks.length && stops.because === null; at += lookUpsPerWrite) {
       const group = marks.slice(at, at + lookUpsPerWrite);
       const found = new Map<DossierMark, RecordOutcome>();
-      await askEach(group, { concurrency: workplace.settings.service.rate.concurrency, stops }, async (mark) => {
+      await askEach(group, { concurrency: app.settings.service.rate.concurrency, stops }, async (mark) => {
         const outcome = await lookUp(client, mark, stops);
         if (outcome !== null) found.set(mark, outcome);
         return outcome !== null;
@@ -108,7 +108,7 @@ async function lookUpMarked(session: RunSession, marks: readonly DossierMark[]):
   const state = halted === null ? 'complete' : 'stopped';
   const reasons = halted === null ? [] : [`${halted.message}; the marks stay`];
   await session.write((transaction) => {
-    const finishedAt = workplace.clock.now();
+    const finishedAt = app.clock.now();
     const end = {
       state,
       stateReasons: reasons,
@@ -118,9 +118,9 @@ async function lookUpMarked(session: RunSession, marks: readonly DossierMark[]):
     } as const;
     return closeRun(transaction, run.runId, { ...end, finishedAt });
   });
-  const { proven: _, ...told } = counts;
-  workplace.tell({ kind: 'stage_finished', runId, stage: 'sweep', counts: told });
-  workplace.tell({ kind: 'run_finished', runId, runKind: 'sweep', state, reasons });
+  const { proven: _, ...rest } = counts;
+  app.emit({ kind: 'stage_finished', runId, stage: 'sweep', counts: rest });
+  app.emit({ kind: 'run_finished', runId, runKind: 'sweep', state, reasons });
   const summary = toRunSummary({ runId, roster: null, kind: 'sweep', state, reasons, counts });
   return {
     ...summary,
@@ -152,11 +152,11 @@ const lookUp = (client: Client, { dossierId }: DossierMark, stops: ReturnType<ty
 /** Saves what was looked up together with the end of its mark; gives what changed. What the service could not say stays marked. */
 async function saveFound(
   transaction: Transaction,
-  { workplace, organisation: { organisationId }, run }: RunSession,
+  { app, organisation: { organisationId }, run }: RunSession,
   accountId: number,
   found: ReadonlyMap<DossierMark, RecordOutcome>,
 ): Promise<readonly DossierChange[]> {
-  const now = workplace.clock.now();
+  const now = app.clock.now();
   const known = await readDossiers(
     transaction,
     accountId,
@@ -186,7 +186,7 @@ async function saveFound(
   await saveDossierChanges(transaction, run.runId, changes, now);
   const ofAml = done.flatMap(({ dossierId, isAml }) => (isAml ? [dossierId] : []));
   const moved = changes.filter(mattersToScreening).flatMap(({ after }) => after?.id ?? []);
-  await markCustomersOf(transaction, workplace, accountId, [...new Set([...ofAml, ...moved])]);
+  await markCustomersOf(transaction, app, accountId, [...new Set([...ofAml, ...moved])]);
   await clearDossierMarks(transaction, organisationId, done);
   await postponeDossierMarks(transaction, organisationId, missed, now);
   return changes;
@@ -200,7 +200,7 @@ const mattersToScreening = ({ kind, fields }: DossierChange): boolean =>
 
 async function markCustomersOf(
   transaction: Transaction,
-  { settings, clock }: Workplace,
+  { settings, clock }: AppContext,
   accountId: number,
   dossierIds: readonly string[],
 ): Promise<void> {
@@ -214,12 +214,12 @@ async function markCustomersOf(
 /** Clears, with a proven sweep, the marks that were made before it began: it has read every dossier since. */
 export async function clearSweptMarks(
   transaction: Transaction,
-  workplace: Workplace,
+  app: AppContext,
   { organisationId }: Organisation,
   { accountId, before }: { accountId: number; before: Date },
 ): Promise<void> {
   const ofAml = await clearOldDossierMarks(transaction, organisationId, before);
-  await markCustomersOf(transaction, workplace, accountId, ofAml);
+  await markCustomersOf(transaction, app, accountId, ofAml);
 }
 
 /**
@@ -228,25 +228,25 @@ export async function clearSweptMarks(
  * the roster is imported or screened.
  */
 export async function screenMarked(
-  workplace: Workplace,
+  app: AppContext,
   roster: RosterSettings,
   signal: AbortSignal,
 ): Promise<RunSummary | null> {
-  const { database, settings } = workplace;
-  const { organisationId } = await openOrganisation(workplace);
+  const { database, settings } = app;
+  const { organisationId } = await openOrganisation(app);
   if (!(await hasImport(database, organisationId, roster.name))) return null;
-  const { rosterId, leaseKey } = await openRosterScope(workplace, roster.name);
+  const { rosterId, leaseKey } = await openRosterScope(app, roster.name);
   const account = await findLastAccount(database, rosterId, settings.service.mode);
   if (account === null) return null;
   await clearAnsweredMarks(database, account.accountId);
-  const waiting = await listMarkedCustomers(database, toMarkedScope(workplace, rosterId, account.accountId));
+  const waiting = await listMarkedCustomers(database, toMarkedScope(app, rosterId, account.accountId));
   if (waiting.length === 0) return null;
   const open = await findOpenRun(database, leaseKey);
   if (open !== null && open.selection !== 'dirty') {
     const message = `marked customers of ${roster.name} wait for ${toRunId(open)}, which was broken off: nightscreen runs resume ${toRunId(open)}`;
-    workplace.tell({ kind: 'warning', runId: null, roster: roster.name, code: 'marks_wait', message });
+    app.emit({ kind: 'warning', runId: null, roster: roster.name, code: 'marks_wait', message });
     return null;
   }
   const plan = { kind: 'screen', selection: 'dirty', importFirst: false, writeReport: false } as const;
-  return runScreening(workplace, { ...plan, roster }, signal);
+  return runScreening(app, { ...plan, roster }, signal);
 }

@@ -30,8 +30,8 @@ export async function fetchDossierRecords(
   client: Client,
   accountId: number,
 ): Promise<SweepDetails | null> {
-  const { workplace, run, runId } = session;
-  const { database, settings, tell } = workplace;
+  const { app, run, runId } = session;
+  const { database, settings, emit } = app;
   const { maxPerRun } = settings.sweep.details;
   if (maxPerRun === 0) return null;
   let budget = maxPerRun - (await countAskedRecords(database, run.runId)).asked;
@@ -40,7 +40,7 @@ export async function fetchDossierRecords(
   let done = 0;
   let outOfReach = 0;
   let because: DetailStop | null = null;
-  tell({ kind: 'stage_started', runId, stage: 'details' });
+  emit({ kind: 'stage_started', runId, stage: 'details' });
   const stops = openDetailStops(session, client);
   // What a dossier names comes before the next dossier. It can go on after its end: a dossier that is under way may name more.
   const next = (): IteratorResult<DossierRecordId, undefined> => {
@@ -52,13 +52,13 @@ export async function fetchDossierRecords(
   try {
     const { concurrency } = settings.service.rate;
     await askEach({ [Symbol.iterator]: () => ({ next }) }, { concurrency, stops }, async (record) => {
-      const asked = { ...record, accountId, runId: run.runId, askedAt: workplace.clock.now() };
+      const asked = { ...record, accountId, runId: run.runId, askedAt: app.clock.now() };
       const outcome = await askRecord((options) => call(client, record, options), isNamed, stops);
       if (outcome === null) return false;
       if (outcome.kind === 'not_available' && outcome.isTransient) outOfReach += 1;
       else named.push(...(await saveOutcome(session, asked, outcome)));
       done += 1;
-      tell({ kind: 'progress', runId, stage: 'details', done, total: maxPerRun });
+      emit({ kind: 'progress', runId, stage: 'details', done, total: maxPerRun });
       return true;
     });
     because = stops.because;
@@ -72,16 +72,16 @@ export async function fetchDossierRecords(
     ...{ asked: asked + outOfReach, kept, notAvailable, missing },
     stoppedBecause: missing > 0 ? (because ?? 'limit') : null,
   };
-  tellEnd(session, details);
+  emitEnd(session, details);
   return details;
 }
 
-function tellEnd({ workplace, runId }: RunSession, { stoppedBecause, ...counts }: SweepDetails): void {
-  workplace.tell({ kind: 'stage_finished', runId, stage: 'details', counts: { ...counts } });
+function emitEnd({ app, runId }: RunSession, { stoppedBecause, ...counts }: SweepDetails): void {
+  app.emit({ kind: 'stage_finished', runId, stage: 'details', counts: { ...counts } });
   if (stoppedBecause === null || stoppedBecause === 'limit') return;
   const left = `${countNoun(counts.missing, 'record')} of dossiers not looked up`;
   const message = `${left}: ${stopWords[stoppedBecause]}; the sweep itself is not affected, and the next one goes on with them`;
-  workplace.tell({ kind: 'warning', runId, code: 'details_left', message });
+  app.emit({ kind: 'warning', runId, code: 'details_left', message });
 }
 
 const call = ({ dossiers }: Client, { kind, id }: DossierRecordId, options: CallOptions) =>

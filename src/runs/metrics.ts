@@ -2,9 +2,9 @@ import { toCadence } from '../screening/cadence.js';
 import { type CoverageGroup, readImportedRosters } from '../store/coverage.js';
 import { readJobSchedules } from '../store/jobs.js';
 import { readStoredFigures, type StoredFigures } from '../store/metrics.js';
+import type { AppContext } from './app-context.js';
 import { readRosterGroups } from './coverage.js';
 import { openOrganisation } from './session.js';
-import type { Workplace } from './workplace.js';
 
 /** Everything that the database tells for metrics; names of rosters, and no data of a customer. */
 export interface MetricFacts extends StoredFigures {
@@ -27,16 +27,16 @@ interface SweepPlan {
  * Reads the facts as of now, of the rosters that the watchdog watches: those that are configured, or where none is, those that were ever
  * imported. Counts every customer in scope, which takes half a minute where there are a million.
  */
-export async function readMetricFacts(workplace: Workplace, sweeps: SweepPlan): Promise<MetricFacts> {
-  const { database, settings, clock } = workplace;
+export async function readMetricFacts(app: AppContext, sweeps: SweepPlan): Promise<MetricFacts> {
+  const { database, settings, clock } = app;
   const at = clock.now();
-  const { organisationId } = await openOrganisation(workplace);
+  const { organisationId } = await openOrganisation(app);
   const imported = await readImportedRosters(database, organisationId);
   const configured = settings.rosters.map(({ name }) => name);
   const watched = configured.length > 0 ? configured : imported.map(({ roster }) => roster);
   const rosters: MetricFacts['rosters'][number][] = [];
   for (const { rosterId, roster } of imported.filter(({ roster }) => watched.includes(roster))) {
-    const { groups } = await readRosterGroups(workplace, rosterId, at);
+    const { groups } = await readRosterGroups(app, rosterId, at);
     rosters.push({ roster, groups });
   }
   const { hours } = toCadence(settings.screening);

@@ -26,12 +26,12 @@ import {
 import { insertRun, setRunAccount } from '../store/runs.js';
 import type { PlanSelection } from '../vocabulary.js';
 import { toImportMode } from './account.js';
+import type { AppContext } from './app-context.js';
 import { compareRoster, toStoredList } from './checks/because-of.js';
-import { settleSnapshot } from './import/settle.js';
+import { compareSnapshot } from './import/compare-snapshot.js';
 import { stageRoster } from './import/stage.js';
 import { openImportedRoster } from './roster-scope.js';
 import { expectControlSearches, toPlanInput } from './screening/plan.js';
-import type { Workplace } from './workplace.js';
 
 /** What a run of this selection would do now, without storing or calling anything. */
 export interface ScreeningPreview extends PlanCounts, PricedCalls {
@@ -47,16 +47,16 @@ const mostLeftOut = 100;
 
 /** The plan of a screening as it would be made now from the roster as last imported; the account is the one last used. `runId` is a run whose forced screenings count. */
 export async function previewScreening(
-  workplace: Workplace,
+  app: AppContext,
   roster: RosterSettings,
   selection: PlanSelection,
   runId: number | null = null,
 ): Promise<ScreeningPreview> {
-  const { database, settings } = workplace;
-  const { rosterId } = await openImportedRoster(workplace, roster.name);
+  const { database, settings } = app;
+  const { rosterId } = await openImportedRoster(app, roster.name);
   const account = await findLastAccount(database, rosterId, settings.service.mode ?? 'test');
   const request = { rosterId, accountId: account?.accountId ?? null, selection };
-  const { input, budget } = await toPlanInput(workplace, database, request, runId);
+  const { input, budget } = await toPlanInput(app, database, request, runId);
   const counts = await countPlan(database, input);
   const { leftForAll, leftForReserved } = budget;
   return {
@@ -74,12 +74,12 @@ export interface OnboardingPreview extends ImportPreview, PricedCalls {}
 
 /** Reads a roster as an onboarding would, and says what it would come to; nothing is stored and nobody is searched for. Throws RosterError. */
 export async function previewOnboarding(
-  workplace: Workplace,
+  app: AppContext,
   roster: RosterSettings,
   signal: AbortSignal,
 ): Promise<OnboardingPreview> {
-  const preview = await previewImport(workplace, roster, signal);
-  return { ...preview, ...priceCalls(workplace.settings, preview.distinctSearches) };
+  const preview = await previewImport(app, roster, signal);
+  return { ...preview, ...priceCalls(app.settings, preview.distinctSearches) };
 }
 
 /** What an import would come to. */
@@ -126,12 +126,12 @@ const mostRejections = 1_000;
  * read.
  */
 export async function previewImport(
-  workplace: Workplace,
+  app: AppContext,
   roster: RosterSettings,
   signal: AbortSignal,
   options: { isDelta?: boolean | undefined } = {},
 ): Promise<ImportPreview> {
-  const { database, clock, secret, settings } = workplace;
+  const { database, clock, secret, settings } = app;
   const nothing = new RollBack('a preview changes nothing');
   let preview: ImportPreview | undefined;
   try {
@@ -152,11 +152,11 @@ export async function previewImport(
           signal,
           secret,
           write: inTurn(transaction),
-          tell: () => undefined,
+          emit: () => undefined,
         });
-        const mode = toImportMode(workplace);
+        const mode = toImportMode(app);
         const rule = { importedAt: now, leaveAfterDays: settings.screening.leaveAfterDays, mode };
-        const { counts, isFirst, isFedBack, heldBy, changes } = await settleSnapshot(
+        const { counts, isFirst, isFedBack, heldBy, changes } = await compareSnapshot(
           transaction,
           staged,
           roster,
@@ -198,13 +198,13 @@ interface BecauseOfPreview {
 
 /** What a run because of a published list would do now; the run is begun and planned, counted, and taken back before anybody sees it. */
 export async function previewBecauseOf(
-  workplace: Workplace,
+  app: AppContext,
   roster: RosterSettings,
   options: { selection: PlanSelection; list: PublishedList; mostNamed: number },
   signal: AbortSignal,
 ): Promise<BecauseOfPreview> {
-  const { database, settings } = workplace;
-  const scope = await openImportedRoster(workplace, roster.name);
+  const { database, settings } = app;
+  const scope = await openImportedRoster(app, roster.name);
   const mode = settings.service.mode ?? 'test';
   const account = await findLastAccount(database, scope.rosterId, mode);
   const accountId = account?.accountId ?? null;
@@ -224,19 +224,19 @@ export async function previewBecauseOf(
       rosterFile: null,
       leaseKey: scope.leaseKey,
       epoch: 0,
-      owner: workplace.owner,
-      settingsDigest: workplace.settingsDigest,
+      owner: app.owner,
+      settingsDigest: app.settingsDigest,
       settings: {},
-      version: workplace.version,
-      startedAt: workplace.clock.now(),
+      version: app.version,
+      startedAt: app.clock.now(),
     });
     await setRunAccount(transaction, runId, accountId);
     await carryForcedScreenings(transaction, runId);
     await forceScreenings(transaction, runId, rows);
-    const trial = { ...workplace, database: tried };
+    const trial = { ...app, database: tried };
     return {
       preview: await previewScreening(trial, roster, options.selection, runId),
-      comparison: { ...toStoredList(options.list), ...sums, comparedAt: workplace.clock.now() },
+      comparison: { ...toStoredList(options.list), ...sums, comparedAt: app.clock.now() },
       forced: await readForcedCustomers(transaction, runId, options.mostNamed),
     };
   });
@@ -286,7 +286,7 @@ interface PricedCalls {
 }
 
 /** Adds the control searches to so many searches, and says how long all of them take and what they cost. */
-function priceCalls(settings: Workplace['settings'], searches: number): PricedCalls {
+function priceCalls(settings: AppContext['settings'], searches: number): PricedCalls {
   const { pricePerSearch, currency } = settings.budget;
   const controlSearches = expectControlSearches(settings, searches);
   const calls = searches + controlSearches;

@@ -11,18 +11,18 @@ import { toDurationMs } from '../roster/duration.js';
 import type { DossierLink } from '../roster/settings.js';
 import { toCadence } from '../screening/cadence.js';
 import type { Transaction } from '../store/database/database.js';
-import { countNews, findLastCompared, settleDiscrepancies } from '../store/discrepancies.js';
+import { countNews, findLastCompared, saveDiscrepancies } from '../store/discrepancies.js';
 import { findLastSweep } from '../store/dossiers.js';
 import { collectApplicantFindings, collectFindings, collectNameConflicts } from '../store/findings.js';
 import { saveInvitationSums } from '../store/invitations.js';
 import { findRoster, listRosters } from '../store/organisations.js';
 import { compareWithDossiers, type ReconciliationInput } from '../store/reconciliation.js';
 import { closeRun, setRunAccount, toRunId } from '../store/runs.js';
+import type { AppContext } from './app-context.js';
 import { reportAndMail } from './mail/deliver.js';
 import { queueReportOf } from './mail/queue.js';
 import { type ReconciliationCounts, type RunSummary, toRunSummary } from './run-summary.js';
 import { openOrganisation, type RunSession, withLeasedRun } from './session.js';
-import type { Workplace } from './workplace.js';
 
 /** How old the sweep may be that a comparison relies on: a night and a half. */
 const sweepHoursAtMost = 36;
@@ -41,7 +41,7 @@ export interface Reconciled {
 }
 
 /** The rosters whose customers have dossiers, by their settings. */
-const listLinked = ({ settings }: Workplace): readonly { name: string; link: DossierLink }[] =>
+const listLinked = ({ settings }: AppContext): readonly { name: string; link: DossierLink }[] =>
   settings.rosters.flatMap(({ name, dossiers }) => (dossiers === undefined ? [] : [{ name, link: dossiers }]));
 
 /**
@@ -50,11 +50,11 @@ const listLinked = ({ settings }: Workplace): readonly { name: string; link: Dos
  */
 export async function reconcileRoster(
   transaction: Transaction,
-  { workplace, run, roster }: Pick<RunSession, 'workplace' | 'run'> & { roster: string },
+  { app, run, roster }: Pick<RunSession, 'app' | 'run'> & { roster: string },
   accountId: number,
 ): Promise<Reconciled | null> {
-  const { settings, clock } = workplace;
-  const link = listLinked(workplace).find(({ name }) => name === roster)?.link;
+  const { settings, clock } = app;
+  const link = listLinked(app).find(({ name }) => name === roster)?.link;
   const rosterId = await findRoster(transaction, settings.organisation, roster);
   if (link === undefined || rosterId === null) return null;
   const refuse = (problem: string): Reconciled => {
@@ -67,7 +67,7 @@ export async function reconcileRoster(
   const unprovenBecause = findUnproven(sweep, now);
   const input: ReconciliationInput = {
     ...{ runId: run.runId, rosterId, accountId, isTest: sweep.isTest, link },
-    others: await listOthers(transaction, workplace, rosterId),
+    others: await listOthers(transaction, app, rosterId),
     sweepRunId: sweep.runId,
     unprovenBecause,
     severities: toSeverities(settings.reconciliation),
@@ -77,7 +77,7 @@ export async function reconcileRoster(
     today: toDate(toDayNumber(now, settings.review.timezone)),
   };
   // On a server both sides of a large comparison fit into memory; the embedded database has less of it.
-  if (workplace.database.dialect === 'postgres')
+  if (app.database.dialect === 'postgres')
     await transaction.execute("select set_config('work_mem', '128MB', true), set_config('jit', 'off', true)");
   const { sums, largest } = await compareWithDossiers(transaction, input);
   const problem = findJoinProblem(sums, largest);
@@ -87,11 +87,11 @@ export async function reconcileRoster(
   await collectFindings(transaction, input);
   await collectNameConflicts(transaction, (inRoster, inDossier) => !namesAgree(inRoster, inDossier));
   await collectApplicantFindings(transaction, accountId, (row) => compareApplicant(row, row.parties, row.isCompany));
-  await settleDiscrepancies(transaction, input, sums);
+  await saveDiscrepancies(transaction, input, sums);
   if (link.invite !== undefined) await saveInvitationSums(transaction, input);
   const news = await countNews(transaction, run.runId, rosterId);
   const { customers, dossiers } = sums;
-  workplace.tell({
+  app.emit({
     kind: 'stage_finished',
     runId: toRunId(run),
     stage: 'reconcile',
@@ -113,7 +113,7 @@ function findUnproven(
 
 /** Why it is not known now which customers of a roster have no dossier; null where the last comparison with the last sweep says so. */
 export async function findUnreconciled(
-  { database, clock }: Workplace,
+  { database, clock }: AppContext,
   rosterId: number,
   accountId: number,
 ): Promise<string | null> {
@@ -127,11 +127,11 @@ export async function findUnreconciled(
 
 async function listOthers(
   transaction: Transaction,
-  workplace: Workplace,
+  app: AppContext,
   ownId: number,
 ): Promise<ReconciliationInput['others']> {
-  const links = new Map(listLinked(workplace).map(({ name, link }) => [name, link]));
-  const rosters = await listRosters(transaction, workplace.settings.organisation);
+  const links = new Map(listLinked(app).map(({ name, link }) => [name, link]));
+  const rosters = await listRosters(transaction, app.settings.organisation);
   return rosters.flatMap(({ rosterId, name }) =>
     rosterId === ownId ? [] : [{ rosterId, link: links.get(name) ?? { reference: 'exact' as const } }],
   );
@@ -142,14 +142,14 @@ async function listOthers(
  * Throws ConfigError when no roster has dossiers, when nothing was swept, and when a way of joining cannot be right.
  */
 export async function runReconciliation(
-  workplace: Workplace,
+  app: AppContext,
   { roster, writeReport }: { roster?: string | undefined; writeReport: boolean },
   signal: AbortSignal,
 ): Promise<RunSummary> {
-  const names = listLinked(workplace).flatMap(({ name }) => (roster === undefined || name === roster ? [name] : []));
-  if (names.length === 0) throw toUnlinked(workplace, roster);
-  const organisation = await openOrganisation(workplace);
-  const sweep = await findLastSweep(workplace.database, organisation);
+  const names = listLinked(app).flatMap(({ name }) => (roster === undefined || name === roster ? [name] : []));
+  if (names.length === 0) throw toUnlinked(app, roster);
+  const organisation = await openOrganisation(app);
+  const sweep = await findLastSweep(app.database, organisation);
   if (sweep === null) throw refuse(notSwept);
   const request = {
     organisation,
@@ -161,13 +161,13 @@ export async function runReconciliation(
   } as const;
   const leaseKey = `reconcile/${organisation.name}`;
   const summary = await withLeasedRun(
-    workplace,
+    app,
     leaseKey,
     signal,
     async () => request,
     (session) => reconcileAll(session, sweep.accountId, { names, writeReport }),
   );
-  return reportAndMail(workplace, summary, { hasReport: true, writeReport }, signal);
+  return reportAndMail(app, summary, { hasReport: true, writeReport }, signal);
 }
 
 async function reconcileAll(
@@ -175,13 +175,13 @@ async function reconcileAll(
   accountId: number,
   { names, writeReport }: { names: readonly string[]; writeReport: boolean },
 ): Promise<RunSummary> {
-  const { workplace, run } = session;
+  const { app, run } = session;
   await session.write((transaction) => setRunAccount(transaction, run.runId, accountId));
   const done: Reconciled[] = [];
   for (const roster of names) {
     session.signal.throwIfAborted();
     const reconciled = await session.write((transaction) =>
-      reconcileRoster(transaction, { workplace, run, roster }, accountId),
+      reconcileRoster(transaction, { app, run, roster }, accountId),
     );
     if (reconciled === null) throw refuse(`the roster ${roster} was never imported`);
     if (reconciled.sums === null && reconciled.imbalances.length === 0) throw refuse(reconciled.problem ?? '');
@@ -195,16 +195,16 @@ async function closeReconciliation(
   done: readonly Reconciled[],
   writeReport: boolean,
 ): Promise<RunSummary> {
-  const { workplace, run, runId } = session;
+  const { app, run, runId } = session;
   const imbalances = done.flatMap((one) => one.imbalances);
   const reasons = [...imbalances, ...done.flatMap(({ roster, problem }) => (problem ? [`${roster}: ${problem}`] : []))];
   const state = imbalances.length > 0 ? 'unbalanced' : reasons.length > 0 ? 'incomplete' : 'complete';
   await session.write(async (transaction) => {
-    const finishedAt = workplace.clock.now();
+    const finishedAt = app.clock.now();
     await closeRun(transaction, run.runId, { state, stateReasons: reasons, stage: 'finished', finishedAt, sums: null });
-    if (writeReport && state !== 'unbalanced') await queueReportOf(workplace, transaction, run);
+    if (writeReport && state !== 'unbalanced') await queueReportOf(app, transaction, run);
   });
-  workplace.tell({ kind: 'run_finished', runId, runKind: 'reconcile', state, reasons });
+  app.emit({ kind: 'run_finished', runId, runKind: 'reconcile', state, reasons });
   const counts = addUp(done);
   return toRunSummary({ runId, roster: null, kind: 'reconcile', state, reasons, counts });
 }
@@ -227,7 +227,7 @@ function addUp(done: readonly Reconciled[]): ReconciliationCounts {
 
 const refuse = (message: string): ConfigError => new ConfigError([{ where: 'reconcile', path: '', message }]);
 
-function toUnlinked({ settings }: Workplace, roster: string | undefined): ConfigError {
+function toUnlinked({ settings }: AppContext, roster: string | undefined): ConfigError {
   const known = settings.rosters.map(({ name }) => name).join(', ') || 'none';
   const whose = roster === undefined ? 'no roster says' : `the roster ${roster} does not say`;
   return new ConfigError([

@@ -1,6 +1,6 @@
 import type { MatchChange } from '../changes/match-changes.js';
 import { replayAnswers, type StoredAnswer } from '../changes/replay-answers.js';
-import { type Match, treatAsCut } from '../matches/match.js';
+import { type Match, treatAsTruncated } from '../matches/match.js';
 import type { Queryable } from '../store/database/database.js';
 import {
   countStoredChanges,
@@ -14,8 +14,8 @@ import {
 } from '../store/responses.js';
 import { toRunId } from '../store/runs.js';
 import { type MatchChangeKind, matchChangeKinds, type Severity, severities } from '../vocabulary.js';
-import { compareJudging, toJudgingSettings } from './settings-acceptance.js';
-import type { RunSettings, Workplace } from './workplace.js';
+import type { AppContext, RunSettings } from './app-context.js';
+import { compareAssessment, toAssessmentSettings } from './settings-acceptance.js';
 
 /** The members in their order, by key. */
 export function gatherBy<Member, Key>(
@@ -32,7 +32,7 @@ export function gatherBy<Member, Key>(
 }
 
 /** What a change would be under some settings; null where there would be none. */
-type JudgedEvent = { kind: MatchChangeKind; severity: Severity; rule: string } | null;
+type AssessedEvent = { kind: MatchChangeKind; severity: Severity; rule: string } | null;
 
 /** A change, or an item, that would be another one. */
 export interface ReplayExample {
@@ -40,8 +40,8 @@ export interface ReplayExample {
   /** The customer's reference. */
   reference: string;
   listed: Pick<Match, 'id' | 'name'>;
-  present: JudgedEvent;
-  other: JudgedEvent;
+  present: AssessedEvent;
+  other: AssessedEvent;
 }
 
 /** What stored answers come to under other settings. */
@@ -71,11 +71,11 @@ const mostExamples = 10;
  * Reads in one transaction that cannot write, some parties at a time, and asks the service nothing.
  */
 export async function replaySettings(
-  { database, settings }: Workplace,
-  other: Parameters<typeof toJudgingSettings>[0] & Pick<RunSettings, 'changes'>,
+  { database, settings }: AppContext,
+  other: Parameters<typeof toAssessmentSettings>[0] & Pick<RunSettings, 'changes'>,
   since: Date | null,
 ): Promise<Replay> {
-  const { differences } = compareJudging(toJudgingSettings(settings), toJudgingSettings(other));
+  const { differences } = compareAssessment(toAssessmentSettings(settings), toAssessmentSettings(other));
   const tallies = { changes: openTally(), baseline: openTally() };
   const items = { present: 0, other: 0, onlyOther: 0, onlyPresent: 0 };
   const examples: ReplayExample[] = [];
@@ -94,8 +94,8 @@ export async function replaySettings(
         const match = toMatch(pair.present ?? pair.other);
         if (!isOtherwise(pair) || match === null || examples.length >= mostExamples) continue;
         const { id, name } = match;
-        const told = { present: toJudged(pair.present), other: toJudged(pair.other) };
-        examples.push({ runId: toRunId(answer), reference: history.reference, listed: { id, name }, ...told });
+        const reported = { present: toAssessed(pair.present), other: toAssessed(pair.other) };
+        examples.push({ runId: toRunId(answer), reference: history.reference, listed: { id, name }, ...reported });
       }
     }
     countItems(items, history, { present, other: others }, since);
@@ -155,7 +155,7 @@ function countItems(
 const toMatch = (change: MatchChange | null): Match | null =>
   change && (change.difference.after ?? change.difference.before);
 
-const toJudged = (change: MatchChange | null): JudgedEvent =>
+const toAssessed = (change: MatchChange | null): AssessedEvent =>
   change && { kind: change.difference.kind, severity: change.severity, rule: change.rule };
 
 /** All stored answers of one party on one account, in their order; what repeats the answer before is left out. */
@@ -192,7 +192,7 @@ async function readStoredAnswers(database: Queryable, partyIds: readonly number[
       return [
         {
           ...answer,
-          matchSet: treatAsCut(matchSet, answer.cap),
+          matchSet: treatAsTruncated(matchSet, answer.cap),
           party: { birthDate, countries, riskTier: party.riskTier },
           customer: party.customer,
           said: party.said,
@@ -215,15 +215,15 @@ function findDecided(decisions: readonly HistoricalDecision[], after: Date | nul
 
 /** Whose last decision by then says that they are the customer, unless it fell or the match is away. */
 function findConfirmed(decisions: readonly HistoricalDecision[], until: Date): ReadonlySet<string> {
-  const standing = new Map<string, { isConfirmed: boolean; isAway: boolean }>();
+  const current = new Map<string, { isConfirmed: boolean; isAway: boolean }>();
   for (const { matchId, kind, at } of decisions) {
     if (at > until) break;
-    const before = standing.get(matchId) ?? { isConfirmed: false, isAway: false };
+    const before = current.get(matchId) ?? { isConfirmed: false, isAway: false };
     const isAway = kind === 'away' || (before.isAway && kind !== 'back');
     const isMoved = kind === 'away' || kind === 'back';
-    standing.set(matchId, { isAway, isConfirmed: isMoved ? before.isConfirmed : kind === 'confirmed_match' });
+    current.set(matchId, { isAway, isConfirmed: isMoved ? before.isConfirmed : kind === 'confirmed_match' });
   }
-  return new Set([...standing].flatMap(([id, { isConfirmed, isAway }]) => (isConfirmed && !isAway ? [id] : [])));
+  return new Set([...current].flatMap(([id, { isConfirmed, isAway }]) => (isConfirmed && !isAway ? [id] : [])));
 }
 
 /** How many there are under the present settings and under the others. */

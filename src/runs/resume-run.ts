@@ -3,24 +3,24 @@ import { standardInput } from '../roster/csv/source-bytes.js';
 import { type RosterSettings, toFileRoster } from '../roster/settings.js';
 import { readRosterNames } from '../store/organisations.js';
 import { type RunRow, toRunId } from '../store/runs.js';
+import type { AppContext } from './app-context.js';
 import { findRun } from './run-reference.js';
 import type { RunSummary } from './run-summary.js';
 import { runScreening } from './screening-run.js';
 import type { Acceptance } from './settings-diff.js';
 import { runSweep } from './sweep-run.js';
-import type { Workplace } from './workplace.js';
 
 /**
  * Goes on with a run that stopped early, at the next customer, with the roster it was begun with. Throws ConfigError when it has nothing left to do, RosterHeldError when its
  * roster was edited since and that is not accepted.
  */
 export async function resumeRun(
-  workplace: Workplace,
+  app: AppContext,
   runId: string,
   signal: AbortSignal,
   options: { acceptRoster?: Acceptance | undefined } = {},
 ): Promise<RunSummary> {
-  const run = await findRun(workplace.database, runId);
+  const run = await findRun(app.database, runId);
   const refuse = (message: string): ConfigError => new ConfigError([{ where: 'run', path: '', message }]);
   if (run.state !== 'stopped' && run.state !== 'running') {
     throw refuse(`${toRunId(run)} is ${run.state}, so there is nothing to resume; start a new run instead`);
@@ -29,7 +29,7 @@ export async function resumeRun(
     throw refuse(
       `${toRunId(run)} looked up marked dossiers, and their marks stay; start nightscreen sweep --dirty again`,
     );
-  if (run.kind === 'sweep') return runSweep(workplace, { writeReport: true }, signal);
+  if (run.kind === 'sweep') return runSweep(app, { writeReport: true }, signal);
   if (run.kind === 'check') throw refuse(`${toRunId(run)} was a single check; ask again with nightscreen check`);
   if (run.kind === 'assure') throw refuse(`${toRunId(run)} measured recall; nightscreen assure goes on with it`);
   if (run.kind === 'reconcile')
@@ -41,8 +41,8 @@ export async function resumeRun(
     // Whether a file was to be read first, and which list was to be compared, only its command says.
     throw refuse(`${toRunId(run)} was not planned yet; start it again with the same command, which goes on with it`);
   }
-  const name = (await readRosterNames(workplace.database)).get(run.rosterId) ?? '';
-  const roster = toRosterOf(run, name, workplace.settings.rosters);
+  const name = (await readRosterNames(app.database)).get(run.rosterId) ?? '';
+  const roster = toRosterOf(run, name, app.settings.rosters);
   if (run.stage === 'started' && roster.csv?.path === '') {
     const why =
       run.rosterFile === standardInput
@@ -51,7 +51,7 @@ export async function resumeRun(
     throw refuse(why);
   }
   return runScreening(
-    workplace,
+    app,
     {
       kind: run.kind,
       roster,

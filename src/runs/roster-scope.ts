@@ -3,8 +3,8 @@ import { ConfigError } from '../errors.js';
 import type { RosterSettings } from '../roster/settings.js';
 import { ensureRoster, type Organisation } from '../store/organisations.js';
 import { hasImport } from '../store/roster-imports.js';
+import type { AppContext } from './app-context.js';
 import { openOrganisation } from './session.js';
-import type { Workplace } from './workplace.js';
 
 /** A roster as runs address it; one lease per roster keeps imports and screenings of it apart. */
 export interface RosterScope {
@@ -15,17 +15,17 @@ export interface RosterScope {
 }
 
 /** The roster of this name as it was last imported; throws ConfigError, with nothing created, when it never was. */
-export async function openImportedRoster(workplace: Workplace, roster: string): Promise<RosterScope> {
-  const { organisationId } = await openOrganisation(workplace);
-  if (await hasImport(workplace.database, organisationId, roster)) return openRosterScope(workplace, roster);
+export async function openImportedRoster(app: AppContext, roster: string): Promise<RosterScope> {
+  const { organisationId } = await openOrganisation(app);
+  if (await hasImport(app.database, organisationId, roster)) return openRosterScope(app, roster);
   const message = `roster ${roster} was never imported; import it first: nightscreen import --file FILE --roster ${roster}`;
   throw new ConfigError([{ where: 'roster', path: '', message }]);
 }
 
 /** Finds or creates the roster of this name in the organisation of the settings. */
-export async function openRosterScope(workplace: Workplace, roster: string): Promise<RosterScope> {
-  const organisation = await openOrganisation(workplace);
-  const rosterId = await ensureRoster(workplace.database, organisation.organisationId, roster, workplace.clock.now());
+export async function openRosterScope(app: AppContext, roster: string): Promise<RosterScope> {
+  const organisation = await openOrganisation(app);
+  const rosterId = await ensureRoster(app.database, organisation.organisationId, roster, app.clock.now());
   return { organisation, rosterId, roster, leaseKey: `screening/${organisation.name}/${roster}` };
 }
 

@@ -18,45 +18,45 @@ import {
   saveJobSchedules,
 } from '../store/jobs.js';
 import { assertLease, type Lease, waitForLease } from '../store/leases.js';
+import type { AppContext, JobSchedule } from './app-context.js';
 import { leaseTtlMs, openOrganisation, underLease } from './session.js';
-import type { JobSchedule, Workplace } from './workplace.js';
 
 // Enough to know whether any time of the last days has been seen to.
 const timesKept = 100;
 
 /** Notes which jobs are planned from now on; `areAll` retires all others. */
 export async function keepSchedules(
-  workplace: Workplace,
+  app: AppContext,
   planned: readonly { job: string; schedule: JobSchedule }[],
   { areAll }: { areAll: boolean },
 ): Promise<void> {
-  const { organisationId } = await openOrganisation(workplace);
+  const { organisationId } = await openOrganisation(app);
   const schedules = planned.map(({ job, schedule }) => ({ job, ...schedule }));
-  const now = workplace.clock.now();
-  await workplace.database.transaction((transaction) =>
+  const now = app.clock.now();
+  await app.database.transaction((transaction) =>
     saveJobSchedules(transaction, organisationId, schedules, { areAll, now }),
   );
 }
 
 /** Makes schedules that were kept by a clock which was ahead count from now on. */
-export async function mendSchedules(workplace: Workplace): Promise<void> {
-  const { organisationId } = await openOrganisation(workplace);
-  await bringSchedulesBack(workplace.database, organisationId, workplace.clock.now());
+export async function mendSchedules(app: AppContext): Promise<void> {
+  const { organisationId } = await openOrganisation(app);
+  await bringSchedulesBack(app.database, organisationId, app.clock.now());
 }
 
 /** The pause of the schedule at this moment; null where it is not paused. */
-export async function readPause(workplace: Workplace): Promise<SchedulePause | null> {
-  const { organisationId } = await openOrganisation(workplace);
-  return findSchedulePause(workplace.database, organisationId, workplace.clock.now());
+export async function readPause(app: AppContext): Promise<SchedulePause | null> {
+  const { organisationId } = await openOrganisation(app);
+  return findSchedulePause(app.database, organisationId, app.clock.now());
 }
 
 /**
  * What is known of all jobs by name, without what a clock that was ahead has noted of them: since when their schedules count, and what became
  * of their last times, newest first.
  */
-export async function readScheduleHistory(workplace: Workplace) {
-  const { database, clock } = workplace;
-  const { organisationId } = await openOrganisation(workplace);
+export async function readScheduleHistory(app: AppContext) {
+  const { database, clock } = app;
+  const { organisationId } = await openOrganisation(app);
   const schedules = await readJobSchedules(database, organisationId);
   const runs = await readJobRuns(database, organisationId, timesKept, clock.now());
   const byJob = new Map<string, JobRun[]>();
@@ -68,15 +68,15 @@ export async function readScheduleHistory(workplace: Workplace) {
 const mostMissed = 400;
 
 /** Notes the times of a job that were missed for good, and what is given up because it never came to its end. */
-export async function settleMissed(
-  workplace: Workplace,
+export async function recordMissed(
+  app: AppContext,
   job: string,
   { missed, givenUp }: { missed: readonly JobDue[]; givenUp: JobRun | null },
 ): Promise<void> {
   if (missed.length === 0 && givenUp === null) return;
-  const { organisationId } = await openOrganisation(workplace);
-  const now = workplace.clock.now();
-  await workplace.database.transaction(async (transaction) => {
+  const { organisationId } = await openOrganisation(app);
+  const now = app.clock.now();
+  await app.database.transaction(async (transaction) => {
     const because = 'nothing was there to begin it when it was due';
     for (const due of missed.slice(-mostMissed)) {
       await noteMissedJob(transaction, organisationId, job, due, { now, because });
@@ -88,7 +88,7 @@ export async function settleMissed(
 }
 
 /** What became of the request: `held` by a process that is alive, `done` before, or `ended` by this one; `hanging` settles when code that ignored its signal ends. */
-type OccasionAnswer =
+type DueSlotAnswer =
   | { kind: 'held'; holder: string }
   | { kind: 'done'; run: JobRun }
   | { kind: 'ended'; run: JobRun; ending: JobEnding; hanging: Promise<void> | null };
@@ -107,8 +107,8 @@ export const toForgetBefore = (now: Date): Date => new Date(now.getTime() - forg
  * names the exit codes after which it is run although it has finished. Of a job that runs too often for every time to be kept, what ended
  * well before `forgetBefore` is forgotten.
  */
-export async function runOccasion(
-  workplace: Workplace,
+export async function runDueSlot(
+  app: AppContext,
   {
     job,
     due,
@@ -126,25 +126,25 @@ export async function runOccasion(
   },
   signal: AbortSignal,
   work: (run: JobRun, signal: AbortSignal) => Promise<JobEnding>,
-): Promise<OccasionAnswer> {
-  const { database, clock } = workplace;
-  const organisation = await openOrganisation(workplace);
+): Promise<DueSlotAnswer> {
+  const { database, clock } = app;
+  const organisation = await openOrganisation(app);
   const { organisationId } = organisation;
-  const lease = await takeLease(workplace, toJobLeaseKey(organisation.name, job), signal);
+  const lease = await takeLease(app, toJobLeaseKey(organisation.name, job), signal);
   if ('holder' in lease) return { kind: 'held', holder: lease.holder };
-  return underLease(database, lease.acquired, signal, async (held): Promise<OccasionAnswer> => {
-    const attempt = { owner: workplace.owner, now: clock.now(), timeoutMs: limits.timeoutMs };
+  return underLease(database, lease.acquired, signal, async (held): Promise<DueSlotAnswer> => {
+    const attempt = { owner: app.owner, now: clock.now(), timeoutMs: limits.timeoutMs };
     const run = await database.transaction(async (transaction) => {
       await assertLease(transaction, held.lease);
       if (forgetBefore) await forgetJobRuns(transaction, organisationId, job, forgetBefore);
       return beginJobRun(transaction, organisationId, { job, ...due, isLate, again, ...attempt });
     });
     if (run === null) {
-      const done = await findJobRun(database, organisationId, job, due.occasion);
+      const done = await findJobRun(database, organisationId, job, due.dueSlot);
       if (done) return { kind: 'done', run: done };
-      throw new LeaseLostError(`${job} of ${due.occasion} was begun by another process`);
+      throw new LeaseLostError(`${job} of ${due.dueSlot} was begun by another process`);
     }
-    const { ending, hanging } = await limitJob(workplace, { organisationId, run, limits }, held.signal, (limited) =>
+    const { ending, hanging } = await limitJob(app, { organisationId, run, limits }, held.signal, (limited) =>
       work(run, limited),
     );
     await database.transaction(async (transaction) => {
@@ -156,7 +156,7 @@ export async function runOccasion(
 }
 
 async function takeLease(
-  { database, clock, owner }: Workplace,
+  { database, clock, owner }: AppContext,
   key: string,
   signal: AbortSignal,
 ): Promise<{ acquired: Lease } | { holder: string }> {
@@ -196,7 +196,7 @@ class JobLimitError extends NightscreenError {
  * code ends after all.
  */
 async function limitJob(
-  { database, clock }: Pick<Workplace, 'database' | 'clock'>,
+  { database, clock }: Pick<AppContext, 'database' | 'clock'>,
   { organisationId, run, limits }: { organisationId: number; run: JobRun; limits: JobLimits },
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<JobEnding>,
@@ -210,7 +210,7 @@ async function limitJob(
   const listenForCancel = async (): Promise<void> => {
     while (!limit.signal.aborted) {
       await setTimeout(lookForCancelMs, undefined, { signal: done.signal, ref: false });
-      const found = await findJobRun(database, organisationId, run.job, run.occasion).catch(() => null);
+      const found = await findJobRun(database, organisationId, run.job, run.dueSlot).catch(() => null);
       if (found?.cancelledBy) limit.abort(new JobLimitError(`it was cancelled by ${found.cancelledBy}`, false));
     }
   };

@@ -4,15 +4,15 @@ import type { RosterSettings } from '../roster/settings.js';
 import { toRunId } from '../store/runs.js';
 import type { PlanSelection, ScreeningKind } from '../vocabulary.js';
 import { type KnownAccount, noteAccount, toAssumedMode } from './account.js';
+import type { AppContext } from './app-context.js';
 import { findOtherList, forceListed } from './checks/because-of.js';
-import { findObstacle } from './find-obstacle.js';
+import { findBlocker } from './find-blocker.js';
 import { RunHalted } from './halt.js';
 import { findGivenFile, type RosterScope } from './roster-scope.js';
 import type { OutageWatch } from './screening/outages.js';
 import { forceMarked, planScreenings } from './screening/plan.js';
 import type { RunRequest, RunSession } from './session.js';
 import type { Acceptance } from './settings-diff.js';
-import type { Workplace } from './workplace.js';
 
 /** What kind of screening run, of which customers. */
 export interface ScreeningOptions {
@@ -36,7 +36,7 @@ const isResumedFrom = ({ resumeOnly, roster }: ScreeningOptions): boolean =>
 
 /** What is to be run: the kind, and when an open run may be resumed in its place. */
 export function toRequest(
-  workplace: Workplace,
+  app: AppContext,
   options: ScreeningOptions,
   scope: RosterScope,
   known: KnownAccount,
@@ -47,7 +47,7 @@ export function toRequest(
     selection,
     mode: known.mode,
     account: known.account instanceof RunHalted ? null : known.account,
-    keyFingerprint: workplace.client().keyFingerprint,
+    keyFingerprint: app.client().keyFingerprint,
     roster: options.importFirst || isResumedFrom(options) ? options.roster : null,
     isNamed: resumeOnly !== undefined,
     acceptRoster: options.acceptRoster,
@@ -60,16 +60,14 @@ export function toRequest(
         open.owner,
       );
     }
-    const otherList = await findOtherList(workplace, open, options.becauseOf);
-    return otherList === null ? findObstacle(workplace, open, intention) : { obstacle: otherList, differences: [] };
+    const otherList = await findOtherList(app, open, options.becauseOf);
+    return otherList === null ? findBlocker(app, open, intention) : { blocker: otherList, differences: [] };
   };
   // Whoever resumes a run by its number has given no file: the run's own holds.
   const rosterFile =
-    resumeOnly === undefined && options.importFirst
-      ? findGivenFile(workplace.settings.rosters, options.roster)
-      : undefined;
-  const mode = known.mode ?? toAssumedMode(workplace);
-  return { organisation, rosterId, roster, kind, selection, mode, rosterFile, resumeOnly, findObstacle: findOurs };
+    resumeOnly === undefined && options.importFirst ? findGivenFile(app.settings.rosters, options.roster) : undefined;
+  const mode = known.mode ?? toAssumedMode(app);
+  return { organisation, rosterId, roster, kind, selection, mode, rosterFile, resumeOnly, findBlocker: findOurs };
 }
 
 /** What the stages need beside the session. */

@@ -4,6 +4,7 @@ import { hasBegun } from '../store/plan.js';
 import { readListCap } from '../store/responses.js';
 import { isTooLargeToAddUp, setRunStage } from '../store/runs.js';
 import { awaitAccount, findKnownAccount, requireBudget, toKnownAccount } from './account.js';
+import type { AppContext } from './app-context.js';
 import { closeDeadChecks } from './checks/check.js';
 import { type RunHalted, requireHalt } from './halt.js';
 import { importRoster } from './import/import-run.js';
@@ -22,48 +23,47 @@ import { planOrResume, type ScreeningOptions, type ScreeningPart, toRequest } fr
 import { type HeldLease, type RunRequest, type RunSession, recordKeys, withLeasedRun } from './session.js';
 import { requireAcceptedSettings } from './settings-acceptance.js';
 import { readWebhookKeys, sendStatesAfterRun } from './status.js';
-import type { Workplace } from './workplace.js';
 
 /**
  * Screens a roster: import, plan, canaries, searches, sums, report. A run that was broken off goes on where it stood. Throws
  * ConfigError and RosterError before anything is spent, RunLockedError when another process runs this roster.
  */
 export async function runScreening(
-  workplace: Workplace,
+  app: AppContext,
   options: ScreeningOptions,
   signal: AbortSignal,
 ): Promise<RunSummary> {
-  const startedAt = workplace.clock.now();
-  const client = workplace.client();
-  if (client.keyMode === 'live') requireBudget(workplace, 'live');
+  const startedAt = app.clock.now();
+  const client = app.client();
+  if (client.keyMode === 'live') requireBudget(app, 'live');
   // A secret that is missing is found before anything is spent.
-  readWebhookKeys(workplace);
+  readWebhookKeys(app);
   const open = options.importFirst ? openRosterScope : openImportedRoster;
-  const scope = await open(workplace, options.roster.name);
-  const settingsRecordId = await requireAcceptedSettings(workplace, scope);
-  await closeDeadChecks(workplace);
+  const scope = await open(app, options.roster.name);
+  const settingsRecordId = await requireAcceptedSettings(app, scope);
+  await closeDeadChecks(app);
   let outage: OutageWatch | undefined;
   let part: ScreeningPart;
   const findRequest = async (held: HeldLease, other: Account | null): Promise<RunRequest> => {
     outage?.close();
-    outage = watchOutage(workplace, client, startedAt);
+    outage = watchOutage(app, client, startedAt);
     const known = other
       ? toKnownAccount(other)
-      : await findKnownAccount(workplace, scope, client, { outage, signal: held.signal });
+      : await findKnownAccount(app, scope, client, { outage, signal: held.signal });
     part = { ...options, known, outage, rosterId: scope.rosterId };
-    return { ...toRequest(workplace, options, scope, known), settingsRecordId };
+    return { ...toRequest(app, options, scope, known), settingsRecordId };
   };
-  const summary = await withLeasedRun(workplace, scope.leaseKey, signal, findRequest, (session) =>
+  const summary = await withLeasedRun(app, scope.leaseKey, signal, findRequest, (session) =>
     screenRoster(session, client, part),
   ).finally(() => outage?.close());
-  await sendStatesAfterRun(workplace, summary.runId, signal);
+  await sendStatesAfterRun(app, summary.runId, signal);
   const hasReport = summary.state !== 'unbalanced';
-  return reportAndMail(workplace, summary, { hasReport, writeReport: options.writeReport }, signal);
+  return reportAndMail(app, summary, { hasReport, writeReport: options.writeReport }, signal);
 }
 
 /** The stages of one run; a run that has to stop early is closed with why. */
 async function screenRoster(session: RunSession, client: Client, part: ScreeningPart): Promise<RunSummary> {
-  const { run, workplace, signal } = session;
+  const { run, app, signal } = session;
   const { known, outage } = part;
   outage.nameRun(session.runId);
   if (part.importFirst && run.stage === 'started') {
@@ -71,21 +71,21 @@ async function screenRoster(session: RunSession, client: Client, part: Screening
     const keepsFormer = part.kind !== 'onboard';
     await importRoster(session, part.roster, part.rosterId, { acceptRoster: part.acceptRoster, keepsFormer });
   }
-  const isBegun = await hasBegun(workplace.database, run.runId);
+  const isBegun = await hasBegun(app.database, run.runId);
   // What has been done was done under the run's own account, and nobody says yet that the key is of another.
   const plannedFor = isBegun ? run.accountId : (known.plannedFor?.accountId ?? null);
-  const patience = { clock: workplace.clock, outage, signal };
+  const waitPolicy = { clock: app.clock, outage, signal };
   const watches: { close: () => Promise<void> }[] = [];
   let halted: RunHalted | null = null;
   try {
     await planOrResume(session, plannedFor, part);
     watches.push(watchCriticalChanges(session), recordKeys(session, client));
-    const account = await awaitAccount(session, client, { known, plannedFor, isBegun }, patience);
+    const account = await awaitAccount(session, client, { known, plannedFor, isBegun }, waitPolicy);
     if (account.accountId !== plannedFor && !isBegun) await planOrResume(session, account.accountId, part);
-    const watched = { ...account, listCap: await readListCap(workplace.database, account.accountId) };
+    const watched = { ...account, listCap: await readListCap(app.database, account.accountId) };
     await reuseAnswers(session, watched);
     const allowance = await openAllowance(session, account.accountId, part.maxSearches);
-    if (allowance && (await openCanaries(allowance.session, client, patience))) {
+    if (allowance && (await openCanaries(allowance.session, client, waitPolicy))) {
       await screenTasks({ client, account: watched, outage, ...allowance });
       await allowance.session.write((transaction) => setRunStage(transaction, run.runId, 'screened'));
     }
@@ -97,6 +97,6 @@ async function screenRoster(session: RunSession, client: Client, part: Screening
   } finally {
     for (const watch of watches) await watch.close();
   }
-  if (halted?.code === 'signal' && (await isTooLargeToAddUp(workplace.database, run.runId))) throw halted;
+  if (halted?.code === 'signal' && (await isTooLargeToAddUp(app.database, run.runId))) throw halted;
   return finishScreening(session, halted, { isReported: part.writeReport });
 }

@@ -2,7 +2,7 @@ import type { Client } from '../client/client.js';
 import type { HeldBy } from '../errors.js';
 import { ConfigError, LeaseLostError, RosterError } from '../errors.js';
 import { countNoun } from '../reports/text.js';
-import { hasAskedCanaries } from '../store/canaries.js';
+import { hasSearchedCanaries } from '../store/canaries.js';
 import { readListComparison } from '../store/checks.js';
 import { type Database, DatabaseError, type Queryable, type Transaction } from '../store/database/database.js';
 import { dropSweptPages } from '../store/dossiers.js';
@@ -31,17 +31,17 @@ import {
   takeOverRun,
   toRunId,
 } from '../store/runs.js';
-import { countToldAndTakenBack, takeBackAnswers } from '../store/unconfirmed-answers.js';
+import { countReportedAndTakenBack, takeBackAnswers } from '../store/unconfirmed-answers.js';
 import type { HaltCode, PlanSelection, RunKind, RunMode } from '../vocabulary.js';
+import type { AppContext, RunEvent } from './app-context.js';
 import { OtherAccount, RunHalted } from './halt.js';
 import { takeBackVanished } from './screening/hold-run.js';
 import type { Acceptance } from './settings-diff.js';
 import { toAcceptanceFacts, toStoredSettings } from './settings-diff.js';
-import type { RunEvent, Workplace } from './workplace.js';
 
 /** A run in progress: who writes it, under which lease. */
 export interface RunSession extends HeldLease {
-  workplace: Workplace;
+  app: AppContext;
   organisation: Organisation;
   run: RunRow;
   runId: string;
@@ -54,7 +54,7 @@ export interface RunSession extends HeldLease {
 /** Whether an open run may be gone on with. */
 export interface Comparison {
   /** Why it must not be gone on with in place of what is wanted now, or null. */
-  obstacle: string | null;
+  blocker: string | null;
   /** What is no longer as it was and hinders nothing. */
   differences: readonly string[];
   /** Guards that somebody has overridden so that it goes on. */
@@ -73,7 +73,7 @@ export interface RunRequest {
   /** The file that was given with the command in place of the configured source; left out where the open run's own holds. */
   rosterFile?: string | null | undefined;
   /** Says whether an open run may be gone on with, and what differs; without it no open run is. */
-  findObstacle?: (open: RunRow) => Promise<Comparison>;
+  findBlocker?: (open: RunRow) => Promise<Comparison>;
   /** Goes on with the open run of this number or with none. */
   resumeOnly?: number | undefined;
   /** The accepted settings in force; left out for what is judged by none of them. */
@@ -81,18 +81,18 @@ export interface RunRequest {
 }
 
 /** Finds or creates the organisation of the settings. */
-export function openOrganisation(workplace: Workplace): Promise<Organisation> {
-  return ensureOrganisation(workplace.database, workplace.settings.organisation, workplace.clock.now());
+export function openOrganisation(app: AppContext): Promise<Organisation> {
+  return ensureOrganisation(app.database, app.settings.organisation, app.clock.now());
 }
 
 /** Does `work` while holding the lease; throws RunLockedError naming the holder when another process holds it, and as `underLease` does. */
 export async function withLease<T>(
-  workplace: Workplace,
+  app: AppContext,
   leaseKey: string,
   signal: AbortSignal,
   work: (held: HeldLease) => Promise<T>,
 ): Promise<T> {
-  const { database, clock, owner } = workplace;
+  const { database, clock, owner } = app;
   const lease = await waitForLease(database, clock, leaseKey, owner, leaseTtlMs, signal);
   return underLease(database, lease, signal, work);
 }
@@ -104,19 +104,19 @@ export async function withLease<T>(
  * took place. Throws as `withLease` does.
  */
 export async function withLeasedRun<T>(
-  workplace: Workplace,
+  app: AppContext,
   leaseKey: string,
   signal: AbortSignal,
   findRequest: (held: HeldLease, other: Account | null) => Promise<RunRequest>,
   work: (session: RunSession) => Promise<T>,
 ): Promise<T> {
-  const { database, clock, owner } = workplace;
+  const { database, clock, owner } = app;
   let kept: KeptLease | null = null;
   let other: Account | null = null;
   for (;;) {
     try {
       kept ??= keepLease(database, await waitForLease(database, clock, leaseKey, owner, leaseTtlMs, signal), signal);
-      const session = await openSession(workplace, kept, await findRequest(kept, other));
+      const session = await openSession(app, kept, await findRequest(kept, other));
       const result = await work(session).catch((error: unknown) => closeFailed(session, error));
       await kept.release();
       return result;
@@ -130,39 +130,39 @@ export async function withLeasedRun<T>(
       if (!isUndecided || signal.aborted) throw named;
       [kept, other] = [null, null];
       const message = `${leaseKey} continues from what is stored: the database server crashed during a commit, which may or may not have taken place`;
-      workplace.tell({ kind: 'warning', runId: null, code: 'commit_undecided', message });
+      app.emit({ kind: 'warning', runId: null, code: 'commit_undecided', message });
     }
   }
 }
 
 /** Does `work` as a run under a lease that is held already. */
 export async function withRun<T>(
-  workplace: Workplace,
+  app: AppContext,
   held: HeldLease,
   request: RunRequest,
   work: (session: RunSession) => Promise<T>,
 ): Promise<T> {
-  const session = await openSession(workplace, held, request);
+  const session = await openSession(app, held, request);
   return work(session).catch((error: unknown) => closeFailed(session, error));
 }
 
-async function openSession(workplace: Workplace, held: HeldLease, request: RunRequest): Promise<RunSession> {
+async function openSession(app: AppContext, held: HeldLease, request: RunRequest): Promise<RunSession> {
   const { lease, signal } = held;
-  const watch = watchWrites(workplace.tell);
+  const watch = watchWrites(app.emit);
   const write: RunSession['write'] = (work) =>
     watch(
-      workplace.database.transaction(async (transaction) => {
+      app.database.transaction(async (transaction) => {
         await assertLease(transaction, lease);
         return work(transaction);
       }),
     );
-  const run = await openRun(workplace, lease, request, write);
+  const run = await openRun(app, lease, request, write);
   const { organisation, roster } = request;
   const runId = toRunId(run);
   const resumed = run.resumed > 0;
-  const found = resumed ? { found: await countFound(workplace.database, run.runId) } : {};
-  workplace.tell({ kind: 'run_started', runId, runKind: run.kind, roster, resumed, ...found });
-  return { lease, signal, workplace, organisation, roster, run, runId, write };
+  const found = resumed ? { found: await countFound(app.database, run.runId) } : {};
+  app.emit({ kind: 'run_started', runId, runKind: run.kind, roster, resumed, ...found });
+  return { lease, signal, app, organisation, roster, run, runId, write };
 }
 
 /** Closes a run whose work has failed, as the error asks for, and throws that on. */
@@ -171,7 +171,7 @@ async function closeFailed(session: RunSession, error: unknown): Promise<never> 
     const state = session.run.resumed > 0 ? 'stopped' : 'refused';
     // Where the database has gone away as well, why the work failed matters more.
     await close(session, state, error.message).catch(passUnlessDatabase);
-  } else if (isWish(session.signal, error)) {
+  } else if (isStopRequest(session.signal, error)) {
     await close(session, 'stopped', 'stopped on request before its first search; the run can be resumed', 'signal');
   } else if (error instanceof RunHalted) {
     await close(session, 'stopped', error.message, error.code);
@@ -182,7 +182,7 @@ async function closeFailed(session: RunSession, error: unknown): Promise<never> 
 }
 
 /** Whether somebody asked to stop, and neither a lost lease nor a fault of ours ended the run. */
-const isWish = (signal: AbortSignal, error: unknown): boolean =>
+const isStopRequest = (signal: AbortSignal, error: unknown): boolean =>
   signal.aborted && error === signal.reason && !(error instanceof LeaseLostError);
 
 function passUnlessDatabase(error: unknown): void {
@@ -195,44 +195,42 @@ async function close(
   reason: string,
   haltedBy: HaltCode | null = null,
 ): Promise<void> {
-  const { run, workplace } = session;
+  const { run, app } = session;
   await session.write(async (transaction) => {
     // A large run is added up when it is resumed: its process has eight seconds to end.
     const isAddedUp = state === 'stopped' && run.kind !== 'sweep' && !(await isTooLargeToAddUp(transaction, run.runId));
     const sums = isAddedUp ? await computeRunSums(transaction, run.runId) : null;
-    const end = { state, stateReasons: [reason], haltedBy, stage: null, finishedAt: workplace.clock.now(), sums };
+    const end = { state, stateReasons: [reason], haltedBy, stage: null, finishedAt: app.clock.now(), sums };
     await closeRun(transaction, run.runId, end);
     // An import that is begun again reads everything again.
     if (run.rosterId !== null) await clearStaging(transaction, run.runId);
   });
-  workplace.tell({ kind: 'run_finished', runId: session.runId, runKind: run.kind, state, reasons: [reason] });
+  app.emit({ kind: 'run_finished', runId: session.runId, runKind: run.kind, state, reasons: [reason] });
 }
 
 async function openRun(
-  workplace: Workplace,
+  app: AppContext,
   lease: Lease,
   request: RunRequest,
   write: RunSession['write'],
 ): Promise<RunRow> {
-  const { database, clock, owner } = workplace;
+  const { database, clock, owner } = app;
   const open = await findOpenRun(database, lease.key);
-  const { obstacle, differences, overridden } = open ? await compare(request, open) : nothingOpen;
-  if (request.resumeOnly !== undefined && (open?.runId !== request.resumeOnly || obstacle)) {
-    const message = obstacle
-      ? `it cannot be resumed: ${obstacle}`
-      : 'a later run of the same roster has taken its place';
+  const { blocker, differences, overridden } = open ? await compare(request, open) : nothingOpen;
+  if (request.resumeOnly !== undefined && (open?.runId !== request.resumeOnly || blocker)) {
+    const message = blocker ? `it cannot be resumed: ${blocker}` : 'a later run of the same roster has taken its place';
     throw new ConfigError([{ where: 'run', path: '', message: `${message}; start a new run instead` }]);
   }
-  if (open && !obstacle) tellDifferences(workplace, open, request.roster, differences);
+  if (open && !blocker) warnOfDifferences(app, open, request.roster, differences);
   return write(async (transaction) => {
     const holder = { epoch: lease.epoch, owner, takenAt: clock.now(), differences };
-    if (open && !obstacle) {
+    if (open && !blocker) {
       await markInFlightUnknown(transaction, open.runId);
       await noteRunHolder(transaction, open.runId, holder);
-      await noteOverridden(workplace, transaction, open.runId, overridden);
+      await noteOverridden(app, transaction, open.runId, overridden);
       return takeOverRun(transaction, open.runId, holder, request);
     }
-    if (open && obstacle) await abandon(workplace, transaction, { open, roster: request.roster }, obstacle);
+    if (open && blocker) await abandon(app, transaction, { open, roster: request.roster }, blocker);
     const run = await insertRun(transaction, {
       organisationId: request.organisation.organisationId,
       rosterId: request.rosterId,
@@ -243,10 +241,10 @@ async function openRun(
       leaseKey: lease.key,
       epoch: lease.epoch,
       owner,
-      settingsDigest: workplace.settingsDigest,
-      settings: toStoredSettings(workplace.settings),
+      settingsDigest: app.settingsDigest,
+      settings: toStoredSettings(app.settings),
       settingsRecordId: request.settingsRecordId,
-      version: workplace.version,
+      version: app.version,
       startedAt: holder.takenAt,
     });
     await noteRunHolder(transaction, run.runId, holder);
@@ -254,16 +252,16 @@ async function openRun(
   });
 }
 
-const nothingOpen: Comparison = { obstacle: null, differences: [] };
+const nothingOpen: Comparison = { blocker: null, differences: [] };
 
 async function compare(request: RunRequest, open: RunRow): Promise<Comparison> {
-  if (request.findObstacle) return request.findObstacle(open);
-  return { obstacle: 'it starts afresh each time', differences: [] };
+  if (request.findBlocker) return request.findBlocker(open);
+  return { blocker: 'it starts afresh each time', differences: [] };
 }
 
 /** Keeps with a run that goes on who accepted that its roster was edited. */
 async function noteOverridden(
-  { clock }: Workplace,
+  { clock }: AppContext,
   transaction: Queryable,
   runId: number,
   overridden: Comparison['overridden'],
@@ -274,8 +272,8 @@ async function noteOverridden(
 }
 
 /** Names what is no longer as it was, before anything is done under it. */
-function tellDifferences(
-  { tell }: Workplace,
+function warnOfDifferences(
+  { emit }: AppContext,
   open: RunRow,
   roster: string | null,
   differences: readonly string[],
@@ -283,7 +281,7 @@ function tellDifferences(
   if (differences.length === 0) return;
   const runId = toRunId(open);
   const message = `${runId} goes on, and not all is as it was begun with: ${differences.join('; ')}`;
-  tell({ kind: 'warning', runId, roster, code: 'resumed_with_differences', message });
+  emit({ kind: 'warning', runId, roster, code: 'resumed_with_differences', message });
 }
 
 /**
@@ -291,26 +289,26 @@ function tellDifferences(
  * passed control searches: none of its own can confirm that any more. Nothing stays of one that would have been held.
  */
 async function abandon(
-  workplace: Workplace,
+  app: AppContext,
   transaction: Queryable,
   { open, roster }: { open: RunRow; roster: string | null },
-  obstacle: string,
+  blocker: string,
 ): Promise<void> {
   const list = await readListComparison(transaction, open.runId);
   const isCompared = list === null || list.comparedAt !== null;
-  const taken = (await hasAskedCanaries(transaction, open.runId))
-    ? await takeBackAnswers(transaction, open.runId, { reason: 'not_confirmed', now: workplace.clock.now() })
+  const taken = (await hasSearchedCanaries(transaction, open.runId))
+    ? await takeBackAnswers(transaction, open.runId, { reason: 'not_confirmed', now: app.clock.now() })
     : 0;
-  const missing = await takeBackVanished(transaction, { workplace, run: open });
-  const told = await countToldAndTakenBack(transaction, open.runId);
+  const missing = await takeBackVanished(transaction, { app, run: open });
+  const reported = await countReportedAndTakenBack(transaction, open.runId);
   const message = [
-    `${toRunId(open)} is not resumed: ${obstacle}`,
+    `${toRunId(open)} is not resumed: ${blocker}`,
     isCompared ? 'what it left is planned anew' : `its customers were not compared with ${list.file}`,
     ...(taken > 0 ? [`${taken} of its answers count no more, because no control search followed them`] : []),
     ...(missing.length > 0 ? [`its other answers count no more either: ${missing.join('; ')}`] : []),
-    ...(told > 0 ? [`${countNoun(told, 'change')} that it has told of did not hold`] : []),
+    ...(reported > 0 ? [`${countNoun(reported, 'change')} that it has told of did not hold`] : []),
   ].join('; ');
-  workplace.tell({ kind: 'warning', runId: toRunId(open), roster, code: 'run_abandoned', message });
+  app.emit({ kind: 'warning', runId: toRunId(open), roster, code: 'run_abandoned', message });
   await markInFlightUnknown(transaction, open.runId);
   await clearStaging(transaction, open.runId);
   await dropSweptPages(transaction, open.runId);
@@ -319,7 +317,7 @@ async function abandon(
     state: 'abandoned',
     stateReasons: [message],
     stage: null,
-    finishedAt: open.finishedAt ?? workplace.clock.now(),
+    finishedAt: open.finishedAt ?? app.clock.now(),
     sums: isPlanned ? await computeRunSums(transaction, open.runId) : open.sums,
   });
 }
@@ -327,12 +325,12 @@ async function abandon(
 const slowMs = 2_000;
 
 /** Tells when a write takes longer than two seconds, and when none does any more. */
-function watchWrites(tell: (event: RunEvent) => void): <T>(write: Promise<T>) => Promise<T> {
+function watchWrites(emit: (event: RunEvent) => void): <T>(write: Promise<T>) => Promise<T> {
   let slow = 0;
   const change = (by: number): void => {
     const wasSlow = slow > 0;
     slow += by;
-    if (wasSlow !== slow > 0) tell({ kind: 'database_wait', isWaiting: slow > 0 });
+    if (wasSlow !== slow > 0) emit({ kind: 'database_wait', isWaiting: slow > 0 });
   };
   return async (write) => {
     let isSlow = false;
@@ -446,7 +444,7 @@ export function recordKeys(session: RunSession, client: Client): { close: () => 
   let noting: Promise<void> = Promise.resolve();
   let failure: { error: unknown } | undefined;
   const note = async (fingerprint: string): Promise<void> => {
-    const { clock } = session.workplace;
+    const { clock } = session.app;
     await session.write((transaction) => noteRunKey(transaction, session.run.runId, fingerprint, clock.now()));
   };
   const leave = client.listen((event) => {

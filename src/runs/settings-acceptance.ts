@@ -16,20 +16,20 @@ import {
   saveSettingsProposal,
   saveSettingsRecord,
 } from '../store/organisations.js';
+import type { AppContext, RunSettings } from './app-context.js';
 import { findReviewer } from './review/people.js';
 import { reviewSettingsSchema } from './review/settings.js';
 import type { RosterScope } from './roster-scope.js';
 import { openOrganisation } from './session.js';
 import { type Acceptance, nameChangedSettings, requireLogins, toCanonicalJson } from './settings-diff.js';
-import type { RunSettings, Workplace } from './workplace.js';
 
 /** Settings that judge, as JSON: by section, the guards by the name of their roster. */
-export type JudgingSettings = Readonly<Record<string, unknown>>;
+export type AssessmentSettings = Readonly<Record<string, unknown>>;
 
 /** When reviewers work says when something is due, and judges nothing. */
 const reviewSchema = reviewSettingsSchema.omit({ timezone: true, workdays: true, holidays: true });
 
-const judgingSchema = z
+const assessmentSchema = z
   .strictObject({
     service: z.strictObject({ aml: serviceSettingsSchema.shape.aml }).prefault({}),
     changes: changeSettingsSchema.prefault({}),
@@ -45,9 +45,9 @@ const judgingSchema = z
  * control searches expect, which rosters are held, and how long a decision holds. This is the list: mail, reports, rates, paths, budget,
  * schedules and the reviewers' calendar are not in it.
  */
-export function toJudgingSettings(
+export function toAssessmentSettings(
   settings: Pick<RunSettings, 'service' | 'changes' | 'canaries' | 'screening' | 'review' | 'rosters'>,
-): JudgingSettings {
+): AssessmentSettings {
   const { service, changes, canaries, screening, review, rosters } = settings;
   return toJson({
     service: { aml: service.aml ?? {} },
@@ -60,17 +60,17 @@ export function toJudgingSettings(
 }
 
 /** SHA-256 (hex) of settings that judge, whatever the order of their keys. */
-export const digestJudging = (settings: JudgingSettings): string =>
+export const digestAssessment = (settings: AssessmentSettings): string =>
   createHash('sha256').update(toCanonicalJson(settings)).digest('hex');
 
 /** With the guards of rosters that are not configured here as they were accepted: they are another host's, or may come back. */
-export const keepGuards = (accepted: JudgingSettings, now: JudgingSettings): JudgingSettings => ({
+export const keepGuards = (accepted: AssessmentSettings, now: AssessmentSettings): AssessmentSettings => ({
   ...now,
   guards: { ...toRecord(accepted['guards']), ...toRecord(now['guards']) },
 });
 
 /** How the settings in force differ from those that were accepted; each setting in words with both values, lists by their length only. */
-interface JudgingComparison {
+interface AssessmentComparison {
   /** What somebody has changed. */
   differences: readonly string[];
   /** What was accepted and is unknown to this version of Nightscreen: nobody can go by it any more, and nobody has changed it. */
@@ -81,17 +81,17 @@ interface JudgingComparison {
  * Compares settings that were accepted, read as this version of Nightscreen understands them, with those in force: the guards of these rosters
  * only. What either side does not say has its default, so that a new roster or a new version changes nothing by itself.
  */
-export function compareJudging(
-  accepted: JudgingSettings,
-  now: JudgingSettings,
+export function compareAssessment(
+  accepted: AssessmentSettings,
+  now: AssessmentSettings,
   rosters: readonly string[] = Object.keys(toRecord(now['guards'])),
-): JudgingComparison {
-  const choose = (settings: JudgingSettings): JudgingSettings => {
+): AssessmentComparison {
+  const choose = (settings: AssessmentSettings): AssessmentSettings => {
     const guards = toRecord(settings['guards']);
     return { ...settings, guards: Object.fromEntries(rosters.map((name) => [name, guards[name] ?? {}])) };
   };
   const stored = choose(accepted);
-  const known = toRecord(keepKnown(judgingSchema, stored));
+  const known = toRecord(keepKnown(assessmentSchema, stored));
   const read = fillIn(choose(known));
   const inForce = fillIn(choose(now));
   const changed = nameChangedSettings(read, inForce);
@@ -108,7 +108,7 @@ export function compareJudging(
 }
 
 /** With the default of all that is not said. */
-const fillIn = (settings: JudgingSettings): JudgingSettings => toJson(judgingSchema.parse(settings));
+const fillIn = (settings: AssessmentSettings): AssessmentSettings => toJson(assessmentSchema.parse(settings));
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -116,7 +116,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 const toRecord = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
 
 /** As it comes back from the database: without what is undefined. */
-const toJson = (value: unknown): JudgingSettings => toRecord(JSON.parse(JSON.stringify(value)));
+const toJson = (value: unknown): AssessmentSettings => toRecord(JSON.parse(JSON.stringify(value)));
 
 /**
  * What a schema still knows of a value that was stored under an older one: as little as possible of what it refuses is left out; undefined
@@ -155,17 +155,17 @@ export const acceptCommand = 'nightscreen config accept --by NAME --reason TEXT'
  * is unknown to this version hinders nothing and is told.
  */
 export async function requireAcceptedSettings(
-  workplace: Workplace,
+  app: AppContext,
   { organisation: { organisationId }, roster }: Pick<RosterScope, 'organisation' | 'roster'>,
 ): Promise<number> {
-  const { database, clock, settings } = workplace;
-  const now = toJudgingSettings(settings);
+  const { database, clock, settings } = app;
+  const now = toAssessmentSettings(settings);
   const requireSame = (accepted: SettingsRecord): number => {
-    const { differences, retired } = compareJudging(accepted.settings, now, [roster]);
+    const { differences, retired } = compareAssessment(accepted.settings, now, [roster]);
     if (differences.length > 0) throw refuse(accepted, [...differences, ...retired]);
     if (retired.length > 0) {
       const message = `${describeRetired(accepted, retired)}. To record that: ${acceptCommand}`;
-      workplace.tell({ kind: 'warning', runId: null, code: 'settings_retired', message });
+      app.emit({ kind: 'warning', runId: null, code: 'settings_retired', message });
     }
     return accepted.recordId;
   };
@@ -182,7 +182,7 @@ export async function requireAcceptedSettings(
     if (sooner !== null) return requireSame(sooner);
     return saveSettingsRecord(transaction, organisationId, {
       settings: now,
-      digest: digestJudging(now),
+      digest: digestAssessment(now),
       differences: [],
       acceptedBy: 'first settings',
       isAttested: true,
@@ -210,11 +210,11 @@ function refuse(accepted: SettingsRecord, differences: readonly string[]): Confi
 /** What of the settings that judge is not as it was accepted; `accepted` is null while none are recorded. */
 export async function findUnacceptedSettings(
   database: Queryable,
-  settings: Pick<RunSettings, 'organisation'> & Parameters<typeof toJudgingSettings>[0],
-): Promise<JudgingComparison & { accepted: SettingsRecord | null }> {
+  settings: Pick<RunSettings, 'organisation'> & Parameters<typeof toAssessmentSettings>[0],
+): Promise<AssessmentComparison & { accepted: SettingsRecord | null }> {
   const accepted = (await readSettingsHistory(database, settings.organisation)).at(-1) ?? null;
   if (accepted === null) return { accepted, differences: [], retired: [] };
-  return { accepted, ...compareJudging(accepted.settings, toJudgingSettings(settings)) };
+  return { accepted, ...compareAssessment(accepted.settings, toAssessmentSettings(settings)) };
 }
 
 /** Whether settings switch on that alerts are closed by a policy, which takes two people wherever four eyes are set. */
@@ -232,20 +232,20 @@ export const isAutoClosing = (accepted: Pick<SettingsRecord, 'settings'> | null)
  * there is nothing to accept. Before the first run they are recorded whole. `isProposed`: another person has to accept the same.
  */
 export async function acceptSettings(
-  workplace: Workplace,
+  app: AppContext,
   { by, reason }: Acceptance,
 ): Promise<{ recorded: boolean; isProposed: boolean; differences: readonly string[] }> {
-  const { database, clock, settings } = workplace;
-  const { organisationId } = await openOrganisation(workplace);
+  const { database, clock, settings } = app;
+  const { organisationId } = await openOrganisation(app);
   return database.transaction(async (transaction) => {
     await holdOrganisation(transaction, organisationId);
     const accepted = await readAcceptedSettings(transaction, organisationId);
-    const now = toJudgingSettings(settings);
-    const { differences, retired } = compareJudging(accepted?.settings ?? now, now);
+    const now = toAssessmentSettings(settings);
+    const { differences, retired } = compareAssessment(accepted?.settings ?? now, now);
     const named = [...differences, ...retired];
     if (accepted !== null && named.length === 0) return { recorded: false, isProposed: false, differences: named };
     const kept = keepGuards(accepted?.settings ?? {}, now);
-    const digest = digestJudging(kept);
+    const digest = digestAssessment(kept);
     const acceptance = { digest, acceptedBy: by.name, isAttested: by.isAttested, reason, acceptedAt: clock.now() };
     let proposedBy: string | null = null;
     if (needsTwo(settings, accepted)) {

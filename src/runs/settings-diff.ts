@@ -2,9 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { ConfigError } from '../errors.js';
 import type { RosterAcceptanceFacts } from '../reports/list-facts.js';
 import type { Database } from '../store/database/database.js';
+import type { RunSettings } from './app-context.js';
 import type { Reviewer } from './review/people.js';
-
-import type { RunSettings } from './workplace.js';
 
 /** Where files go, what runs when, and which rosters there are shapes no result of a run. */
 const beside = new Set([

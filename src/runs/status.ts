@@ -26,12 +26,12 @@ import {
   type PostResult,
   parseWebhookSecrets,
   postMessage,
-  webhookPatienceMs,
+  webhookWaitMs,
 } from '../webhooks/messages.js';
+import type { AppContext } from './app-context.js';
 import { chooseImportedRosters } from './coverage.js';
 import { longestWaitMs, toWaitMs } from './mail/queue.js';
 import { openOrganisation, type RunSession } from './session.js';
-import type { Workplace } from './workplace.js';
 
 /** Which customers are meant. */
 interface StatusChoice {
@@ -57,13 +57,9 @@ export interface StatusExport {
 }
 
 /** Opens an export of how customers stand; throws ConfigError when there is no such roster. */
-export async function exportStatus(
-  workplace: Workplace,
-  choice: StatusChoice,
-  signal: AbortSignal,
-): Promise<StatusExport> {
-  const { database, clock, settings } = workplace;
-  const { imported, neverImported } = await chooseImportedRosters(workplace, choice.roster);
+export async function exportStatus(app: AppContext, choice: StatusChoice, signal: AbortSignal): Promise<StatusExport> {
+  const { database, clock, settings } = app;
+  const { imported, neverImported } = await chooseImportedRosters(app, choice.roster);
   const rosters = imported.map(({ roster }) => roster);
   const sums: StatusExport['sums'] = { exported: 0, inScope: 0, notValid: 0, states: {} };
   const isMeant = toFilter(choice);
@@ -101,26 +97,26 @@ function toFilter({ states, changedSince }: StatusChoice): (status: CustomerStat
  */
 export async function recordStates(
   transaction: Queryable,
-  { workplace, run }: RunSession,
+  { app, run }: RunSession,
   when: 'planned' | 'closed',
 ): Promise<void> {
   if (run.rosterId === null) return;
-  await saveWebhooks(transaction, run.organisationId, workplace.settings.webhooks ?? []);
-  await recordStateChanges(transaction, run.rosterId, workplace.clock.now(), { withNew: when === 'closed' });
+  await saveWebhooks(transaction, run.organisationId, app.settings.webhooks ?? []);
+  await recordStateChanges(transaction, run.rosterId, app.clock.now(), { withNew: when === 'closed' });
 }
 
 const minuteMs = 60_000;
 const keptForMs = 7 * 24 * 60 * minuteMs;
 /** Another process may take a message up after twice the time that an attempt may take. */
-const deadlineMs = webhookPatienceMs;
+const deadlineMs = webhookWaitMs;
 
 /** A message of this moment that fails after this is given up. */
-export const toTellingEnd = (now: Date): Date => new Date(now.getTime() + keptForMs);
+export const toRetryEnd = (now: Date): Date => new Date(now.getTime() + keptForMs);
 
 const messageSchema = z.object({ id: z.string(), body: z.string() });
 
 /** How many messages a pass got off, what it could not, and what waits afterwards. */
-interface TellingPass {
+interface NotifyPass {
   sent: number;
   failed: number;
   refused: number;
@@ -131,13 +127,13 @@ interface TellingPass {
  * Tells webhooks of the changes of state that they have not been told of, each message once in a pass; a receiver that does not take one is
  * left alone for a growing while. Throws ConfigError when a secret is missing.
  */
-export async function tellStates(workplace: Workplace, signal?: AbortSignal): Promise<TellingPass> {
-  const { database, clock, owner } = workplace;
+export async function notifyStates(app: AppContext, signal?: AbortSignal): Promise<NotifyPass> {
+  const { database, clock, owner } = app;
   const pass = { sent: 0, failed: 0, refused: 0 };
-  const keysByUrl = readWebhookKeys(workplace);
+  const keysByUrl = readWebhookKeys(app);
   if (keysByUrl.size === 0) return { ...pass, waiting: 0 };
-  const { organisationId } = await openOrganisation(workplace);
-  await packEvents(workplace, organisationId);
+  const { organisationId } = await openOrganisation(app);
+  await packEvents(app, organisationId);
   const dispatcher = openDispatcher({ connectTimeoutMs: deadlineMs });
   try {
     while (!signal?.aborted) {
@@ -148,17 +144,17 @@ export async function tellStates(workplace: Workplace, signal?: AbortSignal): Pr
       const keys = keysByUrl.get(url);
       if (keys === undefined) {
         // A process with other settings knows the receiver's secret.
-        await leave(workplace, row, 'no webhook of this address is configured here');
+        await leave(app, row, 'no webhook of this address is configured here');
         continue;
       }
       const { data: message } = messageSchema.safeParse(row.content);
       if (message === undefined) {
-        await leave(workplace, row, 'what is stored of it cannot be read');
+        await leave(app, row, 'what is stored of it cannot be read');
         pass.failed += 1;
         continue;
       }
       const result = await postMessage({ url, keys, dispatcher, deadlineMs }, message, clock.now(), signal);
-      await note(workplace, row, result);
+      await note(app, row, result);
       pass[result.kind] += 1;
     }
   } finally {
@@ -168,7 +164,7 @@ export async function tellStates(workplace: Workplace, signal?: AbortSignal): Pr
 }
 
 /** Puts what is in no message yet into messages; each is stored with its changes taken, or neither. */
-async function packEvents({ database, clock }: Workplace, organisationId: number): Promise<void> {
+async function packEvents({ database, clock }: AppContext, organisationId: number): Promise<void> {
   let isMore = true;
   while (isMore) {
     isMore = await database.transaction(async (transaction) => {
@@ -190,7 +186,7 @@ async function packEvents({ database, clock }: Workplace, organisationId: number
           dedupKey: message.id,
           content: message,
           queuedAt: now,
-          giveUpAt: toTellingEnd(now),
+          giveUpAt: toRetryEnd(now),
         },
       ]);
       return true;
@@ -198,7 +194,7 @@ async function packEvents({ database, clock }: Workplace, organisationId: number
   }
 }
 
-async function note({ database, clock, owner, tell }: Workplace, row: OutboxRow, result: PostResult): Promise<void> {
+async function note({ database, clock, owner, emit }: AppContext, row: OutboxRow, result: PostResult): Promise<void> {
   const now = clock.now();
   const { url, said } = { url: row.destination ?? '', ...result };
   const waitMs = result.kind === 'failed' ? Math.max(toWaitMs(row.attempts), result.retryAfterMs) : 0;
@@ -217,11 +213,11 @@ async function note({ database, clock, owner, tell }: Workplace, row: OutboxRow,
       ? `it is tried again from ${nextAttemptAt.toISOString()}`
       : `it is not tried again unless by nightscreen mail retry ${outboxId}`;
   const message = `message ${outboxId} with changes of state was not taken by ${new URL(url).host} (${said}); ${next}`;
-  tell({ kind: 'warning', runId: null, code: state === 'queued' ? 'webhook_waits' : 'webhook_not_sent', message });
+  emit({ kind: 'warning', runId: null, code: state === 'queued' ? 'webhook_waits' : 'webhook_not_sent', message });
 }
 
 /** Leaves what cannot be sent from here for an hour, and the other messages to its address as they are. */
-async function leave({ database, clock, owner }: Workplace, row: OutboxRow, said: string): Promise<void> {
+async function leave({ database, clock, owner }: AppContext, row: OutboxRow, said: string): Promise<void> {
   const now = clock.now();
   const nextAttemptAt = new Date(now.getTime() + longestWaitMs);
   await noteUnprepared(database, row, owner, { said, now, nextAttemptAt });
@@ -231,18 +227,18 @@ async function leave({ database, clock, owner }: Workplace, row: OutboxRow, said
 export const readWebhookKeys = ({
   settings,
   secret,
-}: Pick<Workplace, 'settings' | 'secret'>): ReadonlyMap<string, readonly Buffer[]> =>
+}: Pick<AppContext, 'settings' | 'secret'>): ReadonlyMap<string, readonly Buffer[]> =>
   new Map(
     (settings.webhooks ?? []).map(({ url, secretEnv }) => [url, parseWebhookSecrets(secretEnv, secret(secretEnv))]),
   );
 
 /** Sends changes of state to webhooks after a run has ended; a failure is a warning, and the report is written all the same. */
-export async function sendStatesAfterRun(workplace: Workplace, runId: string, signal: AbortSignal): Promise<void> {
+export async function sendStatesAfterRun(app: AppContext, runId: string, signal: AbortSignal): Promise<void> {
   try {
-    await tellStates(workplace, signal);
+    await notifyStates(app, signal);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const message = `changes of state are not sent yet (${reason}); nightscreen status send tries again`;
-    workplace.tell({ kind: 'warning', runId, code: 'webhook_waits', message });
+    app.emit({ kind: 'warning', runId, code: 'webhook_waits', message });
   }
 }

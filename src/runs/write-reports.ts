@@ -22,11 +22,11 @@ import { fixReportRevision, noteManifest, type ReportRevision, readRevisions } f
 import { findReportableRuns, type RunRow, toRunId } from '../store/runs.js';
 import { readSpanFacts, readSpanRuns, type SpanOfRuns } from '../store/span-facts.js';
 import type { RunState } from '../vocabulary.js';
+import type { AppContext } from './app-context.js';
 import { listDiscrepancies } from './review/accept-discrepancies.js';
 import { readToReview } from './review/items.js';
 import { findRun } from './run-reference.js';
 import { toExitCode } from './run-summary.js';
-import type { Workplace } from './workplace.js';
 
 /** A report on disk, with what it says. */
 export interface RunReport extends WrittenReport {
@@ -56,11 +56,11 @@ export interface ReportChoice {
  * hand. Throws ConfigError when there is no such run, ReportError when sums do not hold or the files cannot be written.
  */
 export async function runReports(
-  workplace: Workplace,
+  app: AppContext,
   { runId, directory, mask = false, chromium }: ReportChoice,
   afterEach: (report: RunReport) => Promise<void> = async () => {},
 ): Promise<readonly ReportResult[]> {
-  const { database } = workplace;
+  const { database } = app;
   const runs = runId === undefined ? await findReportableRuns(database) : [await findReportable(database, runId)];
   if (runs.length === 0) {
     const message =
@@ -70,10 +70,10 @@ export async function runReports(
   const results: ReportResult[] = [];
   for (const run of runs) {
     if (mask) {
-      results.push(await addPdf(await writeMaskedReport(workplace, run, directory), chromium));
+      results.push(await addPdf(await writeMaskedReport(app, run, directory), chromium));
       continue;
     }
-    const written = await writeReportFor(workplace, run, directory);
+    const written = await writeReportFor(app, run, directory);
     await afterEach(written);
     const { report: _, ...result } = written;
     results.push(await addPdf({ ...result, exitCode: toExitCode(run.state) }, chromium));
@@ -98,33 +98,33 @@ async function findReportable(database: Database, text: string): Promise<RunRow>
 }
 
 /** Writes the report of the run of this name, as `writeReportFor` does. */
-export async function writeRunReport(workplace: Workplace, runId: string): Promise<RunReport> {
-  return writeReportFor(workplace, await findRun(workplace.database, runId));
+export async function writeRunReport(app: AppContext, runId: string): Promise<RunReport> {
+  return writeReportFor(app, await findRun(app.database, runId));
 }
 
 /** Writes and publishes the report of a run; the same run and revision give the same bytes. Throws ReportError. */
-export async function writeReportFor(workplace: Workplace, run: RunRow, directory?: string): Promise<RunReport> {
-  const { database, settings, tell } = workplace;
+export async function writeReportFor(app: AppContext, run: RunRow, directory?: string): Promise<RunReport> {
+  const { database, settings, emit } = app;
   const runId = toRunId(run);
-  tell({ kind: 'stage_started', runId, stage: 'report' });
-  const { report, revision, revisions } = await buildReport(workplace, run);
+  emit({ kind: 'stage_started', runId, stage: 'report' });
+  const { report, revision, revisions } = await buildReport(app, run);
   const written = await writeReport(report, directory ?? settings.reports.dir, keepFormerReport(revisions, revision));
   const manifest = written.files.find((file) => file.name === 'manifest.json');
   if (!manifest) throw new ReportError('report_not_written', 'the report has no manifest');
   await noteManifest(database, run.runId, revision, manifest.sha256);
-  await prepareReportMail(workplace, report, written, []);
-  tell({ kind: 'stage_finished', runId, stage: 'report', counts: { files: written.files.length } });
+  await prepareReportMail(app, report, written, []);
+  emit({ kind: 'stage_finished', runId, stage: 'report', counts: { files: written.files.length } });
   return { ...written, runId, runNumber: run.runId, revision, state: run.state, report };
 }
 
-async function writeMaskedReport(workplace: Workplace, run: RunRow, directory?: string): Promise<ReportResult> {
-  const { report, revision } = await buildReport(workplace, run);
-  const written = await writeMasked(report, directory ?? workplace.settings.reports.dir);
+async function writeMaskedReport(app: AppContext, run: RunRow, directory?: string): Promise<ReportResult> {
+  const { report, revision } = await buildReport(app, run);
+  const written = await writeMasked(report, directory ?? app.settings.reports.dir);
   const { state } = run;
   return { ...written, runId: report.run.runId, runNumber: run.runId, revision, state, exitCode: toExitCode(state) };
 }
 
-async function buildReport({ database, clock }: Workplace, run: RunRow) {
+async function buildReport({ database, clock }: AppContext, run: RunRow) {
   const { facts, toReview, discrepancies, ...revisions } = await database.transaction(async (transaction) => {
     const covered = await fixReportRevision(transaction, run, clock.now());
     const facts = await readRunFacts(transaction, run, covered, database);
@@ -144,24 +144,24 @@ async function buildReport({ database, clock }: Workplace, run: RunRow) {
  * ConfigError where there is nothing to report on, ReportError when sums do not hold or the files cannot be written.
  */
 export async function reportSpans(
-  workplace: Workplace,
+  app: AppContext,
   request: SpanRequest,
   options: Omit<ReportChoice, 'runId'>,
 ): Promise<readonly ReportResult[]> {
   const results: ReportResult[] = [];
-  for (const span of await findSpans(workplace.database, request, workplace.clock.now())) {
-    results.push(await writeSpan(workplace, span, options));
+  for (const span of await findSpans(app.database, request, app.clock.now())) {
+    results.push(await writeSpan(app, span, options));
   }
   return results;
 }
 
 async function writeSpan(
-  { database, settings, tell }: Workplace,
+  { database, settings, emit }: AppContext,
   span: SpanOfRuns,
   { directory = settings.reports.dir, mask = false, chromium }: Omit<ReportChoice, 'runId'>,
 ): Promise<ReportResult> {
   const { name: runId } = span;
-  tell({ kind: 'stage_started', runId, stage: 'report' });
+  emit({ kind: 'stage_started', runId, stage: 'report' });
   const report = await database.transaction(async (transaction) => {
     const facts = await readSpanFacts(transaction, span, database);
     const { organisation } = facts;
@@ -170,7 +170,7 @@ async function writeSpan(
     return toReport(facts, toReview, await listDiscrepancies(transaction, organisation, { runId }));
   });
   const written = mask ? await writeMasked(report, directory) : await writeReport(report, directory, keepFormerSpan);
-  tell({ kind: 'stage_finished', runId, stage: 'report', counts: { files: written.files.length } });
+  emit({ kind: 'stage_finished', runId, stage: 'report', counts: { files: written.files.length } });
   const { state } = report.run;
   return addPdf(
     { ...written, runId, runNumber: span.last.runId, revision: 1, state, exitCode: toExitCode(state) },
@@ -276,7 +276,7 @@ function toSpan(runs: readonly [RunRow, ...RunRow[]], { from, end, asOf }: Edges
 }
 
 /** What it takes to make a report ready. */
-type Place = Pick<Workplace, 'secret' | 'tell'> & { settings: Pick<Workplace['settings'], 'reports'> };
+type Place = Pick<AppContext, 'secret' | 'emit'> & { settings: Pick<AppContext['settings'], 'reports'> };
 
 /** Where the secret is that opens the archive. */
 const passwordName = 'NIGHTSCREEN_ARCHIVE_PASSWORD';
@@ -286,7 +286,7 @@ const passwordName = 'NIGHTSCREEN_ARCHIVE_PASSWORD';
  * Made again it gives the same. What fails is told as a warning and in the mail, which goes without it.
  */
 export async function prepareReportMail(
-  workplace: Place,
+  app: Place,
   report: Report,
   written: WrittenReport,
   recipients: readonly Recipient[],
@@ -299,12 +299,12 @@ export async function prepareReportMail(
       return await make();
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      workplace.tell({ kind: 'warning', runId: report.run.runId, code, message });
+      app.emit({ kind: 'warning', runId: report.run.runId, code, message });
       notes.push(note);
       return null;
     }
   };
-  const { publishTo } = workplace.settings.reports;
+  const { publishTo } = app.settings.reports;
   const folder =
     publishTo === undefined
       ? null
@@ -313,10 +313,10 @@ export async function prepareReportMail(
     ? await attempt(() => writeMasked(report, dirname(written.directory)), 'masked_report_not_written', unmasked)
     : null;
   const archive = isAttached('archive')
-    ? await attempt(() => archiveReport(workplace, report, written), 'archive_not_written', unarchived)
+    ? await attempt(() => archiveReport(app, report, written), 'archive_not_written', unarchived)
     : null;
   const isReachable = publishTo === undefined || folder !== null;
-  const place = isReachable ? findPlace(workplace, report, written, folder) : null;
+  const place = isReachable ? findPlace(app, report, written, folder) : null;
   return { ...written, notes, ...(place && { place }), ...(masked && { masked }), ...(archive && { archive }) };
 }
 
@@ -352,8 +352,8 @@ async function archiveReport(
 
 /** SHA-256 (hex) of the manifest of the report that stands in a folder where these files are to go; null where there is none, or the same. */
 async function findOtherReport(folder: string, files: readonly WrittenFile[]): Promise<string | null> {
-  const standing = await digestManifest(folder);
-  return files.some((file) => file.name === 'manifest.json' && file.sha256 === standing) ? null : standing;
+  const existing = await digestManifest(folder);
+  return files.some((file) => file.name === 'manifest.json' && file.sha256 === existing) ? null : existing;
 }
 
 async function digestManifest(folder: string): Promise<string | null> {
@@ -387,12 +387,12 @@ async function moveFormerFiles(folder: string, name: string): Promise<void> {
  */
 function keepFormerReport(revisions: readonly ReportRevision[], revision: number): MakeRoom {
   return async (folder, files) => {
-    const standing = await findOtherReport(folder, files);
-    if (standing === null) return;
+    const existing = await findOtherReport(folder, files);
+    if (existing === null) return;
     const earlier = revisions.filter((one) => one.revision < revision);
     // A process that died right after writing has not noted the digest: then the last one without is the one that stands.
     const former =
-      earlier.find((one) => one.manifestSha256 === standing) ?? earlier.findLast((one) => one.manifestSha256 === null);
+      earlier.find((one) => one.manifestSha256 === existing) ?? earlier.findLast((one) => one.manifestSha256 === null);
     if (!former) {
       throw new ReportError(
         'report_exists',
@@ -412,9 +412,9 @@ const keepFormerSpan: MakeRoom = async (folder, files) => {
 
 /** Writes the masked variant to `<directory>/<run id>-masked`; one that stands there and is another moves into a folder within. Throws ReportError. */
 const writeMasked = (report: Report, directory: string): Promise<WrittenReport> =>
-  writeReport(maskReport(report), directory, keepStanding);
+  writeReport(maskReport(report), directory, keepExisting);
 
-const keepStanding: MakeRoom = async (folder, files) => {
-  const standing = await findOtherReport(folder, files);
-  if (standing !== null) await moveFormerFiles(folder, `former-${standing.slice(0, 8)}`);
+const keepExisting: MakeRoom = async (folder, files) => {
+  const existing = await findOtherReport(folder, files);
+  if (existing !== null) await moveFormerFiles(folder, `former-${existing.slice(0, 8)}`);
 };

@@ -39,7 +39,7 @@ export class Ledger {
   #counts = new Map<string, number>();
   #sequence = 0;
 
-  /** Notes a call that has arrived; its outcome is filled in by `settle`. */
+  /** Notes a call that has arrived; its outcome is filled in by `finish`. */
   open(call: Omit<LedgerEntry, 'sequence' | 'status' | 'worked'>): LedgerEntry {
     this.#sequence += 1;
     const entry = { sequence: this.#sequence, ...call, status: null, worked: false };
@@ -50,7 +50,7 @@ export class Ledger {
   }
 
   /** Notes how a call ended: the status answered (null when cut). */
-  settle(entry: LedgerEntry, status: number | null): void {
+  finish(entry: LedgerEntry, status: number | null): void {
     entry.status = status;
     const ownKey = `${entry.method} ${entry.path} ${status ?? 'cut'}`;
     const isKept = this.#counts.has(ownKey) || this.#counts.size < MAX_COUNTERS;
@@ -240,7 +240,7 @@ export const recordCall = ({ keyRing, ledger }: { keyRing: KeyRing; ledger: Ledg
     if (text === undefined) context.res = answerTooLarge(context);
     else await next();
     const isCut = context.env.incoming.socket.destroyed;
-    ledger.settle(entry, isCut ? null : context.res.status);
+    ledger.finish(entry, isCut ? null : context.res.status);
     if (!isCut) context.res.headers.set('X-Request-Id', `req_${randomUUID()}`);
   });
 

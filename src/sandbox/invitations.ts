@@ -150,7 +150,7 @@ const COOLDOWN_MS = 3 * 60_000;
 const invalidState = (message: string) => ({ status: 422, code: 'invalid_state', message }) as const;
 
 /** Says why an invitation cannot be sent again, or undefined when it can (interface: Resend eligibility, Limits). */
-const judgeResend = (invitation: Invitation, nowMs: number) => {
+const assessResend = (invitation: Invitation, nowMs: number) => {
   if (invitation.status !== 'sent') return invalidState(`An invitation that is ${invitation.status} cannot be resent.`);
   if (nowMs >= toExpiryMs(invitation)) return invalidState('The invitation has expired.');
   if (invitation.deliveryAttempts >= MAX_ATTEMPTS) {
@@ -328,7 +328,7 @@ export const createInvitationDesk = (
       }
       const invitation = find(context.req.param('token'), owner);
       if (!invitation) return answerError(context, 404, NOT_FOUND);
-      const refusal = judgeResend(invitation, nowMs);
+      const refusal = assessResend(invitation, nowMs);
       if (refusal) return answerError(context, refusal.status, refusal.message, refusal.code);
       invitation.deliveryAttempts += 1;
       dispatch(invitation);

@@ -14,7 +14,14 @@ import { KeyRing } from './keys.js';
 import { SandboxClock } from './sandbox-clock.js';
 import { createSearch } from './search-watchlist.js';
 import { createSessionDesk } from './sessions.js';
-import { addTroubleControls, applyTrouble, type Fault, FaultScript, type Weather, WeatherStation } from './trouble.js';
+import {
+  addTroubleControls,
+  applyTrouble,
+  type Conditions,
+  ConditionsControl,
+  type Fault,
+  FaultScript,
+} from './trouble.js';
 import { loadWorld, rankingSchema, type SandboxWorld, type WatchlistEntry } from './world.js';
 
 const searchSchema = z.object({
@@ -76,7 +83,7 @@ export const createService = (maxResults: number, origin: () => string) => {
     ...{ clock, keyRing, aml, events, main, invitations, sessions },
     ledger: new Ledger(),
     faults: new FaultScript(),
-    weather: new WeatherStation(),
+    conditions: new ConditionsControl(),
     dossiers: createDossierDesk({
       clock,
       keys: keyRing.keys,
@@ -163,7 +170,7 @@ export async function startSandbox(options: {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the sandbox has no port');
   origin = `http://${LOOPBACK}:${address.port}`;
-  const { clock, dossiers, events, faults, invitations, keyRing, ledger, main, setWorld, weather } = service;
+  const { clock, dossiers, events, faults, invitations, keyRing, ledger, main, setWorld, conditions } = service;
   return {
     ...keyRing.keys,
     /** The main organisation in test mode, always the latest key. */
@@ -177,7 +184,7 @@ export async function startSandbox(options: {
     /** Replaces the faults that are left; throws when one is not well-formed. */
     setFaults: (next: readonly Fault[]): void => faults.replace(next),
     /** Replaces the weather, `{}` makes it fair; throws when it is not well-formed. A matching fault goes before it. */
-    setWeather: (next: Weather): void => weather.replace(next),
+    setConditions: (next: Conditions): void => conditions.replace(next),
     /** Moves the sandbox's clock ahead; throws when `ms` is negative. */
     advanceClock: (ms: number): void => clock.advance(ms),
     /** Makes a new private test key of the main organisation and gives it; the old one opens nothing from now on. */

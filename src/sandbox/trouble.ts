@@ -98,7 +98,7 @@ const errorStatus = z.number().int().min(400).max(599).default(503);
 const seed = z.number().int().default(1);
 
 /** What the control of the weather takes; an empty object is fair weather. */
-const weatherSchema = z.strictObject({
+const conditionsSchema = z.strictObject({
   /** Only requests to this path below the version prefix. */
   path: z.string().startsWith('/').optional(),
   limit: z
@@ -126,7 +126,7 @@ const weatherSchema = z.strictObject({
     .optional(),
 });
 /** A lasting trouble as a caller writes it: a rate limit, failures by chance, an outage, slow answers. */
-export type Weather = z.input<typeof weatherSchema>;
+export type Conditions = z.input<typeof conditionsSchema>;
 
 /** How a call is refused without any work. */
 interface Refusal {
@@ -141,21 +141,21 @@ interface Refusal {
 }
 
 /** What the weather does to one call before it is answered. */
-type WeatherVerdict = { kind: 'pass' | 'cut' | 'hang' } | { kind: 'refuse'; refusal: Refusal };
+type ConditionsVerdict = { kind: 'pass' | 'cut' | 'hang' } | { kind: 'refuse'; refusal: Refusal };
 
 const SECOND_MS = 1_000;
-const PASS: WeatherVerdict = { kind: 'pass' };
+const PASS: ConditionsVerdict = { kind: 'pass' };
 
 /** The trouble that lasts until it is replaced; fair at first. */
-export class WeatherStation {
-  #weather: z.output<typeof weatherSchema> = {};
+export class ConditionsControl {
+  #weather: z.output<typeof conditionsSchema> = {};
   #windows = new Map<string, SlidingWindow>();
   #drawRefusal = createSeededRandom(0);
   #drawLatency = createSeededRandom(0);
 
   /** Replaces the weather and starts its windows and its chances anew; throws when it is not well-formed. */
-  replace(weather: Weather): void {
-    this.#weather = weatherSchema.parse(weather);
+  replace(conditions: Conditions): void {
+    this.#weather = conditionsSchema.parse(conditions);
     this.#windows = new Map();
     this.#drawRefusal = createSeededRandom(this.#weather.refuse?.seed ?? 0);
     this.#drawLatency = createSeededRandom(this.#weather.latencyMs?.seed ?? 0);
@@ -165,7 +165,15 @@ export class WeatherStation {
    * Decides about a call that arrived at `atMs` (of `performance.now()`): outage first, then the rate limit, then failures by chance. A key
    * that opens nothing has no limit.
    */
-  judge({ path, atMs, privateKey }: { path: string; atMs: number; privateKey: string | undefined }): WeatherVerdict {
+  assess({
+    path,
+    atMs,
+    privateKey,
+  }: {
+    path: string;
+    atMs: number;
+    privateKey: string | undefined;
+  }): ConditionsVerdict {
     if (!this.#isMeant(path)) return PASS;
     const status = this.#weather.outage?.status;
     if (status === 'cut' || status === 'hang') return { kind: status };
@@ -186,7 +194,7 @@ export class WeatherStation {
   }
 
   /** A call that is let through counts in the window whatever becomes of it later; a refused one does not. */
-  #judgeLimit(atMs: number, privateKey: string | undefined): WeatherVerdict {
+  #judgeLimit(atMs: number, privateKey: string | undefined): ConditionsVerdict {
     const { limit } = this.#weather;
     if (!limit || privateKey === undefined) return PASS;
     const window = this.#windows.get(privateKey) ?? new SlidingWindow(limit.perSecond, SECOND_MS);
@@ -197,7 +205,7 @@ export class WeatherStation {
     return { kind: 'refuse', refusal: { status: 429, message: 'Too many requests.', retryAfter } };
   }
 
-  #judgeChance(): WeatherVerdict {
+  #judgeChance(): ConditionsVerdict {
     const { refuse } = this.#weather;
     if (!refuse || this.#drawRefusal() >= refuse.share) return PASS;
     const { status, retryAfter } = refuse;
@@ -305,7 +313,7 @@ const playFault = async (context: Call, fault: ActiveFault, work: () => Promise<
   }
 };
 
-const meetWeather = async (context: Call, verdict: WeatherVerdict, work: () => Promise<void>): Promise<void> => {
+const applyConditions = async (context: Call, verdict: ConditionsVerdict, work: () => Promise<void>): Promise<void> => {
   if (verdict.kind === 'pass') await work();
   else if (verdict.kind === 'refuse') context.res = toRefusal(context, verdict.refusal);
   else if (verdict.kind === 'cut') cutConnection(context);
@@ -317,15 +325,15 @@ const meetWeather = async (context: Call, verdict: WeatherVerdict, work: () => P
  * no weather and takes no place in its rate limit. All other calls, those that a fault's `afterCalls` lets pass among
  * them, meet the weather. A call the weather refuses is not worked on; its latency comes after the work.
  */
-export const applyTrouble = (service: { faults: FaultScript; weather: WeatherStation }) =>
+export const applyTrouble = (service: { faults: FaultScript; conditions: ConditionsControl }) =>
   createMiddleware<CallEnv>(async (context, next) => {
     const { entry } = context.var;
     const { path, method, atMs, searchName } = entry;
     const fault = service.faults.take({ path, method, name: searchName ?? undefined });
     if (fault) return playFault(context, fault, next);
-    const verdict = service.weather.judge({ path, atMs, privateKey: context.var.privateKey });
-    const latencyMs = service.weather.drawLatencyMs(path);
-    await meetWeather(context, verdict, next);
+    const verdict = service.conditions.assess({ path, atMs, privateKey: context.var.privateKey });
+    const latencyMs = service.conditions.drawLatencyMs(path);
+    await applyConditions(context, verdict, next);
     if (latencyMs > 0) await delay(latencyMs, undefined, { ref: false });
     return undefined;
   });
@@ -333,14 +341,14 @@ export const applyTrouble = (service: { faults: FaultScript; weather: WeatherSta
 /** Adds the controls of faults and weather. */
 export const addTroubleControls = (
   app: Hono<CallEnv>,
-  { faults, weather }: { faults: FaultScript; weather: WeatherStation },
+  { faults, conditions }: { faults: FaultScript; conditions: ConditionsControl },
 ): void => {
   addControl(app, 'faults', z.array(faultSchema), (context, order) => {
     faults.replace(order);
     return context.body(null, 204);
   });
-  addControl(app, 'weather', weatherSchema, (context, order) => {
-    weather.replace(order);
+  addControl(app, 'weather', conditionsSchema, (context, order) => {
+    conditions.replace(order);
     return context.body(null, 204);
   });
 };

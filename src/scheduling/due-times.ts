@@ -1,6 +1,6 @@
 import { createTask, parse, type ScheduledTask } from 'node-cron';
 import { findFirstInstant, listInstants, toDate, toDayNumber, toDayNumberOf } from '../local-time.js';
-import type { JobSchedule } from '../runs/workplace.js';
+import type { JobSchedule } from '../runs/app-context.js';
 import type { JobDue } from '../store/jobs.js';
 
 /** The 29th of February comes round after eight years at most; what has not by then never does. */
@@ -20,18 +20,18 @@ export interface DueTimes {
   lastOn(date: string): JobDue | null;
 }
 
-/** The times at which a schedule asks for its job (`toDuesOfDate` says which). */
+/** The times at which a schedule asks for its job (`toDueSlotsOfDate` says which). */
 export function toDueTimes({ cron, timezone }: JobSchedule): DueTimes {
   const times = toCronTimes(cron);
   const recent = new Map<number, readonly JobDue[]>();
   const onDay = (day: number): readonly JobDue[] => {
     const known = recent.get(day);
     if (known) return known;
-    const dues = toDuesOfDate(times, toDate(day), timezone);
+    const dueSlots = toDueSlotsOfDate(times, toDate(day), timezone);
     // A look needs a few days around its own; a schedule of every second has many times on each.
     if (recent.size >= daysKept) recent.clear();
-    recent.set(day, dues);
-    return dues;
+    recent.set(day, dueSlots);
+    return dueSlots;
   };
   // Where a date ends amid a change of clocks, its last time may fall on the next one.
   const firstDay = (after: Date): number => toDayNumber(after, timezone) - 1;
@@ -61,18 +61,18 @@ export function toDueTimes({ cron, timezone }: JobSchedule): DueTimes {
  * The times of a date at which a schedule is due. By date: each wall time once, the first time where it comes twice, and at the first
  * instant after it where clocks are put forward past it. Otherwise: every instant at which a wall clock shows one of its times.
  */
-function toDuesOfDate(times: CronTimes, date: string, timezone: string): readonly JobDue[] {
+function toDueSlotsOfDate(times: CronTimes, date: string, timezone: string): readonly JobDue[] {
   if (!times.isOn(date)) return [];
   if (!times.isByDate) {
     const instants = times.times.flatMap((time) => listInstants({ date, time }, timezone));
     return instants
       .toSorted((one, other) => one.getTime() - other.getTime())
-      .map((dueAt) => ({ occasion: dueAt.toISOString(), localDate: date, dueAt }));
+      .map((dueAt) => ({ dueSlot: dueAt.toISOString(), localDate: date, dueAt }));
   }
   const isNightly = times.times.length === 1;
   return times.times.flatMap((time) => {
     const dueAt = findFirstInstant({ date, time }, timezone);
-    return dueAt === null ? [] : [{ occasion: isNightly ? date : `${date} ${time}`, localDate: date, dueAt }];
+    return dueAt === null ? [] : [{ dueSlot: isNightly ? date : `${date} ${time}`, localDate: date, dueAt }];
   });
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { AppContext, Job, JobSchedule } from '../runs/app-context.js';
 import { readScheduleHistory } from '../runs/scheduled.js';
-import type { Job, JobSchedule, Workplace } from '../runs/workplace.js';
 import type { JobDue, JobRun } from '../store/jobs.js';
 import { type DueTimes, toDueTimes } from './due-times.js';
 import { type JobsSettings, type SchedulerSettings, toSpanMs } from './settings.js';
@@ -51,25 +51,25 @@ export const toDecidingRules = (
 ): DecidingRules => ({ ...moment, catchUpMs: toSpanMs(catchUp), waitAtMostMs: toSpanMs(waitAtMost) });
 
 /** How each planned job stands, in the order of the plan; one that was never kept is planned from now on. */
-export async function readStandings(
-  workplace: Workplace,
+export async function readJobStatuses(
+  app: AppContext,
   { planned, settings, seed }: SchedulePlan,
-): Promise<ReadonlyMap<string, JobStanding>> {
-  const { schedules, runs } = await readScheduleHistory(workplace);
+): Promise<ReadonlyMap<string, JobStatus>> {
+  const { schedules, runs } = await readScheduleHistory(app);
   const jitterMs = toSpanMs(settings.jitter);
-  const standings = planned.map(({ job, schedule }): JobStanding => {
+  const statuses = planned.map(({ job, schedule }): JobStatus => {
     const times = toDueTimes(schedule);
     const spanMs = times.isByDate ? jitterMs : 0;
     return {
       job: job.name,
       times,
-      plannedSince: schedules.get(job.name)?.plannedSince ?? workplace.clock.now(),
+      plannedSince: schedules.get(job.name)?.plannedSince ?? app.clock.now(),
       after: job.after ?? [],
-      toStart: ({ occasion, dueAt }) => new Date(dueAt.getTime() + toJitterMs(spanMs, seed, job.name, occasion)),
+      toStart: ({ dueSlot, dueAt }) => new Date(dueAt.getTime() + toJitterMs(spanMs, seed, job.name, dueSlot)),
       known: runs.get(job.name) ?? [],
     };
   });
-  return new Map(standings.map((standing) => [standing.job, standing]));
+  return new Map(statuses.map((status) => [status.job, status]));
 }
 
 /** How much later than it is due a job is begun, below `jitterMs`: the same for the same words, on every host and after every restart. */
@@ -85,7 +85,7 @@ export const mostAttempts = 24;
 const dayMs = 24 * hourMs;
 
 /** A planned job and how it stands. */
-export interface JobStanding {
+export interface JobStatus {
   job: string;
   times: DueTimes;
   /** Nothing up to this moment is due. */
@@ -127,21 +127,21 @@ const isSettled = ({ state }: JobRun): boolean => state === 'finished' || state 
  * missed. What was begun and left is taken up again as long as nothing newer is due.
  */
 export function decideDue(
-  standing: JobStanding,
-  others: ReadonlyMap<string, JobStanding>,
+  status: JobStatus,
+  others: ReadonlyMap<string, JobStatus>,
   rules: DecidingRules,
 ): DueDecision {
-  const left = findLeft(standing);
+  const left = findLeft(status);
   const givenUp = left !== null && left.attempts >= mostAttempts ? left : null;
-  const pending = listPending(standing, rules.now);
+  const pending = listPending(status, rules.now);
   const newest = pending.at(-1) ?? null;
   const passed = pending.slice(0, -1);
   if (left && !givenUp && (newest === null || newest.dueAt <= left.dueAt)) {
     return { decision: { kind: 'begin', due: left, isLate: left.isLate }, missed: [], givenUp };
   }
   if (newest === null) return { decision: { kind: 'none' }, missed: [], givenUp };
-  const startsAt = standing.toStart(newest);
-  const before = standing.after.flatMap((name) => others.get(name) ?? []);
+  const startsAt = status.toStart(newest);
+  const before = status.after.flatMap((name) => others.get(name) ?? []);
   const until = new Date(startsAt.getTime() + rules.waitAtMostMs);
   const unended = before.find((other) => isAwaited(other, newest, until));
   if (unended && rules.now < until) {
@@ -161,40 +161,40 @@ const latestOf = (moments: readonly Date[]): Date => new Date(Math.max(...moment
 const pastOnly = (moment: Date | null, now: Date): readonly Date[] => (moment === null || moment > now ? [] : [moment]);
 
 /** When a job is to be begun next after `now`, as far as is known; null when it never comes round. */
-export function findNextStart({ times, toStart, known }: JobStanding, now: Date): { due: JobDue; at: Date } | null {
-  const settled = new Set(known.filter(isSettled).map(({ occasion }) => occasion));
+export function findNextStart({ times, toStart, known }: JobStatus, now: Date): { due: JobDue; at: Date } | null {
+  const settled = new Set(known.filter(isSettled).map(({ dueSlot }) => dueSlot));
   const since = new Date(now.getTime() - (times.isByDate ? dayMs : 0));
   const jittered = times.between(since, now).filter((due) => toStart(due) > now);
-  const open = jittered.find(({ occasion }) => !settled.has(occasion));
+  const open = jittered.find(({ dueSlot }) => !settled.has(dueSlot));
   let due = open ?? times.next(now);
-  while (due !== null && settled.has(due.occasion)) due = times.next(due.dueAt);
+  while (due !== null && settled.has(due.dueSlot)) due = times.next(due.dueAt);
   return due && { due, at: toStart(due) };
 }
 
 /** The newest time, where it was begun and never came to its end. */
-function findLeft({ known }: JobStanding): JobRun | null {
+function findLeft({ known }: JobStatus): JobRun | null {
   const [newest] = known;
   return newest && !isSettled(newest) ? newest : null;
 }
 
-function listPending({ times, plannedSince, toStart, known }: JobStanding, now: Date): readonly JobDue[] {
+function listPending({ times, plannedSince, toStart, known }: JobStatus, now: Date): readonly JobDue[] {
   // Whatever is older was seen to when the newest was begun or missed; one that was begun early saw to nothing after that.
   const floors = [plannedSince, ...known.map(({ dueAt, begunAt }) => (begunAt && begunAt < dueAt ? begunAt : dueAt))];
   // Of what comes round every hour or more often nothing older is ever caught up.
   if (!times.isByDate) floors.push(new Date(now.getTime() - hourMs));
   const floor = new Date(Math.max(...floors.map((moment) => moment.getTime())));
-  const begun = new Set(known.map(({ occasion }) => occasion));
-  const pending = times.between(floor, now).filter((due) => toStart(due) <= now && !begun.has(due.occasion));
+  const begun = new Set(known.map(({ dueSlot }) => dueSlot));
+  const pending = times.between(floor, now).filter((due) => toStart(due) <= now && !begun.has(due.dueSlot));
   return times.isByDate ? pending : pending.slice(-1);
 }
 
-const findRun = ({ times, known }: JobStanding, date: string): JobRun | undefined => {
+const findRun = ({ times, known }: JobStatus, date: string): JobRun | undefined => {
   const due = times.lastOn(date);
-  return known.find(({ occasion }) => occasion === due?.occasion);
+  return known.find(({ dueSlot }) => dueSlot === due?.dueSlot);
 };
 
 /** Whether a job of the same date has not ended that is waited for until a moment. */
-function isAwaited(other: JobStanding, { localDate }: JobDue, until: Date): boolean {
+function isAwaited(other: JobStatus, { localDate }: JobDue, until: Date): boolean {
   const due = other.times.isByDate ? other.times.lastOn(localDate) : null;
   if (due === null) return false;
   const run = findRun(other, localDate);

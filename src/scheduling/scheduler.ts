@@ -1,14 +1,14 @@
 import { createTask, type Logger } from 'node-cron';
 import type { Clock } from '../clock.js';
-import { mendSchedules, readPause, runOccasion, settleMissed, toForgetBefore } from '../runs/scheduled.js';
-import type { Job, Workplace } from '../runs/workplace.js';
+import type { AppContext, Job } from '../runs/app-context.js';
+import { mendSchedules, readPause, recordMissed, runDueSlot, toForgetBefore } from '../runs/scheduled.js';
 import type { JobDue, JobEnding, JobRun } from '../store/jobs.js';
 import {
   type DueDecision,
   decideDue,
   findNextStart,
-  type JobStanding,
-  readStandings,
+  type JobStatus,
+  readJobStatuses,
   type SchedulePlan,
   toDecidingRules,
 } from './schedule.js';
@@ -26,11 +26,11 @@ const silent: Logger = { info: () => {}, warn: () => {}, error: () => {}, debug:
 export function startScheduler({
   clock,
   look,
-  tell,
+  emit,
 }: {
   clock: Clock;
   look: () => Promise<Date>;
-  tell: (event: ScheduleEvent) => void;
+  emit: (event: ScheduleEvent) => void;
 }) {
   let lookAt = clock.now();
   let tickedAt = lookAt;
@@ -45,7 +45,7 @@ export function startScheduler({
       const retryMs: number = failing ? Math.min(failing.retryMs * 2, longestRetryMs) : shortestRetryMs;
       failing = { sinceMs: failing?.sinceMs ?? nowMs, retryMs };
       lookAt = new Date(nowMs + retryMs);
-      tell({ kind: 'blocked', error, retryMs, sinceMs: nowMs - failing.sinceMs });
+      emit({ kind: 'blocked', error, retryMs, sinceMs: nowMs - failing.sinceMs });
     }
   };
   const tick = (): void => {
@@ -91,7 +91,7 @@ export type ScheduleEvent =
   | { kind: 'blocked'; error: unknown; retryMs: number; sinceMs: number };
 
 /** Does the work of a job that is due; throws nothing. */
-export type PerformJob = (workplace: Workplace, job: Job, run: JobRun, signal: AbortSignal) => Promise<JobEnding>;
+export type PerformJob = (app: AppContext, job: Job, run: JobRun, signal: AbortSignal) => Promise<JobEnding>;
 
 const minuteMs = 60_000;
 const askAgainMs = 15_000;
@@ -100,18 +100,18 @@ const longestPauseMs = 15 * minuteMs;
 const longestSleepMs = 60 * minuteMs;
 
 type Begin = Extract<DueDecision['decision'], { kind: 'begin' }>;
-type Decided = DueDecision & { standing: JobStanding };
+type Decided = DueDecision & { status: JobStatus };
 
 /** Jobs that work through rosters or dossiers share the service and the night: of these, one follows the other as far as their waits allow. */
 const nightly: ReadonlySet<string> = new Set(['sweep', 'rescreen', 'onboard', 'dirty']);
 
 /** Looks what is due and begins it, each job beside the others; remembers what it has told, what is under way and what has to pause. */
-export class Lookout {
+export class JobStarter {
   readonly #plan: SchedulePlan;
   readonly #perform: PerformJob;
-  readonly #tell: (event: ScheduleEvent) => void;
+  readonly #emit: (event: ScheduleEvent) => void;
   readonly #pausedUntil = new Map<string, Date>();
-  readonly #told = new Set<string>();
+  readonly #emitted = new Set<string>();
   readonly #underWay = new Map<string, Promise<void>>();
   /** Jobs whose code ignored its signal and still runs in this process. */
   readonly #hanging = new Set<string>();
@@ -119,10 +119,10 @@ export class Lookout {
   #freeSince: Date | null = null;
   #nextJobs: readonly string[] = [];
 
-  constructor(plan: SchedulePlan, perform: PerformJob, tell: (event: ScheduleEvent) => void) {
+  constructor(plan: SchedulePlan, perform: PerformJob, emit: (event: ScheduleEvent) => void) {
     this.#plan = plan;
     this.#perform = perform;
-    this.#tell = tell;
+    this.#emit = emit;
   }
 
   /** Whether the next look may begin what takes hours; `mail` does not. */
@@ -139,36 +139,36 @@ export class Lookout {
    * Begins everything that is due, and goes on as long as a job is under way; gives when to look again. Throws StoreError when the database
    * goes away.
    */
-  async look(workplace: Workplace, signal: AbortSignal): Promise<Date> {
+  async look(app: AppContext, signal: AbortSignal): Promise<Date> {
     for (;;) {
-      const next = await this.#lookOnce(workplace, signal);
+      const next = await this.#lookOnce(app, signal);
       if (this.#underWay.size === 0) return next;
-      await this.#waitForNews(workplace, next, signal);
+      await this.#waitForNews(app, next, signal);
     }
   }
 
-  async #lookOnce(workplace: Workplace, signal: AbortSignal): Promise<Date> {
+  async #lookOnce(app: AppContext, signal: AbortSignal): Promise<Date> {
     try {
       this.#throwFailure();
-      await mendSchedules(workplace);
-      const standings = await readStandings(workplace, this.#plan);
-      const now = workplace.clock.now();
-      const free = [...standings.values()].filter(({ job }) => !this.#underWay.has(job) && !this.#hanging.has(job));
-      const decided = free.map((standing) => this.#decide(standing, standings, now));
-      const pause = await readPause(workplace);
+      await mendSchedules(app);
+      const statuses = await readJobStatuses(app, this.#plan);
+      const now = app.clock.now();
+      const free = [...statuses.values()].filter(({ job }) => !this.#underWay.has(job) && !this.#hanging.has(job));
+      const decided = free.map((status) => this.#decide(status, statuses, now));
+      const pause = await readPause(app);
       if (pause !== null || signal.aborted) return new Date(now.getTime() + askAgainMs);
-      for (const one of decided) await this.#settle(workplace, one);
+      for (const one of decided) await this.#recordMissed(app, one);
       const ready = this.#choose(decided, now);
-      for (const { standing, decision } of ready) this.#start(workplace, standing, decision, signal);
+      for (const { status, decision } of ready) this.#start(app, status, decision, signal);
       return this.#findNextLook(
-        decided.filter((one) => !ready.some(({ standing }) => standing === one.standing)),
+        decided.filter((one) => !ready.some(({ status }) => status === one.status)),
         now,
       );
     } catch (error) {
       // The jobs under way keep their database; nothing is lost by a look that fails.
       if (this.#underWay.size === 0) throw error;
-      this.#tell({ kind: 'blocked', error, retryMs: askAgainMs, sinceMs: 0 });
-      return new Date(workplace.clock.now().getTime() + askAgainMs);
+      this.#emit({ kind: 'blocked', error, retryMs: askAgainMs, sinceMs: 0 });
+      return new Date(app.clock.now().getTime() + askAgainMs);
     }
   }
 
@@ -179,7 +179,7 @@ export class Lookout {
   }
 
   /** Until a job ends, somebody asks to stop, or the next look is due. */
-  async #waitForNews({ clock }: Workplace, next: Date, signal: AbortSignal): Promise<void> {
+  async #waitForNews({ clock }: AppContext, next: Date, signal: AbortSignal): Promise<void> {
     const awake = new AbortController();
     const ms = Math.max(shortestWaitMs, Math.min(askAgainMs, next.getTime() - clock.now().getTime()));
     const sleep = signal.aborted ? [] : [clock.sleep(ms, awake.signal).catch(() => undefined)];
@@ -187,44 +187,44 @@ export class Lookout {
     awake.abort();
   }
 
-  #start(workplace: Workplace, standing: JobStanding, decision: Begin, signal: AbortSignal): void {
-    const { job } = standing;
-    const work = this.#begin(workplace, standing, decision, signal)
+  #start(app: AppContext, status: JobStatus, decision: Begin, signal: AbortSignal): void {
+    const { job } = status;
+    const work = this.#begin(app, status, decision, signal)
       .catch((error: unknown) => {
         // With nothing else under way the whole look fails, and is tried again.
-        if (this.#underWay.size > 1) this.#pausedUntil.set(job, new Date(workplace.clock.now().getTime() + askAgainMs));
+        if (this.#underWay.size > 1) this.#pausedUntil.set(job, new Date(app.clock.now().getTime() + askAgainMs));
         this.#failure = { error };
       })
       .finally(() => this.#underWay.delete(job));
     this.#underWay.set(job, work);
   }
 
-  #decide(standing: JobStanding, standings: ReadonlyMap<string, JobStanding>, now: Date): Decided {
-    const rules = toDecidingRules(this.#plan, { now, freeSince: nightly.has(standing.job) ? this.#freeSince : null });
-    return { standing, ...decideDue(standing, standings, rules) };
+  #decide(status: JobStatus, statuses: ReadonlyMap<string, JobStatus>, now: Date): Decided {
+    const rules = toDecidingRules(this.#plan, { now, freeSince: nightly.has(status.job) ? this.#freeSince : null });
+    return { status, ...decideDue(status, statuses, rules) };
   }
 
-  async #settle(workplace: Workplace, { standing: { job }, decision, missed, givenUp }: Decided): Promise<void> {
-    await settleMissed(workplace, job, { missed, givenUp });
-    if (missed.length > 0) this.#tell({ kind: 'missed', job, missed });
-    if (givenUp) this.#tell({ kind: 'given_up', run: givenUp });
+  async #recordMissed(app: AppContext, { status: { job }, decision, missed, givenUp }: Decided): Promise<void> {
+    await recordMissed(app, job, { missed, givenUp });
+    if (missed.length > 0) this.#emit({ kind: 'missed', job, missed });
+    if (givenUp) this.#emit({ kind: 'given_up', run: givenUp });
     if (decision.kind !== 'wait') return;
-    this.#tellOnce(`${job} ${decision.due.occasion} ${decision.for}`, { ...decision, kind: 'waiting', job });
+    this.#emitOnce(`${job} ${decision.due.dueSlot} ${decision.for}`, { ...decision, kind: 'waiting', job });
   }
 
   /** Those that need not wait, in the order of their starts; of the nightly ones the first, unless it has waited for its full time. */
-  #choose(decided: readonly Decided[], now: Date): readonly { standing: JobStanding; decision: Begin }[] {
-    const startOf = ({ standing, decision }: { standing: JobStanding; decision: Begin }): number =>
-      standing.toStart(decision.due).getTime();
+  #choose(decided: readonly Decided[], now: Date): readonly { status: JobStatus; decision: Begin }[] {
+    const startOf = ({ status, decision }: { status: JobStatus; decision: Begin }): number =>
+      status.toStart(decision.due).getTime();
     const ready = decided
-      .flatMap(({ standing, decision }) =>
-        decision.kind === 'begin' && !this.#isPaused(standing.job, now) ? [{ standing, decision }] : [],
+      .flatMap(({ status, decision }) =>
+        decision.kind === 'begin' && !this.#isPaused(status.job, now) ? [{ status, decision }] : [],
       )
       .toSorted((one, other) => startOf(one) - startOf(other));
     const { waitAtMostMs } = toDecidingRules(this.#plan, { now, freeSince: null });
     let isTaken = [...this.#underWay.keys()].some((job) => nightly.has(job));
     return ready.filter((one) => {
-      if (!nightly.has(one.standing.job)) return true;
+      if (!nightly.has(one.status.job)) return true;
       const mayBegin = !isTaken || now.getTime() >= startOf(one) + waitAtMostMs;
       if (mayBegin) isTaken = true;
       return mayBegin;
@@ -237,25 +237,20 @@ export class Lookout {
     return leftMs > 0 && leftMs <= longestPauseMs;
   }
 
-  async #begin(
-    workplace: Workplace,
-    { job, times }: JobStanding,
-    { due, isLate }: Begin,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #begin(app: AppContext, { job, times }: JobStatus, { due, isLate }: Begin, signal: AbortSignal): Promise<void> {
     const planned = this.#plan.planned.find((one) => one.job.name === job);
     if (!planned) return;
-    const forgetBefore = times.isByDate ? null : toForgetBefore(workplace.clock.now());
+    const forgetBefore = times.isByDate ? null : toForgetBefore(app.clock.now());
     const limits = { timeoutMs: planned.timeoutMs, canContinue: planned.job.isOwn !== true };
     const request = { job, due, isLate, again: [], forgetBefore, limits };
-    const answer = await runOccasion(workplace, request, signal, (run, held) => {
-      this.#tell({ kind: 'begun', run });
-      return this.#perform(workplace, planned.job, run, held);
+    const answer = await runDueSlot(app, request, signal, (run, held) => {
+      this.#emit({ kind: 'begun', run });
+      return this.#perform(app, planned.job, run, held);
     });
-    const now = workplace.clock.now();
+    const now = app.clock.now();
     if (answer.kind === 'held') {
       this.#pausedUntil.set(job, new Date(now.getTime() + askAgainMs));
-      this.#tellOnce(`${job} ${due.occasion} ${answer.holder}`, { ...answer, job, due });
+      this.#emitOnce(`${job} ${due.dueSlot} ${answer.holder}`, { ...answer, job, due });
     }
     // Another host was quicker; what it did is known by the next look.
     if (answer.kind === 'done') this.#pausedUntil.set(job, new Date(now.getTime() + askAgainMs));
@@ -264,32 +259,32 @@ export class Lookout {
     const { run, ending, hanging } = answer;
     if (hanging) this.#noteHanging(run, ending, hanging);
     const { exitCode, because, runIds } = ending;
-    if (exitCode !== undefined) return this.#tell({ kind: 'ended', run, exitCode, because, runIds });
+    if (exitCode !== undefined) return this.#emit({ kind: 'ended', run, exitCode, because, runIds });
     this.#pausedUntil.set(job, new Date(now.getTime() + Math.min(run.attempts * minuteMs, longestPauseMs)));
-    this.#tell({ kind: 'interrupted', run, because });
+    this.#emit({ kind: 'interrupted', run, because });
   }
 
   #noteHanging(run: JobRun, { because }: JobEnding, hanging: Promise<void>): void {
     this.#hanging.add(run.job);
-    this.#tell({ kind: 'hanging', run, because });
+    this.#emit({ kind: 'hanging', run, because });
     void hanging.then(() => this.#hanging.delete(run.job));
   }
 
   #findNextLook(decided: readonly Decided[], now: Date): Date {
-    const starts = decided.map(({ standing, decision }) => {
-      const moments = [findNextStart(standing, now)?.at ?? []].flat();
+    const starts = decided.map(({ status, decision }) => {
+      const moments = [findNextStart(status, now)?.at ?? []].flat();
       if (decision.kind === 'wait') moments.push(new Date(now.getTime() + askAgainMs));
-      if (decision.kind === 'begin') moments.push(this.#pausedUntil.get(standing.job) ?? now);
-      return { job: standing.job, ms: Math.min(...moments.map((moment) => moment.getTime())) };
+      if (decision.kind === 'begin') moments.push(this.#pausedUntil.get(status.job) ?? now);
+      return { job: status.job, ms: Math.min(...moments.map((moment) => moment.getTime())) };
     });
     const nextMs = Math.min(now.getTime() + longestSleepMs, ...starts.map(({ ms }) => ms));
     this.#nextJobs = starts.filter(({ ms }) => ms <= nextMs).map(({ job }) => job);
     return new Date(nextMs);
   }
 
-  #tellOnce(key: string, event: ScheduleEvent): void {
-    if (this.#told.has(key)) return;
-    this.#told.add(key);
-    this.#tell(event);
+  #emitOnce(key: string, event: ScheduleEvent): void {
+    if (this.#emitted.has(key)) return;
+    this.#emitted.add(key);
+    this.#emit(event);
   }
 }

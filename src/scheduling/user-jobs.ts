@@ -4,11 +4,11 @@ import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { ConfigError, type ConfigProblem, NightscreenError } from '../errors.js';
 import { findOddFile } from '../files.js';
-import type { Job, JobOccasion, JobResult, Workplace } from '../runs/workplace.js';
+import type { AppContext, Job, JobResult, JobSlot } from '../runs/app-context.js';
 import { jobScheduleSchema, timeoutSchema, toSpanMs } from './settings.js';
 
 /** What a job of a user's own is given. */
-interface UserJobContext extends JobOccasion {
+interface UserJobContext extends JobSlot {
   job: string;
   /** The folder of the reports. */
   reportsFolder: string;
@@ -99,8 +99,8 @@ function toJob({ name, defaultSchedule, after, timeout, run }: z.output<typeof u
     after,
     timeoutMs: toSpanMs(timeout),
     isOwn: true,
-    run: async (workplace, signal, occasion) => {
-      const result: unknown = await run(toContext(name, workplace, occasion), signal);
+    run: async (app, signal, slot) => {
+      const result: unknown = await run(toContext(name, app, slot), signal);
       const parsed = userResultSchema.safeParse(result ?? {});
       if (parsed.success) return toResult(parsed.data);
       const message = `the job ${name} has run, and returned neither nothing nor { exitCode: 0 or 3, note }`;
@@ -115,8 +115,8 @@ const toResult = ({ exitCode, note }: z.output<typeof userResultSchema>): JobRes
   ...(note !== undefined && { note }),
 });
 
-const toContext = (job: string, { database, settings, secret }: Workplace, occasion: JobOccasion): UserJobContext => ({
-  ...occasion,
+const toContext = (job: string, { database, settings, secret }: AppContext, slot: JobSlot): UserJobContext => ({
+  ...slot,
   job,
   reportsFolder: settings.reports.dir,
   query: (sql, parameters = []) => database.query(z.record(z.string(), z.unknown()), sql, parameters),

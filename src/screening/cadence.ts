@@ -33,7 +33,7 @@ export interface TierDue {
   /** Place in the order of searches, from 0. */
   place: number;
   cadenceMs: number;
-  judgedAt: Date;
+  assessedAt: Date;
   /** Who was screened in a run that began at or before this is due. */
   dueBefore: Date;
   /** Whose last screening is at or before this has no valid one: the cadence and its grace have passed (SQL: `screening_grace`). */
@@ -57,7 +57,7 @@ const tiers: readonly RiskTier[] = ['high', 'medium', 'low'];
  * does not ask about everybody again. Within a cadence of two days or more each customer is also due once in a night of its own, so that no night
  * has them all.
  */
-export function listTierDues({ hours }: Cadence, now: Date, nextRunAt: Date | null = null): readonly TierDue[] {
+export function listTierDueTimes({ hours }: Cadence, now: Date, nextRunAt: Date | null = null): readonly TierDue[] {
   const nowMs = now.getTime();
   const night = Math.floor(nowMs / dayMs);
   const untilNextMs = nextRunAt && nextRunAt.getTime() - nowMs;
@@ -70,7 +70,7 @@ export function listTierDues({ hours }: Cadence, now: Date, nextRunAt: Date | nu
       tier,
       place,
       cadenceMs,
-      judgedAt: now,
+      assessedAt: now,
       dueBefore: new Date(nowMs - toDueAgeMs(cadenceMs, untilNextMs)),
       staleBefore: new Date(nowMs - cadenceMs - graceMs),
       overdueBefore: new Date(nowMs - 2 * cadenceMs),

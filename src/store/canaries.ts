@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { CanaryFacts } from '../reports/list-facts.js';
-import { canaryOccasions, partyTypes } from '../vocabulary.js';
+import { canaryTriggers, partyTypes } from '../vocabulary.js';
 import { findRow, type Queryable, readValue, requireRows, toInsert } from './database/database.js';
 import { isUnconfirmedSql } from './unconfirmed-answers.js';
 
 const outcomeRow = z.object({
   round: z.number(),
-  occasion: z.enum(canaryOccasions),
+  trigger: z.enum(canaryTriggers),
   searches: z.number(),
   ordinal: z.number(),
   type: z.enum(partyTypes),
@@ -23,7 +23,7 @@ const outcomeRow = z.object({
 type StoredOutcome = z.infer<typeof outcomeRow>;
 
 /** A round of control searches: which one of its run, from 1, and after how many answered searches. */
-export type CanaryRound = Pick<StoredOutcome, 'round' | 'occasion' | 'searches'>;
+export type CanaryRound = Pick<StoredOutcome, 'round' | 'trigger' | 'searches'>;
 
 /** What a control search of a run gave. */
 export type CanaryOutcome = Omit<StoredOutcome, keyof CanaryRound>;
@@ -42,15 +42,15 @@ export function findNextRound(database: Queryable, runId: number): Promise<numbe
 export async function saveCanaryOutcome(
   transaction: Queryable,
   runId: number,
-  { round, occasion, searches }: CanaryRound,
+  { round, trigger, searches }: CanaryRound,
   outcome: CanaryOutcome,
 ): Promise<void> {
-  const row = { runId, round, occasion, searches, ...outcome };
+  const row = { runId, round, occasion: trigger, searches, ...outcome };
   requireRows(await transaction.execute(...toInsert('canary_outcome', row)), 1, 'canary_outcome');
 }
 
 /** Whether a run has asked any control search, so that its answers wait for the next ones. */
-export function hasAskedCanaries(database: Queryable, runId: number): Promise<boolean> {
+export function hasSearchedCanaries(database: Queryable, runId: number): Promise<boolean> {
   return readValue(database, z.boolean(), 'select exists (select from canary_outcome where run_id = $1) as has_asked', [
     runId,
   ]);
@@ -82,7 +82,7 @@ export function hasUncontrolledSearches(database: Queryable, runId: number): Pro
 export async function readCanaryOutcomes(database: Queryable, runId: number) {
   return database.query(
     outcomeRow,
-    `select round, occasion, searches, ordinal, type, name, expect, topics, label, verdict, found, response_id, asked_at
+    `select round, occasion as trigger, searches, ordinal, type, name, expect, topics, label, verdict, found, response_id, asked_at
      from canary_outcome where run_id = $1 order by round, ordinal`,
     [runId],
   );
@@ -130,9 +130,9 @@ function toFacts(outcomes: readonly StoredOutcome[]): CanaryFacts[] {
   const worst = outcomes.find(({ verdict }) => verdict === 'failed') ?? outcomes[0];
   if (!worst) return [];
   const { type, name, expect, topics, label, verdict, found } = worst;
-  const rounds = outcomes.map(({ round, occasion, searches, askedAt, verdict }) => ({
+  const rounds = outcomes.map(({ round, trigger, searches, askedAt, verdict }) => ({
     round,
-    occasion,
+    trigger,
     searches,
     askedAt,
     verdict,

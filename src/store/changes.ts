@@ -212,12 +212,12 @@ const severitySql = `${matchChangeSql} where ${isOnListSql} and event.severity =
 const hitsSql = `${matchChangeSql}
   where ${isOnListSql} and event.sanction_hit and event.severity = $3 ${orderSql} offset $4`;
 
-/** The lines of such a list, most severe first: the first `heldLines`, and where there are more how many and how to read all. */
+/** The lines of such a list, most severe first: the first `previewLines`, and where there are more how many and how to read all. */
 export async function readMatchList(database: Queryable, lists: Pick<Database, 'cursor'>, list: MatchList) {
   const parameters = toParameters(list);
-  const found = await database.query(changeRow, `${listSql} limit $3`, [...parameters, heldLines + 1]);
-  if (found.length <= heldLines) return { held: found, cut: null };
-  const held = found.slice(0, heldLines);
+  const found = await database.query(changeRow, `${listSql} limit $3`, [...parameters, previewLines + 1]);
+  if (found.length <= previewLines) return { held: found, cut: null };
+  const held = found.slice(0, previewLines);
   const bySeverity = await countBySeverity(database, list);
   const countHeldHits = (severity: Severity): number =>
     held.filter((change) => change.severity === severity && change.isSanctionHit).length;
@@ -239,21 +239,21 @@ const countRow = z.object({
   severity: z.enum(severities),
   count: z.number(),
   sanctionHits: z.number(),
-  standingHits: z.number(),
+  currentHits: z.number(),
 });
 
 async function countBySeverity(database: Queryable, list: MatchList): Promise<Record<Severity, SeverityCount>> {
   const rows = await database.query(
     countRow,
     `select severity, count(*)::integer as count, count(*) filter (where sanction_hit)::integer as "sanctionHits",
-       count(*) filter (where sanction_hit and (after ->> 'isHit')::boolean)::integer as "standingHits"
+       count(*) filter (where sanction_hit and (after ->> 'isHit')::boolean)::integer as "currentHits"
      from change_event event where ${isOnListSql} group by severity`,
     toParameters(list),
   );
-  const none = { count: 0, sanctionHits: 0, standingHits: 0 };
+  const none = { count: 0, sanctionHits: 0, currentHits: 0 };
   const counted = Object.fromEntries(rows.map(({ severity, ...counts }) => [severity, counts]));
   return { critical: none, high: none, medium: none, low: none, info: none, ...counted };
 }
 
 /** How many lines of a list that may be as long as a roster are held in memory; longer ones are read again while they are written. */
-export const heldLines = 10_000;
+export const previewLines = 10_000;

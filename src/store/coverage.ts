@@ -8,24 +8,24 @@ import { gapsSql } from './unaccepted-customers.js';
  * Whether a customer's screening holds: never screened at all, for a former record only, too long ago, with a live key by a run in which no
  * control search has passed, or valid.
  */
-const standings = ['never', 'changed', 'overdue', 'unproven', 'valid'] as const;
+const statuses = ['never', 'changed', 'overdue', 'unproven', 'valid'] as const;
 
 const tier = z.enum(['high', 'medium', 'low']);
 const groupRow = z.object({
   tier,
-  standing: z.enum(standings),
+  status: z.enum(statuses),
   state: z.string(),
   /** Why the last search for them failed, where no valid answer has come since. */
   failedBecause: z.string().nullable(),
   customers: z.number(),
   oldestScreenedAt: z.date().nullable(),
 });
-/** Customers of one tier, standing, state and last failure. */
+/** Customers of one tier, status, state and last failure. */
 export type CoverageGroup = z.infer<typeof groupRow>;
 const uncoveredRow = z.object({
   reference: z.string(),
   tier,
-  standing: z.enum(standings),
+  status: z.enum(statuses),
   lastScreenedAt: z.date().nullable(),
   failedBecause: z.string().nullable(),
 });
@@ -35,7 +35,7 @@ export type UncoveredCustomer = z.infer<typeof uncoveredRow>;
 const hourMs = 3_600_000;
 
 /** Reads from `customer_standing` as of an instant, on an account and by the screening frequency of these tiers. */
-function judgedBy<Row>(
+function assessedBy<Row>(
   database: Database,
   { accountId, tiers }: PlanInput,
   read: (transaction: Queryable) => Promise<Row>,
@@ -46,14 +46,14 @@ function judgedBy<Row>(
       `select set_config('nightscreen.status_at', $1, true), set_config('nightscreen.status_account', $2, true),
          set_config('nightscreen.status_hours', $3, true)`,
       // No account has the number 0: nothing counts as screened.
-      [tiers[0]?.judgedAt.toISOString() ?? '', String(accountId ?? 0), JSON.stringify(hours)],
+      [tiers[0]?.assessedAt.toISOString() ?? '', String(accountId ?? 0), JSON.stringify(hours)],
     );
     return read(transaction);
   });
 }
 
 /**
- * SQL that gives each customer in scope once, in the worst standing and state of its parties (the view `customer_standing`), with why its
+ * SQL that gives each customer in scope once, in the worst status and state of its parties (the view `customer_standing`), with why its
  * last search failed; failures are looked for in the roster's last three plans.
  */
 function coveredCustomersSql({ bind }: Bindings, input: PlanInput): string {
@@ -80,44 +80,44 @@ function coveredCustomersSql({ bind }: Bindings, input: PlanInput): string {
     group by failed.customer_id
   ),
   covered as (
-    select standing.reference, standing.risk_tier as tier, standing.state, standing.as_of as screened_at,
+    select current_status.reference, current_status.risk_tier as tier, current_status.state, current_status.as_of as screened_at,
       case
-        when standing.reason is null then 'valid'
-        when standing.reason = 'expired' then 'overdue'
-        when standing.reason in ('changed', 'unproven') then standing.reason
+        when current_status.reason is null then 'valid'
+        when current_status.reason = 'expired' then 'overdue'
+        when current_status.reason in ('changed', 'unproven') then current_status.reason
         else 'never'
-      end as standing,
+      end as status,
       case
-        when standing.reason in ('never', 'changed', 'expired', 'unproven') then failure.reason
-        else coalesce(standing.reason, failure.reason)
+        when current_status.reason in ('never', 'changed', 'expired', 'unproven') then failure.reason
+        else coalesce(current_status.reason, failure.reason)
       end as failed_because
-    from customer_standing standing
-    left join failure on failure.customer_id = standing.customer_id
-    where standing.roster_id = ${rosterId} and standing.in_scope
+    from customer_standing current_status
+    left join failure on failure.customer_id = current_status.customer_id
+    where current_status.roster_id = ${rosterId} and current_status.in_scope
   )`;
 }
 
-/** Counts the customers in scope of a roster by tier, standing, state and last failure. */
+/** Counts the customers in scope of a roster by tier, status, state and last failure. */
 export async function readCoverage(database: Database, input: PlanInput): Promise<readonly CoverageGroup[]> {
   const bindings = openBindings();
   const sql = `with ${coveredCustomersSql(bindings, input)}
-     select tier, standing, state, failed_because, count(*) as customers, min(screened_at) as "oldestScreenedAt"
+     select tier, status, state, failed_because, count(*) as customers, min(screened_at) as "oldestScreenedAt"
      from covered
-     group by tier, standing, state, failed_because`;
-  return judgedBy(database, input, (transaction) => transaction.query(groupRow, sql, bindings.values));
+     group by tier, status, state, failed_because`;
+  return assessedBy(database, input, (transaction) => transaction.query(groupRow, sql, bindings.values));
 }
 
 /** The customers whose screening does not hold, the worst first: never screened, then changed, then by age; `limit` of them. */
 export async function listUncovered(database: Database, input: PlanInput, limit: number) {
   const bindings = openBindings();
   const sql = `with ${coveredCustomersSql(bindings, input)}
-     select reference, tier, standing, screened_at as "lastScreenedAt", failed_because
+     select reference, tier, status, screened_at as "lastScreenedAt", failed_because
      from covered
-     where standing <> 'valid'
-     order by array_position(array['${standings.join("', '")}'], standing), array_position(array['high', 'medium', 'low'], tier),
+     where status <> 'valid'
+     order by array_position(array['${statuses.join("', '")}'], status), array_position(array['high', 'medium', 'low'], tier),
        screened_at nulls first, reference collate "C"
      limit ${bindings.bind(limit, 'bigint')}`;
-  return judgedBy(database, input, (transaction) => transaction.query(uncoveredRow, sql, bindings.values));
+  return assessedBy(database, input, (transaction) => transaction.query(uncoveredRow, sql, bindings.values));
 }
 
 /** The rosters of an organisation that were ever imported, by name. */

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type {
+  CurrentDiscrepancies,
   DiscrepancyFacts,
   DiscrepancyKind,
   ListedDiscrepancy,
   ReconciliationFacts,
   ReconciliationSums,
-  StandingDiscrepancies,
 } from '../reconciliation/discrepancy.js';
 import { discrepancyEvents, discrepancySeverities } from '../vocabulary.js';
 import { findValue, firstRow, type Queryable } from './database/database.js';
@@ -15,21 +15,21 @@ import { type ReconciliationInput, sumsRow } from './reconciliation.js';
  * Brings what is stored in line with what was collected: discrepancies open, change, return and, unless absence proves nothing, are resolved.
  * An acceptance ends with its last day or when the facts change. Saves the comparison with its sums.
  */
-export async function settleDiscrepancies(
+export async function saveDiscrepancies(
   transaction: Queryable,
   input: ReconciliationInput,
   sums: ReconciliationSums,
 ): Promise<void> {
   const { runId, rosterId, accountId, sweepRunId, unprovenBecause, severities, now } = input;
   const common = [accountId, rosterId, runId, now, JSON.stringify(severities)];
-  const judged = `(select finding.*, coalesce($5::text::jsonb ->> finding.kind, 'medium') as severity from finding)`;
+  const assessed = `(select finding.*, coalesce($5::text::jsonb ->> finding.kind, 'medium') as severity from finding)`;
   const log = (kind: string, rows: string): string =>
     `insert into discrepancy_event (discrepancy_id, run_id, kind, severity, facts, happened_at)
      select discrepancy_id, $3, ${kind}, severity, facts, $4 from ${rows}`;
   await transaction.execute(
     `with opened as (
        insert into discrepancy (account_id, roster_id, kind, subject, customer_id, dossier_id, severity, facts, state, opened_at)
-       select $1, $2, kind, subject, customer_id, dossier_id, severity, facts, 'open', $4 from ${judged} found
+       select $1, $2, kind, subject, customer_id, dossier_id, severity, facts, 'open', $4 from ${assessed} found
        where not exists (
          select from discrepancy known where known.account_id = $1 and known.kind = found.kind and known.subject = found.subject
        )
@@ -41,7 +41,7 @@ export async function settleDiscrepancies(
     `with former as (
        select known.discrepancy_id, known.state, known.accepted_until, found.severity, found.facts,
          (known.severity, known.facts) is distinct from (found.severity, found.facts) as is_changed
-       from discrepancy known join ${judged} found on found.kind = known.kind and found.subject = known.subject
+       from discrepancy known join ${assessed} found on found.kind = known.kind and found.subject = known.subject
        where known.account_id = $1 and (known.roster_id = $2 or known.state = 'resolved')
      ), touched as (
        update discrepancy known set
@@ -105,7 +105,7 @@ export function findLastCompared(database: Queryable, rosterId: number, accountI
   );
 }
 
-const standingSchema = z.array(
+const currentSchema = z.array(
   z.object({
     kind: z.custom<DiscrepancyKind>((kind) => typeof kind === 'string'),
     severity: z.enum(discrepancySeverities),
@@ -115,7 +115,7 @@ const standingSchema = z.array(
     overAWeek: z.number(),
     overAMonth: z.number(),
   }),
-) satisfies z.ZodType<readonly StandingDiscrepancies[]>;
+) satisfies z.ZodType<readonly CurrentDiscrepancies[]>;
 
 const reconciliationRow = z.object({
   rosterId: z.number(),
@@ -124,7 +124,7 @@ const reconciliationRow = z.object({
   sweptAt: z.date(),
   unprovenBecause: z.string().nullable(),
   sums: sumsRow,
-  standing: standingSchema,
+  current: currentSchema,
   invitations: z
     .object({ byStatus: z.record(z.string(), z.number()), excluded: z.record(z.string(), z.number()) })
     .nullable(),
@@ -150,7 +150,7 @@ export async function readReconciliations(database: Queryable, runId: number, ea
   const rows = await database.query(
     reconciliationRow,
     `select roster.roster_id, roster.name as roster, reconciled_at, swept.finished_at as "sweptAt",
-       unproven_because, reconciliation.sums, standing, invitations,
+       unproven_because, reconciliation.sums, standing as current, invitations,
        (select count(*) from discrepancy_event event join discrepancy using (discrepancy_id)
         where event.run_id = any ($2::bigint[]) and discrepancy.roster_id = reconciliation.roster_id)::integer as "newsCount"
      from reconciliation join roster on roster.roster_id = reconciliation.roster_id join run swept on swept.run_id = sweep_run_id
@@ -188,10 +188,10 @@ const listedRow = z.object({
 }) satisfies z.ZodType<Omit<ListedDiscrepancy, 'mark'>>;
 
 /** Which discrepancies are listed: those of an organisation, or of a roster, that stand now; or those that stood when a run had compared. */
-type StandingChoice = { organisationId: number; roster: string | null } | { runId: number };
+type DiscrepancyChoice = { organisationId: number; roster: string | null } | { runId: number };
 
 /** The discrepancies that stand or stood, most urgent first, at most `limit` of `count`, all for null; each as the last event up to then left it. */
-export async function readStandingDiscrepancies(database: Queryable, choice: StandingChoice, limit: number | null) {
+export async function readCurrentDiscrepancies(database: Queryable, choice: DiscrepancyChoice, limit: number | null) {
   const ofRun = 'runId' in choice;
   const rows = await database.query(
     listedRow.extend({ count: z.number() }),
@@ -209,7 +209,7 @@ export async function readStandingDiscrepancies(database: Queryable, choice: Sta
        from compared join discrepancy using (roster_id, account_id) join discrepancy_event event using (discrepancy_id)
        where event.event_id <= coalesce(compared.last_event_id, event.event_id)
        order by event.discrepancy_id, event.event_id desc
-     ), standing as (
+     ), chosen as (
        select *, count(*) over ()::integer as count from last_said where kind <> 'resolved'
        order by array_position(array['critical', 'high', 'medium', 'low'], severity), found_kind, discrepancy_id limit $3
      )
@@ -218,17 +218,17 @@ export async function readStandingDiscrepancies(database: Queryable, choice: Sta
        case when kind in ('proposed', 'accepted') then jsonb_build_object(
          'isFinal', kind = 'accepted', 'reviewer', reviewer, 'reason', reason, 'until', accepted_until
        ) end as acceptance
-     from standing
+     from chosen
      join roster using (roster_id)
      join compared using (roster_id, account_id)
      cross join lateral (
        select max(first.happened_at) as at, 1 + (
          select count(*) from reconciliation later
-         where later.roster_id = standing.roster_id and later.account_id = standing.account_id and later.unproven_because is null
+         where later.roster_id = chosen.roster_id and later.account_id = chosen.account_id and later.unproven_because is null
            and later.reconciled_at > max(first.happened_at) and later.reconciled_at <= compared.reconciled_at
        )::integer as seen
        from discrepancy_event first
-       where first.discrepancy_id = standing.discrepancy_id and first.event_id <= standing.event_id and first.kind in ('opened', 'returned')
+       where first.discrepancy_id = chosen.discrepancy_id and first.event_id <= chosen.event_id and first.kind in ('opened', 'returned')
      ) opened
      order by array_position(array['critical', 'high', 'medium', 'low'], severity), found_kind, discrepancy_id`,
     ofRun ? [choice.runId, null, limit] : [choice.organisationId, choice.roster, limit],

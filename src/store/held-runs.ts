@@ -116,8 +116,8 @@ export async function saveVanishing(transaction: Queryable, runId: number, figur
   await transaction.execute('delete from run_vanishing where run_id = $1', [runId]);
   await transaction.execute(
     `insert into run_vanishing (run_id, family, known, vanished, standing)
-     select $1, family, known, vanished, standing
-     from jsonb_to_recordset($2::text::jsonb) as row (family text, known integer, vanished integer, standing integer)`,
+     select $1, family, known, vanished, current
+     from jsonb_to_recordset($2::text::jsonb) as row (family text, known integer, vanished integer, current integer)`,
     [runId, JSON.stringify(figures)],
   );
 }

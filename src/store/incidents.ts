@@ -31,15 +31,15 @@ const incidentRow = z.object({
   /** The newest run that was looked at. */
   runId: z.number().nullable(),
   openedAt: z.date(),
-  toldAt: z.date(),
-  timesTold: z.number(),
+  reportedAt: z.date(),
+  timesReported: z.number(),
   recoveredAt: z.date().nullable(),
 });
 /** An incident as it is stored. */
 export type Incident = z.infer<typeof incidentRow>;
 
 const incidentColumns = `incident_id, kind, subject, roster, reason, mark, run_id, opened_at,
-  told_at, times_told, recovered_at`;
+  told_at as "reportedAt", times_told as "timesReported", recovered_at`;
 
 /** The incidents that are not over, oldest first. `isHeld` makes watchdogs that look at the same time tell one after the other, until the transaction ends. */
 export async function readOpenIncidents(
@@ -164,13 +164,13 @@ const failingRow = z
 export type FailingFacts = z.infer<typeof failingRow>;
 
 /**
- * Counts the customers in scope whose last search failed and who have had no valid answer since. `told`: the newest run and the moment when
+ * Counts the customers in scope whose last search failed and who have had no valid answer since. `reported`: the newest run and the moment when
  * they were last told of; null when they never were. `agedMs`: how long is put up with.
  */
 export async function readFailing(
   database: Queryable,
   { rosterId, accountId }: ProjectionScope,
-  { told, agedMs, now }: { told: { runId: number; at: Date } | null; agedMs: number; now: Date },
+  { reported, agedMs, now }: { reported: { runId: number; at: Date } | null; agedMs: number; now: Date },
 ): Promise<FailingFacts> {
   const rows = await database.query(
     failingRow,
@@ -207,7 +207,7 @@ export async function readFailing(
        (select max(run_id) from plans) as "runId",
        (select ${runIdSql('run')} from run where run_id = (select max(run_id) from plans)) as name
      from customers`,
-    [rosterId, accountId, told?.runId ?? null, told?.at ?? null, now, agedMs],
+    [rosterId, accountId, reported?.runId ?? null, reported?.at ?? null, now, agedMs],
   );
   return rows[0] ?? { customers: 0, newly: 0, aged: 0, since: null, run: null };
 }

@@ -87,7 +87,7 @@ export function saveIntention(
        where judged.obstacle is null
        on conflict (account_id, customer_id) where is_open do nothing
        returning invitation_id
-     ), told as (
+     ), reported as (
        insert into invitation_event (invitation_id, kind, happened_at) select invitation_id, 'intended', $6 from intended
      )
      select invitation_id from intended`,
@@ -304,7 +304,7 @@ export async function saveInvitationSums(
      )
      update reconciliation set invitations = jsonb_build_object(
        'byStatus', coalesce((select jsonb_object_agg(status, count) from (select status, count(*) from newest group by status) by_status), '{}'),
-       'excluded', coalesce((select jsonb_object_agg(obstacle, count) from (select obstacle, count(*) from excluded group by obstacle) by_obstacle), '{}')
+       'excluded', coalesce((select jsonb_object_agg(obstacle, count) from (select obstacle, count(*) from excluded group by obstacle) by_reason), '{}')
      )
      where run_id = $1 and roster_id = $2`,
     [runId, rosterId, accountId, now],

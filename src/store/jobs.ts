@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { findRow, type Queryable } from './database/database.js';
-import { isAheadSql } from './plan-sql.js';
+import { isBeyondClockSkewSql } from './plan-sql.js';
 
-/** One time at which a job is due; `occasion` is what is done once only, `localDate` (yyyy-mm-dd) the date of the job's time zone. */
+/** One time at which a job is due; `dueSlot` is what is done once only, `localDate` (yyyy-mm-dd) the date of the job's time zone. */
 export interface JobDue {
-  occasion: string;
+  dueSlot: string;
   localDate: string;
   dueAt: Date;
 }
@@ -12,7 +12,7 @@ export interface JobDue {
 const jobRunRow = z.object({
   jobRunId: z.number(),
   job: z.string(),
-  occasion: z.string(),
+  dueSlot: z.string(),
   localDate: z.string(),
   dueAt: z.date(),
   state: z.enum(['running', 'interrupted', 'finished', 'missed']),
@@ -39,7 +39,7 @@ const jobRunRow = z.object({
 /** What became of one time at which a job was due. */
 export type JobRun = z.infer<typeof jobRunRow>;
 
-const jobRunColumns = `job_run_id, job, occasion, local_date, due_at, state, is_late,
+const jobRunColumns = `job_run_id, job, occasion as "dueSlot", local_date, due_at, state, is_late,
   attempts, owner, begun_at, ended_at, exit_code, because, run_ids, attempt_at, deadline_at, timed_out as "isTimedOut", cancelled_by`;
 
 /**
@@ -52,7 +52,7 @@ export async function beginJobRun(
   organisationId: number,
   {
     job,
-    occasion,
+    dueSlot,
     localDate,
     dueAt,
     owner,
@@ -66,7 +66,7 @@ export async function beginJobRun(
   await transaction.execute(
     `update job_run set state = 'interrupted', ended_at = $4, because = 'its process ended without a word'
      where organisation_id = $1 and job = $2 and occasion <> $3 and state = 'running'`,
-    [organisationId, job, occasion, now],
+    [organisationId, job, dueSlot, now],
   );
   return findRow(
     transaction,
@@ -75,16 +75,16 @@ export async function beginJobRun(
      values ($1, $2, $3, $4::date, $5, 'running', $8, 1, $6, $7, $7, $10)
      on conflict (organisation_id, job, occasion) do update set
        state = 'running', attempts = known.attempts + 1, owner = excluded.owner,
-       begun_at = case when known.begun_at is null or ${isAheadSql('known.begun_at', 'excluded.begun_at')} then excluded.begun_at else known.begun_at end,
+       begun_at = case when known.begun_at is null or ${isBeyondClockSkewSql('known.begun_at', 'excluded.begun_at')} then excluded.begun_at else known.begun_at end,
        is_late = case
-         when known.state = 'missed' or ${isAheadSql('known.begun_at', 'excluded.begun_at')} then excluded.is_late else known.is_late
+         when known.state = 'missed' or ${isBeyondClockSkewSql('known.begun_at', 'excluded.begun_at')} then excluded.is_late else known.is_late
        end,
        ended_at = null, exit_code = null, because = null,
        attempt_at = excluded.attempt_at, deadline_at = excluded.deadline_at, timed_out = false, cancelled_by = null
      where known.state in ('running', 'interrupted', 'missed') or known.exit_code = any ($9::integer[])
-       or ${isAheadSql('known.begun_at', 'excluded.begun_at')}
+       or ${isBeyondClockSkewSql('known.begun_at', 'excluded.begun_at')}
      returning ${jobRunColumns}`,
-    [organisationId, job, occasion, localDate, dueAt, owner, now, isLate, again, new Date(now.getTime() + timeoutMs)],
+    [organisationId, job, dueSlot, localDate, dueAt, owner, now, isLate, again, new Date(now.getTime() + timeoutMs)],
   );
 }
 
@@ -117,7 +117,7 @@ export async function noteMissedJob(
   transaction: Queryable,
   organisationId: number,
   job: string,
-  { occasion, localDate, dueAt }: JobDue,
+  { dueSlot, localDate, dueAt }: JobDue,
   missed: { now: Date; because: string },
 ): Promise<void> {
   await transaction.execute(
@@ -125,18 +125,18 @@ export async function noteMissedJob(
      values ($1, $2, $3, $4::date, $5, 'missed', $6, $7)
      on conflict (organisation_id, job, occasion) do update set
        state = 'missed', begun_at = null, exit_code = null, ended_at = excluded.ended_at, because = excluded.because
-     where known.state <> 'running' and ${isAheadSql('coalesce(known.begun_at, known.ended_at)', 'excluded.ended_at')}`,
-    [organisationId, job, occasion, localDate, dueAt, missed.now, missed.because],
+     where known.state <> 'running' and ${isBeyondClockSkewSql('coalesce(known.begun_at, known.ended_at)', 'excluded.ended_at')}`,
+    [organisationId, job, dueSlot, localDate, dueAt, missed.now, missed.because],
   );
 }
 
 /** What became of one time at which a job was due; null when nothing is known of it. */
-export function findJobRun(database: Queryable, organisationId: number, job: string, occasion: string) {
+export function findJobRun(database: Queryable, organisationId: number, job: string, dueSlot: string) {
   return findRow(
     database,
     jobRunRow,
     `select ${jobRunColumns} from job_run where organisation_id = $1 and job = $2 and occasion = $3`,
-    [organisationId, job, occasion],
+    [organisationId, job, dueSlot],
   );
 }
 
@@ -151,7 +151,7 @@ export async function readJobRuns(database: Queryable, organisationId: number, l
        select *, row_number() over (partition by job order by due_at desc, job_run_id desc) as place
        from job_run
        where organisation_id = $1
-         and ($3::timestamptz is null or not (${isAheadSql('coalesce(begun_at, ended_at, due_at)', '$3::timestamptz')}))
+         and ($3::timestamptz is null or not (${isBeyondClockSkewSql('coalesce(begun_at, ended_at, due_at)', '$3::timestamptz')}))
      ) numbered
      where place <= $2 order by due_at desc, job_run_id desc`,
     [organisationId, limit, now],

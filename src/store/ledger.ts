@@ -158,10 +158,10 @@ export async function readBudgetUsage(
 
 /**
  * How far the ledger has been looked through. Its rows are numbered before they are committed, so one that is noted by another process may
- * come to light behind newer ones; what lies after `settledId` is counted anew at each look until nothing can be added before it.
+ * come to light behind newer ones; what lies after `stableId` is counted anew at each look until nothing can be added before it.
  */
 export interface LedgerPosition {
-  settledId: number;
+  stableId: number;
   /** Rows after it that have been told, of the account and of the run. */
   account: number;
   run: number;
@@ -184,7 +184,7 @@ const lookRow = z.object({
 });
 
 const positionRow = usageRow.extend({
-  settledId: z.number(),
+  stableId: z.number(),
   newestId: z.number(),
   account: z.number(),
   noted: z.number(),
@@ -192,11 +192,11 @@ const positionRow = usageRow.extend({
 });
 
 /**
- * A look at the ledger's rows after `settledId`, and at those of them up to `newestId`. Every transaction that notes rows has locked its
+ * A look at the ledger's rows after `stableId`, and at those of them up to `newestId`. Every transaction that notes rows has locked its
  * lease's row before, and so has its number by then. A snapshot's upper bound would not do: transactions beyond it may have begun.
  */
-const lookSql = (settledId: string, newestId: string, accountId: string, runId: string): string => `
-  select coalesce(max(attempt.attempt_id), ${settledId}) as "newestId",
+const lookSql = (stableId: string, newestId: string, accountId: string, runId: string): string => `
+  select coalesce(max(attempt.attempt_id), ${stableId}) as "newestId",
     count(*) filter (where run.account_id = ${accountId}) as account,
     count(*) filter (where run.run_id = ${runId}) as run,
     count(*) filter (where run.account_id = ${accountId} and attempt.attempt_id <= ${newestId}) as "accountBefore",
@@ -204,7 +204,7 @@ const lookSql = (settledId: string, newestId: string, accountId: string, runId: 
     pg_snapshot_xmin(pg_current_snapshot())::text::bigint as "oldestTransaction",
     pg_current_xact_id()::text::bigint as "ownTransaction"
   from search_attempt attempt join run on run.run_id = attempt.run_id
-  where attempt.attempt_id > ${settledId}`;
+  where attempt.attempt_id > ${stableId}`;
 
 /** What the account has used, and the position in the ledger up to which that counts, by one snapshot; `after` is an earlier position. */
 export async function readUsageAndPosition(
@@ -217,13 +217,13 @@ export async function readUsageAndPosition(
 ): Promise<{ used: BudgetUsage; position: LedgerPosition }> {
   const rows = await database.query(
     positionRow,
-    `select used.*, settled.id as "settledId", look."newestId", look.account, look.run as noted, look."ownTransaction"
+    `select used.*, stable.id as "stableId", look."newestId", look.account, look.run as noted, look."ownTransaction"
      from (${usageSql}) used
      cross join (
        select coalesce($5::bigint, (select greatest(coalesce(max(attempt_id), 0) - ${mostBehind}, 0) from search_attempt)) as id
-     ) settled
-     cross join lateral (${lookSql('settled.id', 'settled.id', '$1', '$4')}) look`,
-    [accountId, now, timezone, runId, after?.settledId ?? null],
+     ) stable
+     cross join lateral (${lookSql('stable.id', 'stable.id', '$1', '$4')}) look`,
+    [accountId, now, timezone, runId, after?.stableId ?? null],
   );
   const { run, day, month, noted, ...position } = firstRow(rows, 'search_attempt');
   return { used: { run, day, month }, position: { ...position, run: noted } };
@@ -231,11 +231,11 @@ export async function readUsageAndPosition(
 
 /** What was noted in the ledger after a position, of the account and of the run, sent or not; and the new position. */
 export async function readNotedSince(database: Queryable, accountId: number, runId: number, position: LedgerPosition) {
-  const { settledId, newestId } = position;
+  const { stableId, newestId } = position;
   const rows = await database.query(lookRow, lookSql('$3::bigint', '$4::bigint', '$1', '$2'), [
     accountId,
     runId,
-    settledId,
+    stableId,
     newestId,
   ]);
   const look = firstRow(rows, 'search_attempt');
@@ -246,7 +246,7 @@ export async function readNotedSince(database: Queryable, accountId: number, run
   return {
     ...noted,
     position: {
-      settledId: newestId,
+      stableId: newestId,
       account: account - look.accountBefore,
       run: run - look.runBefore,
       newestId: look.newestId,

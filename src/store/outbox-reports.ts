@@ -148,7 +148,7 @@ export async function readCriticalChanges(
 }
 
 /** Up to which change each recipient has been told (0 before the first), and when that was last tried. */
-export async function readToldChanges(database: Queryable, runId: number) {
+export async function readReportedChanges(database: Queryable, runId: number) {
   const rows = await database.query(
     z.object({ recipient: z.string(), through: z.number(), last: z.date() }),
     `select recipient, coalesce(max(last_change_id) filter (where accepted_at is not null), 0) as through, max(tried_at) as last
@@ -157,7 +157,7 @@ export async function readToldChanges(database: Queryable, runId: number) {
   );
   const lastMs = Math.max(...rows.map(({ last }) => last.getTime()));
   return {
-    toldThrough: new Map(rows.map(({ recipient, through }) => [recipient, through])),
+    reportedThrough: new Map(rows.map(({ recipient, through }) => [recipient, through])),
     lastTriedAt: rows.length === 0 ? null : new Date(lastMs),
   };
 }

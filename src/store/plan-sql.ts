@@ -56,7 +56,7 @@ const selectedReasons: Readonly<Partial<Record<PlanSelection, string>>> = {
  * Each party with whether the selection wants it, and the place of its search; it also wants whom a run that was given up has left. A
  * customer that is wanted for one of its parties is asked about with all that are due: what is said of half a customer says nothing.
  */
-function wantedSql({ selection }: PlanInput, judged: string): string {
+function wantedSql({ selection }: PlanInput, assessed: string): string {
   const reasons = selectedReasons[selection];
   const isSelected =
     reasons === undefined ? '' : `and bool_or(is_left or reason in ${reasons}) over (partition by customer_id)`;
@@ -65,7 +65,7 @@ function wantedSql({ selection }: PlanInput, judged: string): string {
     reason <> 'not_due' ${isSelected} as is_wanted,
     reason = 'not_due' or reason = 'cadence' and screened_at > stale_before as is_valid,
     case when reason <> 'not_due' then ${searchOrderSql} end as search_order
-  from (${judged}) judged`;
+  from (${assessed}) judged`;
 }
 
 /**
@@ -77,7 +77,7 @@ function reusedSql(bindings: Bindings, accountId: number | null, reuse: ReuseInp
   select *,
     is_wanted and bool_and(
       not is_wanted or (
-        reason <> 'forced' and coalesce(is_usable, false) and answered_at > due_before and not (${isAheadSql('answered_at', 'judged_at')})
+        reason <> 'forced' and coalesce(is_usable, false) and answered_at > due_before and not (${isBeyondClockSkewSql('answered_at', 'judged_at')})
       )
     ) over (partition by request_id) as is_reused
   from (
@@ -133,7 +133,7 @@ const allAffordedSql = 'select *, false as is_over_budget from reused';
  * reason, and whose answer it uses again.
  */
 export function planSql(bindings: Bindings, input: PlanInput): string {
-  const wanted = wantedSql(input, judgedPartiesSql(bindings, input));
+  const wanted = wantedSql(input, assessedPartiesSql(bindings, input));
   const reused = input.reuse ? reusedSql(bindings, input.accountId, input.reuse) : notReusedSql;
   const afforded = input.allowance ? affordedSql(bindings, input.allowance) : allAffordedSql;
   return `
@@ -202,11 +202,22 @@ const toTierRows = (values: string): string => `
 const toTierValues = (tiers: readonly TierDue[]): string =>
   JSON.stringify(
     tiers.map(
-      ({ tier, place, cadenceMs, judgedAt, dueBefore, staleBefore, overdueBefore, nights, tonight, nightBeganAt }) => ({
+      ({
+        tier,
+        place,
+        cadenceMs,
+        assessedAt,
+        dueBefore,
+        staleBefore,
+        overdueBefore,
+        nights,
+        tonight,
+        nightBeganAt,
+      }) => ({
         tier,
         place,
         cadence: `${cadenceMs} milliseconds`,
-        judged_at: judgedAt,
+        judged_at: assessedAt,
         due_before: dueBefore,
         stale_before: staleBefore,
         overdue_before: overdueBefore,
@@ -241,7 +252,7 @@ export const tierRowsSql = ({ bind }: Bindings, tiers: readonly TierDue[]): stri
  * holds of the plan's reasons, else that of a run that was left before it asked (`is_left` says whether there is one), else `not_due`. Age counts from the beginning of the run that screened it, so that a night of many hours
  * does not push those at its end past the next one; an answer that is dated ahead has no age, and is overdue.
  */
-export function judgedPartiesSql(bindings: Bindings, input: PlanInput): string {
+export function assessedPartiesSql(bindings: Bindings, input: PlanInput): string {
   const { bind } = bindings;
   return `
   select party.party_id, party.customer_id, party.request_id,
@@ -254,7 +265,7 @@ export function judgedPartiesSql(bindings: Bindings, input: PlanInput): string {
       when party.run_id is null then 'new'
       when party.has_changed then 'changed'
       when party.failed_run_id >= party.run_id then 'previously_failed'
-      when party.screened_at <= tier.overdue_before or ${isAheadSql('party.screened_at', 'tier.judged_at')} then 'overdue'
+      when party.screened_at <= tier.overdue_before or ${isBeyondClockSkewSql('party.screened_at', 'tier.judged_at')} then 'overdue'
       when least(party.screened_at, origin.started_at) <= tier.due_before then 'cadence'
       when tier.nights > 1 and least(party.screened_at, origin.started_at) < tier.night_began and ${nightOfRequest} = tier.tonight then 'cadence'
       when ${bind(input.selection, 'text')} = 'all' then 'forced'
@@ -272,7 +283,7 @@ export function judgedPartiesSql(bindings: Bindings, input: PlanInput): string {
 const agesPerClass = Math.floor(65_536 / (3 * planReasons.length));
 
 /**
- * SQL for the place of a judged party's search: risk, then reason, then age, oldest first; a smaller number comes earlier. Ages are told
+ * SQL for the place of a judged party's search: risk, then reason, then age, oldest first; a smaller number comes earlier. Ages are reported
  * apart by thousandths of the cadence, the older the coarser; who was never screened comes first.
  */
 const searchOrderSql = `
@@ -306,7 +317,7 @@ export function knownAnswersSql({ bind }: Bindings, accountId: number | null, re
 export const newestAnswerFirst = 'answered_at desc nulls last, is_usable desc, response_id';
 
 /** What was noted as later than this from now was noted by a clock that was ahead: those of two hosts are never so far apart. */
-const mostAheadSql = `interval '1 hour'`;
+const mostClockSkewSql = `interval '1 hour'`;
 
 /** SQL: a moment was noted by a clock that was ahead, so that it says nothing of when it was. */
-export const isAheadSql = (moment: string, now: string): string => `${moment} > ${now} + ${mostAheadSql}`;
+export const isBeyondClockSkewSql = (moment: string, now: string): string => `${moment} > ${now} + ${mostClockSkewSql}`;

@@ -81,7 +81,7 @@ export async function compareWithDossiers(transaction: Queryable, input: Reconci
   await findRepeatedKeys(transaction, comparison);
   await lookAtScreenings(transaction, input);
   await keepPairs(transaction, comparison);
-  await settleRepeated(transaction);
+  await resolveRepeated(transaction);
   await noteOthers(transaction, input);
   const largest = await transaction.query(
     z.object({ customers: z.number(), dossiers: z.number() }),
@@ -294,7 +294,7 @@ async function keepPairs(transaction: Queryable, input: Comparison): Promise<voi
 }
 
 /** Says of references that several have who and which counts. */
-async function settleRepeated(transaction: Queryable): Promise<void> {
+async function resolveRepeated(transaction: Queryable): Promise<void> {
   await transaction.execute(
     'update pair set is_shared = true, is_counted = false from shared_key where shared_key.key = pair.key',
   );

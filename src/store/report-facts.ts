@@ -1,24 +1,24 @@
 import { z } from 'zod';
 import { StoreError } from '../errors.js';
-import type { floodExamples, floodFrom } from '../reports/change-groups.js';
+import type { clusterExamples, clusterFrom } from '../reports/change-groups.js';
 import type {
-  CarriedRun,
+  CarriedOverRun,
   DroppedPartyFacts,
   MatchChangeFacts,
   NotScreenedFacts,
   SweepFacts,
 } from '../reports/list-facts.js';
-import type { CountedFlood, CutChanges, RunFacts, TrendPoint } from '../reports/run-facts.js';
+import type { CountedCluster, RunFacts, TrendPoint, TruncatedChanges } from '../reports/run-facts.js';
 import { screeningKinds, severities } from '../vocabulary.js';
 import { readCanaryFacts } from './canaries.js';
 import {
   changeRow,
   countMatchChanges,
-  heldLines,
   isOnListSql,
   likenessShape,
   type MatchList,
   matchChangeSql,
+  previewLines,
   readDossierChanges,
   readMatchList,
   toParameters,
@@ -85,7 +85,7 @@ export async function readRunFacts(
     failedBecause: sums?.failedBecause ?? {},
     skippedBecause: sums?.skippedBecause ?? {},
     baseline: sums?.baseline ?? nobody,
-    carriedFrom: await readCarried(database, covered.earlierRunIds),
+    carriedFrom: await readCarriedOver(database, covered.earlierRunIds),
     changes: changes.held,
     baselineChanges: baseline.held,
     sweeps: await readSweeps(database, covered.sweepRunIds),
@@ -110,8 +110,8 @@ export async function readRunFacts(
   };
 }
 
-async function readCarried(database: Queryable, runIds: readonly number[]): Promise<readonly CarriedRun[]> {
-  const carried: CarriedRun[] = [];
+async function readCarriedOver(database: Queryable, runIds: readonly number[]): Promise<readonly CarriedOverRun[]> {
+  const carried: CarriedOverRun[] = [];
   for (const runId of runIds) {
     const run = await readRun(database, runId);
     if (!run) continue;
@@ -216,8 +216,8 @@ async function readRunTrend(database: Queryable, runId: number): Promise<readonl
   return newestFirst.toReversed();
 }
 
-const examples: typeof floodExamples = 3;
-const atLeast: typeof floodFrom = 20;
+const examples: typeof clusterExamples = 3;
+const atLeast: typeof clusterFrom = 20;
 
 const shape = {
   severity: z.enum(severities),
@@ -226,7 +226,7 @@ const shape = {
   changes: z.number(),
   exampleIds: z.array(z.number()),
 };
-const floodRow = z.discriminatedUnion('by', [
+const clusterRow = z.discriminatedUnion('by', [
   z.object({ ...shape, by: z.literal('listed_party'), id: z.string(), name: z.string() }),
   z.object({
     ...shape,
@@ -240,9 +240,9 @@ const floodRow = z.discriminatedUnion('by', [
 const countsSql = `count(distinct customer_id)::integer as customers, count(*)::integer as changes,
   (array_agg(change_id order by reference collate "C", change_id))[1:${examples}] as "exampleIds"`;
 
-/** What `findFloods` finds in lists that are held: by listed party first, then by kind; no hit for a sanction, and by kind no new hit. */
-const floodsSql = `
-  with told as materialized (
+/** What `findClusters` finds in lists that are held: by listed party first, then by kind; no hit for a sanction, and by kind no new hit. */
+const clustersSql = `
+  with reported as materialized (
     select event.change_id, event.severity, event.kind, event.cause, event.rule, event.fields, party.customer_id, customer.reference,
       coalesce(event.after, event.before) ->> 'id' as id, coalesce(event.after, event.before) ->> 'name' as name,
       event.before is null or event.kind in ('hit_gained', 'match_returned') as is_new,
@@ -251,14 +251,14 @@ const floodsSql = `
     where ${isOnListSql} and not event.sanction_hit
   ),
   by_party as (
-    select severity, kind, cause, id, name, ${countsSql} from told where id is not null
+    select severity, kind, cause, id, name, ${countsSql} from reported where id is not null
     group by severity, kind, cause, id, name having count(distinct customer_id) >= ${atLeast}
   ),
   by_kind as (
-    select severity, kind, cause, rule, fields, was_hit, is_hit, ${countsSql} from told
+    select severity, kind, cause, rule, fields, was_hit, is_hit, ${countsSql} from reported
     where not (is_new and coalesce(is_hit, false)) and not exists (
       select from by_party where (by_party.severity, by_party.kind, by_party.cause, by_party.id, by_party.name)
-        = (told.severity, told.kind, told.cause, told.id, told.name)
+        = (reported.severity, reported.kind, reported.cause, reported.id, reported.name)
     )
     group by severity, kind, cause, rule, fields, was_hit, is_hit having count(distinct customer_id) >= ${atLeast}
   )
@@ -273,22 +273,22 @@ export async function readChanges(
   lists: Pick<Database, 'cursor'>,
   runIds: readonly number[],
   now: Date,
-): Promise<{ held: readonly MatchChangeFacts[]; cut: CutChanges | null }> {
+): Promise<{ held: readonly MatchChangeFacts[]; cut: TruncatedChanges | null }> {
   const list = { runIds, isBaseline: false };
   const { held, cut } = await readMatchList(database, lists, list);
   if (cut === null) return { held, cut };
-  const floods = await database.query(floodRow, floodsSql, toParameters(list));
+  const clusters = await database.query(clusterRow, clustersSql, toParameters(list));
   return {
     held,
     cut: {
       ...cut,
-      floods: floods.map((flood) => toFlood(flood, lists)),
+      clusters: clusters.map((cluster) => toCluster(cluster, lists)),
       nextDueAt: await readNextDue(database, list, now),
     },
   };
 }
 
-function toFlood(row: z.infer<typeof floodRow>, lists: Pick<Database, 'cursor'>): CountedFlood {
+function toCluster(row: z.infer<typeof clusterRow>, lists: Pick<Database, 'cursor'>): CountedCluster {
   const { severity, customers, changes, exampleIds } = row;
   const readExamples = async (): Promise<readonly MatchChangeFacts[]> => {
     const found: MatchChangeFacts[] = [];
@@ -374,13 +374,13 @@ const notScreenedSql = `
   order by array_position(array['failed', 'remaining', 'skipped'], outcome), reason collate "C",
     (party ->> 'reference') collate "C", (party ->> 'name') collate "C"`;
 
-/** Who is not screened in a run: the first `heldLines`, and where there are more how many and how to read all. */
+/** Who is not screened in a run: the first `previewLines`, and where there are more how many and how to read all. */
 async function readNotScreened(database: Queryable, lists: Pick<Database, 'cursor'>, runId: number) {
-  const held = await database.query(notScreenedRow, `${notScreenedSql} limit $2`, [runId, heldLines + 1]);
-  if (held.length <= heldLines) return { held, cut: null };
+  const held = await database.query(notScreenedRow, `${notScreenedSql} limit $2`, [runId, previewLines + 1]);
+  if (held.length <= previewLines) return { held, cut: null };
   const { lines, ...customers } = await countNotScreened(database, runId);
   const read = () => lists.cursor(notScreenedRow, notScreenedSql, [runId], 1_000);
-  return { held: held.slice(0, heldLines), cut: { lines, customers, read } };
+  return { held: held.slice(0, previewLines), cut: { lines, customers, read } };
 }
 
 const countRow = z.object({ lines: z.number(), failed: z.number(), remaining: z.number(), skipped: z.number() });

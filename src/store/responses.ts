@@ -3,7 +3,7 @@ import type { Match, MatchSet } from '../matches/match.js';
 import { runKinds } from '../vocabulary.js';
 import { findValue, type Queryable, readColumn, readValue, requireRows } from './database/database.js';
 import {
-  judgedTierSql,
+  assessedTierSql,
   partyFactsSchema,
   partySaidSchema,
   partySaidSql,
@@ -217,7 +217,7 @@ export async function readHistoricalParties(
   return database.query(
     partyRow,
     `select distinct on (party.party_id, version.version) party.party_id, version.version, customer.reference,
-       ${seenCustomerSql} as customer, ${judgedTierSql} as "riskTier", ${partySaidSql} as said
+       ${seenCustomerSql} as customer, ${assessedTierSql} as "riskTier", ${partySaidSql} as said
      from unnest($1::bigint[], $2::integer[]) as asked (party_id, customer_version)
      join party on party.party_id = asked.party_id
      join customer on customer.customer_id = party.customer_id

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ComparedCustomer } from '../roster/change-guards.js';
 import { findValue, firstRow, type Queryable, readColumn, readValue } from './database/database.js';
-import { plainSql, type SeatedRecord, type StagedImport, seatedRecordSchema } from './roster-settling.js';
+import { plainSql, type SlottedRecord, type StagedImport, slottedRecordSchema } from './roster-conflicts.js';
 import { fieldSeparator, rowSeparator } from './roster-staging.js';
 import type { PlainCounts } from './save-requests.js';
 
@@ -223,10 +223,10 @@ const comparedRow = z.object({
   customerId: z.number(),
   reference: z.string(),
   hasAlerts: z.boolean(),
-  known: seatedRecordSchema,
-  next: seatedRecordSchema.nullable(),
-  weekAgo: seatedRecordSchema.nullable(),
-}) satisfies z.ZodType<ComparedCustomer & { known: SeatedRecord }>;
+  known: slottedRecordSchema,
+  next: slottedRecordSchema.nullable(),
+  weekAgo: slottedRecordSchema.nullable(),
+}) satisfies z.ZodType<ComparedCustomer & { known: SlottedRecord }>;
 
 /** SQL: something about the customer waits for a decision or was decided. */
 const hasAlertsSql = `exists (

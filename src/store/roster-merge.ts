@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { firstRow, type Queryable, readValue, requireAll, toInsert } from './database/database.js';
+import { changedFieldsSql, plainSql, takeRoom } from './roster-conflicts.js';
 import { findLeavingDay, isReturningSql, type SnapshotCounts, toLeavingSql } from './roster-figures.js';
-import { changedFieldsSql, plainSql, takeRoom } from './roster-settling.js';
 import {
   clearStaging,
   countOnTheWay,
@@ -44,7 +44,7 @@ export async function mergeSnapshot(
   await numberNewCustomers(transaction, origin);
   await saveCustomers(transaction, origin, importId, counts);
   await saveVersions(transaction, origin, importId, counts, plain.customers < counts.rows);
-  await saveStanding(transaction, origin, importId, counts);
+  await saveAttendance(transaction, origin, importId, counts);
   await saveParties(transaction, origin, importId, plain, await awake(transaction, requests));
   if (origin.isFirst || counts.joined + counts.changed > 0) {
     await transaction.execute('analyze customer, customer_version (customer_id, version, import_id, risk_tier), party');
@@ -232,7 +232,7 @@ async function saveVersions(
 const isLeavingSql = toLeavingSql('$3');
 
 /** Who is absent, leaves or is back; whoever is as before is not touched. Throws StoreError when one would be lost. */
-async function saveStanding(
+async function saveAttendance(
   transaction: Queryable,
   origin: ImportOrigin,
   importId: number,
@@ -242,7 +242,7 @@ async function saveStanding(
   const absentBefore = await findLeavingDay(transaction, rosterId, origin);
   let saved = await transaction.execute(
     `insert into roster_standing (import_id, customer_id, kind, because)
-     select $2, step.customer_id, standing.kind, standing.because
+     select $2, step.customer_id, attendance.kind, attendance.because
      from roster_step step
      join customer on customer.customer_id = step.customer_id
      cross join lateral (
@@ -253,7 +253,7 @@ async function saveStanding(
        where ${isLeavingSql} or step.kind = 'new' and step.leaves is not null
        union all
        select 'returned', customer.left_because where ${isReturningSql}
-     ) standing
+     ) attendance
      where step.run_id = $1`,
     [runId, importId, absentBefore],
   );
@@ -328,12 +328,12 @@ async function saveParties(
     );
     requireAll(saved, firstRow(wanted, 'roster_staging').parties);
   }
-  const seatsSql = `
+  const slotsSql = `
     from roster_step step
     cross join jsonb_array_elements(step.record -> 'parties') with ordinality as party (facts, place)`;
   const expected = await transaction.query(
     z.object({ parties: z.number() }),
-    `select count(*)::integer as parties ${seatsSql} where step.run_id = $1 and party.facts <> 'null'`,
+    `select count(*)::integer as parties ${slotsSql} where step.run_id = $1 and party.facts <> 'null'`,
     [runId],
   );
   const { parties } = firstRow(expected, 'roster_step');
@@ -341,7 +341,7 @@ async function saveParties(
   const saved = await transaction.execute(
     `insert into party (customer_id, ordinal, request_id, is_current)
      select step.customer_id, party.place - 1, request.request_id, true
-     ${seatsSql}
+     ${slotsSql}
      ${joinRequest("party.facts ->> 'type'", "party.facts ->> 'sentName'")}
      where step.run_id = $1 and party.facts <> 'null'
      order by step.customer_id, party.place
@@ -366,7 +366,7 @@ async function saveParties(
          when party.waiting > 0 or party.has_new_hits then 'open_hit'
          else party.answer_state
        end as state
-     ) standing
+     ) attendance
      where state in ('open_hit', 'incompletely_seen', 'confirmed')`,
     [runId, importId],
   );

@@ -57,13 +57,13 @@ export const partySaidSql = `(
     'doubts', coalesce(facts.holder -> 'doubts', '{}'), 'said', coalesce(facts.holder -> 'said', '{}')
   )
   from (
-    select seat as own, case when seat ->> 'role' in ('customer', 'alias') then version.record else seat end as holder
-    from (select version.record -> 'parties' -> party.ordinal::integer as seat) seats
+    select slot as own, case when slot ->> 'role' in ('customer', 'alias') then version.record else slot end as holder
+    from (select version.record -> 'parties' -> party.ordinal::integer as slot) slots
   ) facts
 )`;
 
 /** SQL: the tier by which severities are judged. One that cannot be read may be the highest, and lowers nothing. */
-export const judgedTierSql =
+export const assessedTierSql =
   "coalesce(version.risk_tier, case when version.record -> 'doubts' ? 'riskTier' then 'high' end)";
 
 /** SQL that builds the same as JSON from `version` (customer_version) and `party`. */

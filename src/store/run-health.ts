@@ -145,7 +145,7 @@ export async function saveRunWatch(
   const { screened, matches, matchSquares, hits, hitSquares, searchesAgain, changes, changeSquares } = findings;
   const row = {
     ...{ runId, isComparable, screened, matches, matchSquares, hits, hitSquares, rates },
-    ...{ cap: listCap?.length, capStanding: listCap?.standing, cappedCustomers: listCap?.customers },
+    ...{ cap: listCap?.length, capStanding: listCap?.status, cappedCustomers: listCap?.customers },
     ...{ searchesAgain, changes, changeSquares, volume },
   };
   await transaction.execute(...toUpsert('run_watch', row, ['run_id']));
@@ -162,15 +162,15 @@ const watchRow = z
   .object({
     rates: z.object({ matches: rate, hits: rate }).nullable(),
     length: z.number().nullable(),
-    standing: z.enum(['known', 'found', 'gone']).nullable(),
+    status: z.enum(['known', 'found', 'gone']).nullable(),
     customers: z.number().nullable(),
     volume: rate.nullable(),
   })
   .transform(
-    ({ rates, length, standing, customers, volume }): WatchFacts => ({
+    ({ rates, length, status, customers, volume }): WatchFacts => ({
       rates,
       volume,
-      listCap: length === null || standing === null || customers === null ? null : { length, standing, customers },
+      listCap: length === null || status === null || customers === null ? null : { length, status, customers },
     }),
   );
 
@@ -179,7 +179,7 @@ export function readRunWatch(database: Queryable, runId: number): Promise<WatchF
   return findRow(
     database,
     watchRow,
-    `select rates, cap as length, cap_standing as standing, capped_customers as customers, volume from run_watch where run_id = $1`,
+    `select rates, cap as length, cap_standing as status, capped_customers as customers, volume from run_watch where run_id = $1`,
     [runId],
   );
 }

@@ -111,17 +111,17 @@ async function sumCustomers(database: Queryable, runId: number): Promise<z.infer
          screening.batch_id is not null and screening.outcome <> 'reused' as is_searched,
          case
            -- The roster no longer names the party, and nothing of it waits any more: it adds nothing to its customer's state.
-           when standing.party_id is null and not party.is_current then 'clear'
-           when standing.is_confirmed then 'confirmed'
-           when standing.waiting > 0 or standing.has_new_hits then 'open_hit'
+           when current_status.party_id is null and not party.is_current then 'clear'
+           when current_status.is_confirmed then 'confirmed'
+           when current_status.waiting > 0 or current_status.has_new_hits then 'open_hit'
            when screening.outcome in ('screened', 'reused') or screening.outcome_reason = 'not_due'
-             then coalesce(standing.answer_state, 'not_screened')
+             then coalesce(current_status.answer_state, 'not_screened')
            else 'not_screened'
-         end as state, standing.unreadable_party_since is not null as is_unreadable, party.ordinal
+         end as state, current_status.unreadable_party_since is not null as is_unreadable, party.ordinal
        from screening
        join party using (party_id)
        join run using (run_id)
-       left join party_standing standing on standing.account_id = run.account_id and standing.party_id = screening.party_id
+       left join party_standing current_status on current_status.account_id = run.account_id and current_status.party_id = screening.party_id
        where screening.run_id = $1
      ),
      customer as materialized (

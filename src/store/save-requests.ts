@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DatabaseError, firstRow, type Queryable, requireAll, type Transaction } from './database/database.js';
-import { plainSql, takeRoom } from './roster-settling.js';
+import { plainSql, takeRoom } from './roster-conflicts.js';
 
 /** Rows of a staged snapshot that stand by themselves, with what their customers need. */
 export interface PlainCounts {

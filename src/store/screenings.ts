@@ -3,7 +3,7 @@ import type { ChangedParty, PartySaid } from '../changes/match-changes.js';
 import type { Match } from '../matches/match.js';
 import { partyTypes, riskTiers } from '../vocabulary.js';
 import { type Database, firstRow, type Queryable, requireRows } from './database/database.js';
-import { judgedTierSql, partySaidSchema, partySaidSql, storedMatchSchema } from './row-shapes.js';
+import { assessedTierSql, partySaidSchema, partySaidSql, storedMatchSchema } from './row-shapes.js';
 
 /** What came of a planned screening of one party. */
 export type ScreeningResult =
@@ -325,7 +325,7 @@ export async function readChangedParties(
   if (parties.length === 0) return new Map();
   const rows = await database.query(
     partyRow,
-    `select asked.party_id, ${judgedTierSql} as "riskTier",
+    `select asked.party_id, ${assessedTierSql} as "riskTier",
        version.record -> 'parties' -> party.ordinal::integer ->> 'birthDate' as "birthDate",
        version.record -> 'parties' -> party.ordinal::integer -> 'countries' as countries,
        coalesce((

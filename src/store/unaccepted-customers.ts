@@ -1,6 +1,6 @@
 import type { ColumnDoubts, DoubtedRow } from '../roster/doubts.js';
 import type { Queryable } from './database/database.js';
-import { relatedPath, type StagedImport } from './roster-settling.js';
+import { relatedPath, type StagedImport } from './roster-conflicts.js';
 
 /** Whose snapshot it is and where it came from. */
 export interface ImportOrigin {

@@ -197,7 +197,7 @@ export function readCustomerStatuses(database: Database, organisation: string, r
 }
 
 /** SQL that has views judge this transaction's customers at `$1` and not at the database's own time. */
-const judgeAtSql = `select set_config('nightscreen.status_at', $1, true)`;
+const assessAtSql = `select set_config('nightscreen.status_at', $1, true)`;
 
 /**
  * Records every customer of a roster whose state at `now` is another than the recorded one, and queues what webhooks are to be told of it;
@@ -209,7 +209,7 @@ export async function recordStateChanges(
   now: Date,
   { withNew }: { withNew: boolean },
 ): Promise<number> {
-  await transaction.execute(judgeAtSql, [now.toISOString()]);
+  await transaction.execute(assessAtSql, [now.toISOString()]);
   return readValue(transaction, z.number(), 'select record_state_changes($1, null, $2) as recorded', [
     rosterId,
     withNew,
@@ -218,7 +218,7 @@ export async function recordStateChanges(
 
 /** How many customers of a roster are in which state at this moment. */
 export async function countStates(transaction: Queryable, rosterId: number, now: Date) {
-  await transaction.execute(judgeAtSql, [now.toISOString()]);
+  await transaction.execute(assessAtSql, [now.toISOString()]);
   const rows = await transaction.query(
     z.object({ state: z.string(), customers: z.number() }),
     'select state, count(*)::integer as customers from customer_standing where roster_id = $1 group by state order by state',

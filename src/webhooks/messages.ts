@@ -68,7 +68,7 @@ interface PostTarget {
 }
 
 /** How long a receiver may take for its answer. */
-export const webhookPatienceMs = 10_000;
+export const webhookWaitMs = 10_000;
 
 const longestAnswerBytes = 65_536;
 const longestWaitMs = 24 * 60 * 60_000;
@@ -90,14 +90,14 @@ export async function postMessage(
       signal: signal ? AbortSignal.any([deadline, signal]) : deadline,
     });
     await body.dump({ limit: longestAnswerBytes, signal: deadline }).catch(() => undefined);
-    return judgeStatus(statusCode, headers['retry-after']);
+    return assessStatus(statusCode, headers['retry-after']);
   } catch (error) {
     if (deadline.aborted) return { kind: 'failed', said: `no answer within ${deadlineMs} ms`, retryAfterMs: 0 };
     return { kind: 'failed', said: describeFailure(error), retryAfterMs: 0 };
   }
 }
 
-function judgeStatus(status: number, retryAfter: string | string[] | undefined): PostResult {
+function assessStatus(status: number, retryAfter: string | string[] | undefined): PostResult {
   const said = `status ${status}`;
   if (status >= 200 && status < 300) return { kind: 'sent', said };
   if (status >= 300 && status < 400) return { kind: 'refused', said: `${said}: a redirect is not followed` };

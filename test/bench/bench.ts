@@ -8,4 +8,4 @@ export interface BenchResult {
 }
 
 /** One bench: measures, tells people in whole lines what it finds, and gives the figures. */
-export type Bench = (tell: (line: string) => void) => Promise<BenchResult>;
+export type Bench = (emit: (line: string) => void) => Promise<BenchResult>;

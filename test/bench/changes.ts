@@ -27,7 +27,7 @@ type Steps = Record<string, number>;
  * what else the machine does meets both alike. No answer comes over a network and nobody waits for a rate: what a run takes beside judging is
  * only its plan, ledger, saving and closing, and the added share is the largest that any run can see.
  */
-export const benchChanges: Bench = async (tell) => {
+export const benchChanges: Bench = async (emit) => {
   const postgres = await startPostgres();
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-bench-'));
   const roster = join(folder, 'roster.csv');
@@ -50,7 +50,7 @@ export const benchChanges: Bench = async (tell) => {
       );
       const added = sum(spent.judged) / sum(spent.stored) - 1;
       samples.push({ night, added, ...spent });
-      tell(
+      emit(
         `night ${night + 1}: ${describe(spent.judged)} | only stored: ${describe(spent.stored)} | ${percent(added)}`,
       );
       // As the server does by itself in the hours between two nights.
@@ -62,7 +62,7 @@ export const benchChanges: Bench = async (tell) => {
     await rm(folder, { recursive: true, force: true });
   }
   const ratio = median(samples.slice(1).map(({ added }) => added));
-  tell(`judging adds ${percent(ratio)} (goal: at most ${percent(goal)})`);
+  emit(`judging adds ${percent(ratio)} (goal: at most ${percent(goal)})`);
   return { bench: 'changes', ratio, goal, ok: ratio <= goal, samples };
 };
 

@@ -71,7 +71,7 @@ const toMedian = (paces: readonly Pace[]): Pace => ({
 });
 
 /** Searches per second of the client beside a bare loop over the same library, against the same stub in another process. */
-export const benchClient: Bench = async (tell) => {
+export const benchClient: Bench = async (emit) => {
   const stub = await startStub();
   const client = createClientCaller(stub.url);
   const bare = createBareCaller(stub.url);
@@ -84,11 +84,11 @@ export const benchClient: Bench = async (tell) => {
       const [clientPace, barePace] = await measureRound(client.call, bare.call, roundSettings);
       const sample = { client: clientPace, bare: barePace };
       samples.push(sample);
-      tell(`round ${round}: ${describeSample(sample)}`);
+      emit(`round ${round}: ${describeSample(sample)}`);
     }
     const counted = (await stub.countSearches()) - bare.countSearches();
     isLedgerTrue = counted === client.countSearches();
-    tell(`ledger: ${client.countSearches()} searches, counted by the service: ${counted}`);
+    emit(`ledger: ${client.countSearches()} searches, counted by the service: ${counted}`);
   } finally {
     await client.close();
     await bare.close();
@@ -99,6 +99,6 @@ export const benchClient: Bench = async (tell) => {
     bare: toMedian(samples.map((each) => each.bare)),
   };
   const ratio = medians.client.perSecond / medians.bare.perSecond;
-  tell(`medians: ${describeSample(medians)} (goal ${goal})`);
+  emit(`medians: ${describeSample(medians)} (goal ${goal})`);
   return { bench: 'client', ratio, goal, ok: ratio >= goal && isLedgerTrue, samples };
 };

@@ -9,7 +9,7 @@ import { migrate } from '../../src/store/database/migrate.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
 import { copyIn } from '../../src/store/database/postgres.js';
 import { readPeakBytes } from '../helpers/figures.js';
-import { makeWorkplace } from '../helpers/small-world.js';
+import { makeAppContext } from '../helpers/small-world.js';
 
 /** What the measuring process is to do: an import, or the three things that any import must do, one after another. */
 export type ImportOrder =
@@ -76,18 +76,18 @@ async function measureImport({
 }: Extract<ImportOrder, { kind: 'import' }>): Promise<Partial<ImportReport>> {
   const database = await openDatabase(location, 'bench');
   const nowhere = { url: 'http://127.0.0.1:9', privateKey: 'private_test_nobody' };
-  const workplace = { ...(await makeWorkplace(database, nowhere)), tell: () => undefined };
+  const app = { ...(await makeAppContext(database, nowhere)), emit: () => undefined };
   try {
     await migrate(database);
     let rows = 0;
     const importMs = await time(async () => {
-      const { counts } = await runImport(workplace, toFileRoster('bench', roster), new AbortController().signal);
+      const { counts } = await runImport(app, toFileRoster('bench', roster), new AbortController().signal);
       if (!('rows' in counts)) throw new Error('the import counted nothing');
       rows = counts.rows;
     });
     return { steps: { import: importMs }, rows };
   } finally {
-    await workplace.client().close();
+    await app.client().close();
     await database.close();
   }
 }

@@ -25,7 +25,7 @@ const toSeconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 const toMegabytes = (bytes: number): string => `${(bytes / 1_048_576).toFixed(0)} MB`;
 
 /** A first import of a million rows beside bare csv-parse, COPY and insert-select of the same rows; then the same roster again. */
-export const benchImport: Bench = async (tell) => {
+export const benchImport: Bench = async (emit) => {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-bench-'));
   const program = await bundleProgram(new URL('./import-program.ts', import.meta.url));
   const postgres = await startPostgres();
@@ -48,7 +48,7 @@ export const benchImport: Bench = async (tell) => {
     const report = await ask({ kind: 'import', location, roster });
     samples.push({ what, ...report });
     const { rows, cpuMs, peakBytes } = report;
-    tell(
+    emit(
       `${what}: ${rows} rows in ${toSeconds(addUp(report))} (${toSeconds(cpuMs)} of our CPU), at most ${toMegabytes(peakBytes)}`,
     );
     return report;
@@ -61,7 +61,7 @@ export const benchImport: Bench = async (tell) => {
       bare.push(report);
       samples.push({ what: 'bare', ...report });
       const parts = Object.entries(report.steps).map(([step, ms]) => `${step} ${toSeconds(ms)}`);
-      tell(`bare: ${parts.join(' + ')} = ${toSeconds(addUp(report))}`);
+      emit(`bare: ${parts.join(' + ')} = ${toSeconds(addUp(report))}`);
     };
     await measureBare();
     const first = await measure('postgres, first import', { url: postgres.url }, roster);
@@ -70,7 +70,7 @@ export const benchImport: Bench = async (tell) => {
     await measure('embedded, first import', { folder: join(folder, 'database') }, await writeRoster(embeddedCustomers));
     const ratio = addUp(first) / (bare.reduce((sum, report) => sum + addUp(report), 0) / bare.length);
     const peakBytes = Math.max(first.peakBytes, again.peakBytes);
-    tell(
+    emit(
       `total over bare: ${ratio.toFixed(2)} (goal ${goal}), unchanged ${(addUp(again) / addUp(first)).toFixed(2)} of the first`,
     );
     return { bench: 'import', ratio, goal, ok: ratio <= goal && peakBytes <= mostBytes, samples };

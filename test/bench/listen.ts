@@ -16,7 +16,7 @@ const goalMs = 100;
 const repeatedEvery = 5;
 
 /** Answers of `nightscreen listen` to 200 events a second, each sent on time whatever became of the others; commits reach the disk. */
-export const benchListen: Bench = async (tell) => {
+export const benchListen: Bench = async (emit) => {
   const program = await compileCli();
   const postgres = await startPostgres();
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-bench-'));
@@ -44,7 +44,7 @@ export const benchListen: Bench = async (tell) => {
       const endMs = Math.round(performance.now() - stopping);
       const at = (share: number): number => Math.round((times[Math.floor(times.length * share)] ?? 0) * 10) / 10;
       const sample = { database, events: times.length, p50: at(0.5), p99: at(0.99), max: at(0.999_999), endMs };
-      tell(
+      emit(
         `${database}: ${times.length} events at ${perSecond}/s: p50 ${sample.p50} ms, p99 ${sample.p99} ms, slowest ${sample.max} ms (goal ${goalMs}); ends ${endMs} ms after SIGTERM`,
       );
       samples.push({ ...sample, counts: JSON.parse(summary.text()) as unknown });

@@ -12,9 +12,9 @@ import { benchScreen } from './screen.js';
 import { benchSweep } from './sweep.js';
 
 /** The client's pace, and then the wall time of whole runs at a pace. */
-const benchWholePace: Bench = async (tell) => {
-  const calls = await benchPace(tell);
-  const runs = await benchPaceRun(tell);
+const benchWholePace: Bench = async (emit) => {
+  const calls = await benchPace(emit);
+  const runs = await benchPaceRun(emit);
   return { ...calls, ok: calls.ok && runs.ok, samples: [...calls.samples, ...runs.samples] };
 };
 

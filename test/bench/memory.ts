@@ -16,7 +16,7 @@ const mostBytes = 256 * 1_024 * 1_024;
 const concurrency = 32;
 
 /** The memory of two whole nights (import, plan, searches, all stored, closed) of a large roster beside those of one a tenth as large. */
-export const benchMemory: Bench = async (tell) => {
+export const benchMemory: Bench = async (emit) => {
   const stub = await startStub();
   const program = await bundleScreenProgram();
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-bench-'));
@@ -43,7 +43,7 @@ export const benchMemory: Bench = async (tell) => {
       }
       samples.push({ customers, peakBytes, seconds });
       const nights = seconds.map((span) => `${span.toFixed(0)} s`).join(' and ');
-      tell(`${customers} customers: at most ${(peakBytes / 1_048_576).toFixed(0)} MB, nights of ${nights}`);
+      emit(`${customers} customers: at most ${(peakBytes / 1_048_576).toFixed(0)} MB, nights of ${nights}`);
     }
   } finally {
     stub.close();
@@ -52,7 +52,7 @@ export const benchMemory: Bench = async (tell) => {
   }
   const [small, large] = samples.map(({ peakBytes }) => peakBytes);
   const ratio = (small ?? 0) / (large ?? 1);
-  tell(`ten times the customers: ${(1 / ratio).toFixed(2)} times the memory (goal 1.10 and 256 MB)`);
+  emit(`ten times the customers: ${(1 / ratio).toFixed(2)} times the memory (goal 1.10 and 256 MB)`);
   return { bench: 'memory', ratio, goal, ok: ratio >= goal && (large ?? mostBytes) < mostBytes, samples };
 };
 

@@ -16,7 +16,7 @@ const rates = [
 ];
 
 /** The wall time of whole runs (plan, searches, all stored, closed) beside customers over rate. */
-export const benchPaceRun: Bench = async (tell) => {
+export const benchPaceRun: Bench = async (emit) => {
   const stub = await startStub();
   const postgres = await startPostgres();
   const program = await bundleScreenProgram();
@@ -43,7 +43,7 @@ export const benchPaceRun: Bench = async (tell) => {
       const idealMs = (customers / perSecond) * 1_000;
       const sample = { perSecond, customers, spanMs, idealMs, share: idealMs / spanMs };
       samples.push(sample);
-      tell(
+      emit(
         `${perSecond}/s: ${customers} customers in ${(spanMs / 1_000).toFixed(2)} s for ${(idealMs / 1_000).toFixed(2)} s, ${((spanMs / idealMs - 1) * 100).toFixed(2)} % over`,
       );
     }
@@ -53,7 +53,7 @@ export const benchPaceRun: Bench = async (tell) => {
     await program.remove();
     await rm(folder, { recursive: true, force: true });
   }
-  tell('goal: at most 2 % over');
+  emit('goal: at most 2 % over');
   const ratio = Math.min(...samples.map(({ share }) => share));
   return { bench: 'pace-run', ratio, goal, ok: ratio >= goal, samples };
 };

@@ -6,12 +6,12 @@ import type { Bench } from './bench.js';
 /** The least share of the configured rate that must be used while the service is healthy. */
 const goal = 0.99;
 
-type Tell = (line: string) => void;
+type Emit = (line: string) => void;
 
 const percent = (share: number): string => `${(share * 100).toFixed(2)} %`;
 
 /** How much of a rate is used with a healthy service, and whether a sliding second ever holds more. */
-const measureRate = async (service: PaceService, perSecond: number, seconds: number, tell: Tell) => {
+const measureRate = async (service: PaceService, perSecond: number, seconds: number, emit: Emit) => {
   const order = { url: service.url, perSecond, concurrency: 64, callers: 200, searches: perSecond * seconds };
   const { sentMs } = await runPaceClient(order);
   const arrivedMs = (await service.report()).calls.map(({ atMs }) => atMs);
@@ -21,14 +21,14 @@ const measureRate = async (service: PaceService, perSecond: number, seconds: num
     busiestSent: countBusiestSecond(sentMs),
     busiestArrived: countBusiestSecond(arrivedMs),
   };
-  tell(
+  emit(
     `${perSecond}/s healthy: ${percent(sample.used)} used, busiest second ${sample.busiestSent} sent, ${sample.busiestArrived} arrived`,
   );
   return sample;
 };
 
 /** 20,000 searches, a share of which is refused: what a search costs, and whether a sliding second ever holds more. */
-const measureRetries = async (service: PaceService, refusedShare: number, tell: Tell) => {
+const measureRetries = async (service: PaceService, refusedShare: number, emit: Emit) => {
   const perSecond = 1_000;
   const searches = 20_000;
   service.order({ refusedShare });
@@ -37,14 +37,14 @@ const measureRetries = async (service: PaceService, refusedShare: number, tell: 
   const busiestSent = countBusiestSecond(sentMs);
   const arrived = (await service.report()).calls.length;
   service.order({ refusedShare: 0 });
-  tell(
+  emit(
     `${searches} searches, ${percent(refusedShare)} refused with 503: ${(attempts / searches).toFixed(3)} calls each, ${failed} left for later, busiest second ${busiestSent} of ${perSecond}, service counted ${arrived} of ${attempts}`,
   );
   return { refusedShare, callsPerSearch: attempts / searches, failed, busiestSent, isCountTrue: arrived === attempts };
 };
 
 /** A hidden limit for a while: the share of refusals after its first 30 seconds, and when 90 % of it were first reached in a second. */
-const holdLimit = async (service: PaceService, hiddenLimit: number, seconds: number, tell: Tell) => {
+const holdLimit = async (service: PaceService, hiddenLimit: number, seconds: number, emit: Emit) => {
   service.order({ hiddenLimit });
   const sinceMs = performance.now();
   const calls: { second: number; status: number }[] = [];
@@ -59,25 +59,25 @@ const holdLimit = async (service: PaceService, hiddenLimit: number, seconds: num
   const backAfter = Array.from({ length: seconds }, (_, second) => second).find(
     (second) => countAccepted(second) >= 0.9 * hiddenLimit,
   );
-  tell(
+  emit(
     `hidden limit ${hiddenLimit}/s: ${percent(refused)} refused after 30 s, 90 % reached in second ${backAfter ?? 'never'}`,
   );
   return { hiddenLimit, refused, backAfterSeconds: backAfter ?? null };
 };
 
-const measureAdaption = async (service: PaceService, tell: Tell) => {
+const measureAdaption = async (service: PaceService, emit: Emit) => {
   const going = runPaceClient({ url: service.url, perSecond: 100, concurrency: 16, callers: 32, seconds: 275 });
   const limits = [
-    await holdLimit(service, 50, 90, tell),
-    await holdLimit(service, 10, 90, tell),
-    await holdLimit(service, 50, 90, tell),
+    await holdLimit(service, 50, 90, emit),
+    await holdLimit(service, 10, 90, emit),
+    await holdLimit(service, 50, 90, emit),
   ];
   const { failed } = await going;
   return { limits, failed };
 };
 
 /** The client's pace beside what was configured: how much of it is used, what retries cost, how it follows a hidden limit. */
-export const benchPace: Bench = async (tell) => {
+export const benchPace: Bench = async (emit) => {
   const service = await startPaceService();
   try {
     const rates = [];
@@ -88,13 +88,13 @@ export const benchPace: Bench = async (tell) => {
       [500, 20],
       [2_000, 10],
     ] as const) {
-      rates.push(await measureRate(service, perSecond, seconds, tell));
+      rates.push(await measureRate(service, perSecond, seconds, emit));
     }
-    const retries = [await measureRetries(service, 0.1, tell), await measureRetries(service, 0.3, tell)];
-    const adaption = await measureAdaption(service, tell);
+    const retries = [await measureRetries(service, 0.1, emit), await measureRetries(service, 0.3, emit)];
+    const adaption = await measureAdaption(service, emit);
     // Above 500 a second the machine itself is measured; the figure is shown and not judged.
-    const judged = rates.filter(({ perSecond }) => perSecond <= 500);
-    const ratio = Math.min(...judged.map(({ used }) => used));
+    const assessed = rates.filter(({ perSecond }) => perSecond <= 500);
+    const ratio = Math.min(...assessed.map(({ used }) => used));
     const [few, many] = retries;
     const isKept =
       rates.every(({ perSecond, busiestSent }) => busiestSent <= perSecond) &&
@@ -103,7 +103,7 @@ export const benchPace: Bench = async (tell) => {
       (many?.callsPerSearch ?? 9) <= 1.5 &&
       adaption.limits.every(({ refused }) => refused <= 0.01) &&
       (adaption.limits.at(-1)?.backAfterSeconds ?? 99) <= 60;
-    tell(`least used of a healthy rate up to 500/s: ${percent(ratio)} (goal ${percent(goal)})`);
+    emit(`least used of a healthy rate up to 500/s: ${percent(ratio)} (goal ${percent(goal)})`);
     return { bench: 'pace', ratio, goal, ok: isKept && ratio >= goal, samples: [...rates, ...retries, adaption] };
   } finally {
     service.close();

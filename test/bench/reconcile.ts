@@ -8,7 +8,7 @@ import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { readRun } from '../../src/store/runs.js';
 import { startPostgres } from '../helpers/database-servers.js';
-import { makeWorkplace } from '../helpers/small-world.js';
+import { makeAppContext } from '../helpers/small-world.js';
 import type { Bench } from './bench.js';
 import { median } from './median.js';
 
@@ -19,7 +19,7 @@ const rounds = 7;
 const mostBytes = 256 * 1_048_576;
 
 /** A comparison of as many customers as dossiers, beside a bare full outer join that writes the compared columns of both sides to a table. */
-export const benchReconcile: Bench = async (tell) => {
+export const benchReconcile: Bench = async (emit) => {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-bench-'));
   const postgres = await startPostgres();
   const samples: { what: string; customers: number; bareMs: number; ms: number; ratio: number }[] = [];
@@ -39,7 +39,7 @@ export const benchReconcile: Bench = async (tell) => {
       ms: Math.round(median(times.map(({ whole }) => whole))),
     };
     samples.push(sample);
-    tell(
+    emit(
       `${what}, ${customers} x ${customers}: ${sample.ms} ms, bare join ${sample.bareMs} ms, ratio ${ratio.toFixed(2)} (first ${Math.round(times[0]?.whole ?? 0)} ms)`,
     );
   };
@@ -60,7 +60,7 @@ export const benchReconcile: Bench = async (tell) => {
     await embedded.close();
     const [small, large] = [samples[1], samples[2]];
     const exponent = small && large ? Math.log10(large.ms / small.ms) : Number.NaN;
-    tell(
+    emit(
       `exponent from 100,000 to 1,000,000: ${exponent.toFixed(2)}; process on Postgres at most ${Math.round(serverBytes / 1_048_576)} MB`,
     );
     const ratio = large?.ratio ?? Number.NaN;
@@ -80,7 +80,7 @@ async function time(work: () => Promise<unknown>): Promise<number> {
 
 async function reconcile(database: Database): Promise<void> {
   const roster = { ...toFileRoster('people', 'people.csv'), dossiers: dossierLinkSchema.parse({ staleAfter: '365d' }) };
-  const workplace = await makeWorkplace(
+  const app = await makeAppContext(
     database,
     { url: 'http://127.0.0.1:9', privateKey: 'private_none' },
     { settings: { rosters: [roster] } },
@@ -89,10 +89,10 @@ async function reconcile(database: Database): Promise<void> {
   if (run === null) throw new Error('there is no run');
   await database.execute('delete from reconciliation');
   await database.transaction(async (transaction) => {
-    const reconciled = await reconcileRoster(transaction, { workplace, run, roster: 'people' }, 1);
+    const reconciled = await reconcileRoster(transaction, { app, run, roster: 'people' }, 1);
     if (reconciled?.problem !== null) throw new Error(reconciled?.problem ?? 'nothing was compared');
   });
-  await workplace.client().close();
+  await app.client().close();
 }
 
 async function joinBarely(transaction: Queryable): Promise<void> {

@@ -3,7 +3,7 @@ import { boundHeap } from '../../src/cli/process.js';
 import { runReports } from '../../src/runs/write-reports.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { readPeakBytes } from '../helpers/figures.js';
-import { makeWorkplace } from '../helpers/small-world.js';
+import { makeAppContext } from '../helpers/small-world.js';
 
 /** What the measuring process is to do: write the report of a run. */
 export interface ReportOrder {
@@ -24,14 +24,14 @@ export interface ReportMeasures {
 
 async function measure({ url, runId, directory }: ReportOrder): Promise<Omit<ReportMeasures, 'peakBytes' | 'error'>> {
   const database = await openDatabase({ url }, 'bench');
-  const workplace = await makeWorkplace(database, { url: 'http://127.0.0.1:9', privateKey: 'private_test_nobody' });
+  const app = await makeAppContext(database, { url: 'http://127.0.0.1:9', privateKey: 'private_test_nobody' });
   try {
     const begunMs = performance.now();
-    const [report] = await runReports(workplace, { runId, directory });
+    const [report] = await runReports(app, { runId, directory });
     const spanMs = performance.now() - begunMs;
     return { spanMs, files: report?.files.map(({ name, bytes }) => ({ name, bytes })) ?? [] };
   } finally {
-    await workplace.client().close();
+    await app.client().close();
     await database.close();
   }
 }

@@ -26,7 +26,7 @@ const nights = [
  * All formats of the reports of four nights over a million customers: the time of the one with changes and the most memory of any, the worse
  * of the two over what it may take.
  */
-export const benchReport: Bench = async (tell) => {
+export const benchReport: Bench = async (emit) => {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-bench-'));
   const program = await bundleProgram(new URL('./report-program.ts', import.meta.url));
   const postgres = await startPostgres();
@@ -49,7 +49,7 @@ export const benchReport: Bench = async (tell) => {
       const measures = await ask({ url: postgres.url, runId, directory: folder });
       samples.push({ what, runId, ...measures });
       const bytes = measures.files.reduce((sum, file) => sum + file.bytes, 0);
-      tell(
+      emit(
         `${what}: ${(measures.spanMs / 1_000).toFixed(1)} s, at most ${(measures.peakBytes / 1_048_576).toFixed(0)} MB, ${(bytes / 1_048_576).toFixed(0)} MB of files`,
       );
     }
@@ -58,7 +58,7 @@ export const benchReport: Bench = async (tell) => {
       (usual?.spanMs ?? Infinity) / 1_000 / mostSeconds,
       ...samples.map(({ peakBytes }) => peakBytes / mostBytes),
     );
-    tell(`the worst takes ${ratio.toFixed(2)} of what it may (${mostSeconds} s and ${mostBytes / 1_048_576} MB)`);
+    emit(`the worst takes ${ratio.toFixed(2)} of what it may (${mostSeconds} s and ${mostBytes / 1_048_576} MB)`);
     return { bench: 'report', ratio, goal: 1, ok: ratio <= 1, samples };
   } finally {
     await postgres.stop();

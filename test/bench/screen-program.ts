@@ -8,7 +8,7 @@ import { runScreening } from '../../src/runs/screening-run.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
 import { readPeakBytes } from '../helpers/figures.js';
-import { makeWorkplace } from '../helpers/small-world.js';
+import { makeAppContext } from '../helpers/small-world.js';
 
 /** What the measuring process is to do: nights of one roster over a database, or the least that any client must do. */
 export type ScreenOrder =
@@ -76,7 +76,7 @@ async function playNight(order: Extract<ScreenOrder, { kind: 'night' }>): Promis
   const database = await openDatabase(location, 'bench');
   const rate = { perSecond: order.perSecond ?? 10_000, concurrency };
   const roster = toFileRoster('bench', order.roster);
-  const workplace = await makeWorkplace(
+  const app = await makeAppContext(
     database,
     { url, privateKey: apiKey },
     {
@@ -86,7 +86,7 @@ async function playNight(order: Extract<ScreenOrder, { kind: 'night' }>): Promis
       settings: { service: { baseUrl: url, rate }, rosters: [roster], run: { deadline: '1h', timezone: 'UTC' } },
     },
   );
-  const quiet = { ...workplace, tell: () => undefined };
+  const quiet = { ...app, emit: () => undefined };
   try {
     await migrate(database);
     if (night === 0 || order.perSecond !== undefined) await runImport(quiet, roster, isOn);
@@ -97,7 +97,7 @@ async function playNight(order: Extract<ScreenOrder, { kind: 'night' }>): Promis
       return counts.screened;
     });
   } finally {
-    await workplace.client().close();
+    await app.client().close();
     await database.close();
   }
 }

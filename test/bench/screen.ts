@@ -29,7 +29,7 @@ interface Sample {
 const toPerSecond = ({ searches, spanMs }: ScreenReport): number => (searches * 1_000) / spanMs;
 
 /** Searches per second of whole nights (roster in the database, plan, searches, all stored) beside a bare loop in the same process. */
-export const benchScreen: Bench = async (tell) => {
+export const benchScreen: Bench = async (emit) => {
   const stub = await startStub();
   const postgres = await startPostgres();
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-bench-'));
@@ -52,7 +52,7 @@ export const benchScreen: Bench = async (tell) => {
       const cpuMicros = (report.cpuMs * 1_000) / report.searches;
       const sample = { dialect, night, perSecond, cpuMicros, barePerSecond, ratio: perSecond / barePerSecond };
       samples.push(sample);
-      tell(
+      emit(
         `${dialect} night ${night + 1}: ${perSecond.toFixed(0)}/s, ${cpuMicros.toFixed(0)} us CPU a search | bare ${barePerSecond.toFixed(0)}/s | ${sample.ratio.toFixed(2)}`,
       );
     }
@@ -67,13 +67,13 @@ export const benchScreen: Bench = async (tell) => {
     await program.remove();
     await rm(folder, { recursive: true, force: true });
   }
-  const judged = Object.entries(goals).map(([dialect, goal]) => {
+  const assessed = Object.entries(goals).map(([dialect, goal]) => {
     const ratios = samples.filter((sample) => sample.dialect === dialect).map(({ ratio }) => ratio);
     const ratio = median(ratios);
-    tell(`${dialect}: median ${ratio.toFixed(2)}, first night ${ratios[0]?.toFixed(2)} (goal ${goal})`);
+    emit(`${dialect}: median ${ratio.toFixed(2)}, first night ${ratios[0]?.toFixed(2)} (goal ${goal})`);
     return { ratio, goal };
   });
-  const [worst = { ratio: 0, goal: 1 }] = judged.toSorted(
+  const [worst = { ratio: 0, goal: 1 }] = assessed.toSorted(
     (one, other) => one.ratio / one.goal - other.ratio / other.goal,
   );
   return { bench: 'screen', ...worst, ok: worst.ratio >= worst.goal, samples };

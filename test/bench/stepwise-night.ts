@@ -12,7 +12,7 @@ import { noteInFlight } from '../../src/store/ledger.js';
 import { ensureAccount } from '../../src/store/organisations.js';
 import { setRunAccount, setRunStage } from '../../src/store/runs.js';
 import { readSearchTasks } from '../../src/store/screenings.js';
-import { makeWorkplace } from '../helpers/small-world.js';
+import { makeAppContext } from '../helpers/small-world.js';
 import { answerSearch } from './made-answers.js';
 import { storeScreenings } from './store-screenings.js';
 
@@ -32,20 +32,20 @@ export async function playNight(
   rosterPath: string,
   { kind, night, step }: { kind: NightKind; night: number; step: TimeStep },
 ): Promise<RunSummary> {
-  const made = await makeWorkplace(database, nowhere, { offsetMs: night * dayMs });
-  const workplace = { ...made, tell: () => undefined };
+  const made = await makeAppContext(database, nowhere, { offsetMs: night * dayMs });
+  const app = { ...made, emit: () => undefined };
   const roster = toFileRoster('bench', rosterPath);
   try {
-    if (night === 0) await step('import', () => runImport(workplace, roster, isOn));
-    const scope = await openImportedRoster(workplace, roster.name);
+    if (night === 0) await step('import', () => runImport(app, roster, isOn));
+    const scope = await openImportedRoster(app, roster.name);
     const { organisationId } = scope.organisation;
     const identity = { publicKey: 'public_bench', isTest: true, baseUrl: nowhere.url };
-    const { accountId } = await ensureAccount(database, organisationId, identity, workplace.clock.now());
+    const { accountId } = await ensureAccount(database, organisationId, identity, app.clock.now());
     const request = { ...scope, kind: 'screen', mode: 'test', selection: 'due' } as const;
     const account = { accountId, isTest: true, listCap: null };
     const commit = kind === 'judged' ? commitScreenings : storeScreenings;
-    return await withLease(workplace, scope.leaseKey, isOn, (held) =>
-      withRun(workplace, held, request, async (session) => {
+    return await withLease(app, scope.leaseKey, isOn, (held) =>
+      withRun(app, held, request, async (session) => {
         const { runId } = session.run;
         await session.write((transaction) => setRunAccount(transaction, runId, accountId));
         await step('plan', () => planScreenings(session, { rosterId: scope.rosterId, accountId, selection: 'due' }));
@@ -53,7 +53,7 @@ export async function playNight(
         for (;;) {
           const chunk = await step('work list', () => chunks.next());
           if (chunk.done) break;
-          const now = workplace.clock.now();
+          const now = app.clock.now();
           const ids = chunk.value.map(({ requestId }) => requestId);
           const noted = await step('ledger', () =>
             session.write((transaction) => noteInFlight(transaction, runId, ids, now)),
@@ -66,6 +66,6 @@ export async function playNight(
       }),
     );
   } finally {
-    await workplace.client().close();
+    await app.client().close();
   }
 }

@@ -16,9 +16,9 @@ export async function storeScreenings(
   account: WatchedAccount,
   finished: readonly FinishedSearch[],
 ): Promise<void> {
-  const { workplace, run, organisation, lease } = session;
+  const { app, run, organisation, lease } = session;
   await session.write(async (transaction) => {
-    const now = workplace.clock.now();
+    const now = app.clock.now();
     const answers = finished.flatMap(({ task, outcome }) => {
       if (outcome.kind !== 'screened') return [];
       const digest = digestAnswer(organisation.digestKey, outcome.body);
@@ -40,7 +40,7 @@ export async function storeScreenings(
           requestId: task.requestId,
           responseId: ids.get(digest) ?? 0,
           customerVersion,
-          settingsDigest: workplace.settingsDigest,
+          settingsDigest: app.settingsDigest,
           reportedScores: {},
           unreturned: [],
           state: toPartyState(matchSet, []),

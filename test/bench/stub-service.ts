@@ -40,14 +40,14 @@ const server = createServer((request, response) => {
   });
 });
 
-const tell = (message: StubMessage): void => {
+const emit = (message: StubMessage): void => {
   process.send?.(message);
 };
 
-process.on('message', () => tell({ kind: 'count', searches }));
+process.on('message', () => emit({ kind: 'count', searches }));
 process.on('disconnect', () => process.exit());
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the stub has no port');
-  tell({ kind: 'ready', url: `http://127.0.0.1:${address.port}/v1` });
+  emit({ kind: 'ready', url: `http://127.0.0.1:${address.port}/v1` });
 });

@@ -5,7 +5,7 @@ import { runSweep } from '../../src/runs/sweep-run.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { readPeakBytes } from '../helpers/figures.js';
-import { makeWorkplace } from '../helpers/small-world.js';
+import { makeAppContext } from '../helpers/small-world.js';
 
 /** A sweep of the dossiers of a service into a database. */
 export interface SweepOrder {
@@ -31,7 +31,7 @@ export interface SweepReport {
 async function sweep({ url, privateKey, databaseUrl, windows, perSecond }: SweepOrder): Promise<SweepReport> {
   const database = await openDatabase({ url: databaseUrl }, 'bench');
   const sentMs: number[] = [];
-  const workplace = await makeWorkplace(
+  const app = await makeAppContext(
     database,
     { url, privateKey },
     {
@@ -42,7 +42,7 @@ async function sweep({ url, privateKey, databaseUrl, windows, perSecond }: Sweep
   );
   try {
     await migrate(database);
-    const quiet = { ...workplace, tell: () => undefined };
+    const quiet = { ...app, emit: () => undefined };
     const cpuBefore = process.cpuUsage();
     const begunMs = performance.now();
     const { state, reasons, counts } = await runSweep(quiet, { writeReport: false }, new AbortController().signal);
@@ -59,7 +59,7 @@ async function sweep({ url, privateKey, databaseUrl, windows, perSecond }: Sweep
       error: null,
     };
   } finally {
-    await workplace.client().close();
+    await app.client().close();
     await database.close();
   }
 }

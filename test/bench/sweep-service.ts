@@ -13,14 +13,17 @@ export type SweepServiceMessage =
   | { kind: 'calls'; atMs: number[] };
 
 const sandbox = await startSandbox({ world: { watchlist: [], dossiers: [] } });
-const tell = (message: SweepServiceMessage): void => void process.send?.(message);
-let told = 0;
+const emit = (message: SweepServiceMessage): void => void process.send?.(message);
+let reported = 0;
 
 process.on('message', (order: SweepWorld | 'calls') => {
   if (order === 'calls') {
     const calls = sandbox.ledger();
-    tell({ kind: 'calls', atMs: calls.slice(told).flatMap(({ path, atMs }) => (path === '/dossiers' ? [atMs] : [])) });
-    told = calls.length;
+    emit({
+      kind: 'calls',
+      atMs: calls.slice(reported).flatMap(({ path, atMs }) => (path === '/dossiers' ? [atMs] : [])),
+    });
+    reported = calls.length;
     return;
   }
   const { dossiers, latencyMs } = order;
@@ -28,7 +31,7 @@ process.on('message', (order: SweepWorld | 'calls') => {
     watchlist: [],
     dossiers: Array.from({ length: dossiers }, (_, at) => buildSandboxDossier(at + 1)),
   });
-  sandbox.setWeather({ latencyMs: { min: latencyMs, max: latencyMs } });
+  sandbox.setConditions({ latencyMs: { min: latencyMs, max: latencyMs } });
 });
 process.on('disconnect', () => process.exit());
-tell({ kind: 'ready', url: sandbox.url, privateKey: sandbox.privateKey });
+emit({ kind: 'ready', url: sandbox.url, privateKey: sandbox.privateKey });

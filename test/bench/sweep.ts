@@ -24,7 +24,7 @@ const hear = async <Message>(child: ChildProcess): Promise<Message> => {
 };
 
 /** Whole sweeps over a service with latency, in windows and in one walk; then their calls and their memory by the number of dossiers. */
-export const benchSweep: Bench = async (tell) => {
+export const benchSweep: Bench = async (emit) => {
   const service = fork(fileURLToPath(new URL('./sweep-service.ts', import.meta.url)), {
     execArgv: ['--import', createRequire(import.meta.url).resolve('tsx')],
   });
@@ -45,7 +45,7 @@ export const benchSweep: Bench = async (tell) => {
     if (calls.kind !== 'calls') throw new Error('the service said nothing of its calls');
     const busiestSecond = countBusiestSecond(sentMs);
     const sample = { ...order, ...report, calls: calls.atMs.length, busiestSecond };
-    tell(
+    emit(
       `${report.dossiers} dossiers, ${order.windows} windows, ${order.perSecond}/s: ${(report.spanMs / 1_000).toFixed(2)} s, ${sample.calls} list calls of ${(report.cpuMs / sample.calls).toFixed(1)} ms CPU, busiest second ${busiestSecond}, at most ${(report.peakBytes / 1_048_576).toFixed(0)} MB`,
     );
     return sample;
@@ -69,7 +69,7 @@ export const benchSweep: Bench = async (tell) => {
     ]);
     const [, one, eight] = speeds;
     const ratio = (one?.spanMs ?? 0) / (eight?.spanMs ?? 1);
-    tell(`at ${latencyMs} ms latency: 8 windows are ${ratio.toFixed(2)} times as fast as one walk (goal ${goal})`);
+    emit(`at ${latencyMs} ms latency: 8 windows are ${ratio.toFixed(2)} times as fast as one walk (goal ${goal})`);
     const amounts = [];
     for (const dossiers of sizes) {
       const order = { windows: 1, perSecond: 10_000 };
@@ -82,7 +82,7 @@ export const benchSweep: Bench = async (tell) => {
     }
     const [small, , large, largeAgain] = amounts;
     const growth = Math.max(large?.peakBytes ?? 0, largeAgain?.peakBytes ?? 0) / (small?.peakBytes ?? 1);
-    tell(`ten times the dossiers: ${growth.toFixed(2)} times the memory (at most ${mostGrowth})`);
+    emit(`ten times the dossiers: ${growth.toFixed(2)} times the memory (at most ${mostGrowth})`);
     const isKept =
       speeds.every(({ busiestSecond, perSecond }) => busiestSecond <= perSecond) &&
       [large, largeAgain].every((sample) => (sample?.calls ?? 9_999) <= 2_510) &&

@@ -24,7 +24,7 @@ export interface DisturbedOptions extends SiteSize {
   times: number;
   /** Gives 0 up to 1. */
   random: () => number;
-  tell: (line: string) => void;
+  emit: (line: string) => void;
 }
 
 /** What it came to. */
@@ -46,11 +46,11 @@ interface DisturbedFigures {
 /** A night under a service that refuses 3 of 100 calls, disturbed at random moments of its searches. */
 export async function runDisturbedTrial(nursery: Nursery, options: DisturbedOptions): Promise<DisturbedFigures> {
   const site = await makeSite(nursery, options.locate, options);
-  site.sandbox.setWeather({ path: '/aml/search', refuse: { share: 0.03, status: 503 } });
+  site.sandbox.setConditions({ path: '/aml/search', refuse: { share: 0.03, status: 503 } });
   try {
     const night = new DisturbedNight(nursery, site, options);
     await night.play();
-    return await site.withDatabase((database) => judgeDisturbed(site, night, database));
+    return await site.withDatabase((database) => assessDisturbed(site, night, database));
   } finally {
     await site.close();
   }
@@ -58,7 +58,7 @@ export async function runDisturbedTrial(nursery: Nursery, options: DisturbedOpti
 
 const countRow = z.object({ count: z.number() });
 
-async function judgeDisturbed(site: Site, night: DisturbedNight, database: Database): Promise<DisturbedFigures> {
+async function assessDisturbed(site: Site, night: DisturbedNight, database: Database): Promise<DisturbedFigures> {
   const count = async (sql: string): Promise<number> => {
     const [row] = await database.query(countRow, `select count(*)::integer as count from ${sql}`);
     return row?.count ?? Number.NaN;
@@ -134,7 +134,7 @@ class DisturbedNight {
     this.repeats.push(before - this.#repeatedBefore);
     this.#repeatedBefore = before;
     if (this.disturbances % 10 !== 0) return;
-    this.#options.tell(
+    this.#options.emit(
       `${this.disturbances} of ${this.#options.times}: ${this.#site.calls().length} calls, ${before} repeated`,
     );
   }
@@ -168,9 +168,9 @@ class DisturbedNight {
   }
 
   /** Whether a life came to the end of the run; anything else is an exit. */
-  #noteEnd({ told, signal }: Death): boolean {
-    if (told?.kind === 'ended' && told.summary?.state === 'complete') return true;
-    this.exits.push(told === null ? `ended by ${signal}` : JSON.stringify(told));
+  #noteEnd({ reported, signal }: Death): boolean {
+    if (reported?.kind === 'ended' && reported.summary?.state === 'complete') return true;
+    this.exits.push(reported === null ? `ended by ${signal}` : JSON.stringify(reported));
     return false;
   }
 
@@ -195,7 +195,7 @@ interface CrashTrialOptions extends SiteSize {
   points: 'all' | 'commits';
   /** Gives 0 up to 1. */
   random: () => number;
-  tell: (line: string) => void;
+  emit: (line: string) => void;
 }
 
 /** What it came to. */
@@ -224,14 +224,14 @@ export async function runCrashTrial(nursery: Nursery, options: CrashTrialOptions
     await finish(nursery.begin(calm.toOrder()));
     const lives = new KilledNight(nursery, killed, options);
     await lives.play();
-    return await judgeCrashed(calm, killed, lives);
+    return await assessCrashed(calm, killed, lives);
   } finally {
     await calm.close();
     await killed.close();
   }
 }
 
-async function judgeCrashed(calm: Site, killed: Site, { kills, repeats }: KilledNight): Promise<CrashFigures> {
+async function assessCrashed(calm: Site, killed: Site, { kills, repeats }: KilledNight): Promise<CrashFigures> {
   const expected = await calm.withDatabase(dumpState);
   return killed.withDatabase(async (database) => {
     const state = await dumpState(database);
@@ -296,17 +296,17 @@ class KilledNight {
 
   /** One life that ends by its own hand at a named point. */
   async #dieAt(point: KillPoint, task: LifeOrder['task']): Promise<void> {
-    const { random, tell } = this.#options;
+    const { random, emit } = this.#options;
     const isFrequent = /call|answer|^(before|in|after)_commit|intent/.test(point);
     const death = { point, occurrence: isFrequent ? 1 + Math.floor(random() * 2) : 1, delayMs: random() * 4 };
     const end = await this.#live(this.#site.toOrder({ task, death }), async () => undefined);
     if (end !== 'SIGKILL') throw new Error(`${point} was never reached`);
-    tell(`killed ${point}: ${this.#called.size} searched`);
+    emit(`killed ${point}: ${this.#called.size} searched`);
   }
 
   /** One life that ends at a random time, or a random number of searches later. */
   async #dieSomewhere(killsLeft: number): Promise<void> {
-    const { random, tell } = this.#options;
+    const { random, emit } = this.#options;
     const left = this.#site.customers - this.#called.size;
     const fair = Math.min((1.4 * left) / killsLeft, left - leftForLater);
     const before = this.#site.calls().length;
@@ -322,7 +322,7 @@ class KilledNight {
       life.kill();
     });
     if (end !== 'SIGKILL') throw new Error(`the run was over with ${killsLeft} kills to go`);
-    if (this.kills % 20 === 0) tell(`${this.kills} kills: ${this.#called.size} of ${this.#site.customers} searched`);
+    if (this.kills % 20 === 0) emit(`${this.kills} kills: ${this.#called.size} of ${this.#site.customers} searched`);
   }
 
   /** Plays one life and counts what it asked again; gives the signal that ended it. */

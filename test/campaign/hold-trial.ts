@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { judgeVanished, VanishedTally } from '../../src/changes/assess-vanished.js';
+import { assessVanished, VanishedTally } from '../../src/changes/assess-vanished.js';
 import { topicFamiliesSchema } from '../../src/changes/severity.js';
 import type { Match } from '../../src/matches/match.js';
 import { toFileRoster } from '../../src/roster/settings.js';
@@ -16,7 +16,7 @@ import { holdSettingsSchema } from '../../src/screening/settings.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { type PostgresServer, startPostgres } from '../helpers/database-servers.js';
-import { makeWorkplace, toCsv } from '../helpers/small-world.js';
+import { makeAppContext, toCsv } from '../helpers/small-world.js';
 import { campaignCanaries } from './site.js';
 import {
   makeUnreliableWorld,
@@ -55,13 +55,13 @@ const countLosers = (world: UnreliableWorld, night: Night): number => {
   return [...new Set(world.names)].filter((name) => countHits(after(name)) < countHits(before(name))).length;
 };
 
-function judgeAlone(world: UnreliableWorld, night: Night): NightOutcome {
+function assessAlone(world: UnreliableWorld, night: Night): NightOutcome {
   const tally = new VanishedTally(topicFamiliesSchema.parse({}));
   const [before, after] = [toGoodNight(world), toNight(world, night)];
   for (const [requestId, name] of [...new Set(world.names)].entries()) {
     tally.add({ requestId, before: before(name), after: after(name), isCompared: true });
   }
-  const isHeld = judgeVanished(tally.figures(), {}, holdSettingsSchema.parse({})).length > 0;
+  const isHeld = assessVanished(tally.figures(), {}, holdSettingsSchema.parse({})).length > 0;
   return { isHeld, losers: countLosers(world, night) };
 }
 
@@ -134,12 +134,12 @@ async function playAll(
     const rate = { perSecond: 5_000, concurrency: 16 };
     const settings = { rosters: [roster], canaries: campaignCanaries };
     const sandbox = { url: service.url, privateKey: `private_sandbox_${'k'.repeat(24)}` };
-    const workplace = await makeWorkplace(database, sandbox, { offsetMs, rate, settings });
+    const app = await makeAppContext(database, sandbox, { offsetMs, rate, settings });
     const options = { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false } as const;
     try {
-      return await runScreening(workplace, options, new AbortController().signal);
+      return await runScreening(app, options, new AbortController().signal);
     } finally {
-      await workplace.client().close();
+      await app.client().close();
       await database.close();
     }
   };
@@ -186,7 +186,7 @@ try {
     const worlds = seeds.map((seed) => makeUnreliableWorld(seed, customers));
     print(
       `${customers} customers, ${seeds.length} seeds, the comparison alone`,
-      new Map(kinds.map((kind) => [kind, worlds.map((world) => judgeAlone(world, kind))])),
+      new Map(kinds.map((kind) => [kind, worlds.map((world) => assessAlone(world, kind))])),
     );
   }
   for (const customers of toSizes(values.customers)) {

@@ -1,19 +1,19 @@
 import { type Clock, systemClock } from '../../src/clock.js';
 import { mailSettingsSchema } from '../../src/mail/settings.js';
 import { toFileRoster } from '../../src/roster/settings.js';
+import type { RunEvent } from '../../src/runs/app-context.js';
 import { retryMails } from '../../src/runs/mail/manage.js';
 import type { RunSummary } from '../../src/runs/run-summary.js';
 import { runScreening } from '../../src/runs/screening-run.js';
-import type { RunEvent } from '../../src/runs/workplace.js';
 import { runReports } from '../../src/runs/write-reports.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
-import { makeWorkplace, neverHeld } from '../helpers/small-world.js';
+import { makeAppContext, neverHeld } from '../helpers/small-world.js';
 import { campaignCanaries, type LifeMessage, type LifeOrder } from './site.js';
 import { setTrap } from './traps.js';
 
 // One process of a campaign: the real run over the real client and the real database, told over IPC what to do and where to die.
-const tell = (message: LifeMessage): void => void process.send?.(message);
+const emit = (message: LifeMessage): void => void process.send?.(message);
 
 const mail = mailSettingsSchema.parse({
   transport: 'smtp',
@@ -35,7 +35,7 @@ const makeClock = ({ offsetMs, haste = 1 }: LifeOrder): Clock => {
   };
 };
 
-async function live(order: LifeOrder, tellStage: (stage: string) => void): Promise<RunSummary | null> {
+async function live(order: LifeOrder, emitStage: (stage: string) => void): Promise<RunSummary | null> {
   const trap = await setTrap(order);
   const database = await openDatabase(
     { ...order.location, reconnect: { reconnectForMs: 90_000 } },
@@ -44,7 +44,7 @@ async function live(order: LifeOrder, tellStage: (stage: string) => void): Promi
   try {
     await migrate(database);
     const roster = toFileRoster('crowd', order.roster);
-    const workplace = await makeWorkplace(
+    const app = await makeAppContext(
       trap.watch(database),
       { url: order.service.url, privateKey: order.service.apiKey },
       {
@@ -64,22 +64,22 @@ async function live(order: LifeOrder, tellStage: (stage: string) => void): Promi
     );
     const secret = (name: string): string | undefined => (name === 'SMTP_URL' ? order.smtpUrl : undefined);
     const hear = (event: RunEvent): void => {
-      if (event.kind === 'run_started' || event.kind === 'run_finished') tellStage(event.kind);
-      if (event.kind === 'stage_started') tellStage(event.stage);
+      if (event.kind === 'run_started' || event.kind === 'run_finished') emitStage(event.kind);
+      if (event.kind === 'stage_started') emitStage(event.stage);
     };
     try {
       if (order.task === 'report') {
-        await runReports({ ...workplace, tell: hear }, {});
+        await runReports({ ...app, emit: hear }, {});
         return null;
       }
       if (order.task === 'mail') {
-        await retryMails({ ...workplace, secret }, []);
+        await retryMails({ ...app, secret }, []);
         return null;
       }
       const options = { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: true } as const;
-      return await runScreening({ ...workplace, secret, tell: hear }, options, new AbortController().signal);
+      return await runScreening({ ...app, secret, emit: hear }, options, new AbortController().signal);
     } finally {
-      await workplace.client().close();
+      await app.client().close();
     }
   } finally {
     await database.close();
@@ -89,13 +89,13 @@ async function live(order: LifeOrder, tellStage: (stage: string) => void): Promi
 process.on('message', (order: LifeOrder) => {
   const begunMs = performance.now();
   const afterMs = (): number => performance.now() - begunMs;
-  live(order, (stage) => tell({ kind: 'stage', stage, afterMs: afterMs() })).then(
-    (summary) => tell({ kind: 'ended', summary, afterMs: afterMs() }),
+  live(order, (stage) => emit({ kind: 'stage', stage, afterMs: afterMs() })).then(
+    (summary) => emit({ kind: 'ended', summary, afterMs: afterMs() }),
     (error: unknown) => {
       const { name, message } = error instanceof Error ? error : { name: 'unknown', message: String(error) };
-      tell({ kind: 'failed', error: name, message, afterMs: afterMs() });
+      emit({ kind: 'failed', error: name, message, afterMs: afterMs() });
     },
   );
 });
 process.on('disconnect', () => process.exit());
-tell({ kind: 'ready' });
+emit({ kind: 'ready' });

@@ -9,7 +9,7 @@ import { runImport } from '../../src/runs/import/import-run.js';
 import type { Database } from '../../src/store/database/database.js';
 import { makeSeededRandom } from '../helpers/figures.js';
 import { acceptChanges, makeAcceptance } from '../helpers/small-site.js';
-import { makeWorkplace } from '../helpers/small-world.js';
+import { makeAppContext } from '../helpers/small-world.js';
 
 /** A customer as a row of a made file is meant. */
 interface MeantCustomer {
@@ -419,16 +419,16 @@ export async function playFile(
 }
 
 async function importRoster(database: Database, roster: RosterSettings) {
-  const workplace = await makeWorkplace(database, { url: 'http://127.0.0.1:9', privateKey: 'private_test_nobody' });
+  const app = await makeAppContext(database, { url: 'http://127.0.0.1:9', privateKey: 'private_test_nobody' });
   try {
-    await acceptChanges(workplace);
+    await acceptChanges(app);
     const acceptRoster = await makeAcceptance({ database });
-    const { counts } = await runImport(workplace, roster, new AbortController().signal, { acceptRoster });
+    const { counts } = await runImport(app, roster, new AbortController().signal, { acceptRoster });
     if (!('rows' in counts)) throw new Error('no roster was imported');
     const { rows, customers, rejected, duplicates } = counts;
     return { rows, customers, rejected, duplicates };
   } finally {
-    await workplace.client().close();
+    await app.client().close();
   }
 }
 

@@ -31,7 +31,7 @@ interface Verdict {
 
 const nursery = new Nursery();
 
-const judgeLedger = ({ noted, calls, unknown, wrong }: LedgerFigures): Verdict => ({
+const assessLedger = ({ noted, calls, unknown, wrong }: LedgerFigures): Verdict => ({
   figures: `ledger ${noted} (${unknown} unknown) for ${calls} calls`,
   broken: [...wrong, ...(noted < calls ? [`the ledger is short: ${noted} of ${calls} calls`] : [])],
 });
@@ -46,10 +46,10 @@ async function crash(locate: Locate, dialect: 'embedded' | 'postgres'): Promise<
     points: isLong || dialect === 'postgres' ? 'all' : 'commits',
     randomKills: isLong ? 200 : 3,
     random: makeSeededRandom(seed),
-    tell: (line) => values.talk && say(`  ${line}`),
+    emit: (line) => values.talk && say(`  ${line}`),
   });
   const { kills, lost, twice, repeated, mostRepeated, differences } = figures;
-  const ledger = judgeLedger(figures.ledger);
+  const ledger = assessLedger(figures.ledger);
   return {
     figures: `${kills} kills: ${lost} lost, ${twice} twice, ${repeated} searches repeated, at most ${mostRepeated} a crash, ${ledger.figures}`,
     broken: [
@@ -80,7 +80,7 @@ async function pause(locate: Locate): Promise<Verdict> {
     nursery,
     locate,
   );
-  const ledger = judgeLedger(others.ledger);
+  const ledger = assessLedger(others.ledger);
   return {
     figures: `SIGSTOP past the lease: taken over after ${seconds(takeoverMs)}, ${repeated} searches repeated, the sleeper said "${sleeperSaid}", ${ledger.figures}`,
     broken: [
@@ -94,7 +94,7 @@ async function pause(locate: Locate): Promise<Verdict> {
 
 async function outages(locate: Locate): Promise<Verdict> {
   const figures = await runOutageTrial(nursery, locate, isLong ? 1_000 : 200);
-  const ledger = judgeLedger(figures.ledger);
+  const ledger = assessLedger(figures.ledger);
   return {
     figures: `${figures.outages} outages and ${figures.kills} kills: ${figures.surplus} calls beyond one a customer, ${ledger.figures}`,
     broken: [...ledger.broken, ...figures.differences],
@@ -104,7 +104,7 @@ async function outages(locate: Locate): Promise<Verdict> {
 async function stops(locate: Locate): Promise<Verdict> {
   const figures = await runStopTrial(nursery, locate, { stops: 12, random: makeSeededRandom(seed) });
   const { slowestMs, otherExits, lateCalls, repeated, differences } = figures;
-  const ledger = judgeLedger(figures.ledger);
+  const ledger = assessLedger(figures.ledger);
   return {
     figures: `${figures.stops} times SIGTERM: the slowest end after ${seconds(slowestMs)}, ${lateCalls} calls after it, ${repeated} searches repeated, ${ledger.figures}`,
     broken: [
@@ -128,13 +128,13 @@ async function disturb(locate: Locate, disturbance: DisturbedOptions['disturbanc
       disturbance,
       times: isLong ? times : Math.ceil(times / 20),
       random: makeSeededRandom(seed),
-      tell: (line) => values.talk && say(`  ${line}`),
+      emit: (line) => values.talk && say(`  ${line}`),
     },
   );
   return {
-    figures: `${disturbances} times: ${lost} lost, ${twice} twice, ${repeated} searches repeated (at most ${mostRepeated} each time) for ${inFlight} without an answer, ${exits.length} exits, ${judgeLedger(ledger).figures}`,
+    figures: `${disturbances} times: ${lost} lost, ${twice} twice, ${repeated} searches repeated (at most ${mostRepeated} each time) for ${inFlight} without an answer, ${exits.length} exits, ${assessLedger(ledger).figures}`,
     broken: [
-      ...judgeLedger(ledger).broken,
+      ...assessLedger(ledger).broken,
       ...exits,
       ...unless(disturbances === (isLong ? times : Math.ceil(times / 20)), `only ${disturbances} took place`),
       ...unless(lost === 0, `${lost} customers lost`),

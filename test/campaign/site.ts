@@ -21,7 +21,7 @@ const consonants = 'bdfghjklmnprstvz';
 const vowels = 'aeiou';
 
 /** Two words of six letters drawn anew for each number, so that hardly any two of them are alike. */
-export const toCrowdName = (number: number): string => {
+export const toMemberName = (number: number): string => {
   const random = makeSeededRandom(number * 7_919 + 13);
   for (let warming = 0; warming < 4; warming += 1) random();
   const draw = (letters: string): string => letters.charAt(Math.floor(random() * letters.length));
@@ -39,22 +39,22 @@ export const campaignCanaries = [
 ] as const;
 
 /** The service on the first night, where every twelfth is listed, or on the second, where others are and some entries have changed. */
-export function makeCrowdWorld(customers: number, night: 1 | 2): SandboxWorld {
+export function makeMembersWorld(customers: number, night: 1 | 2): SandboxWorld {
   const isListed = (number: number): boolean =>
     night === 1 ? number % 12 === 0 : number % 12 === 0 ? number % 36 !== 0 : number % 36 === 5;
   const watchlist = Array.from({ length: customers }, (_, number) => number)
     .filter(isListed)
     .map((number) => {
       const topics = night === 2 && number % 24 === 0 ? ['sanction', 'role.pep'] : ['sanction'];
-      return listed(`crowd${number}`, toCrowdName(number), topics);
+      return listed(`crowd${number}`, toMemberName(number), topics);
     });
   return { watchlist: [...watchlist, listed('canary', 'Canary Listed')], dossiers: [] };
 }
 
 /** Writes the roster of so many customers; gives its path. */
-async function writeCrowd(customers: number): Promise<string> {
+async function writeMembers(customers: number): Promise<string> {
   const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-crowd-')), 'crowd.csv');
-  await writeFile(path, toCsv(Array.from({ length: customers }, (_, number) => toCrowdName(number))));
+  await writeFile(path, toCsv(Array.from({ length: customers }, (_, number) => toMemberName(number))));
   return path;
 }
 
@@ -89,7 +89,7 @@ type LifeEnd =
 
 /** How a life came to its end: what it told itself, or null when it was killed before it could. */
 export interface Death {
-  told: LifeEnd | null;
+  reported: LifeEnd | null;
   signal: NodeJS.Signals | null;
 }
 
@@ -149,7 +149,7 @@ export class Nursery {
 function beginLife(child: ChildProcess, order: LifeOrder): Life {
   const stages = new Map<string, number>();
   const waiting = new Set<() => void>();
-  let told: LifeEnd | null = null;
+  let reported: LifeEnd | null = null;
   let isOver = false;
   const wake = (): void => {
     for (const look of waiting) look();
@@ -157,7 +157,7 @@ function beginLife(child: ChildProcess, order: LifeOrder): Life {
   child.on('message', (message: LifeMessage) => {
     if (message.kind === 'stage') stages.set(message.stage, message.afterMs);
     if (message.kind === 'ended' || message.kind === 'failed') {
-      told = message;
+      reported = message;
       child.disconnect();
     }
     wake();
@@ -166,7 +166,7 @@ function beginLife(child: ChildProcess, order: LifeOrder): Life {
     child.once('exit', (_code, signal) => {
       isOver = true;
       wake();
-      resolve({ told, signal });
+      resolve({ reported, signal });
     });
   });
   child.send(order);
@@ -229,10 +229,10 @@ const isSearch = ({ path }: LedgerEntry): boolean => path === '/aml/search';
 /** Makes a site over a new database; its processes come from `nursery`. */
 export async function makeSite(nursery: Nursery, locate: Locate, size: SiteSize): Promise<Site> {
   const { customers, rate } = size;
-  const sandbox = await startSandbox({ world: makeCrowdWorld(customers, 1) });
+  const sandbox = await startSandbox({ world: makeMembersWorld(customers, 1) });
   const location = await locate();
   const reports = await mkdtemp(join(tmpdir(), 'nightscreen-campaign-'));
-  const roster = await writeCrowd(customers);
+  const roster = await writeMembers(customers);
   let first = 0;
   const toOrder: Site['toOrder'] = (others = {}) => ({
     task: 'screen',
@@ -256,7 +256,7 @@ export async function makeSite(nursery: Nursery, locate: Locate, size: SiteSize)
       const fast = { perSecond: 5_000, concurrency: 16 };
       const life = await nursery.begin(toOrder({ offsetMs: -dayMs, rate: fast, reports: toFirst(reports) }));
       expectComplete(await life.death);
-      sandbox.setWorld(makeCrowdWorld(customers, 2));
+      sandbox.setWorld(makeMembersWorld(customers, 2));
       first = sandbox.ledger().filter(isSearch).length;
     },
     calls: () => sandbox.ledger().filter(isSearch).slice(first),
@@ -277,9 +277,9 @@ export async function makeSite(nursery: Nursery, locate: Locate, size: SiteSize)
 }
 
 /** Throws unless a life came to the end of a complete run. */
-export function expectComplete({ told, signal }: Death): void {
-  if (told?.kind === 'ended' && (told.summary === null || told.summary.state === 'complete')) return;
-  const what = told === null ? `it was ended by ${signal}` : JSON.stringify(told);
+export function expectComplete({ reported, signal }: Death): void {
+  if (reported?.kind === 'ended' && (reported.summary === null || reported.summary.state === 'complete')) return;
+  const what = reported === null ? `it was ended by ${signal}` : JSON.stringify(reported);
   throw new Error(`a process of the campaign did not complete its run: ${what}`);
 }
 

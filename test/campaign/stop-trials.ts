@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Weather } from '../../src/sandbox/trouble.js';
+import type { Conditions } from '../../src/sandbox/trouble.js';
 import { collect, startCli } from '../helpers/cli-process.js';
 import { compareStates, countLedger, dumpState, type LedgerFigures } from './end-state.js';
 import {
@@ -17,7 +17,7 @@ import {
   makeSite,
   type Nursery,
   type Site,
-  toCrowdName,
+  toMemberName,
 } from './site.js';
 
 /** What came of a night with several outages, and kills between and within them. */
@@ -30,7 +30,7 @@ interface OutageFigures {
   differences: readonly string[];
 }
 
-const outages: readonly NonNullable<Weather['outage']>[] = [
+const outages: readonly NonNullable<Conditions['outage']>[] = [
   { status: 503 },
   { status: 'cut' },
   { status: 502 },
@@ -51,7 +51,7 @@ export async function runOutageTrial(nursery: Nursery, locate: Locate, customers
     for (const [index, outage] of outages.entries()) {
       const wanted = site.calls().length + Math.floor(customers / (outages.length + 1));
       while (site.calls().length < wanted && life.process.exitCode === null) await delay(2);
-      site.sandbox.setWeather({ outage });
+      site.sandbox.setConditions({ outage });
       await delay(300);
       if (index % 2 === 1) {
         life.process.kill('SIGKILL');
@@ -60,7 +60,7 @@ export async function runOutageTrial(nursery: Nursery, locate: Locate, customers
         life = await nursery.begin(order);
         await delay(500);
       }
-      site.sandbox.setWeather({});
+      site.sandbox.setConditions({});
     }
     expectComplete(await life.death);
     const expected = await calm.withDatabase(dumpState);
@@ -109,12 +109,12 @@ export async function runPauseTrial(nursery: Nursery, locate: Locate): Promise<P
     const takeoverMs = performance.now() - stoppedMs;
     await awaitCalls(site, site.calls().length + 40);
     sleeper.process.kill('SIGCONT');
-    const { told, signal } = await sleeper.death;
+    const { reported, signal } = await sleeper.death;
     expectComplete(await next.death);
     const expected = await calm.withDatabase(dumpState);
     return await site.withDatabase(async (database) => ({
       takeoverMs,
-      sleeperSaid: told?.kind === 'failed' ? `${told.error}: ${told.message}` : (signal ?? 'nothing'),
+      sleeperSaid: reported?.kind === 'failed' ? `${reported.error}: ${reported.message}` : (signal ?? 'nothing'),
       lateBatches: await countLateBatches(database),
       repeated: countCustomerCalls(site) - site.customers,
       ledger: await countLedger(database, site.since, site.calls()),
@@ -161,21 +161,23 @@ export async function runStartsTrial(nursery: Nursery, locate: Locate, starts: n
   try {
     const lives = await nursery.beginAll(Array.from({ length: starts }, () => site.toOrder()));
     const ends = await Promise.all(
-      lives.map(async ({ process: { pid }, death }) => ({ pid, told: (await death).told })),
+      lives.map(async ({ process: { pid }, death }) => ({ pid, reported: (await death).reported })),
     );
-    const winner = ends.find(({ told }) => told?.kind === 'ended');
+    const winner = ends.find(({ reported }) => reported?.kind === 'ended');
     const isRefusal = (message: string): boolean => new RegExp(`\\b${winner?.pid}\\b`).test(message);
     let refused = 0;
     let slowestMs = 0;
     const others: string[] = [];
-    for (const { told } of ends) {
-      if (told?.kind === 'ended') continue;
-      if (told?.error === 'RunLockedError' && isRefusal(told.message)) {
+    for (const { reported } of ends) {
+      if (reported?.kind === 'ended') continue;
+      if (reported?.error === 'RunLockedError' && isRefusal(reported.message)) {
         refused += 1;
-        slowestMs = Math.max(slowestMs, told.afterMs);
-      } else others.push(told === null ? 'died' : `${told.error}: ${told.message}`);
+        slowestMs = Math.max(slowestMs, reported.afterMs);
+      } else others.push(reported === null ? 'died' : `${reported.error}: ${reported.message}`);
     }
-    const ran = ends.filter(({ told }) => told?.kind === 'ended' && told.summary?.state === 'complete').length;
+    const ran = ends.filter(
+      ({ reported }) => reported?.kind === 'ended' && reported.summary?.state === 'complete',
+    ).length;
     return { starts, ran, refused, slowestMs, others, surplus: countCustomerCalls(site) - site.customers };
   } finally {
     await site.close();
@@ -221,7 +223,7 @@ export async function runStopTrial(
     await writeFile(join(folder, 'nightscreen.config.yaml'), JSON.stringify(toConfig(site)));
     const slow = Array.from({ length: size.customers / 10 }, (_, index) => index * 10 + 7);
     site.sandbox.setFaults(
-      slow.map((number) => ({ name: toCrowdName(number), delayMs: 1_000 + Math.floor(random() * 6_000) })),
+      slow.map((number) => ({ name: toMemberName(number), delayMs: 1_000 + Math.floor(random() * 6_000) })),
     );
     const seen: Pick<StopFigures, 'slowestMs' | 'lateCalls'> & { otherExits: (number | null)[] } = {
       slowestMs: 0,

@@ -1,6 +1,6 @@
 import type { Match } from '../../src/matches/match.js';
 import { makeSeededRandom } from '../helpers/figures.js';
-import { toCrowdName } from './site.js';
+import { toMemberName } from './site.js';
 
 type List = 'ofac' | 'un' | 'pep' | 'crime';
 
@@ -32,7 +32,7 @@ const topicsOf: Readonly<Record<List, readonly string[]>> = {
 export function makeUnreliableWorld(seed: number, customers: number): UnreliableWorld {
   const random = makeSeededRandom(seed * 6_151 + customers);
   for (let warming = 0; warming < 4; warming += 1) random();
-  const names = Array.from({ length: customers }, (_, number) => toCrowdName(seed * 50_000 + number));
+  const names = Array.from({ length: customers }, (_, number) => toMemberName(seed * 50_000 + number));
   const answers = new Map<string, readonly Entry[]>();
   for (const [number, name] of names.entries()) {
     // A few customers share their names.
@@ -61,7 +61,7 @@ const drawOthers = (name: string, random: () => number): readonly Entry[] =>
   rank(
     Array.from({ length: random() < 0.3 ? 1 + Math.floor(random() * 6) : 0 }, (_, number) =>
       toEntry(`${name} near ${number}`, {
-        name: `${name} ${toCrowdName(number)}`,
+        name: `${name} ${toMemberName(number)}`,
         list: random() < 0.5 ? 'ofac' : 'pep',
         programme: Math.floor(random() * 8),
         year: 1950,

@@ -191,14 +191,14 @@ test('a folder of the embedded database that this user may not write to is told,
   writeFileSync(join(site, 'retail.csv'), 'customer_id,type,name\n1,person,Ada Beispiel\n');
   const { DATABASE_URL: _, ...environment } = access();
   const withoutRoot = process.geteuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : [];
-  const tell = (words: string) => {
+  const emit = (words: string) => {
     const [program = '', ...rest] = [...withoutRoot, process.execPath, findCli(), ...words.split(' ')];
     const env = { PATH: process.env['PATH'], ...environment };
     return spawnSync(program, rest, { cwd: site, env, encoding: 'utf8' });
   };
   const refuse = (closed: string): void => {
     chmodSync(closed, 0o500);
-    const { status, stderr } = tell('import --file retail.csv');
+    const { status, stderr } = emit('import --file retail.csv');
     chmodSync(closed, 0o700);
     expect([closed, status]).toEqual([closed, 2]);
     expect(stderr).toContain(`this user may not write to ${closed}`);
@@ -206,7 +206,7 @@ test('a folder of the embedded database that this user may not write to is told,
     expect(stderr).not.toMatch(/^ +at /m);
   };
   refuse(site);
-  expect(tell('import --file retail.csv').status).toBe(0);
+  expect(emit('import --file retail.csv').status).toBe(0);
   refuse(join(site, '.nightscreen'));
-  expect(tell('runs list').status).toBe(0);
+  expect(emit('runs list').status).toBe(0);
 }, 120_000);

@@ -8,7 +8,7 @@ import { keepSchedules } from '../../src/runs/scheduled.js';
 import type { DatabaseLocation } from '../../src/store/database/open-database.js';
 import { collect, runCli, startCli } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
-import { makeWorkplace } from '../helpers/small-world.js';
+import { makeAppContext } from '../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
 let folder: string;
@@ -83,7 +83,7 @@ const toCron = (due: Date): string => `${due.getUTCSeconds()} ${due.getUTCMinute
 /** Keeps the schedules as a scheduler did that was there a minute ago. */
 async function planBefore(cron: string, ...jobs: readonly string[]): Promise<void> {
   const service = { url: 'http://127.0.0.1:9/v1', privateKey: 'private_sandbox_Pl4ntedKeyPl4nted' };
-  const before = await makeWorkplace(await databases.open(location), service, { offsetMs: -60_000 });
+  const before = await makeAppContext(await databases.open(location), service, { offsetMs: -60_000 });
   const schedules = jobs.map((job) => ({ job, schedule: { cron, timezone: 'UTC' } }));
   await keepSchedules(before, schedules, { areAll: false });
 }

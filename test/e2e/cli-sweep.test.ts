@@ -30,7 +30,7 @@ test('a sweep that is killed again and again reads at most one page anew each ti
     await runCli(sweep, (await sweepAnew()).site);
     const undisturbed = countPages();
 
-    sandbox.setWeather({ path: '/dossiers', latencyMs: { min: 10, max: 30, seed: 3 } });
+    sandbox.setConditions({ path: '/dossiers', latencyMs: { min: 10, max: 30, seed: 3 } });
     const { database, site } = await sweepAnew();
     let kills = 0;
     while (kills < 8) {

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { Invocation } from '../../src/cli/invocation.js';
 import { openRedactor } from '../../src/logging.js';
-import { LastRun } from '../../src/runs/workplace.js';
+import { LastRun } from '../../src/runs/app-context.js';
 
 // Compiled once for all test files: a variable of the environment is what their processes inherit.
 const variable = 'NIGHTSCREEN_TEST_CLI';

@@ -75,7 +75,7 @@ export const makeScaledClock = (factor: number): Clock => {
 export const toJobRun = (facts: Partial<JobRun> & { dueAt: Date }): JobRun => ({
   jobRunId: 1,
   job: 'rescreen',
-  occasion: '2026-03-10',
+  dueSlot: '2026-03-10',
   localDate: '2026-03-10',
   state: 'finished',
   isLate: false,

@@ -47,7 +47,7 @@ rosters: [{ name: people, csv: { path: people.csv }, columns: { attributes: [ema
     const site = { folder, environment: { ...access, DATABASE_URL: url } };
     for (const words of [['sweep', '--no-report'], ['rescreen']]) await runCli([...words, '--json'], site);
 
-    sandbox.setWeather({ path: '/autodoc/invitations', latencyMs: { min: 0, max: 15, seed } });
+    sandbox.setConditions({ path: '/autodoc/invitations', latencyMs: { min: 0, max: 15, seed } });
     const countCalls = (): number => sandbox.ledger().filter(({ path }) => path === '/autodoc/invitations').length;
     let killed = 0;
     for (let lives = 0; killed < kills && lives < 2 * kills; lives += 1) {

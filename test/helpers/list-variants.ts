@@ -121,7 +121,7 @@ export function expectChanges(
   nights: readonly KnownList[],
 ): readonly (readonly ExpectedChange[])[] {
   const seen = new Map<string, Seen>();
-  const told = nights.map(({ world, placeOf }) => {
+  const reported = nights.map(({ world, placeOf }) => {
     const search = createSearch(world.watchlist, world.ranking);
     return customers.flatMap(({ reference, type, name }) => {
       const before = seen.get(reference) ?? nothing;
@@ -130,7 +130,7 @@ export function expectChanges(
       return compare(before, listed).map((change) => ({ reference, ...change }));
     });
   });
-  return told.slice(1);
+  return reported.slice(1);
 }
 
 const findGone = (before: Seen, listed: Seen['listed']): Seen['gone'] =>

@@ -405,7 +405,7 @@ function toSingleBytes(text: string, label: EncodingLabel): Buffer {
 }
 
 /** What is wrong with an inspection of a made file: the rows as the printed mapping reads them are compared with what was meant. */
-export async function judgeInspection(
+export async function assessInspection(
   { rows, isTypeKnown, damage }: MadeExport,
   { settings, guess }: FileInspection,
 ): Promise<readonly string[]> {

@@ -24,7 +24,7 @@ const random = (): number => {
   return seed / 2_147_483_647;
 };
 
-const judge = (atMs: number): 201 | 429 | 503 => {
+const assess = (atMs: number): 201 | 429 | 503 => {
   acceptedMs = acceptedMs.filter((acceptedAtMs) => acceptedAtMs > atMs - 1_000);
   if (acceptedMs.length >= hiddenLimit) return 429;
   if (Number.isFinite(hiddenLimit)) acceptedMs.push(atMs);
@@ -44,7 +44,7 @@ const server = createServer((request, response) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
     };
     if (request.method === 'GET') return answer(200, { public_key: 'public_sandbox_x', is_test: true });
-    const status = judge(atMs);
+    const status = assess(atMs);
     calls.push({ atMs, status });
     if (status !== 201) return answer(status, { error: { type: codes[status] } });
     const { name, type }: { name: unknown; type: unknown } = JSON.parse(body);

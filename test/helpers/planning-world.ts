@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listTierDues, toCadence } from '../../src/screening/cadence.js';
+import { listTierDueTimes, toCadence } from '../../src/screening/cadence.js';
 import type { ScreeningSettings } from '../../src/screening/settings.js';
 import type { Database } from '../../src/store/database/database.js';
 import type { PlanInput } from '../../src/store/plan-sql.js';
@@ -104,7 +104,7 @@ export function buildPlanInput(
       reuse: null,
       allowance: null,
     },
-    tiers: listTierDues(toCadence({ cadenceHours: 24, cadence }), now),
+    tiers: listTierDueTimes(toCadence({ cadenceHours: 24, cadence }), now),
     ...others,
   };
 }

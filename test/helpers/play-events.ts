@@ -12,7 +12,7 @@ import { markDossiers } from '../../src/store/event-marks.js';
 import { startListener } from '../../src/webhooks/listener.js';
 import { listenSettingsSchema } from '../../src/webhooks/settings.js';
 import { makeSeededRandom } from './figures.js';
-import { buildSandboxDossier, makeWorkplace } from './small-world.js';
+import { buildSandboxDossier, makeAppContext } from './small-world.js';
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 });
@@ -112,18 +112,18 @@ export async function playEvents({
     ]),
   );
   const sandbox = await startSandbox({ world: { watchlist: [], dossiers: [...world.values()] } });
-  const told = await makeWorkplace(await open(), sandbox, { rate: { perSecond: 10_000, concurrency: 8 } });
-  const untold = await makeWorkplace(await open(), sandbox, { rate: { perSecond: 10_000, concurrency: 8 } });
-  const { organisationId } = await openOrganisation(told);
+  const reported = await makeAppContext(await open(), sandbox, { rate: { perSecond: 10_000, concurrency: 8 } });
+  const unreported = await makeAppContext(await open(), sandbox, { rate: { perSecond: 10_000, concurrency: 8 } });
+  const { organisationId } = await openOrganisation(reported);
   const listener = await startListener({
     settings: listenSettingsSchema.parse({}),
     port: 0,
     publicKey: eventKey,
-    keep: (heard) => markDossiers(told.database, organisationId, heard, new Date()),
+    keep: (heard) => markDossiers(reported.database, organisationId, heard, new Date()),
     complain: () => undefined,
   });
   try {
-    for (const workplace of [told, untold]) await runSweep(workplace, { writeReport: false }, signal);
+    for (const app of [reported, unreported]) await runSweep(app, { writeReport: false }, signal);
     let made = 0;
     let heldBack: Underway[] = [];
     const changedIn = new Map<string, number>();
@@ -158,24 +158,27 @@ export async function playEvents({
         await Promise.all(answers);
       }
       for (const { id, fate } of sending) if (fate === 'genuine') heardIn.set(id, round);
-      await sweepMarked(told, signal);
+      await sweepMarked(reported, signal);
     }
-    const stored = new Map((await readDossiers(told.database)).map((row) => [row.id, row]));
+    const stored = new Map((await readDossiers(reported.database)).map((row) => [row.id, row]));
     const known = [...world.values()].filter(({ id }) => (heardIn.get(id) ?? -1) >= (changedIn.get(id) ?? 0));
     expect(known.length).toBeGreaterThan(dossiers / 4);
     for (const { id, status, risk_score: riskScore } of known) {
       expect(stored.get(id)?.snapshot).toMatchObject({ status, riskScore });
     }
-    for (const workplace of [told, untold]) {
-      expect(await runSweep(workplace, { writeReport: false }, signal)).toMatchObject({ state: 'complete' });
+    for (const app of [reported, unreported]) {
+      expect(await runSweep(app, { writeReport: false }, signal)).toMatchObject({ state: 'complete' });
     }
-    const [ofTold, ofUntold] = await Promise.all([readDossiers(told.database), readDossiers(untold.database)]);
-    const alive = (rows: typeof ofTold) => rows.filter(({ isGone }) => !isGone);
-    expect(alive(ofTold)).toEqual(alive(ofUntold));
+    const [ofReported, ofUnreported] = await Promise.all([
+      readDossiers(reported.database),
+      readDossiers(unreported.database),
+    ]);
+    const alive = (rows: typeof ofReported) => rows.filter(({ isGone }) => !isGone);
+    expect(alive(ofReported)).toEqual(alive(ofUnreported));
     // What came and went between two sweeps is known to the one that was told of it, and is gone there.
     expect(
-      ofTold
-        .filter(({ isGone, id }) => isGone && !ofUntold.some((row) => row.id === id && row.isGone))
+      ofReported
+        .filter(({ isGone, id }) => isGone && !ofUnreported.some((row) => row.id === id && row.isGone))
         .map(({ id }) => world.has(id)),
     ).not.toContain(true);
     const asked = sandbox.ledger().filter(({ path }) => path.startsWith('/dossiers/'));
@@ -184,8 +187,8 @@ export async function playEvents({
     return { taken, repeated, forged, lookUps: asked.length };
   } finally {
     await listener.stop();
-    await told.client().close();
-    await untold.client().close();
+    await reported.client().close();
+    await unreported.client().close();
     await sandbox.close();
   }
 }

@@ -3,10 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { changeSettingsSchema } from '../../src/changes/severity.js';
-import { toItemMark } from '../../src/matches/item-code.js';
+import { toItemCode } from '../../src/matches/item-code.js';
 import type { RosterSettings } from '../../src/roster/settings.js';
 import { decideItems, undoDecision } from '../../src/runs/review/decide.js';
-import { toItemStamp } from '../../src/runs/review/items.js';
+import { toItemSeenVersion } from '../../src/runs/review/items.js';
 import { findReviewer } from '../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../src/runs/review/settings.js';
 import { createSearch } from '../../src/sandbox/search-watchlist.js';
@@ -17,7 +17,7 @@ import { holdItems } from '../../src/store/review/decisions.js';
 import { severities } from '../../src/vocabulary.js';
 import { type Choice, chooseDecision, makeWorldNights, type WorldNight, type WorldSize } from './random-world.js';
 import { makeAcceptance, type SmallSite } from './small-site.js';
-import { fileOf, listed, type TestWorkplace } from './small-world.js';
+import { fileOf, listed, type TestAppContext } from './small-world.js';
 import { createStateModel, type ModelAlert, type PartyRecord, type StateModel } from './state-model.js';
 
 /** Where the product and the model disagree. */
@@ -73,7 +73,7 @@ export async function playWorld(
   const nights = makeWorldNights(size);
   for (const [index, night] of nights.entries()) {
     const offsetMs = (index + 1 - nights.length) * nightMs;
-    const workplace = await site.work({
+    const app = await site.work({
       offsetMs,
       maxAttempts: 2,
       rate: { perSecond: 5_000, concurrency: 8 },
@@ -90,10 +90,10 @@ export async function playWorld(
         },
       },
     });
-    const atMs = workplace.clock.now().getTime();
+    const atMs = app.clock.now().getTime();
     await writeRosterFiles(roster, night);
     playService(site, night);
-    await site.run(workplace, { roster, acceptRoster: await makeAcceptance(site) });
+    await site.run(app, { roster, acceptRoster: await makeAcceptance(site) });
     const hasNewSettings = night.scoreStep !== (nights[index - 1] ?? night).scoreStep;
     // Whether the bounds find every such night is measured elsewhere; here the states are compared that follow from it.
     const reliance = (await isLastRunHeld(site.database))
@@ -106,9 +106,9 @@ export async function playWorld(
     const compare = async (when: string): Promise<readonly Item[]> => {
       const items = await readItems(site.database);
       const found = compareAll(model, {
-        states: await readStates(workplace),
+        states: await readStates(app),
         items,
-        atMs: workplace.clock.now().getTime(),
+        atMs: app.clock.now().getTime(),
       });
       mismatches.push(
         ...found.mismatches.map((mismatch) => ({ ...mismatch, seed: size.seed, moment: `${index + 1} ${when}` })),
@@ -126,9 +126,7 @@ export async function playWorld(
       const expiresAtMs = choice.expires ? atMs + 2 * 24 * hourMs : null;
       const item = findItems(alert, items)[0];
       const result = item
-        ? await decideAs({ ...workplace, second }, item.itemId, choice, expiresAtMs).catch((error: unknown) =>
-            String(error),
-          )
+        ? await decideAs({ ...app, second }, item.itemId, choice, expiresAtMs).catch((error: unknown) => String(error))
         : 'no item';
       const isPending = takesTwo && !choice.hasSecond && choice.verdict !== 'inconclusive';
       if (isPending) model.propose(customer, alert.party, match.id, choice.verdict);
@@ -219,7 +217,7 @@ const readItems = (database: Database): Promise<readonly Item[]> =>
      order by item.item_id`,
   );
 
-async function readStates({ database, clock }: TestWorkplace): Promise<ReadonlyMap<string, string>> {
+async function readStates({ database, clock }: TestAppContext): Promise<ReadonlyMap<string, string>> {
   const rows = await database.transaction(async (transaction) => {
     await transaction.execute(`select set_config('nightscreen.status_at', $1, true)`, [clock.now().toISOString()]);
     return transaction.query(
@@ -232,12 +230,12 @@ async function readStates({ database, clock }: TestWorkplace): Promise<ReadonlyM
 
 /** Decides as one person, or as two where that takes two; gives what became of it in the end. */
 async function decideAs(
-  workplace: TestWorkplace & { second: string | null },
+  app: TestAppContext & { second: string | null },
   itemId: number,
   choice: Choice,
   expiresAtMs: number | null,
 ): Promise<string> {
-  const { database, clock, settings, second } = workplace;
+  const { database, clock, settings, second } = app;
   const { digestKey } = await readOrganisation(database, settings.organisation);
   const now = clock.now();
   const isAttested = database.dialect === 'embedded';
@@ -249,17 +247,17 @@ async function decideAs(
     const held = await database.transaction((transaction) => holdItems(transaction, [itemId]));
     const item = held.get(itemId);
     if (!item) return 'unknown item';
-    const stamp = toItemStamp(item, digestKey);
+    const seenVersion = toItemSeenVersion(item, digestKey);
     if (choice.verdict === 'undo') {
-      const mark = toItemMark({ itemId, stamp }, digestKey);
-      const result = await undoDecision(workplace, { mark, reviewer, reason: 'by chance' });
+      const mark = toItemCode({ itemId, seenVersion }, digestKey);
+      const result = await undoDecision(app, { mark, reviewer, reason: 'by chance' });
       return result.kind === 'refused' ? result.reason : result.kind;
     }
     const { verdict } = choice;
     const expiresAt = expiresAtMs === null || verdict === 'inconclusive' ? null : new Date(expiresAtMs);
     const [result] = await database.transaction(async (transaction) => {
       if (reviewer !== first) await transaction.execute(`set local session authorization ${reviewer.name}`);
-      const decisions = [{ itemId, verdict, stamp, expiresAt, ...said }];
+      const decisions = [{ itemId, verdict, seenVersion, expiresAt, ...said }];
       return decideItems(transaction, { digestKey, reviewer, now, review: settings.review }, decisions);
     });
     became = result?.kind === 'refused' ? result.reason : (result?.kind ?? 'nothing');

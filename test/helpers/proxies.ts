@@ -90,7 +90,7 @@ interface Passage {
 }
 
 // A search that finds no partner in this time gets its own answer.
-const patienceMs = 1_000;
+const maxWaitMs = 1_000;
 
 /** Starts a proxy before `target` (with the version prefix) that crosses about every `every`th search with the next one. */
 export async function startSwappingProxy(target: string, every: number): Promise<SwappingProxy> {
@@ -112,7 +112,7 @@ export async function startSwappingProxy(target: string, every: number): Promise
     }
     if (!isSearch || searches % every !== 0) return answer(passage, passage);
     waiting = passage;
-    await delay(patienceMs);
+    await delay(maxWaitMs);
     if (waiting !== passage) return;
     waiting = undefined;
     answer(passage, passage);

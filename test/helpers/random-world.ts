@@ -42,7 +42,7 @@ interface Subject {
   place: 0 | 1;
   listings: Listing[];
   /** Others of similar names, of whom nothing ever changes. */
-  crowd: readonly WatchlistEntry[];
+  tooMany: readonly WatchlistEntry[];
   isNamed: boolean;
 }
 
@@ -112,7 +112,7 @@ function makeListing(random: Random, type: PartyRecord['type']): Listing {
 }
 
 /** More people of a similar name than an answer lists. */
-const makeCrowd = (random: Random, type: PartyRecord['type'], name: string): WatchlistEntry[] =>
+const makeMembers = (random: Random, type: PartyRecord['type'], name: string): WatchlistEntry[] =>
   Array.from({ length: 28 }, () => ({ ...makeListing(random, type).entry, aliases: [name + extraWords[type].weak] }));
 
 function makeSubject(random: Random, key: string, role: string, namesOf: string): Subject {
@@ -121,8 +121,8 @@ function makeSubject(random: Random, key: string, role: string, namesOf: string)
   const names: [string, string] = [makeName(naming), makeName(naming)];
   const birthDate = type === 'person' && chance(random, 0.7) ? makeDate(random) : null;
   const record = { key, role, type, name: names[0], birthDate, countries: [country(random)] } as const;
-  const crowd = chance(random, 0.02) ? makeCrowd(random, type, names[0]) : [];
-  return { record, names, place: 0, listings: [], crowd, isNamed: true };
+  const tooMany = chance(random, 0.02) ? makeMembers(random, type, names[0]) : [];
+  return { record, names, place: 0, listings: [], tooMany, isNamed: true };
 }
 
 /** A customer to whom nothing happens, so that no roster is empty. */
@@ -253,8 +253,8 @@ function toRow({ presence, subjects }: Life): RosterRow | null {
 }
 
 function toEntries({ subjects }: Life): WatchlistEntry[] {
-  return subjects.flatMap(({ listings, names, record, crowd }) => [
-    ...crowd,
+  return subjects.flatMap(({ listings, names, record, tooMany }) => [
+    ...tooMany,
     ...listings
       .filter(({ isListed }) => isListed)
       .map(({ entry, closeness, knowsBoth }) => {

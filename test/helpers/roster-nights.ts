@@ -9,7 +9,7 @@ import { type ImportOptions, runImport } from '../../src/runs/import/import-run.
 import type { RunSummary } from '../../src/runs/run-summary.js';
 import type { Database } from '../../src/store/database/database.js';
 import { acceptChanges } from './small-site.js';
-import { makeWorkplace, type TestWorkplace } from './small-world.js';
+import { makeAppContext, type TestAppContext } from './small-world.js';
 
 /** One night's roster: its rows below the header, and those of its related parties. */
 export interface RosterNight extends ImportOptions {
@@ -49,15 +49,15 @@ export async function openRosterNights(database: Database, roster = 'people') {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-nights-'));
   const path = join(folder, 'roster.csv');
   const partyPath = join(folder, 'parties.csv');
-  const workplaces: TestWorkplace[] = [];
-  const prepare = async (night: RosterNight): Promise<{ workplace: TestWorkplace; settings: RosterSettings }> => {
+  const apps: TestAppContext[] = [];
+  const prepare = async (night: RosterNight): Promise<{ app: TestAppContext; settings: RosterSettings }> => {
     await writeFile(path, [night.header ?? defaultHeader, ...night.rows, ''].join('\n'));
     if (night.parties) await writeFile(partyPath, [partyHeader, ...night.parties, ''].join('\n'));
     const where = { url: 'http://127.0.0.1:9', privateKey: 'private_test_nobody' };
-    const workplace = await makeWorkplace(database, where, { offsetMs: (night.day ?? 0) * dayMs });
-    workplace.settings.screening.leaveAfterDays = night.leaveAfterDays ?? 7;
-    if (night.mode) workplace.settings.service.mode = night.mode;
-    workplaces.push(workplace);
+    const app = await makeAppContext(database, where, { offsetMs: (night.day ?? 0) * dayMs });
+    app.settings.screening.leaveAfterDays = night.leaveAfterDays ?? 7;
+    if (night.mode) app.settings.service.mode = night.mode;
+    apps.push(app);
     const base = toFileRoster(roster, path);
     const { csv } = toFileRoster(roster, partyPath);
     const parties = night.parties && csv ? [{ csv, columns: {} }] : [];
@@ -65,19 +65,19 @@ export async function openRosterNights(database: Database, roster = 'people') {
     const headers = (night.header ?? defaultHeader).split(',');
     const columns = Object.fromEntries(Object.entries(optional).filter(([, header]) => headers.includes(header)));
     return {
-      workplace,
+      app,
       settings: { ...base, columns: { ...columns, ...night.columns }, parties, guards: guardsSchema.parse(guards) },
     };
   };
   return {
     prepare,
     play: async (night: RosterNight): Promise<RunSummary> => {
-      const { workplace, settings } = await prepare(night);
-      await acceptChanges(workplace);
-      return runImport(workplace, settings, new AbortController().signal, night);
+      const { app, settings } = await prepare(night);
+      await acceptChanges(app);
+      return runImport(app, settings, new AbortController().signal, night);
     },
     close: async (): Promise<void> => {
-      for (const workplace of workplaces) await workplace.client().close();
+      for (const app of apps) await app.client().close();
     },
   };
 }

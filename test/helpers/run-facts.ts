@@ -113,7 +113,7 @@ export function buildCanary(changes: Partial<CanaryFacts> = {}): CanaryFacts {
     label: null,
     topics: [],
     found: null,
-    rounds: [{ round: 1, occasion: 'start', searches: 0, askedAt: new Date('2026-11-21T02:00:05Z'), verdict }],
+    rounds: [{ round: 1, trigger: 'start', searches: 0, askedAt: new Date('2026-11-21T02:00:05Z'), verdict }],
     ...changes,
     verdict,
   };

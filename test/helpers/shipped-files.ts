@@ -199,12 +199,12 @@ function listRows(node: SchemaNode, path: string, isRequired: boolean): Referenc
   );
   const byName = typeof inner?.additionalProperties === 'object' ? inner.additionalProperties : null;
   if (byName) ofInner.push(...listRows(byName, `${prefix}.NAME`, false));
-  const isDefaultTold = node.default !== undefined && inner !== node;
+  const isDefaultNamed = node.default !== undefined && inner !== node;
   const otherwise = isRequired ? 'required' : inner === node ? '' : 'none';
   const own = {
     path,
     type: inner === node ? 'group' : describeType(node),
-    initial: isDefaultTold ? code(node.default) : otherwise,
+    initial: isDefaultNamed ? code(node.default) : otherwise,
     description: node.description,
   };
   return [own, ...ofInner];

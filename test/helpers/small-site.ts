@@ -1,38 +1,38 @@
 import { afterEach } from 'vitest';
 import { type RosterSettings, toFileRoster } from '../../src/roster/settings.js';
+import type { AppContext, RunEvent } from '../../src/runs/app-context.js';
 import { decideItems, type ItemDecision } from '../../src/runs/review/decide.js';
-import { toItemStamp } from '../../src/runs/review/items.js';
+import { toItemSeenVersion } from '../../src/runs/review/items.js';
 import { findReviewer } from '../../src/runs/review/people.js';
 import type { RunSummary } from '../../src/runs/run-summary.js';
 import type { ScreeningOptions } from '../../src/runs/screening-request.js';
 import { runScreening } from '../../src/runs/screening-run.js';
 import { acceptSettings } from '../../src/runs/settings-acceptance.js';
 import type { Acceptance } from '../../src/runs/settings-diff.js';
-import type { RunEvent, Workplace } from '../../src/runs/workplace.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../src/store/database/database.js';
 import { readSettingsHistory } from '../../src/store/organisations.js';
 import { holdItems } from '../../src/store/review/decisions.js';
 import {
+  type AppContextOptions,
   canaries,
-  makeWorkplace,
+  makeAppContext,
   people,
-  type TestWorkplace,
-  type WorkplaceOptions,
+  type TestAppContext,
   watchlist,
   writeRoster,
 } from './small-world.js';
 
 /** Somebody's word, as the database demands it. */
-export const makeAcceptance = async ({ database }: Pick<Workplace, 'database'>): Promise<Acceptance> => ({
+export const makeAcceptance = async ({ database }: Pick<AppContext, 'database'>): Promise<Acceptance> => ({
   by: await findReviewer(database, database.dialect === 'embedded' ? 'T. Tester' : undefined),
   reason: 'the test wants it so',
 });
 
 /** Accepts the settings that a test has changed since its last run; the first run records its own. */
-export async function acceptChanges(workplace: Workplace): Promise<void> {
-  const records = await readSettingsHistory(workplace.database, workplace.settings.organisation);
-  if (records.length > 0) await acceptSettings(workplace, await makeAcceptance(workplace));
+export async function acceptChanges(app: AppContext): Promise<void> {
+  const records = await readSettingsHistory(app.database, app.settings.organisation);
+  if (records.length > 0) await acceptSettings(app, await makeAcceptance(app));
 }
 
 /** A sandbox, an empty database and a small roster, with what it takes to run one over the other. */
@@ -40,9 +40,9 @@ export interface SmallSite {
   sandbox: Sandbox;
   database: Database;
   roster: RosterSettings;
-  work(options?: WorkplaceOptions): Promise<TestWorkplace>;
+  work(options?: AppContextOptions): Promise<TestAppContext>;
   /** A rescreening of who is due, unless said otherwise; settings that a test has changed are accepted first. */
-  run(workplace: Workplace, options?: Partial<ScreeningOptions>, signal?: AbortSignal): Promise<RunSummary>;
+  run(app: AppContext, options?: Partial<ScreeningOptions>, signal?: AbortSignal): Promise<RunSummary>;
 }
 
 /** Gives a way to begin small sites in the tests of a suite; each is closed after its test. Call it where hooks may be registered. */
@@ -62,14 +62,14 @@ export function openSmallSites(open: () => Promise<Database>): (names?: readonly
       roster,
       work: async (options = {}) => {
         const settings = { canaries, rosters: [roster], ...options.settings };
-        const workplace = await makeWorkplace(database, sandbox, { ...options, settings });
-        closing.push(() => workplace.client().close());
-        return workplace;
+        const app = await makeAppContext(database, sandbox, { ...options, settings });
+        closing.push(() => app.client().close());
+        return app;
       },
-      run: async (workplace, options = {}, signal = new AbortController().signal) => {
-        await acceptChanges(workplace);
+      run: async (app, options = {}, signal = new AbortController().signal) => {
+        await acceptChanges(app);
         return runScreening(
-          workplace,
+          app,
           { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false, ...options },
           signal,
         );
@@ -92,7 +92,7 @@ export async function decide(database: Database, itemIds: readonly number[], fac
   return database.transaction(async (transaction) => {
     const items = await holdItems(transaction, itemIds);
     const decisions = [...items.values()].map((item): ItemDecision => {
-      const stamp = toItemStamp(item, digestKey);
+      const seenVersion = toItemSeenVersion(item, digestKey);
       const decision = {
         verdict: 'false_positive',
         reason: 'another birth date',
@@ -100,7 +100,7 @@ export async function decide(database: Database, itemIds: readonly number[], fac
         origin: 'review',
         sheetId: null,
       } as const;
-      return { itemId: item.itemId, ...decision, stamp, expiresAt: null, ...facts };
+      return { itemId: item.itemId, ...decision, seenVersion, expiresAt: null, ...facts };
     });
     return decideItems(transaction, { digestKey, reviewer, now: new Date(), review: alone }, decisions);
   });
@@ -122,10 +122,10 @@ export function makeOddNames(count: number): string[] {
 }
 
 /** The same workplace, with somebody who hears each event as it is told. */
-export const listenAlong = (workplace: TestWorkplace, hear: (event: RunEvent) => void): TestWorkplace => ({
-  ...workplace,
-  tell: (event) => {
-    workplace.tell(event);
+export const listenAlong = (app: TestAppContext, hear: (event: RunEvent) => void): TestAppContext => ({
+  ...app,
+  emit: (event) => {
+    app.emit(event);
     hear(event);
   },
 });

@@ -10,9 +10,9 @@ import { type Clock, shiftedClock } from '../../src/clock.js';
 import { sweepSettingsSchema } from '../../src/dossiers/creation-windows.js';
 import { canarySchema } from '../../src/matches/canary.js';
 import { type RosterSettings, toFileRoster } from '../../src/roster/settings.js';
+import type { AppContext, RunEvent, RunSettings } from '../../src/runs/app-context.js';
 import { evidenceSettingsSchema } from '../../src/runs/details-settings.js';
 import { reviewSettingsSchema } from '../../src/runs/review/settings.js';
-import type { RunEvent, RunSettings, Workplace } from '../../src/runs/workplace.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 import { loadWorld, type SandboxDossier, type SandboxWorld, type WatchlistEntry } from '../../src/sandbox/world.js';
 import { holdSettingsSchema } from '../../src/screening/settings.js';
@@ -90,7 +90,7 @@ export const neverHeld = {
 };
 
 /** What a test may set about its workplace. */
-export interface WorkplaceOptions {
+export interface AppContextOptions {
   /** Milliseconds beside the machine's clock. */
   offsetMs?: number;
   apiKey?: string;
@@ -108,14 +108,14 @@ export interface WorkplaceOptions {
 }
 
 /** A workplace that keeps what its runs tell. */
-export type TestWorkplace = Workplace & { events: RunEvent[] };
+export type TestAppContext = AppContext & { events: RunEvent[] };
 
 /** A workplace over a sandbox with quick pace and short back-off; `events` collects what runs tell. */
-export async function makeWorkplace(
+export async function makeAppContext(
   database: Database,
   sandbox: Pick<Sandbox, 'url' | 'privateKey'>,
-  options: WorkplaceOptions = {},
-): Promise<TestWorkplace> {
+  options: AppContextOptions = {},
+): Promise<TestAppContext> {
   const events: RunEvent[] = [];
   const rate = options.rate ?? { perSecond: 400, concurrency: 8 };
   const clock = options.clock ?? shiftedClock(options.offsetMs ?? 0);
@@ -155,7 +155,7 @@ export async function makeWorkplace(
     settingsDigest: 'settings-of-the-test',
     owner: `test-${process.pid}`,
     version: '0.0.0-test',
-    tell: (event) => events.push(event),
+    emit: (event) => events.push(event),
     secret: () => undefined,
     events,
   };

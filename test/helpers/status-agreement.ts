@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
+import type { AppContext } from '../../src/runs/app-context.js';
 import { measureCoverage } from '../../src/runs/coverage.js';
-import type { Workplace } from '../../src/runs/workplace.js';
 
 const tally = z.object({ states: z.record(z.string(), z.number()), reasons: z.record(z.string(), z.number()) });
 
 /** The view's customers by state and reason, at the time of the workplace's clock. */
-async function countByView({ database, clock }: Workplace) {
+async function countByView({ database, clock }: AppContext) {
   return database.transaction(async (transaction) => {
     await transaction.execute(`select set_config('nightscreen.status_at', $1, true)`, [clock.now().toISOString()]);
     const [counted] = await transaction.query(
@@ -28,7 +28,7 @@ async function countByView({ database, clock }: Workplace) {
 }
 
 /** Whom the walk through a large roster takes for changed, and who of those that stand otherwise than recorded is not among them. */
-export async function findUnrecorded({ database, clock }: Workplace) {
+export async function findUnrecorded({ database, clock }: AppContext) {
   return database.transaction(async (transaction) => {
     await transaction.execute(`select set_config('nightscreen.status_at', $1, true)`, [clock.now().toISOString()]);
     const [found] = await transaction.query(
@@ -50,10 +50,10 @@ export async function findUnrecorded({ database, clock }: Workplace) {
 }
 
 /** Expects the view to say of each customer what coverage says, and gives the states. */
-export async function expectAgreement(workplace: Workplace) {
-  expect((await findUnrecorded(workplace))?.missed).toEqual([]);
-  const seen = await countByView(workplace);
-  const { total } = await measureCoverage(workplace, { list: 0 });
+export async function expectAgreement(app: AppContext) {
+  expect((await findUnrecorded(app))?.missed).toEqual([]);
+  const seen = await countByView(app);
+  const { total } = await measureCoverage(app, { list: 0 });
   const { never, changed, overdue, unproven } = total;
   const reasons = Object.entries({ never, changed, expired: overdue, unproven }).filter(([, count]) => count > 0);
   expect(seen).toEqual({ states: total.states, reasons: Object.fromEntries(reasons) });

@@ -2,21 +2,21 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import type { AppContext } from '../../src/runs/app-context.js';
 import { listMails } from '../../src/runs/mail/deliver.js';
 import { resumeRun } from '../../src/runs/resume-run.js';
 import { exportStatus } from '../../src/runs/status.js';
-import type { Workplace } from '../../src/runs/workplace.js';
 import { runReports } from '../../src/runs/write-reports.js';
 import { queueOutbox } from '../../src/store/outbox.js';
 import { describeOnEachDatabase, testDatabases } from '../helpers/databases.js';
 import { backUp, readAllRows, restore } from '../helpers/former-databases.js';
 import { openSmallSites } from '../helpers/small-site.js';
-import { makeWorkplace } from '../helpers/small-world.js';
+import { makeAppContext } from '../helpers/small-world.js';
 
 const dayMs = 86_400_000;
 const { signal } = new AbortController();
 
-async function readReport({ settings }: Workplace): Promise<Readonly<Record<string, string>>> {
+async function readReport({ settings }: AppContext): Promise<Readonly<Record<string, string>>> {
   const files: Record<string, string> = {};
   for (const entry of await readdir(settings.reports.dir, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
@@ -26,9 +26,9 @@ async function readReport({ settings }: Workplace): Promise<Readonly<Record<stri
   return files;
 }
 
-async function readStatuses(workplace: Workplace): Promise<readonly unknown[]> {
+async function readStatuses(app: AppContext): Promise<readonly unknown[]> {
   const all: unknown[] = [];
-  for await (const batch of (await exportStatus(workplace, {}, signal)).batches) all.push(...batch);
+  for await (const batch of (await exportStatus(app, {}, signal)).batches) all.push(...batch);
   return all;
 }
 
@@ -75,9 +75,9 @@ describeOnEachDatabase('a backup that is restored into the other kind of databas
     ]);
 
     const options = { settings: (await work()).settings, offsetMs: 1.5 * dayMs };
-    const first = await makeWorkplace(database, sandbox, options);
+    const first = await makeAppContext(database, sandbox, options);
     const reports = { ...first.settings.reports, dir: `${first.settings.reports.dir}-restored` };
-    const second = await makeWorkplace(restored, sandbox, { ...options, settings: { ...options.settings, reports } });
+    const second = await makeAppContext(restored, sandbox, { ...options, settings: { ...options.settings, reports } });
     expect(await readStatuses(second)).toEqual(await readStatuses(first));
     await runReports(first, { runId: '1' });
     await runReports(second, { runId: '1' });
@@ -88,13 +88,13 @@ describeOnEachDatabase('a backup that is restored into the other kind of databas
     const resumed = await resumeRun(second, '2', signal);
     expect(resumed).toMatchObject({ state: 'complete', counts: { screened: 6, failed: 0, remaining: 0 } });
     // Whatever had a number since the backup is not taken for something else.
-    const night = await run(await makeWorkplace(restored, sandbox, { ...options, offsetMs: 3 * dayMs }), { roster });
+    const night = await run(await makeAppContext(restored, sandbox, { ...options, offsetMs: 3 * dayMs }), { roster });
     expect(night).toMatchObject({ runId: expect.stringMatching(/-1003$/), state: 'complete', counts: { changes: 0 } });
     const [item] = await restored.query(
       z.object({ next: z.number() }),
       `select nextval(pg_get_serial_sequence('customer_state_change', 'change_id')) as next`,
     );
     expect(item?.next).toBeGreaterThan(1_000_000);
-    await Promise.all([first, second].map((workplace) => workplace.client().close()));
+    await Promise.all([first, second].map((app) => app.client().close()));
   }, 120_000);
 });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Fault } from '../../src/sandbox/trouble.js';
 import type { Database } from '../../src/store/database/database.js';
 import { countLedger } from '../campaign/end-state.js';
-import { makeCrowdWorld, toCrowdName } from '../campaign/site.js';
+import { makeMembersWorld, toMemberName } from '../campaign/site.js';
 import { testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/figures.js';
 import { startSwappingProxy } from '../helpers/proxies.js';
@@ -63,7 +63,7 @@ const stateRow = z.object({
 });
 
 /** How each customer stands after the only run. */
-const readStandings = (database: Database): Promise<z.output<typeof stateRow>[]> =>
+const readJobStatuses = (database: Database): Promise<z.output<typeof stateRow>[]> =>
   database.query(
     stateRow,
     `select reference, request.name, state.state, screening.outcome, response.body
@@ -80,15 +80,15 @@ describe('answers that are not what they should be', () => {
   it('never clear anybody: who is answered well when asked again is screened, and nobody else fails', async () => {
     const customers = 1_500;
     const { sandbox, database, work, run } = await begin(
-      Array.from({ length: customers }, (_, number) => toCrowdName(number)),
+      Array.from({ length: customers }, (_, number) => toMemberName(number)),
     );
-    sandbox.setWorld(makeCrowdWorld(customers, 1));
+    sandbox.setWorld(makeMembersWorld(customers, 1));
     // Every hundredth, some of them listed; two of three are answered well when they are asked again.
     const affected = Array.from({ length: customers / 100 }, (_, index) => index * 100 + (index % 2 === 0 ? 4 : 8));
     const isPassing = (index: number): boolean => index % 3 > 0;
     sandbox.setFaults(
       affected.map((number, index) => {
-        const name = toCrowdName(number);
+        const name = toMemberName(number);
         return {
           name,
           times: isPassing(index) ? 1 : 100,
@@ -98,20 +98,20 @@ describe('answers that are not what they should be', () => {
     );
     const since = new Date(Date.now() - 1_000);
     const summary = await run(await work({ rate, settings: { service: { baseUrl: sandbox.url, rate } } }));
-    const standings = new Map((await readStandings(database)).map((row) => [row.name, row]));
+    const statuses = new Map((await readJobStatuses(database)).map((row) => [row.name, row]));
     const wrong = affected.flatMap((number, index) => {
-      const { outcome = '', body = null } = standings.get(toCrowdName(number)) ?? {};
+      const { outcome = '', body = null } = statuses.get(toMemberName(number)) ?? {};
       const isRight = isPassing(index)
         ? outcome === 'screened' && body !== null
         : outcome === 'failed' && body === null;
-      return isRight ? [] : [`${toCrowdName(number)}: ${outcome} after answer ${index}`];
+      return isRight ? [] : [`${toMemberName(number)}: ${outcome} after answer ${index}`];
     });
-    const failed = [...standings.values()].filter(({ outcome }) => outcome === 'failed').length;
+    const failed = [...statuses.values()].filter(({ outcome }) => outcome === 'failed').length;
     const calls = sandbox.ledger().filter(({ path }) => path === '/aml/search');
     const ledger = await countLedger(database, since, calls);
-    const asks = affected.map((number) => calls.filter(({ searchName }) => searchName === toCrowdName(number)).length);
+    const asks = affected.map((number) => calls.filter(({ searchName }) => searchName === toMemberName(number)).length);
     const falseClears = affected.filter((number) => {
-      const { state = null } = standings.get(toCrowdName(number)) ?? {};
+      const { state = null } = statuses.get(toMemberName(number)) ?? {};
       return state === 'clear' && number % 12 === 0;
     }).length;
     printFigure(
@@ -120,20 +120,20 @@ describe('answers that are not what they should be', () => {
     expect({ falseClears, most: Math.max(...asks) }).toEqual({ falseClears: 0, most: 3 });
     expect({ wrong, state: summary.state }).toEqual({ wrong: [], state: 'incomplete' });
     expect(ledger).toMatchObject({ noted: calls.length, unknown: 0, wrong: [] });
-    expect(standings.size).toBe(customers);
+    expect(statuses.size).toBe(customers);
     expect(summary.counts).toMatchObject({ screened: customers - failed, failed, remaining: 0 });
   });
 
   it('are not asked for again where half of them are bad, and the run says so', async () => {
     const customers = 200;
     const { sandbox, database, work, run } = await begin(
-      Array.from({ length: customers }, (_, number) => toCrowdName(number)),
+      Array.from({ length: customers }, (_, number) => toMemberName(number)),
     );
-    sandbox.setWorld(makeCrowdWorld(customers, 1));
+    sandbox.setWorld(makeMembersWorld(customers, 1));
     const bad = (name: string) => ({ name, times: 100, raw: { status: 201, body: '{"query":null}' } });
-    sandbox.setFaults(Array.from({ length: customers / 2 }, (_, index) => bad(toCrowdName(2 * index))));
-    const workplace = await work({ rate });
-    const summary = await run(workplace);
+    sandbox.setFaults(Array.from({ length: customers / 2 }, (_, index) => bad(toMemberName(2 * index))));
+    const app = await work({ rate });
+    const summary = await run(app);
     const calls = sandbox.ledger().filter(({ path }) => path === '/aml/search').length;
     const [row] = await database.query(
       z.object({ clear: z.number() }),
@@ -144,7 +144,7 @@ describe('answers that are not what they should be', () => {
     expect(calls).toBe(customers + 2 * canaries.length);
     expect(row?.clear).toBe(0);
     expect(summary).toMatchObject({ state: 'incomplete', counts: { screened: customers / 2, failed: customers / 2 } });
-    const warnings = workplace.events.flatMap((event) => (event.kind === 'warning' ? event.message : []));
+    const warnings = app.events.flatMap((event) => (event.kind === 'warning' ? event.message : []));
     expect(warnings).toContain(
       `${customers / 2} of ${customers} answers broke the contract of the interface: too many to ask for them again`,
     );
@@ -166,15 +166,15 @@ describe('answers that are not what they should be', () => {
   it("that go to each other's callers are all caught, and none is stored under the wrong name", async () => {
     const customers = 400;
     const { sandbox, database, work, run } = await begin(
-      Array.from({ length: customers }, (_, number) => toCrowdName(number)),
+      Array.from({ length: customers }, (_, number) => toMemberName(number)),
     );
-    sandbox.setWorld(makeCrowdWorld(customers, 1));
+    sandbox.setWorld(makeMembersWorld(customers, 1));
     const proxy = await startSwappingProxy(sandbox.url, 10);
     try {
-      const workplace = await work({ rate, url: proxy.url, settings: { service: { baseUrl: proxy.url, rate } } });
-      const { counts } = await run(workplace);
-      const standings = await readStandings(database);
-      const stored = standings.filter(({ body }) => body !== null);
+      const app = await work({ rate, url: proxy.url, settings: { service: { baseUrl: proxy.url, rate } } });
+      const { counts } = await run(app);
+      const statuses = await readJobStatuses(database);
+      const stored = statuses.filter(({ body }) => body !== null);
       const misplaced = stored.filter(({ name, body }) => !(body ?? '').includes(JSON.stringify(name)));
       const [row] = await database.query(
         z.object({ caught: z.number() }),

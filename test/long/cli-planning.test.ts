@@ -36,10 +36,10 @@ test('a preview needs neither key nor service and says what it would cost and wh
     ...{ reasons: { new: 2, over_budget: 1 }, overBudget: { new: 1 }, leftOut: ['K1'] },
     ...{ cost: { amount: 1, currency: 'EUR' }, budget: { leftForAll: 2, leftForReserved: 2 } },
   });
-  const told = await runCli(['screen', '--roster', 'retail', '--dry-run'], { folder });
-  expect(told.stdout).toMatch(/^new +2 +never screened$/m);
-  expect(told.stdout).toMatch(/^left out +1 asked for, overdue or never screened as they are: K1$/m);
-  expect(told.stdout).toMatch(/^cost +1\.00 EUR$/m);
+  const reported = await runCli(['screen', '--roster', 'retail', '--dry-run'], { folder });
+  expect(reported.stdout).toMatch(/^new +2 +never screened$/m);
+  expect(reported.stdout).toMatch(/^left out +1 asked for, overdue or never screened as they are: K1$/m);
+  expect(reported.stdout).toMatch(/^cost +1\.00 EUR$/m);
 });
 
 test('a live key without a cap for the month ends with exit code 2 before any call', async () => {

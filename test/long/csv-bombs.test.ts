@@ -42,9 +42,9 @@ async function read(path: string, feed?: (input: Writable) => Promise<void>): Pr
 
 /** Asserts a refusal within the promised time and memory, and prints both. */
 function expectRefused(report: CsvReport, code: string, what: string): void {
-  const told = `${Math.round(report.milliseconds)} ms, ${Math.round(report.addedBytes / mega)} MB`;
+  const reported = `${Math.round(report.milliseconds)} ms, ${Math.round(report.addedBytes / mega)} MB`;
   expect({ what, code: report.code, message: report.message }).toMatchObject({ what, code });
-  printFigure(`${what}: refused as ${code} in ${told}`);
+  printFigure(`${what}: refused as ${code} in ${reported}`);
   expect(report.milliseconds).toBeLessThan(mostMilliseconds);
   expect(report.addedBytes).toBeLessThan(mostBytes);
 }

@@ -6,7 +6,7 @@ import { maskReport } from '../../src/reports/mask-report.js';
 import { toReport } from '../../src/reports/report.js';
 import { type RunFacts, readWhole } from '../../src/reports/run-facts.js';
 import { renderJson } from '../../src/reports/to-report-json.js';
-import { heldLines } from '../../src/store/changes.js';
+import { previewLines } from '../../src/store/changes.js';
 import { readRunFacts } from '../../src/store/report-facts.js';
 import { readRun } from '../../src/store/runs.js';
 import { countRekeyed, fillReportableNights } from '../bench/fill-reportable-nights.js';
@@ -14,7 +14,7 @@ import { testDatabases } from '../helpers/databases.js';
 import { joinChunks } from '../helpers/report-files.js';
 
 const { open } = testDatabases('postgres');
-const customers = heldLines / 2 + 300;
+const customers = previewLines / 2 + 300;
 const rekeyedNight = 4;
 
 // Beside matches under a new id: one listed party of 30 customers and one of 19, new hits that stand alone, and hits for sanctions, of
@@ -38,7 +38,7 @@ it('changes too many to hold are told in the files and on the page as they are w
   const run = await readRun(database, rekeyedNight);
   if (run === null) throw new Error('the run is missing');
   const cut = await readRunFacts(database, run, { sweepRunIds: [], earlierRunIds: [] }, database);
-  expect(cut.changes).toHaveLength(heldLines);
+  expect(cut.changes).toHaveLength(previewLines);
   expect(cut.cut.changes?.lines).toBe(countRekeyed(customers));
   const changes: MatchChangeFacts[] = [];
   for await (const batch of readWhole('changes', cut.changes, cut.cut.changes)) changes.push(...batch);
@@ -46,12 +46,12 @@ it('changes too many to hold are told in the files and on the page as they are w
 
   const [fromCut, fromWhole] = [toReport(cut), toReport(whole)];
   const describe = ({ changes: groups }: typeof fromCut) =>
-    groups?.map(({ severity, count, sanctionHits, standingHits, singleCount, floods }) => ({
-      ...{ severity, count, sanctionHits, standingHits, singleCount },
-      floods: floods.map((flood) => [flood.name, flood.by, flood.customers, flood.changes]),
+    groups?.map(({ severity, count, sanctionHits, currentHits, singleCount, clusters }) => ({
+      ...{ severity, count, sanctionHits, currentHits, singleCount },
+      clusters: clusters.map((cluster) => [cluster.name, cluster.by, cluster.customers, cluster.changes]),
     }));
   expect(describe(fromCut)).toEqual(describe(fromWhole));
-  expect(describe(fromCut)?.flatMap(({ floods }) => floods.map(([, by]) => by))).toContain('kind_of_change');
+  expect(describe(fromCut)?.flatMap(({ clusters }) => clusters.map(([, by]) => by))).toContain('kind_of_change');
   for (const change of [(report: typeof fromCut) => report, maskReport]) {
     const [one, other] = [change(fromCut), change(fromWhole)];
     expect(await joinChunks(renderChangesCsv(one))).toBe(await joinChunks(renderChangesCsv(other)));

@@ -24,7 +24,7 @@ it('a night whose connections the server ends at random loses nothing, repeats n
     disturbance: 'terminate',
     times: 8,
     random: makeSeededRandom(7),
-    tell: () => undefined,
+    emit: () => undefined,
   });
   printFigure(
     `${figures.disturbances} ended connections in a night: ${figures.exits.length} exits, ${figures.repeated} repeated`,

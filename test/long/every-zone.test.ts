@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { toLocalTime, toNextDay } from '../../src/local-time.js';
 import { toDueTimes } from '../../src/scheduling/due-times.js';
-import { decideDue, findNextStart, type JobStanding } from '../../src/scheduling/schedule.js';
+import { decideDue, findNextStart, type JobStatus } from '../../src/scheduling/schedule.js';
 import type { JobDue } from '../../src/store/jobs.js';
 import { toJobRun } from '../helpers/clocks.js';
 import { printFigure } from '../helpers/figures.js';
@@ -45,16 +45,16 @@ function playNights(cron: string, timezone: string): Map<string, number> {
     after: [],
     toStart: (due: JobDue) => due.dueAt,
   };
-  let standing: JobStanding = { ...plan, known: [] };
+  let status: JobStatus = { ...plan, known: [] };
   for (let now = new Date(start); ; ) {
-    const next = findNextStart(standing, now);
+    const next = findNextStart(status, now);
     if (next === null || next.at.getTime() > end) return begun;
     now = next.at;
     const rules = { now, catchUpMs: 0, waitAtMostMs: 0, freeSince: null };
-    const { decision, missed } = decideDue(standing, new Map(), rules);
+    const { decision, missed } = decideDue(status, new Map(), rules);
     if (decision.kind !== 'begin' || missed.length > 0) throw new Error(`${cron} ${timezone} at ${now.toISOString()}`);
     begun.set(decision.due.localDate, (begun.get(decision.due.localDate) ?? 0) + 1);
-    standing = { ...plan, known: [toJobRun(decision.due)] };
+    status = { ...plan, known: [toJobRun(decision.due)] };
   }
 }
 

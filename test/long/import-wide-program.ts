@@ -2,7 +2,7 @@ import { rosterSettingsSchema } from '../../src/roster/settings.js';
 import { runImport } from '../../src/runs/import/import-run.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
 import { readPeakBytes } from '../helpers/figures.js';
-import { makeWorkplace } from '../helpers/small-world.js';
+import { makeAppContext } from '../helpers/small-world.js';
 
 /** What a process that imports the rows of a query is told, as JSON. */
 export interface WideImport {
@@ -24,7 +24,7 @@ export interface WideImportReport {
 async function importWide({ location, sourceUrl, query, columns }: WideImport): Promise<WideImportReport> {
   const database = await openDatabase(location, 'tests');
   const nowhere = { url: 'http://127.0.0.1:9', privateKey: 'private_test_nobody' };
-  const workplace = { ...(await makeWorkplace(database, nowhere)), tell: () => undefined, secret: () => sourceUrl };
+  const app = { ...(await makeAppContext(database, nowhere)), emit: () => undefined, secret: () => sourceUrl };
   const urlEnv = 'CORE_DATABASE_URL';
   const settings = rosterSettingsSchema.parse({
     name: 'core',
@@ -34,12 +34,12 @@ async function importWide({ location, sourceUrl, query, columns }: WideImport): 
   });
   const beforeBytes = readPeakBytes();
   try {
-    await runImport(workplace, settings, new AbortController().signal);
+    await runImport(app, settings, new AbortController().signal);
     return { error: null, peakBytes: readPeakBytes(), beforeBytes };
   } catch (error) {
     return { error: String(error), peakBytes: readPeakBytes(), beforeBytes };
   } finally {
-    await workplace.client().close();
+    await app.client().close();
     await database.close();
   }
 }

@@ -29,7 +29,7 @@ test('a run that is killed while every second answer is a refusal leaves no call
   await writeFile(join(folder, 'nightscreen.config.yaml'), configuration);
   const environment = { NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: sandbox.privateKey };
   const countSearches = (): number => sandbox.ledger().filter(({ path }) => path === '/aml/search').length;
-  sandbox.setWeather({ path: '/aml/search', refuse: { share: 0.5, seed: 3 } });
+  sandbox.setConditions({ path: '/aml/search', refuse: { share: 0.5, seed: 3 } });
   const child = startCli(['rescreen', '--json'], { folder, environment });
   const closed = once(child, 'close');
   child.stdout?.resume();
@@ -37,7 +37,7 @@ test('a run that is killed while every second answer is a refusal leaves no call
   while (countSearches() < 150 && child.exitCode === null) await delay(5);
   child.kill('SIGKILL');
   await closed;
-  sandbox.setWeather({});
+  sandbox.setConditions({});
   const { stdout, stderr } = await runCli(['rescreen', '--json'], { folder, environment });
   expect(stdout, stderr).not.toBe('');
   const { state, counts } = summary.parse(JSON.parse(stdout));

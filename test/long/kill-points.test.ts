@@ -24,7 +24,7 @@ describe('kill -9 at the named points of a night', () => {
       // At two hundred random times the campaign kills.
       randomKills: 2,
       random: makeSeededRandom(4),
-      tell: () => undefined,
+      emit: () => undefined,
     });
     const { kills, repeated, mostRepeated, billedTwice, ledger } = figures;
     printFigure(

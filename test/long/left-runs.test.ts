@@ -8,13 +8,13 @@ import { resumeRun } from '../../src/runs/resume-run.js';
 import type { ScreeningOptions } from '../../src/runs/screening-request.js';
 import { testDatabases } from '../helpers/databases.js';
 import { openSmallSites, type SmallSite, searched } from '../helpers/small-site.js';
-import type { TestWorkplace } from '../helpers/small-world.js';
+import type { TestAppContext } from '../helpers/small-world.js';
 
 const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;
 const { signal } = new AbortController();
 const names = ['Tamsin Oyelaran', 'Bertil Kvarnström', 'Aroha Ngata', 'Ciro Malvestuto', 'Ottoline Vandersteen'];
-const warnings = ({ events }: TestWorkplace, code: string): string[] =>
+const warnings = ({ events }: TestAppContext, code: string): string[] =>
   events.flatMap((event) => (event.kind === 'warning' && event.code === code ? [event.message] : []));
 
 async function toListOptions(text: string): Promise<Partial<ScreeningOptions>> {
@@ -36,12 +36,12 @@ describe('a run that is given up', () => {
     await run(await work({ offsetMs: -3 * dayMs }));
     const night = await run(await work({ offsetMs: -hourMs }), { maxSearches: 2 });
     expect(night).toMatchObject({ state: 'stopped', counts: { screened: 2, remaining: 3 } });
-    const workplace = await work();
-    const narrower = await run(workplace, await options);
+    const app = await work();
+    const narrower = await run(app, await options);
     expect(narrower).toMatchObject({ state: 'complete', exitCode: 0, counts: { planned: 3, screened: 3, skipped: 2 } });
-    expect(warnings(workplace, 'run_abandoned').join()).toContain('what it left is planned anew');
+    expect(warnings(app, 'run_abandoned').join()).toContain('what it left is planned anew');
     expect(names.map((name) => searched(sandbox, name))).toEqual([2, 2, 2, 2, 2]);
-    await expect(resumeRun(workplace, night.runId, signal)).rejects.toThrow(/abandoned/);
+    await expect(resumeRun(app, night.runId, signal)).rejects.toThrow(/abandoned/);
     expect(await run(await work())).toMatchObject({ state: 'complete', counts: { planned: 0 } });
   });
 
@@ -62,11 +62,11 @@ describe('a run that is given up', () => {
   /** Begins a run because of a list and asks it to stop while the list is compared. */
   async function stopComparing({ work, run }: SmallSite, options: Partial<ScreeningOptions>) {
     const stop = new AbortController();
-    const workplace = await work();
-    const tell: typeof workplace.tell = (event) => {
+    const app = await work();
+    const emit: typeof app.emit = (event) => {
       if (event.kind === 'stage_started' && event.stage === 'compare') stop.abort(new Error('stop'));
     };
-    const stopped = await run({ ...workplace, tell }, options, stop.signal);
+    const stopped = await run({ ...app, emit }, options, stop.signal);
     expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4, counts: { planned: 0, remaining: 0 } });
     expect(stopped.reasons).toEqual(['stopped on request; nothing was planned yet and the run can be resumed']);
     return stopped.runId;
@@ -91,10 +91,10 @@ describe('a run that is given up', () => {
     await run(await work({ offsetMs: -hourMs }));
     const options = await toListOptions('Ciro Malvestuto\n');
     const runId = await stopComparing(site, options);
-    const workplace = await work();
+    const app = await work();
     const reason = `the customers were never compared with list.txt, as ${runId} was to do, and not all were asked about since: screen --because-of that file`;
-    expect(await run(workplace)).toMatchObject({ state: 'incomplete', exitCode: 3, reasons: [reason] });
-    expect(warnings(workplace, 'run_abandoned').join()).toContain('its customers were not compared with list.txt');
+    expect(await run(app)).toMatchObject({ state: 'incomplete', exitCode: 3, reasons: [reason] });
+    expect(warnings(app, 'run_abandoned').join()).toContain('its customers were not compared with list.txt');
     expect(await run(await work())).toMatchObject({ state: 'incomplete', reasons: [reason] });
     expect(await run(await work(), options)).toMatchObject({ state: 'complete', counts: { planned: 1, screened: 1 } });
     expect(await run(await work())).toMatchObject({ state: 'complete' });
@@ -142,8 +142,8 @@ describe('a run that is given up', () => {
     await run(await work({ offsetMs: -hourMs }));
     const options = { kind: 'screen', selection: 'all', importFirst: false, maxSearches: 2 } as const;
     const stopped = await run(await work(), options);
-    const workplace = await work();
-    expect(await resumeRun(workplace, stopped.runId, signal)).toMatchObject({ state: 'complete' });
-    expect(warnings(workplace, 'resumed_with_differences')).toEqual([]);
+    const app = await work();
+    expect(await resumeRun(app, stopped.runId, signal)).toMatchObject({ state: 'complete' });
+    expect(warnings(app, 'resumed_with_differences')).toEqual([]);
   });
 });

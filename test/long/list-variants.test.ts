@@ -23,7 +23,7 @@ import {
   type ListVariant,
   makeListVariants,
 } from '../helpers/list-variants.js';
-import { makeWorkplace, neverHeld } from '../helpers/small-world.js';
+import { makeAppContext, neverHeld } from '../helpers/small-world.js';
 
 const data = process.env['NIGHTSCREEN_TEST_DATA'] ?? '';
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -104,15 +104,15 @@ async function screenNights(
   const found: string[][] = [];
   for (const [night, { world }] of nights.entries()) {
     sandbox.setWorld(world);
-    const workplace = await makeWorkplace(database, sandbox, {
+    const app = await makeAppContext(database, sandbox, {
       offsetMs: (turn * 10 + night) * dayMs,
       settings: { screening: neverHeld },
     });
     const { runId, ...summary } = await runScreening(
-      workplace,
+      app,
       { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false },
       new AbortController().signal,
-    ).finally(() => workplace.client().close());
+    ).finally(() => app.client().close());
     const screened = listedCustomers + cleanCustomers;
     expect(summary).toMatchObject({ state: 'complete', counts: { screened, rejected: 0, failed: 0 } });
     const { changes } = await showRun(database, runId);

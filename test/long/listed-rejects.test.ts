@@ -8,7 +8,7 @@ import { toFileRoster } from '../../src/roster/settings.js';
 import { runImport } from '../../src/runs/import/import-run.js';
 import { listOfRun } from '../../src/runs/run-reference.js';
 import { testDatabases } from '../helpers/databases.js';
-import { makeWorkplace } from '../helpers/small-world.js';
+import { makeAppContext } from '../helpers/small-world.js';
 
 const { open } = testDatabases('embedded');
 
@@ -19,11 +19,11 @@ it('rejected rows are listed with file, line, column and reason, by file and lin
   await write('a.csv', ['1,person,Ann Alder,', '2,robot,Ben Birch,', '3,clerk,Cyd Cedar,1970-12-01']);
   await write('b.csv', ['4,person,Dan Dogwood,', ',person,Eve Elm,', '6,person,Fay Fir,', '7,person,Gil Gorse,']);
   const database = await open();
-  const workplace = await makeWorkplace(database, { url: 'http://127.0.0.1:9', privateKey: 'private_test_nobody' });
+  const app = await makeAppContext(database, { url: 'http://127.0.0.1:9', privateKey: 'private_test_nobody' });
   const base = toFileRoster('people', '');
   const csv = base.csv && { ...base.csv, path: [join(folder, 'b.csv'), join(folder, 'a.csv')] };
   const roster = { ...base, csv, guards: guardsSchema.parse({ maxRejectShare: 1 }) };
-  const { runId } = await runImport(workplace, roster, new AbortController().signal);
+  const { runId } = await runImport(app, roster, new AbortController().signal);
   const all = formatListed(await listOfRun(database, runId, { limit: 20, after: null }), '/reports/of-the-run');
   expect(all.trim().split('\n')).toEqual([
     'Rejected rows, by file and line',
@@ -36,5 +36,5 @@ it('rejected rows are listed with file, line, column and reason, by file and lin
   const two = formatListed(await listOfRun(database, runId, { limit: 2, after: null }), null);
   expect(two).toContain('and 1 more: --list rejected --limit 3');
   expect(two).not.toContain('rejects.csv');
-  await workplace.client().close();
+  await app.client().close();
 });

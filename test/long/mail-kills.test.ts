@@ -35,7 +35,7 @@ describe.each(['postgres', 'embedded'] as const)('mail of a night whose process 
       const mailing = { smtpUrl: server.url };
       const death = { point, occurrence: 1, delayMs: 0 };
       const killed = await nursery.begin(site.toOrder({ ...mailing, death }));
-      expect(await killed.death).toEqual({ told: null, signal: 'SIGKILL' });
+      expect(await killed.death).toEqual({ reported: null, signal: 'SIGKILL' });
       expect(server.received).toHaveLength(times - 1);
       // On a server nobody can tell a dead sender from a slow one before its claim has run out: time passes in one step.
       await site.withDatabase((database) =>

@@ -9,9 +9,9 @@ import { rescreenRosters } from '../../jobs/rescreen.js';
 import { presentNight } from '../../src/cli/commands/rescreen.js';
 import { InterruptedError } from '../../src/cli/exit-code.js';
 import { mailSettingsSchema } from '../../src/mail/settings.js';
-import { deliverDue, listMails, tellFailure } from '../../src/runs/mail/deliver.js';
+import type { AppContext, RunEvent } from '../../src/runs/app-context.js';
+import { deliverDue, listMails, mailFailure } from '../../src/runs/mail/deliver.js';
 import { runSweep } from '../../src/runs/sweep-run.js';
-import type { RunEvent, Workplace } from '../../src/runs/workplace.js';
 import { testDatabases } from '../helpers/databases.js';
 import { type MailServer, startMailServer } from '../helpers/mail-server.js';
 import { openSmallSites } from '../helpers/small-site.js';
@@ -27,10 +27,10 @@ const toSettings = (changes: Record<string, unknown> = {}) => ({
     ...changes,
   }),
 });
-const at = (workplace: Workplace, hours: number): Workplace => ({
-  ...workplace,
+const at = (app: AppContext, hours: number): AppContext => ({
+  ...app,
   owner: `process-${hours}`,
-  clock: { ...workplace.clock, now: () => new Date(Date.now() + hours * hourMs) },
+  clock: { ...app.clock, now: () => new Date(Date.now() + hours * hourMs) },
 });
 
 const servers: MailServer[] = [];
@@ -48,26 +48,26 @@ describe('mail', () => {
   const begin = openSmallSites(open);
 
   /** A run whose report waits with its page attached, because the server took nothing. */
-  async function queueAttachment(): Promise<{ server: MailServer; workplace: Workplace; artifacts: string }> {
+  async function queueAttachment(): Promise<{ server: MailServer; app: AppContext; artifacts: string }> {
     const server = await serve();
     server.isRefusing = true;
     const { work, run } = await begin();
     const dir = await mkdtemp(join(tmpdir(), 'nightscreen-mail-'));
     const settings = { ...toSettings({ to: ['one@bank.example'], attach: 'full' }), reports: { dir } };
-    const workplace = { ...(await work({ settings })), secret: () => server.url };
-    const artifacts = (await run(workplace, { writeReport: true })).artifacts ?? '';
-    return { server, workplace, artifacts };
+    const app = { ...(await work({ settings })), secret: () => server.url };
+    const artifacts = (await run(app, { writeReport: true })).artifacts ?? '';
+    return { server, app, artifacts };
   }
 
   it('whose stored message cannot be read keeps no other from being sent or listed', async () => {
     const server = await serve();
     server.isRefusing = true;
     const { work, run, database } = await begin();
-    const workplace = { ...(await work({ settings: toSettings() })), secret: () => server.url };
-    await run(workplace, { writeReport: true });
+    const app = { ...(await work({ settings: toSettings() })), secret: () => server.url };
+    await run(app, { writeReport: true });
     await database.execute(`update outbox set content = '{"subject": 1}' where destination = 'one@bank.example'`);
     server.isRefusing = false;
-    expect(await deliverDue(at(workplace, 1))).toEqual({ sent: 1, failed: 1 });
+    expect(await deliverDue(at(app, 1))).toEqual({ sent: 1, failed: 1 });
     expect(server.received.map(({ to }) => to)).toEqual(['two@bank.example']);
     expect(await listMails(database, { all: true })).toMatchObject([
       { state: 'queued', subject: null, lastError: 'what is stored of it cannot be read' },
@@ -76,22 +76,22 @@ describe('mail', () => {
   });
 
   it('finds its attachment where a later revision of the report has moved it', async () => {
-    const { server, workplace, artifacts } = await queueAttachment();
+    const { server, app, artifacts } = await queueAttachment();
     await mkdir(join(artifacts, 'revision-1'));
     await rename(join(artifacts, 'report.html'), join(artifacts, 'revision-1', 'report.html'));
     await writeFile(join(artifacts, 'report.html'), 'another revision');
     server.isRefusing = false;
-    expect(await deliverDue(at(workplace, 1))).toEqual({ sent: 1, failed: 0 });
+    expect(await deliverDue(at(app, 1))).toEqual({ sent: 1, failed: 0 });
     expect(server.received[0]?.attachments).toEqual([expect.stringMatching(/report\.html$/)]);
     expect(await readFile(join(artifacts, 'report.html'), 'utf8')).toBe('another revision');
   });
 
   it('goes without an attachment that is gone for good, and says so', async () => {
-    const { server, workplace, artifacts } = await queueAttachment();
+    const { server, app, artifacts } = await queueAttachment();
     await rename(join(artifacts, 'report.html'), join(artifacts, 'elsewhere.html'));
     server.isRefusing = false;
-    for (const hours of [1, 2, 3]) expect(await deliverDue(at(workplace, hours))).toEqual({ sent: 0, failed: 1 });
-    expect(await deliverDue(at(workplace, 4))).toEqual({ sent: 1, failed: 0 });
+    for (const hours of [1, 2, 3]) expect(await deliverDue(at(app, hours))).toEqual({ sent: 0, failed: 1 });
+    expect(await deliverDue(at(app, 4))).toEqual({ sent: 1, failed: 0 });
     expect(server.received).toMatchObject([
       {
         attachments: [],
@@ -107,11 +107,11 @@ describe('mail', () => {
   it('tells of a failure directly when the database has gone away', async () => {
     const server = await serve();
     const { work, database } = await begin();
-    const workplace = { ...(await work({ settings: toSettings() })), secret: () => server.url };
+    const app = { ...(await work({ settings: toSettings() })), secret: () => server.url };
     const gone = () => Promise.reject(new Error('the database has gone away'));
     const error = new TypeError('Aroha Ngata');
     const away = { ...database, query: gone, execute: gone, transaction: gone };
-    await tellFailure({ ...workplace, database: away }, { task: 'rescreen', roster: 'people', error });
+    await mailFailure({ ...app, database: away }, { task: 'rescreen', roster: 'people', error });
     expect(server.received.map(({ to }) => to)).toEqual(['one@bank.example', 'two@bank.example']);
     expect(server.received[0]?.subject).toMatch(/^\[RED\] rescreen of people failed/);
   });
@@ -119,19 +119,15 @@ describe('mail', () => {
   it('says that a night was stopped in its import, as no fault and with what is left to do', async () => {
     const server = await serve();
     const { work, roster } = await begin();
-    const workplace = {
+    const app = {
       ...(await work({ settings: toSettings({ to: ['one@bank.example'] }) })),
       secret: () => server.url,
     };
     const controller = new AbortController();
-    const tell: Workplace['tell'] = (event) => {
+    const emit: AppContext['emit'] = (event) => {
       if (event.kind === 'stage_started' && event.stage === 'import') controller.abort(new InterruptedError('SIGTERM'));
     };
-    const night = await rescreenRosters(
-      { ...workplace, tell },
-      [roster, { ...roster, name: 'core' }],
-      controller.signal,
-    );
+    const night = await rescreenRosters({ ...app, emit }, [roster, { ...roster, name: 'core' }], controller.signal);
     expect(night.failures).toMatchObject([
       { roster: 'people', error: { signal: 'SIGTERM' } },
       { roster: 'core', error: { code: 'not_started' } },
@@ -153,21 +149,21 @@ describe('mail', () => {
     const { port } = z.object({ port: z.number() }).parse(silent.address());
     const { work, database } = await begin();
     const settings = toSettings({ to: ['one@bank.example', 'two@bank.example'], timeoutMs: 30_000 });
-    const workplace = { ...(await work({ settings })), secret: () => `smtp://127.0.0.1:${port}` };
+    const app = { ...(await work({ settings })), secret: () => `smtp://127.0.0.1:${port}` };
     const stopped = AbortSignal.abort(new InterruptedError('SIGTERM'));
     const begunMs = performance.now();
     const error: unknown = stopped.reason;
-    await tellFailure(workplace, { task: 'rescreen', roster: 'people', error, signal: stopped });
+    await mailFailure(app, { task: 'rescreen', roster: 'people', error, signal: stopped });
     // Stopped while the first is being sent, the second is not begun.
     const controller = new AbortController();
-    const sending = deliverDue(at(workplace, 1), controller.signal);
+    const sending = deliverDue(at(app, 1), controller.signal);
     await once(silent, 'connection');
     controller.abort();
     expect(await sending).toEqual({ sent: 0, failed: 1 });
     expect(performance.now() - begunMs).toBeLessThan(10_000);
     silent.close();
     const server = await serve();
-    await deliverDue({ ...at(workplace, 2), secret: () => server.url });
+    await deliverDue({ ...at(app, 2), secret: () => server.url });
     expect(server.received.map(({ to }) => to).toSorted()).toEqual(['one@bank.example', 'two@bank.example']);
     expect((await listMails(database, { all: true })).map(({ state }) => state)).toEqual(['sent', 'sent']);
   });
@@ -177,16 +173,16 @@ describe('mail', () => {
     const { work, roster, sandbox } = await begin();
     sandbox.setFaults([{ path: '/aml/search', status: 402, times: 100 }]);
     const settings = { ...toSettings({ to: ['one@bank.example'] }), rosters: [roster, { ...roster, name: 'core' }] };
-    const workplace = { ...(await work({ settings })), secret: () => server.url };
+    const app = { ...(await work({ settings })), secret: () => server.url };
     const events: RunEvent[] = [];
-    const watched: Workplace = { ...workplace, tell: (event) => void events.push(event) };
+    const watched: AppContext = { ...app, emit: (event) => void events.push(event) };
     const night = await rescreenRosters(watched, settings.rosters, new AbortController().signal);
     expect(night.summaries.map(({ state }) => state)).toEqual(['stopped']);
     const notBegun = { roster: 'core', runId: null };
     expect(night.failures).toMatchObject([{ ...notBegun, error: { code: 'not_started' } }]);
     expect(events).toContainEqual(expect.objectContaining({ kind: 'roster_failed', ...notBegun, code: 'not_started' }));
-    const told = presentNight(night);
-    expect(told).toMatchObject({
+    const reported = presentNight(night);
+    expect(reported).toMatchObject({
       exitCode: 4,
       document: {
         schema: 'nightscreen/run-summaries/1',
@@ -204,8 +200,8 @@ describe('mail', () => {
     const server = await serve();
     const { work } = await begin();
     const settings = toSettings({ to: ['one@bank.example'] });
-    const workplace = { ...(await work({ settings, apiKey: 'private_test_00000000' })), secret: () => server.url };
-    const { state } = await runSweep(workplace, { writeReport: true }, new AbortController().signal);
+    const app = { ...(await work({ settings, apiKey: 'private_test_00000000' })), secret: () => server.url };
+    const { state } = await runSweep(app, { writeReport: true }, new AbortController().signal);
     expect(state).toBe('stopped');
     expect(server.received.map(({ subject }) => subject)).toEqual([expect.stringMatching(/^\[RED\] sweep stopped/)]);
   });

@@ -103,7 +103,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     const stopped = await run(await work({ settings: slow(sandbox) }), { maxSearches: 5 });
     expect(stopped).toMatchObject({ state: 'stopped', counts: { changes: 1 } });
     const live = { service: { ...slow(sandbox).service, mode: 'live' } } as const;
-    await expect(work({ settings: live }).then((workplace) => run(workplace))).rejects.toThrow(ConfigError);
+    await expect(work({ settings: live }).then((app) => run(app))).rejects.toThrow(ConfigError);
     expect(await showRun(database, stopped.runId)).toMatchObject({ state: 'stopped', counts: { changes: 1 } });
     expect((await run(await work())).runId).toBe(stopped.runId);
   });
@@ -260,10 +260,10 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     const { work, run, roster } = await begin(['Tamsin Oyelaran', 'Aroha Ngata']);
     await run(await work({ offsetMs: -dayMs }));
     await writeFile(fileOf(roster), toCsv(['Tamsin Oyelaran', 'Aroha Ngata', 'Wilhelmina Achterberg']));
-    const workplace = await work();
-    const night = await run(workplace, { writeReport: true });
+    const app = await work();
+    const night = await run(app, { writeReport: true });
     expect(night.state).toBe('complete');
-    const files = await readFolder(workplace.settings.reports.dir);
+    const files = await readFolder(app.settings.reports.dir);
     expect(files.includes('C-3')).toBe(true);
   });
 
@@ -290,10 +290,10 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     await run(past, { roster: other });
     sandbox.setWorld(newlyListed);
     const settings = { ...(await mailTo()), rosters: [roster, other] };
-    const workplace = await work({ settings });
-    await run(workplace, { writeReport: true });
-    await run(workplace, { roster: other, writeReport: true });
-    await reportJob.run(workplace);
+    const app = await work({ settings });
+    await run(app, { writeReport: true });
+    await run(app, { roster: other, writeReport: true });
+    await reportJob.run(app);
     expect((await readFolder(settings.mail.directory)).match(/Subject: .*/g)).toEqual(
       expect.arrayContaining([expect.stringContaining('1 change')]),
     );
@@ -304,10 +304,10 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     await run(await work({ offsetMs: -dayMs }));
     sandbox.setWorld(newlyListed);
     const settings = await mailTo();
-    const workplace = await work({ settings });
-    await run(workplace, { writeReport: true });
-    await run(workplace, { writeReport: true });
-    await reportJob.run(workplace);
+    const app = await work({ settings });
+    await run(app, { writeReport: true });
+    await run(app, { writeReport: true });
+    await reportJob.run(app);
     expect((await readFolder(settings.mail.directory)).match(/Subject: .*/g)).toEqual(
       expect.arrayContaining([expect.stringContaining('1 change')]),
     );
@@ -316,14 +316,14 @@ describe('what must not be lost, mixed up or told wrongly', () => {
   it('hits of an onboarding are mailed although a quiet night has followed, and nothing is mailed twice', async () => {
     const { work, run } = await begin();
     const settings = await mailTo();
-    const workplace = await work({ settings });
-    await run(workplace, { kind: 'onboard', selection: 'new' });
-    await run(workplace);
-    await reportJob.run(workplace);
+    const app = await work({ settings });
+    await run(app, { kind: 'onboard', selection: 'new' });
+    await run(app);
+    await reportJob.run(app);
     const subjects = (await readFolder(settings.mail.directory)).match(/Subject: .*/g);
     expect(subjects).toHaveLength(2);
     expect(subjects).toEqual(expect.arrayContaining([expect.stringContaining('first-time')]));
-    await reportJob.run(workplace);
+    await reportJob.run(app);
     expect((await readFolder(settings.mail.directory)).match(/Subject: .*/g)).toHaveLength(2);
   });
 
@@ -348,11 +348,11 @@ describe('what must not be lost, mixed up or told wrongly', () => {
   it('a further revision leaves the former one in a folder of its own, also one whose digest was never noted', async () => {
     const { sandbox, work, run, database } = await begin();
     const settings = slow(sandbox);
-    const workplace = await work({ settings });
-    const stopped = await run(workplace, { maxSearches: 3, writeReport: true });
+    const app = await work({ settings });
+    const stopped = await run(app, { maxSearches: 3, writeReport: true });
     const first = await readFile(join(stopped.artifacts ?? '', 'manifest.json'), 'utf8');
     await database.execute('update report set manifest_sha256 = null');
-    const done = await run(workplace, { writeReport: true });
+    const done = await run(app, { writeReport: true });
     expect(done.artifacts).toBe(stopped.artifacts);
     expect(await readFile(join(done.artifacts ?? '', 'revision-1', 'manifest.json'), 'utf8')).toBe(first);
     expect(await readFile(join(done.artifacts ?? '', 'manifest.json'), 'utf8')).not.toBe(first);
@@ -433,7 +433,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
   it('a score that creeps under changing ids is reported once it has moved by the step', () => {
     let before = set(match('id0', { score: 0.8 }));
     let reported: Readonly<Record<string, number>> = {};
-    let told = false;
+    let listed = false;
     for (let night = 1; night <= 10; night += 1) {
       const after = set(match(`id${night}`, { score: 0.8 + night * 0.01 }));
       const diff = diffMatches(
@@ -441,11 +441,11 @@ describe('what must not be lost, mixed up or told wrongly', () => {
         after,
         0.02,
       );
-      told ||= diff.differences.some(({ fields }) => fields.length > 0);
+      listed ||= diff.differences.some(({ fields }) => fields.length > 0);
       before = after;
       reported = diff.reportedScores;
     }
-    expect(told).toBe(true);
+    expect(listed).toBe(true);
   });
 
   it('another order of an answer in which one id occurs twice is no change', () => {

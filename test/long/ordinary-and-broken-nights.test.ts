@@ -19,7 +19,7 @@ import {
   writeRosterWorld,
 } from '../helpers/roster-changes.js';
 import { acceptChanges } from '../helpers/small-site.js';
-import { makeWorkplace } from '../helpers/small-world.js';
+import { makeAppContext } from '../helpers/small-world.js';
 
 const { open } = testDatabases('postgres');
 const { signal } = new AbortController();
@@ -61,16 +61,16 @@ async function playChanges({ customers, seed, people }: RosterKind, changes: Rea
     await writeFile(join(folder, 'roster.csv'), roster);
     await writeFile(join(folder, 'parties.csv'), parties);
   };
-  const toWorkplace = async (offsetMs: number) => {
-    const workplace = await makeWorkplace(database, where, { offsetMs });
-    workplace.settings.service.mode = 'live';
-    return workplace;
+  const toAppContext = async (offsetMs: number) => {
+    const app = await makeAppContext(database, where, { offsetMs });
+    app.settings.service.mode = 'live';
+    return app;
   };
-  const before = await toWorkplace(-dayMs);
+  const before = await toAppContext(-dayMs);
   await write(() => undefined);
   await acceptChanges(before);
   await runImport(before, settings, signal);
-  const tonight = await toWorkplace(0);
+  const tonight = await toAppContext(0);
   const outcomes = new Map<string, readonly string[]>();
   for (const [name, change] of Object.entries(changes)) {
     await write(change);

@@ -16,19 +16,19 @@ import { screeningSettingsSchema } from '../../src/screening/settings.js';
 import { testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/figures.js';
 import { openSmallSites, searched } from '../helpers/small-site.js';
-import { canaries, people, type TestWorkplace, writeRoster } from '../helpers/small-world.js';
+import { canaries, people, type TestAppContext, writeRoster } from '../helpers/small-world.js';
 
 const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;
 const signal = new AbortController().signal;
 
 /** So many that a run at 40 per second is under way for a while. */
-const crowd = Array.from({ length: 60 }, (_, number) => `Somebody Number${number}`);
+const tooMany = Array.from({ length: 60 }, (_, number) => `Somebody Number${number}`);
 const countSearches = (sandbox: Sandbox): number =>
   sandbox.ledger().filter((call) => call.path === '/aml/search').length;
 const budget = (settings: object) => ({ settings: { budget: budgetSettingsSchema.parse(settings) } });
 const screening = (settings: object) => ({ screening: screeningSettingsSchema.parse(settings) });
-const planOf = ({ events }: TestWorkplace) =>
+const planOf = ({ events }: TestAppContext) =>
   events.flatMap((event) => (event.kind === 'stage_finished' && event.stage === 'plan' ? [event.counts] : []));
 
 describe('planning', () => {
@@ -114,15 +114,15 @@ describe('planning', () => {
     await run(await work({ offsetMs: -dayMs }));
     const before = countSearches(sandbox);
     // Ten for all, and of the ten kept the four that the plan's control searches take: repeats use them up.
-    const workplace = await work({
+    const app = await work({
       ...budget({ maxSearchesPerDay: 20, reserveShare: 0.5 }),
       rate: { perSecond: 400, concurrency: 2 },
     });
     sandbox.setFaults(people.map((name) => ({ name, cut: 'after_work', times: 3 })));
-    const stopped = await run(workplace);
+    const stopped = await run(app);
     expect(stopped).toMatchObject({ state: 'stopped', haltedBy: 'budget', exitCode: 4 });
     expect(formatRun(stopped)).toMatch(/next +nightscreen runs resume \S+ {2}\(once there is budget again/);
-    expect(formatRunDescription(await describeRun(workplace, stopped.runId))).toMatch(
+    expect(formatRunDescription(await describeRun(app, stopped.runId))).toMatch(
       /^state +stopped \(search budget reached\)$/m,
     );
     expect(stopped.reasons).toEqual([
@@ -188,17 +188,17 @@ describe('planning', () => {
   });
 
   it('a call of another process counts also where it comes to light behind newer ones', async () => {
-    const { database, work, run } = await begin(crowd);
+    const { database, work, run } = await begin(tooMany);
     const others = toFileRoster('others', await writeRoster(['Somebody Else']));
     await run(await work(), { roster: others });
     await database.execute('update run set finished_at = null where run_id = 1');
-    const workplace = await work({
+    const app = await work({
       ...budget({ maxSearchesPerMonth: 1_000 }),
       rate: { perSecond: 40, concurrency: 1 },
     });
     let spending: Promise<string> | undefined;
     let searches = 0;
-    workplace.tell = (event) => {
+    app.emit = (event) => {
       if (event.kind !== 'progress' || event.stage !== 'screen') return;
       searches += 1;
       spending ??= database.transaction(async (transaction) => {
@@ -211,22 +211,22 @@ describe('planning', () => {
         return 'spent';
       });
     };
-    const stopped = await run(workplace);
+    const stopped = await run(app);
     expect(await spending).toBe('spent');
     expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4 });
-    expect(searches).toBeLessThan(crowd.length);
+    expect(searches).toBeLessThan(tooMany.length);
   });
 
   it('calls of another run of the account count at once', async () => {
-    const { sandbox, database, work, run } = await begin(crowd);
+    const { sandbox, database, work, run } = await begin(tooMany);
     const others = toFileRoster('others', await writeRoster(['Somebody Else']));
     await run(await work(), { roster: others });
-    const workplace = await work({
+    const app = await work({
       ...budget({ maxSearchesPerMonth: 1_000 }),
       rate: { perSecond: 40, concurrency: 1 },
     });
     let spending: Promise<unknown> | undefined;
-    workplace.tell = (event) => {
+    app.emit = (event) => {
       if (event.kind !== 'progress' || event.stage !== 'screen') return;
       spending ??= database.execute(
         `with other as (update run set finished_at = null where run_id = 1 returning run_id)
@@ -235,12 +235,12 @@ describe('planning', () => {
         [new Date()],
       );
     };
-    const stopped = await run(workplace);
+    const stopped = await run(app);
     await spending;
     expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4 });
     expect(stopped.reasons).toEqual([expect.stringContaining('the budget of 1000 searches for this month is used up')]);
     expect(stopped.counts).not.toMatchObject({ remaining: 0 });
-    expect(countSearches(sandbox)).toBeLessThan(1 + crowd.length + 4 * canaries.length);
+    expect(countSearches(sandbox)).toBeLessThan(1 + tooMany.length + 4 * canaries.length);
   });
 
   it('an answer is used again for another roster within its age, compared with the party\u2019s own last state', async () => {
@@ -280,19 +280,19 @@ describe('planning', () => {
     sandbox.setFaults([{ name: 'Aroha Ngata', status: 400 }]);
     await run(await work({ offsetMs: -2 * hourMs }));
     sandbox.setFaults([]);
-    const workplace = await work();
-    expect(await run(workplace)).toMatchObject({ state: 'complete', counts: { planned: 1, screened: 1, skipped: 5 } });
-    expect(planOf(workplace)).toEqual([{ inScope: 6, planned: 1, searches: 1, previously_failed: 1, not_due: 5 }]);
+    const app = await work();
+    expect(await run(app)).toMatchObject({ state: 'complete', counts: { planned: 1, screened: 1, skipped: 5 } });
+    expect(planOf(app)).toEqual([{ inScope: 6, planned: 1, searches: 1, previously_failed: 1, not_due: 5 }]);
   });
 
   it('whoever would be too old at the next run on the schedule is asked about now, also a few hours after a late run', async () => {
     const { work, run } = await begin();
     await run(await work({ offsetMs: -10 * hourMs }));
-    const workplace = await work();
-    expect(await run(workplace)).toMatchObject({ counts: { planned: 0 } });
+    const app = await work();
+    expect(await run(app)).toMatchObject({ counts: { planned: 0 } });
     const nextIn = (hours: number) => () => new Date(Date.now() + hours * hourMs);
-    expect(await run({ ...workplace, nextRescreening: nextIn(14) })).toMatchObject({ counts: { planned: 0 } });
-    expect(await run({ ...workplace, nextRescreening: nextIn(24) })).toMatchObject({ counts: { planned: 6 } });
+    expect(await run({ ...app, nextRescreening: nextIn(14) })).toMatchObject({ counts: { planned: 0 } });
+    expect(await run({ ...app, nextRescreening: nextIn(24) })).toMatchObject({ counts: { planned: 6 } });
   });
 
   it('a narrower run beside a valid night is complete although everybody is due', async () => {

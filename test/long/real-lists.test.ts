@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type RosterSettings, rosterSettingsSchema } from '../../src/roster/settings.js';
+import type { AppContext } from '../../src/runs/app-context.js';
 import { showRun } from '../../src/runs/run-reference.js';
 import { runScreening } from '../../src/runs/screening-run.js';
-import type { Workplace } from '../../src/runs/workplace.js';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { loadWorld } from '../../src/sandbox/world.js';
 import { testDatabases } from '../helpers/databases.js';
 import { isFullSize, printFigure } from '../helpers/figures.js';
-import { makeWorkplace } from '../helpers/small-world.js';
+import { makeAppContext } from '../helpers/small-world.js';
 
 const data = process.env['NIGHTSCREEN_TEST_DATA'];
 const cleanPeople = isFullSize ? 2_000 : 500;
@@ -34,7 +34,7 @@ it.skipIf(data === undefined)(
       }),
     });
     const database = await databases.open();
-    const workplace = await makeWorkplace(database, sandbox, {
+    const app = await makeAppContext(database, sandbox, {
       settings: {
         service: { baseUrl: sandbox.url, rate: { perSecond: 400, concurrency: 8 } },
         canaries: [
@@ -45,7 +45,7 @@ it.skipIf(data === undefined)(
     });
     try {
       const listed = await screen(
-        workplace,
+        app,
         rosterSettingsSchema.parse({
           name: 'listed',
           csv: { path: await numberLines(join(folder, 'rosters/positives_un_untreated.csv')) },
@@ -53,7 +53,7 @@ it.skipIf(data === undefined)(
         }),
       );
       const clean = await screen(
-        workplace,
+        app,
         rosterSettingsSchema.parse({
           name: 'clean',
           csv: { path: await numberLines(join(folder, 'rosters/negatives_us.csv'), cleanPeople) },
@@ -73,23 +73,23 @@ it.skipIf(data === undefined)(
       expect(falseHits).toBeLessThan(0.02);
     } finally {
       await sandbox.close();
-      await workplace.client().close();
+      await app.client().close();
     }
   },
 );
 
 const databases = testDatabases('embedded');
 
-async function screen(workplace: Workplace, roster: RosterSettings) {
+async function screen(app: AppContext, roster: RosterSettings) {
   const begin = performance.now();
   const summary = await runScreening(
-    workplace,
+    app,
     { kind: 'onboard', roster, selection: 'new', importFirst: true, writeReport: true },
     new AbortController().signal,
   );
   const seconds = (performance.now() - begin) / 1_000;
   expect(summary).toMatchObject({ state: 'complete', counts: { rejected: 0, failed: 0 } });
-  const { counts, states } = await showRun(workplace.database, summary.runId);
+  const { counts, states } = await showRun(app.database, summary.runId);
   return { customers: counts?.screened ?? 0, searches: counts?.searches ?? 0, hits: states?.open_hit ?? 0, seconds };
 }
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { decideItems } from '../../src/runs/review/decide.js';
-import { toItemStamp } from '../../src/runs/review/items.js';
+import { toItemSeenVersion } from '../../src/runs/review/items.js';
 import { findReviewer, requireAssignee } from '../../src/runs/review/people.js';
 import type { Database } from '../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
@@ -80,16 +80,16 @@ interface Attempt {
   by: string;
 }
 
-/** Decides about an item as it is now, or as it was when `stamp` was taken. */
-const decide = (database: Database, { itemId, verdict, by }: Attempt, stamp?: string) =>
+/** Decides about an item as it is now, or as it was when `seenVersion` was taken. */
+const decide = (database: Database, { itemId, verdict, by }: Attempt, seenVersion?: string) =>
   database.transaction(async (transaction) => {
     const item = (await holdItems(transaction, [itemId])).get(itemId);
     const decision = { reason: 'a race', comment: null, origin: 'review', sheetId: null, expiresAt: null } as const;
-    const seen = stamp ?? (item ? toItemStamp(item, digestKey) : '');
+    const seen = seenVersion ?? (item ? toItemSeenVersion(item, digestKey) : '');
     const reviewer = { name: by, isAttested: false };
     const review = { fourEyes: [], expiresAfterDays: {} };
     const [result] = await decideItems(transaction, { digestKey, reviewer, now: new Date(), review }, [
-      { ...decision, itemId, verdict, stamp: seen },
+      { ...decision, itemId, verdict, seenVersion: seen },
     ]);
     return result;
   });
@@ -97,7 +97,7 @@ const decide = (database: Database, { itemId, verdict, by }: Attempt, stamp?: st
 const readStamp = (database: Database, itemId: number): Promise<string> =>
   database.transaction(async (transaction) => {
     const item = (await holdItems(transaction, [itemId])).get(itemId);
-    return item ? toItemStamp(item, digestKey) : '';
+    return item ? toItemSeenVersion(item, digestKey) : '';
   });
 
 async function race(owner: Database, reviewers: readonly [Database, Database]): Promise<void> {
@@ -108,7 +108,7 @@ async function race(owner: Database, reviewers: readonly [Database, Database]): 
   let decided = 0;
   for (let round = 0; round < races; round += 1) {
     const itemId = 1 + Math.floor(random() * people.length);
-    const stamp = await readStamp(owner, itemId);
+    const seenVersion = await readStamp(owner, itemId);
     // Both have the same list; now and then a night changes what is on it before they are done.
     const isChanged = random() < 0.2;
     const change = isChanged
@@ -122,7 +122,7 @@ async function race(owner: Database, reviewers: readonly [Database, Database]): 
     const [, ...results] = await Promise.all([
       change,
       ...reviewers.map((database, index) =>
-        decide(database, { itemId, verdict: verdicts[index] ?? 'inconclusive', by: names[index] ?? '' }, stamp),
+        decide(database, { itemId, verdict: verdicts[index] ?? 'inconclusive', by: names[index] ?? '' }, seenVersion),
       ),
     ]);
     const kinds = results.map((result) => (result?.kind === 'refused' ? result.reason : (result?.kind ?? 'nothing')));
@@ -154,14 +154,14 @@ async function raceForTwo(owner: Database, reviewers: readonly [Database, Databa
   const pick = (): DispositionVerdict => (random() < 0.5 ? 'false_positive' : 'true_match');
   for (let round = 0; round < races; round += 1) {
     const itemId = 1 + Math.floor(random() * people.length);
-    const stamp = await readStamp(owner, itemId);
+    const seenVersion = await readStamp(owner, itemId);
     const isAlone = random() < 0.3;
     const shared = pick();
     const attempts = [0, 1].map((turn) => {
       const who = isAlone ? 0 : turn;
       const verdict = random() < 0.5 ? shared : pick();
       // Now and then with the list from before, else as it is to be seen at that moment.
-      const seen = random() < 0.5 ? stamp : undefined;
+      const seen = random() < 0.5 ? seenVersion : undefined;
       return decide(reviewers[who === 0 ? 0 : 1], { itemId, verdict, by: names[who === 0 ? 0 : 1] }, seen);
     });
     for (const result of await Promise.all(attempts)) {

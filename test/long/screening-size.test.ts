@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { listTierDues, toCadence } from '../../src/screening/cadence.js';
+import { listTierDueTimes, toCadence } from '../../src/screening/cadence.js';
 import type { Database } from '../../src/store/database/database.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
@@ -61,7 +61,7 @@ async function measureNight(database: Database): Promise<void> {
     accountId: 1,
     selection: 'due',
     leftRuns: [],
-    tiers: listTierDues(toCadence({ cadenceHours: 24 }), now),
+    tiers: listTierDueTimes(toCadence({ cadenceHours: 24 }), now),
     leaveAfterDays: 7,
     reuse: null,
     allowance: null,

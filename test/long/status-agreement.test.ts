@@ -78,8 +78,8 @@ describe('the status of customers, whatever the days bring', () => {
               `select state, sums -> 'states' as states from run order by run_id desc limit 1`,
             );
             if (stored?.state === 'complete') {
-              const told = Object.entries(stored.states ?? {}).filter(([, count]) => count > 0);
-              expect(await expectAgreement(usual)).toEqual(Object.fromEntries(told));
+              const reported = Object.entries(stored.states ?? {}).filter(([, count]) => count > 0);
+              expect(await expectAgreement(usual)).toEqual(Object.fromEntries(reported));
             }
           }
           if (day.decided !== null) {

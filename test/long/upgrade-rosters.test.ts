@@ -10,7 +10,7 @@ import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../src/store/database/database.js';
 import { describeOnEachDatabase } from '../helpers/databases.js';
 import { fillFormerDatabase, migrateUpTo } from '../helpers/former-databases.js';
-import { canaries, makeWorkplace, watchlist } from '../helpers/small-world.js';
+import { canaries, makeAppContext, watchlist } from '../helpers/small-world.js';
 
 const dayMs = 86_400_000;
 const { signal } = new AbortController();
@@ -58,9 +58,9 @@ describeOnEachDatabase('a database that the version before rosters has written',
     const migrateOn = await migrateUpTo(database, 14);
     const roster = toFileRoster('people', await fillFormerDatabase(database, sandbox));
     const work = async (offsetMs = 0) => {
-      const workplace = await makeWorkplace(database, sandbox, { offsetMs, settings: { canaries, rosters: [roster] } });
-      closing.push(() => workplace.client().close());
-      return workplace;
+      const app = await makeAppContext(database, sandbox, { offsetMs, settings: { canaries, rosters: [roster] } });
+      closing.push(() => app.client().close());
+      return app;
     };
     return { sandbox, database, roster, work, migrateOn };
   };
@@ -73,11 +73,11 @@ describeOnEachDatabase('a database that the version before rosters has written',
     for (const [table, rows] of Object.entries(former)) {
       expect([table, present[table]?.length, isKept(rows, present[table] ?? [])]).toEqual([table, rows.length, true]);
     }
-    const workplace = await work();
+    const app = await work();
     for (const runId of ['1', '2', '3', '4']) {
-      expect((await describeRun(workplace, runId)).balance).toMatchObject({ disagreements: [] });
+      expect((await describeRun(app, runId)).balance).toMatchObject({ disagreements: [] });
     }
-    expect(await runReports(workplace, { runId: '2' })).toMatchObject([{ exitCode: 0 }]);
+    expect(await runReports(app, { runId: '2' })).toMatchObject([{ exitCode: 0 }]);
   });
 
   it('finds everybody unchanged in the next import of the same roster, and asks about nobody who is not due', async () => {

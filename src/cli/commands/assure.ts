@@ -7,7 +7,7 @@ import { exitCodes } from '../exit-code.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
 import { examples, parseWholeNumber } from '../options.js';
 import { describeCost, formatAssurance } from '../present-run.js';
-import { loadInvocationConfig, requireService, withWorkplace } from '../session.js';
+import { loadInvocationConfig, requireService, withAppContext } from '../session.js';
 import { formatTable } from '../text.js';
 
 interface AssureOptions {
@@ -67,16 +67,16 @@ async function preview(invocation: Invocation, options: AssuranceOptions): Promi
 
 async function measure(invocation: Invocation, options: AssuranceOptions): Promise<Outcome> {
   const { runAssurance } = await import('../../runs/checks/assurance.js');
-  return withWorkplace(invocation, {
+  return withAppContext(invocation, {
     isLasting: true,
     prepare: (config) => requireService(config, () => options),
-    work: async (workplace) => presentAssurance(await runAssurance(workplace, options, invocation.signal)),
+    work: async (app) => presentAssurance(await runAssurance(app, options, invocation.signal)),
   });
 }
 
 async function show(invocation: Invocation, runId: string): Promise<Outcome> {
   const { showAssurance } = await import('../../runs/checks/assurance.js');
-  return withWorkplace(invocation, {
+  return withAppContext(invocation, {
     needsDatabase: true,
     prepare: () => runId,
     work: async ({ database }) => ({

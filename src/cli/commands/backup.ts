@@ -12,7 +12,7 @@ import type { RestoreSummary } from '../../store/backup/restore-backup.js';
 import type { BackupSummary } from '../../store/backup/write-backup.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
-import { locateDatabase, requireDatabase, requireSchema, toFolderPatience, withDatabase } from '../open-database.js';
+import { locateDatabase, requireDatabase, requireSchema, toFolderWaitPolicy, withDatabase } from '../open-database.js';
 import { examples } from '../options.js';
 import { version } from '../process.js';
 import { loadInvocationConfig } from '../session.js';
@@ -31,8 +31,8 @@ export function addBackupCommand(program: Command, act: Act): void {
         requireDatabase(location);
         const { writeBackup } = await import('../../store/backup/write-backup.js');
         const request = { version, now: systemClock.now(), signal: invocation.signal };
-        const patience = toFolderPatience(invocation, true);
-        const written = await withDatabase(location, 'backup', patience, async (database) => {
+        const waitPolicy = toFolderWaitPolicy(invocation, true);
+        const written = await withDatabase(location, 'backup', waitPolicy, async (database) => {
           await requireSchema(database, location);
           return writeBackupFile(path, (write) => writeBackup(database, { ...request, write }));
         });
@@ -56,7 +56,7 @@ export function addRestoreCommand(program: Command, act: Act): void {
         // Before a database is made for it.
         const { signal } = invocation;
         const checked = await checkBackup(path, signal);
-        return withDatabase(location, 'restore', toFolderPatience(invocation, true), async (database) => {
+        return withDatabase(location, 'restore', toFolderWaitPolicy(invocation, true), async (database) => {
           const restored = await restoreBackup(database, checked, signal);
           return presentRestore(path, restored, await migrate(database));
         });

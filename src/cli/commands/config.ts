@@ -5,12 +5,12 @@ import type { Config } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
 import { toRedactor } from '../../logging.js';
 import { formatTime, toVisibleText } from '../../reports/text.js';
+import { listSecrets } from '../app-context.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
 import { examples } from '../options.js';
-import { loadInvocationConfig, withWorkplace } from '../session.js';
+import { loadInvocationConfig, withAppContext } from '../session.js';
 import { formatTable } from '../text.js';
-import { listSecrets } from '../workplace.js';
 
 function addShow(config: Command, act: Act): void {
   config
@@ -75,12 +75,12 @@ function addAccept(config: Command, act: Act): void {
     .action((options: { by?: string; reason?: string }) =>
       act(async (invocation) => {
         const { acceptSettings, findAcceptance } = await import('../../runs/settings-acceptance.js');
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           needsDatabase: true,
           prepare: () => options,
-          work: async (workplace, { by, reason }) => {
-            const acceptance = await findAcceptance(workplace.database, { by, reason });
-            const { recorded, isProposed, differences } = await acceptSettings(workplace, acceptance);
+          work: async (app, { by, reason }) => {
+            const acceptance = await findAcceptance(app.database, { by, reason });
+            const { recorded, isProposed, differences } = await acceptSettings(app, acceptance);
             const { name, isAttested } = acceptance.by;
             return {
               exitCode: isProposed ? exitCodes.incomplete : exitCodes.complete,
@@ -130,7 +130,7 @@ function addHistory(config: Command, act: Act): void {
     .action(() =>
       act(async (invocation) => {
         const { readSettingsHistory } = await import('../../store/organisations.js');
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           needsDatabase: true,
           prepare: () => null,
           work: async ({ database, settings }) => {

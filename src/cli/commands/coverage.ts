@@ -6,7 +6,7 @@ import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
 import { examples, parseWholeNumber } from '../options.js';
 import { describeSpan } from '../progress.js';
-import { withWorkplace } from '../session.js';
+import { withAppContext } from '../session.js';
 import { describeCounts, describeGap, formatTable, toMinute } from '../text.js';
 
 interface CoverageOptions {
@@ -52,10 +52,10 @@ function formatCoverage(coverage: Coverage): string {
   const rows = rosters.flatMap((roster) => toRows(roster.roster, roster));
   const together = rosters.length > 1 ? toRows('all', coverage) : [];
   const listed = rosters.flatMap(({ roster, uncovered }) =>
-    uncovered.map(({ reference, tier, standing, lastScreenedAt, failedBecause }) => [
+    uncovered.map(({ reference, tier, status, lastScreenedAt, failedBecause }) => [
       roster,
       tier,
-      standing,
+      status,
       reference,
       lastScreenedAt?.toISOString() ?? 'never',
       failedBecause ?? '',
@@ -71,6 +71,11 @@ function formatCoverage(coverage: Coverage): string {
     gap === null ? '' : `\n${gap}\n`,
   ].join('');
 }
+
+const toPublished = ({ uncovered, ...roster }: Coverage['rosters'][number]) => ({
+  ...roster,
+  uncovered: uncovered.map(({ reference, tier, status, ...rest }) => ({ reference, tier, standing: status, ...rest })),
+});
 
 const describeUnreadable = (roster: string, { reason, count, accepted }: CoverageGap): string =>
   `not screened ${roster}: ${formatCount(count)} ${reason}${accepted === 0 ? '' : `, ${formatCount(accepted)} accepted`}`;
@@ -90,15 +95,15 @@ export function addCoverageCommand(program: Command, act: Act): void {
     .action((options: CoverageOptions) =>
       act(async (invocation) => {
         const { measureCoverage } = await import('../../runs/coverage.js');
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           queryTimeoutMs,
           needsDatabase: true,
           prepare: () => ({ roster: options.roster, list: options.list ?? 0 }),
-          work: async (workplace, choice) => {
-            const coverage = await measureCoverage(workplace, choice);
+          work: async (app, choice) => {
+            const coverage = await measureCoverage(app, choice);
             return {
               exitCode: coverage.isCovered ? exitCodes.complete : exitCodes.incomplete,
-              document: { schema: 'nightscreen/coverage/1', ...coverage },
+              document: { schema: 'nightscreen/coverage/1', ...coverage, rosters: coverage.rosters.map(toPublished) },
               text: formatCoverage(coverage),
             };
           },

@@ -11,6 +11,7 @@ import { makeFolder } from '../../files.js';
 import { type ReportJson, reportJsonSchema } from '../../reports/report-json.js';
 import type { RunSummary } from '../../runs/run-summary.js';
 import { lockFolder } from '../../store/database/folder-lock.js';
+import { buildAppContext } from '../app-context.js';
 import { combineExitCodes, exitCodes } from '../exit-code.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
 import { examples } from '../options.js';
@@ -18,7 +19,6 @@ import { findDemoFixture } from '../process.js';
 import { showProgress } from '../progress.js';
 import type { Terminal } from '../terminal.js';
 import { describeCounts, formatTable } from '../text.js';
-import { buildWorkplace } from '../workplace.js';
 
 const markerName = '.nightscreen-demo';
 const ownedNames = ['database', 'reports'];
@@ -98,21 +98,21 @@ async function playNight(config: Config, clock: Clock, terminal: Terminal, signa
   const { runSweep } = await import('../../runs/sweep-run.js');
   const { mailRunReport } = await import('../../runs/mail/deliver.js');
   const { writeRunReport } = await import('../../runs/write-reports.js');
-  const { tell, close } = showProgress(terminal, config.settings.service.rate.perSecond, '  ');
-  const workplace = await buildWorkplace({ config, command: 'demo', tell, clock });
+  const { emit, close } = showProgress(terminal, config.settings.service.rate.perSecond, '  ');
+  const app = await buildAppContext({ config, command: 'demo', emit, clock });
   try {
-    const [roster] = workplace.settings.rosters;
+    const [roster] = app.settings.rosters;
     if (!roster) throw new Error('the demo has no roster');
     const plan = { kind: 'rescreen', selection: 'due', importFirst: true, writeReport: false } as const;
-    const sweep = await runSweep(workplace, { writeReport: false }, signal);
+    const sweep = await runSweep(app, { writeReport: false }, signal);
     signal.throwIfAborted();
-    const screening = await runScreening(workplace, { ...plan, roster }, signal);
+    const screening = await runScreening(app, { ...plan, roster }, signal);
     signal.throwIfAborted();
-    const report = await writeRunReport(workplace, screening.runId);
-    await mailRunReport(workplace, report, signal);
+    const report = await writeRunReport(app, screening.runId);
+    await mailRunReport(app, report, signal);
     return { screening, sweep, report: report.directory };
   } finally {
-    await workplace.close();
+    await app.close();
     close();
   }
 }

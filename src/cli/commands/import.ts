@@ -9,7 +9,7 @@ import {
   type RosterChoice,
 } from '../options.js';
 import { presentImportPreview, presentRun } from '../present-run.js';
-import { withWorkplace } from '../session.js';
+import { withAppContext } from '../session.js';
 
 interface ImportCommandOptions extends RosterChoice, RosterAcceptance {
   dryRun?: true;
@@ -39,13 +39,13 @@ export function addImportCommand(program: Command, act: Act): void {
         const { previewImport } = await import('../../runs/preview.js');
         const { signal } = invocation;
         const isDelta = choice.delta !== undefined;
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           isLasting: true,
           prepare: ({ settings }) => chooseRoster(settings.rosters, choice),
-          work: async (workplace, roster) => {
-            if (dryRun) return presentImportPreview(await previewImport(workplace, roster, signal, { isDelta }));
-            const acceptRoster = await findRosterAcceptance(workplace.database, choice);
-            return presentRun(await runImport(workplace, roster, signal, { isDelta, acceptRoster }));
+          work: async (app, roster) => {
+            if (dryRun) return presentImportPreview(await previewImport(app, roster, signal, { isDelta }));
+            const acceptRoster = await findRosterAcceptance(app.database, choice);
+            return presentRun(await runImport(app, roster, signal, { isDelta, acceptRoster }));
           },
         });
       }),

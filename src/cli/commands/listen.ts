@@ -6,7 +6,7 @@ import type { Act, Invocation, Outcome } from '../invocation.js';
 import { locateDatabase, requireDatabase, requireOwnDatabase, toEventsFolder } from '../open-database.js';
 import { examples, parseWholeNumber } from '../options.js';
 import { waitForAbort } from '../process.js';
-import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
+import { loadInvocationConfig, openLogger, withAppContext } from '../session.js';
 import { formatTable } from '../text.js';
 
 const forgetEveryMs = 600_000;
@@ -41,15 +41,15 @@ function listenOnPostgres(
   config: Config,
   parts: Pick<ListenerParts, 'settings' | 'port' | 'publicKey'>,
 ): Promise<Outcome> {
-  return withWorkplace(invocation, {
+  return withAppContext(invocation, {
     isLasting: true,
     needsDatabase: true,
     prepare: () => {},
-    work: async (workplace) => {
+    work: async (app) => {
       const { openOrganisation } = await import('../../runs/session.js');
       const { forgetEvents, markDossiers } = await import('../../store/event-marks.js');
-      const { organisationId } = await openOrganisation(workplace);
-      const { database, clock } = workplace;
+      const { organisationId } = await openOrganisation(app);
+      const { database, clock } = app;
       let forgetAtMs = 0;
       const keep: ListenerParts['keep'] = async (events) => {
         const now = clock.now();

@@ -3,7 +3,7 @@ import type { Mail } from '../../runs/mail/deliver.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
 import { examples, parseWholeNumber } from '../options.js';
-import { withWorkplace } from '../session.js';
+import { withAppContext } from '../session.js';
 import { describeMailState, formatTable } from '../text.js';
 
 function addList(mail: Command, act: Act): void {
@@ -15,7 +15,7 @@ function addList(mail: Command, act: Act): void {
     .action(({ all = false }: { all?: boolean }) =>
       act(async (invocation) => {
         const { listMails } = await import('../../runs/mail/deliver.js');
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           needsDatabase: true,
           prepare: () => {},
           work: async ({ database }) => presentMails(await listMails(database, { all }), { isTried: false }),
@@ -33,10 +33,10 @@ function addRetry(mail: Command, act: Act): void {
       act(async (invocation) => {
         const { retryMails } = await import('../../runs/mail/manage.js');
         const parse = parseWholeNumber(1, Number.MAX_SAFE_INTEGER);
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           needsDatabase: true,
           prepare: () => ids.map((id) => parse(id)),
-          work: async (workplace, numbers) => presentMails(await retryMails(workplace, numbers), { isTried: true }),
+          work: async (app, numbers) => presentMails(await retryMails(app, numbers), { isTried: true }),
         });
       }),
     );
@@ -55,11 +55,11 @@ function addDrop(mail: Command, act: Act): void {
         const { dropMails } = await import('../../runs/mail/manage.js');
         const parse = parseWholeNumber(1, Number.MAX_SAFE_INTEGER);
         const { reason, by, evenQueued = false } = options;
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           needsDatabase: true,
           prepare: () => ids.map((id) => parse(id)),
-          work: async (workplace, numbers) =>
-            presentMails(await dropMails(workplace, { ids: numbers, reason, by, evenQueued }), { isTried: false }),
+          work: async (app, numbers) =>
+            presentMails(await dropMails(app, { ids: numbers, reason, by, evenQueued }), { isTried: false }),
         });
       }),
     );

@@ -2,14 +2,14 @@ import type { Command } from 'commander';
 import { SchemaError } from '../../errors.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
-import { isMissing, locateDatabase, toFolderPatience, withDatabase } from '../open-database.js';
+import { isMissing, locateDatabase, toFolderWaitPolicy, withDatabase } from '../open-database.js';
 import { examples } from '../options.js';
 import { loadInvocationConfig } from '../session.js';
 
 async function applyPending(invocation: Invocation): Promise<Outcome> {
   const { migrate } = await import('../../store/database/migrate.js');
   const location = locateDatabase(loadInvocationConfig(invocation));
-  return withDatabase(location, 'migrate', toFolderPatience(invocation, false), async (database) => {
+  return withDatabase(location, 'migrate', toFolderWaitPolicy(invocation, false), async (database) => {
     const names = await migrate(database);
     return {
       exitCode: exitCodes.complete,
@@ -33,7 +33,7 @@ async function check(invocation: Invocation): Promise<Outcome> {
   try {
     const { pending, users } = isMissing(location)
       ? { pending: (await readMigrations(packagedMigrations())).map(({ name }) => name), users: [] }
-      : await withDatabase(location, 'migrate --check', toFolderPatience(invocation, false), async (database) => ({
+      : await withDatabase(location, 'migrate --check', toFolderWaitPolicy(invocation, false), async (database) => ({
           pending: await pendingMigrations(database),
           users: database.dialect === 'embedded' ? [] : await readSchemaUsers(database),
         }));

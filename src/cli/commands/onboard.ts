@@ -10,7 +10,7 @@ import {
   type RosterChoice,
 } from '../options.js';
 import { presentImportPreview, presentRun } from '../present-run.js';
-import { requireService, withWorkplace } from '../session.js';
+import { requireService, withAppContext } from '../session.js';
 
 interface OnboardOptions extends RosterChoice, RosterAcceptance {
   maxSearches?: number;
@@ -40,17 +40,17 @@ export function addOnboardCommand(program: Command, act: Act): void {
         const { runScreening } = await import('../../runs/screening-run.js');
         const { previewOnboarding } = await import('../../runs/preview.js');
         const { signal } = invocation;
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           isLasting: true,
           prepare: (config) => {
             const choose = () => chooseRoster(config.settings.rosters, choice);
             return dryRun ? choose() : requireService(config, choose, { writesReport: true });
           },
-          work: async (workplace, roster) => {
-            if (dryRun) return presentImportPreview(await previewOnboarding(workplace, roster, signal));
-            const acceptRoster = await findRosterAcceptance(workplace.database, choice);
+          work: async (app, roster) => {
+            if (dryRun) return presentImportPreview(await previewOnboarding(app, roster, signal));
+            const acceptRoster = await findRosterAcceptance(app.database, choice);
             const plan = { kind: 'onboard', selection: 'new', importFirst: true, writeReport: true } as const;
-            return presentRun(await runScreening(workplace, { ...plan, roster, maxSearches, acceptRoster }, signal));
+            return presentRun(await runScreening(app, { ...plan, roster, maxSearches, acceptRoster }, signal));
           },
         });
       }),

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Act } from '../invocation.js';
 import { examples } from '../options.js';
 import { presentRun } from '../present-run.js';
-import { withWorkplace } from '../session.js';
+import { withAppContext } from '../session.js';
 
 /** Adds `reconcile`. */
 export function addReconcileCommand(program: Command, act: Act): void {
@@ -16,11 +16,11 @@ export function addReconcileCommand(program: Command, act: Act): void {
       act(async (invocation) => {
         const { runReconciliation } = await import('../../runs/reconcile-run.js');
         const options = { roster, writeReport: report };
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           isLasting: true,
           needsDatabase: true,
           prepare: () => options,
-          work: async (workplace) => presentRun(await runReconciliation(workplace, options, invocation.signal)),
+          work: async (app) => presentRun(await runReconciliation(app, options, invocation.signal)),
         });
       }),
     );

@@ -8,12 +8,12 @@ import { findFolderProblem } from '../../files.js';
 import { formatCount } from '../../reports/text.js';
 import type { SentReport } from '../../runs/mail/deliver.js';
 import type { SpanEdge } from '../../runs/write-reports.js';
+import { findMissingMail } from '../app-context.js';
 import { combineExitCodes, exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
 import { examples, parseInstant } from '../options.js';
-import { withWorkplace } from '../session.js';
+import { withAppContext } from '../session.js';
 import { describeMailState, formatTable } from '../text.js';
-import { findMissingMail } from '../workplace.js';
 
 const dayMs = 86_400_000;
 
@@ -116,7 +116,7 @@ export function addReportCommand(program: Command, act: Act): void {
       act(async (invocation) => {
         const { runReports } = await import('../../runs/write-reports.js');
         const { sendReports } = await import('../../runs/mail/deliver.js');
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           needsDatabase: true,
           prepare: (config) => {
             refuseMixture(options);
@@ -124,16 +124,16 @@ export function addReportCommand(program: Command, act: Act): void {
             requireWritable(options, config);
             return options.pdf ? findChromium(invocation.environment) : undefined;
           },
-          work: async (workplace, chromium) => {
+          work: async (app, chromium) => {
             const { since, until, roster, run: runId, out: directory, mask } = options;
             if (since !== undefined) {
               const { reportSpans } = await import('../../runs/write-reports.js');
-              const spans = await reportSpans(workplace, { since, until, roster }, { directory, mask, chromium });
+              const spans = await reportSpans(app, { since, until, roster }, { directory, mask, chromium });
               return presentReports(spans.map((report) => ({ ...report, mails: [] })));
             }
             const choice = { runId, directory, mask, chromium };
-            if (options.send) return presentReports(await sendReports(workplace, choice));
-            const reports = await runReports(workplace, choice);
+            if (options.send) return presentReports(await sendReports(app, choice));
+            const reports = await runReports(app, choice);
             return presentReports(reports.map((report) => ({ ...report, mails: [] })));
           },
         });

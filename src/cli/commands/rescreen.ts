@@ -12,7 +12,7 @@ import {
   type RosterChoice,
 } from '../options.js';
 import { formatRun, presentRun } from '../present-run.js';
-import { requireService, withWorkplace } from '../session.js';
+import { requireService, withAppContext } from '../session.js';
 
 /** Adds `rescreen`. */
 export function addRescreenCommand(program: Command, act: Act): void {
@@ -26,13 +26,13 @@ export function addRescreenCommand(program: Command, act: Act): void {
     .action((choice: RosterChoice & RosterAcceptance) =>
       act(
         (invocation) =>
-          withWorkplace(invocation, {
+          withAppContext(invocation, {
             isLasting: true,
             prepare: (config) =>
               requireService(config, () => chooseRosters(config.settings.rosters, choice), { writesReport: true }),
-            work: async (workplace, rosters) => {
-              const acceptRoster = await findRosterAcceptance(workplace.database, choice);
-              return presentNight(await rescreenRosters(workplace, rosters, invocation.signal, { acceptRoster }));
+            work: async (app, rosters) => {
+              const acceptRoster = await findRosterAcceptance(app.database, choice);
+              return presentNight(await rescreenRosters(app, rosters, invocation.signal, { acceptRoster }));
             },
           }),
         'rescreen',

@@ -8,7 +8,7 @@ import { type Severity, severities } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
 import { examples } from '../options.js';
-import { withWorkplace } from '../session.js';
+import { withAppContext } from '../session.js';
 import { formatTable, type Row, toMinute } from '../text.js';
 import { addWorkingListCommands, refusalWords } from './working-list.js';
 
@@ -20,10 +20,10 @@ function addShow(review: Command, act: Act): void {
     .action((customer: string) =>
       act(async (invocation) => {
         const { showItems } = await import('../../runs/review/decide.js');
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           needsDatabase: true,
           prepare: () => customer,
-          work: async (workplace) => presentItemHistories(customer, await showItems(workplace, customer)),
+          work: async (app) => presentItemHistories(customer, await showItems(app, customer)),
         });
       }),
     );
@@ -83,14 +83,14 @@ function addUndo(review: Command, act: Act): void {
       act(async (invocation) => {
         const { undoDecision } = await import('../../runs/review/decide.js');
         const { findReviewer } = await import('../../runs/review/people.js');
-        const { tellDecidedStates } = await import('../notify.js');
-        return withWorkplace(invocation, {
+        const { notifyDecidedStates } = await import('../notify.js');
+        return withAppContext(invocation, {
           needsDatabase: true,
           prepare: () => requireText(options.reason, '--reason'),
-          work: async (workplace, reason) => {
-            const reviewer = await findReviewer(workplace.database, options.reviewer);
-            const undone = await undoDecision(workplace, { mark: item, reviewer, reason });
-            if (undone.kind === 'undone') await tellDecidedStates(workplace, invocation);
+          work: async (app, reason) => {
+            const reviewer = await findReviewer(app.database, options.reviewer);
+            const undone = await undoDecision(app, { mark: item, reviewer, reason });
+            if (undone.kind === 'undone') await notifyDecidedStates(app, invocation);
             return presentUndo(undone, item);
           },
         });
@@ -166,13 +166,13 @@ function addAssign(review: Command, act: Act): void {
     .action((items: string[], options: AssignOptions) =>
       act(async (invocation) => {
         const { assignItems, findReviewer, requireAssignee } = await import('../../runs/review/people.js');
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           needsDatabase: true,
           prepare: () => toChoice(items, options),
-          work: async (workplace, choice) => {
-            const by = await findReviewer(workplace.database, options.by, false, '--by');
-            const to = options.to === undefined ? null : await requireAssignee(workplace.database, options.to, '--to');
-            return presentAssigned(await assignItems(workplace, { ...choice, to, by }), to);
+          work: async (app, choice) => {
+            const by = await findReviewer(app.database, options.by, false, '--by');
+            const to = options.to === undefined ? null : await requireAssignee(app.database, options.to, '--to');
+            return presentAssigned(await assignItems(app, { ...choice, to, by }), to);
           },
         });
       }),
@@ -249,15 +249,15 @@ function addDelegate(review: Command, act: Act): void {
     .action((options: DelegateOptions) =>
       act(async (invocation) => {
         const { delegateItems, findReviewer, requireAssignee } = await import('../../runs/review/people.js');
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           needsDatabase: true,
           prepare: () => toDelegation(options),
-          work: async (workplace, { from, term, reason }) => {
-            const by = await findReviewer(workplace.database, options.by, false, '--by');
-            const to = term && (await requireAssignee(workplace.database, term.to, '--to'));
+          work: async (app, { from, term, reason }) => {
+            const by = await findReviewer(app.database, options.by, false, '--by');
+            const to = term && (await requireAssignee(app.database, term.to, '--to'));
             const until = term?.until ?? null;
-            await delegateItems(workplace, { from, to, until, reason, by });
-            const { timezone } = workplace.settings.review;
+            await delegateItems(app, { from, to, until, reason, by });
+            const { timezone } = app.settings.review;
             return {
               exitCode: exitCodes.complete,
               document: { schema: 'nightscreen/review-delegation/1', from, to, until },
@@ -280,11 +280,11 @@ function addDelegations(review: Command, act: Act): void {
     .action(() =>
       act(async (invocation) => {
         const { listDelegations } = await import('../../runs/review/people.js');
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           needsDatabase: true,
           prepare: () => null,
-          work: async (workplace) => {
-            const delegations = await listDelegations(workplace);
+          work: async (app) => {
+            const delegations = await listDelegations(app);
             const rows = delegations.map(({ from, to, until, reason, actor, isAttested }) => [
               `${to} for ${from}`,
               `until ${until}`,

@@ -10,7 +10,7 @@ import type { FileInspection } from '../../roster/inspect/inspect-file.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
 import { examples } from '../options.js';
-import { withWorkplace } from '../session.js';
+import { withAppContext } from '../session.js';
 import { formatTable } from '../text.js';
 
 interface InspectOptions {
@@ -60,15 +60,15 @@ function addExcept(roster: Command, act: Act): void {
         const { acceptGaps } = await import('../../runs/coverage.js');
         const { findAcceptance } = await import('../../runs/settings-acceptance.js');
         const { customer, all, until, by, reason } = options;
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           needsDatabase: true,
           prepare: () => {
             if (customer === undefined && !all) throw flagError('--customer', 'is missing: say who, or --all');
             return { roster: options.roster, customers: customer ?? null, until };
           },
-          work: async (workplace, choice) => {
-            const acceptance = await findAcceptance(workplace.database, { by, reason });
-            const accepted = await acceptGaps(workplace, choice, acceptance);
+          work: async (app, choice) => {
+            const acceptance = await findAcceptance(app.database, { by, reason });
+            const accepted = await acceptGaps(app, choice, acceptance);
             const document = { schema: 'nightscreen/roster-exceptions/1', until, accepted };
             const rows = accepted.map(({ reference, reason: because, rows: count }) => [
               toVisibleText(reference ?? `${count} rows`),

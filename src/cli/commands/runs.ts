@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { hasDetails } from '../../reports/list-facts.js';
+import { hasDetails, toPublishedCanary, toPublishedWatch } from '../../reports/list-facts.js';
 import {
   describeReason,
   describeRounds,
@@ -17,7 +17,7 @@ import { parseRunId, type RunListed, type RunListing } from '../../runs/run-refe
 import { type ListableOutcome, listableOutcomes } from '../../store/screenings.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
-import { tellDecidedStates } from '../notify.js';
+import { notifyDecidedStates } from '../notify.js';
 import {
   addAcceptOption,
   examples,
@@ -34,7 +34,7 @@ import {
   toBecauseOfDocument,
 } from '../present-run.js';
 import { describeSpan } from '../progress.js';
-import { requireService, withWorkplace } from '../session.js';
+import { requireService, withAppContext } from '../session.js';
 import { describeCounts, formatTable, type Row, toMinute } from '../text.js';
 
 const defaultLimit = 20;
@@ -48,7 +48,7 @@ function addList(runs: Command, act: Act): void {
     .action((options: { limit?: number }) =>
       act(async (invocation) => {
         const { listRuns } = await import('../../runs/run-reference.js');
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           needsDatabase: true,
           prepare: () => options.limit ?? defaultLimit,
           work: async ({ database }, limit) => {
@@ -69,12 +69,12 @@ function toRows(listed: readonly RunListing[]): (string | number)[][] {
   const rows = listed.map((run) => {
     const { planned, screened, failed, remaining, changes } = run;
     const counts = [planned, screened, failed, remaining, changes].map((count) => count ?? '-');
-    return [run.runId, run.roster ?? '-', run.state, toMinute(run.startedAt), ...counts, describeStanding(run)];
+    return [run.runId, run.roster ?? '-', run.state, toMinute(run.startedAt), ...counts, describeStatus(run)];
   });
   return [['run', 'roster', 'state', 'started', ...numbers, 'because'], ...rows];
 }
 
-function describeStanding({ state, heldBy, reasons }: RunListing): string {
+function describeStatus({ state, heldBy, reasons }: RunListing): string {
   if (state !== 'running') return reasons.join('; ');
   return heldBy === null
     ? 'held by nobody: its process has ended; the next start goes on with it'
@@ -103,16 +103,18 @@ function addShow(runs: Command, act: Act): void {
     .action((id: string, options: ShowOptions) =>
       act(async (invocation) => {
         const { describeRun } = await import('../../runs/describe-run.js');
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           needsDatabase: true,
           prepare: () => parseRunId(id),
-          work: async (workplace) => {
+          work: async (app) => {
             const { list, limit = defaultLimit, after = null } = options;
-            const { listed, ...run } = await describeRun(workplace, id, { list, limit, after });
+            const { listed, ...run } = await describeRun(app, id, { list, limit, after });
             return {
               exitCode: exitCodes.complete,
               document: {
                 ...{ schema: 'nightscreen/run/2', ...run, ...listed },
+                canaries: run.canaries.map(toPublishedCanary),
+                watch: run.watch && toPublishedWatch(run.watch),
                 becauseOf: run.becauseOf && toBecauseOfDocument(run.becauseOf),
               },
               text: formatRunDescription(run) + formatListed(listed, run.artifacts),
@@ -130,13 +132,13 @@ function addResume(runs: Command, act: Act): void {
     .action((id: string, options: RosterAcceptance) =>
       act(async (invocation) => {
         const { resumeRun } = await import('../../runs/resume-run.js');
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           needsDatabase: true,
           isLasting: true,
           prepare: (config) => requireService(config, () => parseRunId(id)),
-          work: async (workplace) => {
-            const acceptRoster = await findRosterAcceptance(workplace.database, options);
-            return presentRun(await resumeRun(workplace, id, invocation.signal, { acceptRoster }));
+          work: async (app) => {
+            const acceptRoster = await findRosterAcceptance(app.database, options);
+            return presentRun(await resumeRun(app, id, invocation.signal, { acceptRoster }));
           },
         });
       }),
@@ -157,13 +159,13 @@ function addAccept(runs: Command, act: Act): void {
       act(async (invocation) => {
         const { acceptRun } = await import('../../runs/accept-run.js');
         const { findAcceptance } = await import('../../runs/settings-acceptance.js');
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           needsDatabase: true,
           prepare: () => parseRunId(id),
-          work: async (workplace) => {
-            const acceptance = await findAcceptance(workplace.database, options);
-            const accepted = await acceptRun(workplace, id, acceptance, invocation.signal);
-            if (accepted.kind === 'accepted') await tellDecidedStates(workplace, invocation);
+          work: async (app) => {
+            const acceptance = await findAcceptance(app.database, options);
+            const accepted = await acceptRun(app, id, acceptance, invocation.signal);
+            if (accepted.kind === 'accepted') await notifyDecidedStates(app, invocation);
             const { name, isAttested } = acceptance.by;
             return {
               exitCode: toAcceptedExitCode(accepted),
@@ -247,7 +249,7 @@ const inWords = (counts: Readonly<Record<string, number>>): string =>
 
 const some = (name: string, text: string): Row => text !== '' && [name, text];
 
-function listStanding(run: RunDescription): Row[] {
+function listStatus(run: RunDescription): Row[] {
   return [
     ['run', `${run.runId} (${run.kind}${run.roster === null ? '' : ` of ${run.roster}`}), ${run.mode} key`],
     ['state', run.state === 'running' ? `running, ${run.stage}` : describeState(run)],
@@ -369,7 +371,7 @@ export function formatRunDescription(run: RunDescription): string {
   const revisions = run.reports === 1 ? 'one revision' : `${run.reports} revisions`;
   return [
     formatTable([
-      ...listStanding(run),
+      ...listStatus(run),
       ...listSums(run),
       ...listWatch(run),
       run.sweep !== null && ['sweep', describeSweep(run.sweep)],

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { ConfigError, flagError } from '../../errors.js';
-import type { Workplace } from '../../runs/workplace.js';
+import type { AppContext } from '../../runs/app-context.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
 import { examples } from '../options.js';
 import type { MetricsAddress } from '../schedule/health.js';
-import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
+import { loadInvocationConfig, openLogger, withAppContext } from '../session.js';
 
 function addShow(schedule: Command, act: Act): void {
   schedule
@@ -16,11 +16,11 @@ function addShow(schedule: Command, act: Act): void {
         const { planSchedule, presentSchedule, showSchedule } = await import('../schedule/plan-schedule.js');
         const { readPause } = await import('../../runs/scheduled.js');
         const plan = await planSchedule(loadInvocationConfig(invocation));
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           needsDatabase: true,
           prepare: ({ settings }) => settings.rosters.length > 0,
-          work: async (workplace, hasRosters) =>
-            presentSchedule(await showSchedule(workplace, plan), hasRosters, await readPause(workplace)),
+          work: async (app, hasRosters) =>
+            presentSchedule(await showSchedule(app, plan), hasRosters, await readPause(app)),
         });
       }),
     );
@@ -54,11 +54,11 @@ async function runScheduled(invocation: Invocation, name: string, ifDue: boolean
     ]);
   }
   const logger = openLogger(invocation, config);
-  return withWorkplace(invocation, {
+  return withAppContext(invocation, {
     command: `schedule run ${name}`,
     isLasting: name !== briefJob,
     prepare: () => {},
-    work: (workplace) => (ifDue ? runIfDue : runForNow)(workplace, plan, job, logger, invocation.signal),
+    work: (app) => (ifDue ? runIfDue : runForNow)(app, plan, job, logger, invocation.signal),
   });
 }
 
@@ -68,7 +68,7 @@ function addControl(schedule: Command, act: Act): void {
     .description('end a job that is under way, on whatever host')
     .addHelpText('after', examples(['schedule cancel sweep']))
     .action((job: string) =>
-      control(act, async (workplace) => (await import('../schedule/plan-schedule.js')).cancelJob(workplace, job)),
+      control(act, async (app) => (await import('../schedule/plan-schedule.js')).cancelJob(app, job)),
     );
   schedule
     .command('pause')
@@ -77,21 +77,17 @@ function addControl(schedule: Command, act: Act): void {
     .option('--reason <words>', 'why, for whoever reads schedule show')
     .addHelpText('after', examples(['schedule pause', 'schedule pause --until 12h --reason "database moves"']))
     .action(({ until, reason = null }: { until: string; reason?: string | null }) =>
-      control(act, async (workplace) =>
-        (await import('../schedule/plan-schedule.js')).pauseJobs(workplace, { until, reason }),
-      ),
+      control(act, async (app) => (await import('../schedule/plan-schedule.js')).pauseJobs(app, { until, reason })),
     );
   schedule
     .command('resume')
     .description('end the pause of the schedule')
     .addHelpText('after', examples(['schedule resume']))
-    .action(() =>
-      control(act, async (workplace) => (await import('../schedule/plan-schedule.js')).resumeJobs(workplace)),
-    );
+    .action(() => control(act, async (app) => (await import('../schedule/plan-schedule.js')).resumeJobs(app)));
 }
 
-const control = (act: Act, work: (workplace: Workplace) => Promise<Outcome>): void =>
-  act((invocation) => withWorkplace(invocation, { needsDatabase: true, prepare: () => {}, work }));
+const control = (act: Act, work: (app: AppContext) => Promise<Outcome>): void =>
+  act((invocation) => withAppContext(invocation, { needsDatabase: true, prepare: () => {}, work }));
 
 /** Reads `:9464`, `127.0.0.1:9464` or `[::1]:9464`; throws ConfigError. Port 0 takes a free one. */
 export function parseMetricsAddress(text: string): MetricsAddress {

@@ -8,6 +8,7 @@ import type { BecauseOf } from '../../runs/checks/because-of.js';
 import type { ScreeningPreview } from '../../runs/preview.js';
 import type { RunSummary } from '../../runs/run-summary.js';
 import type { PlanSelection } from '../../vocabulary.js';
+import type { OpenAppContext } from '../app-context.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
 import {
@@ -26,9 +27,8 @@ import {
   presentRun,
   toBecauseOfDocument,
 } from '../present-run.js';
-import { requireService, withWorkplace } from '../session.js';
+import { requireService, withAppContext } from '../session.js';
 import { formatTable, type Row } from '../text.js';
-import type { OpenWorkplace } from '../workplace.js';
 
 interface ScreenOptions extends RosterChoice, RosterAcceptance {
   due?: true;
@@ -47,7 +47,7 @@ const toSelection = (options: ScreenOptions): PlanSelection => {
 };
 
 async function preview(
-  workplace: OpenWorkplace,
+  app: OpenAppContext,
   roster: RosterSettings,
   selection: PlanSelection,
   list: PublishedList | undefined,
@@ -55,17 +55,17 @@ async function preview(
 ): Promise<Outcome> {
   if (!list) {
     const { previewScreening } = await import('../../runs/preview.js');
-    return presentPreview(await previewScreening(workplace, roster, selection));
+    return presentPreview(await previewScreening(app, roster, selection));
   }
   const { previewBecauseOf } = await import('../../runs/preview.js');
   const options = { selection, list, mostNamed };
-  const found = await previewBecauseOf(workplace, roster, options, signal);
+  const found = await previewBecauseOf(app, roster, options, signal);
   return addBecauseOf(presentPreview(found.preview), found);
 }
 
-async function present(workplace: OpenWorkplace, summary: RunSummary): Promise<Outcome> {
+async function present(app: OpenAppContext, summary: RunSummary): Promise<Outcome> {
   const { describeBecauseOf } = await import('../../runs/checks/because-of.js');
-  const becauseOf = await describeBecauseOf(workplace.database, summary.runId, mostNamed);
+  const becauseOf = await describeBecauseOf(app.database, summary.runId, mostNamed);
   const outcome = presentRun(summary);
   return becauseOf ? addBecauseOf(outcome, becauseOf) : outcome;
 }
@@ -115,30 +115,30 @@ export function addScreenCommand(program: Command, act: Act): void {
         const { maxSearches, becauseOf: listFile } = options;
         const { readPublishedList } = await import('../../lists/published-list.js');
         const list = listFile === undefined ? undefined : await readPublishedList(resolve(invocation.folder, listFile));
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           isLasting: true,
           needsDatabase: options.dryRun === true && options.file === undefined,
           prepare: (config) => {
             const choose = (): RosterSettings => chooseStoredRoster(config.settings.rosters, options);
             return options.dryRun ? choose() : requireService(config, choose);
           },
-          work: async (workplace, roster) => {
+          work: async (app, roster) => {
             const selection = toSelection(options);
             const { signal } = invocation;
             if (options.dirty) {
               const { screenMarked } = await import('../../runs/dirty-run.js');
-              const summary = await screenMarked(workplace, roster, signal);
+              const summary = await screenMarked(app, roster, signal);
               return summary === null
                 ? presentNothingMarked(`no marked customer of ${roster.name} is to be searched for now`)
                 : presentRun(summary);
             }
-            if (options.dryRun) return preview(workplace, roster, selection, list, signal);
-            const acceptRoster = await findRosterAcceptance(workplace.database, options);
+            if (options.dryRun) return preview(app, roster, selection, list, signal);
+            const acceptRoster = await findRosterAcceptance(app.database, options);
             const importFirst = options.file !== undefined;
             const plan = { kind: 'screen', roster, selection, importFirst, writeReport: false } as const;
             return present(
-              workplace,
-              await runScreening(workplace, { ...plan, maxSearches, acceptRoster, becauseOf: list }, signal),
+              app,
+              await runScreening(app, { ...plan, maxSearches, acceptRoster, becauseOf: list }, signal),
             );
           },
         });

@@ -10,7 +10,7 @@ import { type CustomerState, customerStates } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
 import { examples, parseInstant } from '../options.js';
-import { withWorkplace } from '../session.js';
+import { withAppContext } from '../session.js';
 import { describeCounts, describeGap } from '../text.js';
 
 interface ExportOptions {
@@ -51,29 +51,29 @@ function addExport(status: Command, act: Act): void {
     .action((options: ExportOptions) =>
       act(async (invocation) => {
         const { exportStatus } = await import('../../runs/status.js');
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           needsDatabase: true,
           prepare: () => chooseFormat(options, invocation.options.json === true),
-          work: async (workplace, format) => {
+          work: async (app, format) => {
             const { roster, state: states, changedSince } = options;
-            const status = await exportStatus(workplace, { roster, states, changedSince }, invocation.signal);
-            const chunks = format === 'csv' ? renderStatusCsv(status) : renderStatusJson(status, workplace.clock.now());
+            const status = await exportStatus(app, { roster, states, changedSince }, invocation.signal);
+            const chunks = format === 'csv' ? renderStatusCsv(status) : renderStatusJson(status, app.clock.now());
             const { sums, neverImported } = status;
             // Known once all is read.
-            const judge = (): { exitCode: number; gap: string | null } => {
+            const assess = (): { exitCode: number; gap: string | null } => {
               const gap = describeGap(neverImported, sums.inScope);
               const isWhole = gap === null && status.isCovered();
               return { exitCode: isWhole ? exitCodes.complete : exitCodes.incomplete, gap };
             };
             if (options.out === undefined) {
               for await (const chunk of chunks) await invocation.terminal.writeData(chunk);
-              const { exitCode, gap } = judge();
+              const { exitCode, gap } = assess();
               if (gap !== null) invocation.notify({ level: 'warn', code: 'nothing_known', message: gap });
               return { exitCode, isWritten: true };
             }
             const file = resolve(invocation.folder, options.out);
             await writePrivately(file, chunks);
-            const { exitCode, gap } = judge();
+            const { exitCode, gap } = assess();
             const counts = sums.inScope === 0 ? '' : `in scope: ${describeCounts(sums.states)}\n`;
             return {
               exitCode,
@@ -93,12 +93,12 @@ function addSend(status: Command, act: Act): void {
     .addHelpText('after', examples(['status send']))
     .action(() =>
       act(async (invocation) => {
-        const { tellStates, readWebhookKeys } = await import('../../runs/status.js');
-        return withWorkplace(invocation, {
+        const { notifyStates, readWebhookKeys } = await import('../../runs/status.js');
+        return withAppContext(invocation, {
           needsDatabase: true,
           prepare: readWebhookKeys,
-          work: async (workplace) => {
-            const pass = await tellStates(workplace, invocation.signal);
+          work: async (app) => {
+            const pass = await notifyStates(app, invocation.signal);
             const isDone = pass.waiting === 0 && pass.refused === 0;
             return {
               exitCode: isDone ? exitCodes.complete : exitCodes.incomplete,

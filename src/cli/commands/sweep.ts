@@ -5,7 +5,7 @@ import type { DossierTransition } from '../../store/changes.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
 import { examples } from '../options.js';
 import { presentNothingMarked, presentRun } from '../present-run.js';
-import { requireService, withWorkplace } from '../session.js';
+import { requireService, withAppContext } from '../session.js';
 import { formatTable } from '../text.js';
 
 /** Adds `sweep`. */
@@ -28,11 +28,10 @@ export function addSweepCommand(program: Command, act: Act): void {
       act(async (invocation) => {
         if (options.dirty) return sweepDirty(invocation);
         const { runSweep } = await import('../../runs/sweep-run.js');
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           isLasting: true,
           prepare: (config) => requireService(config, () => {}, { writesReport: options.report }),
-          work: async (workplace) =>
-            presentRun(await runSweep(workplace, { writeReport: options.report }, invocation.signal)),
+          work: async (app) => presentRun(await runSweep(app, { writeReport: options.report }, invocation.signal)),
         });
       }),
     );
@@ -41,12 +40,12 @@ export function addSweepCommand(program: Command, act: Act): void {
 
 async function sweepDirty(invocation: Invocation): Promise<Outcome> {
   const { sweepMarked } = await import('../../runs/dirty-run.js');
-  return withWorkplace(invocation, {
+  return withAppContext(invocation, {
     isLasting: true,
     needsDatabase: true,
     prepare: (config) => requireService(config, () => {}),
-    work: async (workplace) => {
-      const summary = await sweepMarked(workplace, invocation.signal);
+    work: async (app) => {
+      const summary = await sweepMarked(app, invocation.signal);
       return summary === null ? presentNothingMarked('no dossier is to be looked up') : presentRun(summary);
     },
   });
@@ -61,7 +60,7 @@ function addHistory(sweep: Command, act: Act): void {
       act(async (invocation) => {
         const { findOrganisation } = await import('../../store/organisations.js');
         const { readDossierHistory } = await import('../../store/changes.js');
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           needsDatabase: true,
           prepare: () => dossier,
           work: async ({ database, settings }) => {

@@ -14,7 +14,7 @@ import { exitCodes } from '../exit-code.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
 import { examples } from '../options.js';
 import { findCurrentUser } from '../process.js';
-import { withWorkplace } from '../session.js';
+import { withAppContext } from '../session.js';
 import { formatTable, type Row } from '../text.js';
 
 /** Adds `review export` and `review import`: the working list that goes out and comes back. */
@@ -49,12 +49,12 @@ function addExport(review: Command, act: Act): void {
       act(async (invocation) => {
         const { exportItems } = await import('../../runs/review/lists.js');
         const { findLogin } = await import('../../store/database/postgres.js');
-        return withWorkplace(invocation, {
+        return withAppContext(invocation, {
           needsDatabase: true,
           prepare: () => refuseUnknownKind(resolve(invocation.folder, options.out ?? defaultFile)),
-          work: async (workplace, file) => {
-            const login = options.notMine ? await findLogin(workplace.database) : null;
-            const list = await exportItems(workplace, {
+          work: async (app, file) => {
+            const login = options.notMine ? await findLogin(app.database) : null;
+            const list = await exportItems(app, {
               roster: options.roster ?? null,
               exportedBy: findCurrentUser(),
               assignee: options.assignee ?? null,
@@ -97,16 +97,16 @@ function addImport(review: Command, act: Act): void {
         refuseLegacyOptions(options);
         const { importDecisions } = await import('../../runs/review/decide.js');
         const { findReviewer } = await import('../../runs/review/people.js');
-        const { tellDecidedStates } = await import('../notify.js');
-        return withWorkplace(invocation, {
+        const { notifyDecidedStates } = await import('../notify.js');
+        return withAppContext(invocation, {
           needsDatabase: true,
           prepare: () => resolve(invocation.folder, file),
-          work: async (workplace, path) => {
+          work: async (app, path) => {
             const { apply = false, partial = false } = options;
-            const reviewer = await findReviewer(workplace.database, options.reviewer, !apply);
-            const imported = await importDecisions(workplace, { path, reviewer, apply, partial });
-            if (imported.isApplied) await tellDecidedStates(workplace, invocation);
-            const isAttested = workplace.database.dialect === 'embedded';
+            const reviewer = await findReviewer(app.database, options.reviewer, !apply);
+            const imported = await importDecisions(app, { path, reviewer, apply, partial });
+            if (imported.isApplied) await notifyDecidedStates(app, invocation);
+            const isAttested = app.database.dialect === 'embedded';
             const by = isAttested ? ` --reviewer ${quoteArgument(options.reviewer ?? 'NAME')}` : '';
             const storing = `nightscreen review import ${quoteArgument(file)} --apply${by}`;
             return presentImportedDecisions(imported, { storing, wasApplied: apply });
@@ -324,14 +324,14 @@ interface LegacyImportOptions {
 async function importLegacyList(invocation: Invocation, file: string, options: LegacyImportOptions): Promise<Outcome> {
   const { importLegacy, findUntaken, renderUntaken } = await import('../../runs/review/legacy.js');
   const { findReviewer } = await import('../../runs/review/people.js');
-  const { tellDecidedStates } = await import('../notify.js');
-  return withWorkplace(invocation, {
+  const { notifyDecidedStates } = await import('../notify.js');
+  return withAppContext(invocation, {
     needsDatabase: true,
     prepare: () => findFiles(invocation.folder, file, options.unmatched),
-    work: async (workplace, { path, unmatched }) => {
+    work: async (app, { path, unmatched }) => {
       const { apply = false, partial = false } = options;
-      const reviewer = await findReviewer(workplace.database, options.reviewer, !apply);
-      const imported = await importLegacy(workplace, { path, reviewer, apply, partial });
+      const reviewer = await findReviewer(app.database, options.reviewer, !apply);
+      const imported = await importLegacy(app, { path, reviewer, apply, partial });
       const untaken = findUntaken(imported.rows);
       // What an earlier attempt could not take is no longer true.
       const isThere = await access(unmatched).then(
@@ -339,7 +339,7 @@ async function importLegacyList(invocation: Invocation, file: string, options: L
         () => false,
       );
       if (untaken.length > 0 || isThere) await writePrivately(unmatched, renderUntaken(untaken));
-      if (imported.isApplied) await tellDecidedStates(workplace, invocation);
+      if (imported.isApplied) await notifyDecidedStates(app, invocation);
       return presentLegacy(imported, untaken, { file, unmatched, wasApplied: apply });
     },
   });

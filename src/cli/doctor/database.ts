@@ -22,7 +22,7 @@ interface DatabaseExamination {
 /** Tries the database, counts the migrations that wait, and says who works in it; makes none. */
 export async function checkDatabase(config: Config): Promise<DatabaseExamination> {
   const location = locateDatabase(config);
-  if (isMissing(location)) return { findings: [tellMissing(location)], imported: [] };
+  if (isMissing(location)) return { findings: [toMissingFinding(location)], imported: [] };
   const { openDatabase } = await import('../../store/database/open-database.js');
   try {
     const database = await openDatabase(location, 'nightscreen doctor', { isBrief: true });
@@ -33,15 +33,15 @@ export async function checkDatabase(config: Config): Promise<DatabaseExamination
     }
   } catch (error) {
     const { message, next } = describeError(error, { isDoctor: true });
-    const tell = error instanceof RunLockedError ? doubtful : wrong;
+    const toFinding = error instanceof RunLockedError ? doubtful : wrong;
     return {
-      findings: [tell('database', message, next ?? 'check DATABASE_URL or database.folder')],
+      findings: [toFinding('database', message, next ?? 'check DATABASE_URL or database.folder')],
       imported: [],
     };
   }
 }
 
-function tellMissing({ folder = '' }: DatabaseLocation): Finding {
+function toMissingFinding({ folder = '' }: DatabaseLocation): Finding {
   return doubtful(
     'database',
     `there is none yet at ${resolve(folder)}`,

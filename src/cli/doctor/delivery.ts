@@ -9,8 +9,8 @@ import { readWebhookKeys } from '../../runs/status.js';
 import { readImportedRosters } from '../../store/coverage.js';
 import type { Queryable } from '../../store/database/database.js';
 import { findOrganisation } from '../../store/organisations.js';
+import { findFourEyesProblems, findMissingMail } from '../app-context.js';
 import { findPingAddress } from '../watchdog.js';
-import { findFourEyesProblems, findMissingMail } from '../workplace.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 import { checkFolder } from './machine.js';
 
@@ -24,7 +24,7 @@ export const checkDelivery = async (config: Config): Promise<Finding[]> => [
 ];
 
 /** The longest wait for a mail server; a run has more patience. */
-const mostPatienceMs = 10_000;
+const mostWaitMs = 10_000;
 
 /**
  * Whether mail is set up whole, whether it would leave, and whether somebody is told of every configured roster; nothing is said where none
@@ -42,7 +42,7 @@ async function checkMail(config: Config): Promise<Finding[]> {
   return [
     well('mail', `${mail.transport} to ${countNoun(addresses.size, 'recipient')}`),
     await checkTransport(config, mail),
-    ...findUntold(
+    ...findUnreported(
       mail,
       rosters.map(({ name }) => name),
     ),
@@ -64,7 +64,7 @@ export async function checkImportedMail(database: Queryable, { settings }: Confi
     listEntries(mail).flatMap(({ rosters: named = [] }) => named.filter((one) => !names.has(one))),
   );
   return [
-    ...findUntold(
+    ...findUnreported(
       mail,
       imported.filter((name) => !configured.includes(name)),
     ),
@@ -81,10 +81,10 @@ export async function checkImportedMail(database: Queryable, { settings }: Confi
 }
 
 /** A night of a roster that is not whole must be told to somebody. */
-function findUntold(mail: MailSettings, rosters: readonly string[]): Finding[] {
+function findUnreported(mail: MailSettings, rosters: readonly string[]): Finding[] {
   return rosters.flatMap((roster) => {
-    const told = listRecipients(mail, { kind: 'report', roster, level: 'partial', severities: [] });
-    if (told.length > 0) return [];
+    const recipients = listRecipients(mail, { kind: 'report', roster, level: 'partial', severities: [] });
+    if (recipients.length > 0) return [];
     const message = `nobody is mailed about the roster ${roster}: of a night that is partial, red or did not run, nobody would hear`;
     const next = `add ${roster} to the rosters of a recipient under mail.recipients whose kinds have report, summary or failure, or a recipient without rosters`;
     return [doubtful('mail', message, next)];
@@ -94,7 +94,7 @@ function findUntold(mail: MailSettings, rosters: readonly string[]): Finding[] {
 async function checkTransport({ secret }: Config, mail: MailSettings): Promise<Finding> {
   if (mail.transport === 'file') return checkFolder('mail folder', 'mail.directory', mail.directory);
   const { probeSmtp } = await import('../../mail/delivery.js');
-  const said = await probeSmtp(secret('SMTP_URL') ?? '', Math.min(mail.timeoutMs, mostPatienceMs));
+  const said = await probeSmtp(secret('SMTP_URL') ?? '', Math.min(mail.timeoutMs, mostWaitMs));
   if (said.kind === 'ready') return well('mail server', said.message);
   return wrong('mail server', said.message, said.next);
 }

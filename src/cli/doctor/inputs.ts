@@ -8,10 +8,10 @@ import { doubtful, type Finding, well, wrong } from './finding.js';
 
 type Source = Pick<RosterSettings | PartySettings, 'csv' | 'postgres'>;
 
-/** What the sources are looked at with; `patience` is a span such as `30s`. */
+/** What the sources are looked at with; `timeout` is a span such as `30s`. */
 interface Examination {
   config: Config;
-  patience: string;
+  timeout: string;
 }
 
 /** Opens a source up to its first rows and gives it up again. */
@@ -59,16 +59,16 @@ async function isEachFile(paths: readonly string[]): Promise<boolean> {
 async function checkDatabase(
   check: string,
   postgres: PostgresSettings,
-  { config, patience }: Examination,
+  { config, timeout }: Examination,
   open: Open,
 ): Promise<Finding> {
   const { urlEnv, table, statementTimeout } = postgres;
   if (config.secret(urlEnv) === undefined) {
     return wrong(check, `${urlEnv} is not set`, `set it, or ${urlEnv}_FILE, to the connection string`);
   }
-  const isShort = toDurationMs(statementTimeout) > toDurationMs(patience);
+  const isShort = toDurationMs(statementTimeout) > toDurationMs(timeout);
   try {
-    await open({ postgres: isShort ? { ...postgres, statementTimeout: patience } : postgres });
+    await open({ postgres: isShort ? { ...postgres, statementTimeout: timeout } : postgres });
   } catch (error) {
     const message = toMessage(error, `the database that ${urlEnv} names cannot be read`);
     if (isShort && error instanceof NightscreenError && error.code === 'query_timeout') {
@@ -93,10 +93,10 @@ function checkSource(
 /**
  * Whether each configured roster and its parties can be opened and have the columns that are mapped; only their first rows are read, and
  * of several files the headers of the first hundred.
- * A query that gives none within `patience`, a span such as `30s`, is doubtful where its own timeout is longer.
+ * A query that gives none within `timeout`, a span such as `30s`, is doubtful where its own timeout is longer.
  */
-async function checkSources(config: Config, patience: string): Promise<Finding[]> {
-  const examination = { config, patience };
+async function checkSources(config: Config, timeout: string): Promise<Finding[]> {
+  const examination = { config, timeout };
   const { readParties, readRoster } = await import('../../roster/read-roster.js');
   const { checkHeaders } = await import('../../roster/csv/csv-table.js');
   const { createIsMapped, standardHeaders, standardPartyHeaders } = await import('../../roster/headers.js');
@@ -147,10 +147,10 @@ function checkConfigured({ settings, file }: Config, imported: readonly string[]
 
 /**
  * Whether there is a roster, and whether each configured one can be read; `imported`: the rosters that were ever given as files. A query may
- * take `patience`, a span: a run has more.
+ * take `timeout`, a span: a run has more.
  */
 export const checkRosters = async (
   config: Config,
   imported: readonly string[],
-  patience = '30s',
-): Promise<Finding[]> => [...checkConfigured(config, imported), ...(await checkSources(config, patience))];
+  timeout = '30s',
+): Promise<Finding[]> => [...checkConfigured(config, imported), ...(await checkSources(config, timeout))];

@@ -56,11 +56,11 @@ const scarceMegabytes = 2_000;
 async function checkSpace(check: string, folder: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(findExisting(resolve(folder)));
   const megabytes = Math.floor((bavail * bsize) / mebibyte);
-  return judgeSpace(check, folder, megabytes);
+  return assessSpace(check, folder, megabytes);
 }
 
 /** What so many free megabytes mean. */
-export function judgeSpace(check: string, folder: string, megabytes: number): Finding {
+export function assessSpace(check: string, folder: string, megabytes: number): Finding {
   const words = `${megabytes} MB are free for ${folder}`;
   if (megabytes < leastMegabytes) return wrong(check, words, 'make room, or move it: a full disk ends a run');
   return megabytes < scarceMegabytes ? doubtful(check, words, 'make room before it is full') : well(check, words);
@@ -77,11 +77,11 @@ async function checkMemory(): Promise<Finding> {
     () => Number.NaN,
   );
   const bytes = [...numbers, Number.isNaN(available) ? freemem() : available].filter((number) => number > 0);
-  return judgeMemory(Math.floor(Math.min(...bytes) / mebibyte));
+  return assessMemory(Math.floor(Math.min(...bytes) / mebibyte));
 }
 
 /** What so many megabytes mean for the embedded database. */
-function judgeMemory(megabytes: number): Finding {
+function assessMemory(megabytes: number): Finding {
   const words = `${megabytes} MB of memory are available; the embedded database takes 560 to 925 MB`;
   return megabytes < leastMemoryMegabytes
     ? doubtful(

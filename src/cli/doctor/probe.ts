@@ -53,8 +53,8 @@ async function tryNameFields(
       if (!(error instanceof NightscreenError)) throw error;
       if (!isRefusal(error)) {
         const { message, next } = describeError(error);
-        const judge = error instanceof AuthenticationError ? wrong : doubtful;
-        const finding = judge(check, `not proven: ${message}`, next ?? 'probe again later');
+        const assess = error instanceof AuthenticationError ? wrong : doubtful;
+        const finding = assess(check, `not proven: ${message}`, next ?? 'probe again later');
         return { field: configured, isProven: false, finding };
       }
       refusals.push(`\`${field}\` (${error.message})`);

@@ -6,8 +6,8 @@ import { findCanaryCoverage } from '../../matches/canary.js';
 import { findProxy } from '../../outgoing.js';
 import { findLiveProblems } from '../../runs/account.js';
 import type { RunMode } from '../../vocabulary.js';
+import { findMissingService } from '../app-context.js';
 import { describeError } from '../describe-error.js';
-import { findMissingService } from '../workplace.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 
 type Client = ReturnType<typeof createClientType>;

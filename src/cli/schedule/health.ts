@@ -7,12 +7,12 @@ import { flagError, RunLockedError } from '../../errors.js';
 import { isExpectedHost } from '../../loopback.js';
 import { createMetrics } from '../../metrics/metrics.js';
 import { toDurationMs } from '../../roster/duration.js';
+import { buildAppContext, type OpenAppContext } from '../app-context.js';
 import type { Invocation } from '../invocation.js';
 import { type Measuring, measureInto } from '../measuring.js';
 import { version, within } from '../process.js';
-import { withWorkplace } from '../session.js';
+import { withAppContext } from '../session.js';
 import { look } from '../watchdog.js';
-import { buildWorkplace, type OpenWorkplace } from '../workplace.js';
 
 /** A look that hangs when somebody asks to stop is left behind: nothing is lost by it, and the whole has 7 seconds. */
 const mostAtStopMs = 5_000;
@@ -69,7 +69,7 @@ async function keepFresh(health: WatchedHealth, signal: AbortSignal): Promise<vo
 /** Reads figures before the first job does: until then there would be none. */
 async function readFirst(invocation: Invocation, complain: (message: string) => void): Promise<void> {
   try {
-    await withWorkplace(invocation, { command: 'schedule: metrics', prepare: () => {}, work: async () => {} });
+    await withAppContext(invocation, { command: 'schedule: metrics', prepare: () => {}, work: async () => {} });
   } catch (error) {
     // Another process works in the embedded database, or it cannot be opened: the jobs say so, too.
     complain(`there are no figures yet: ${error instanceof Error ? error.message : String(error)}`);
@@ -142,15 +142,15 @@ export function watchHealth(config: Config, measuring: Measuring, isStopping: ()
 }
 
 function openOwn(config: Config, { refresh, noteUnreadable }: Measuring) {
-  let opened: Promise<OpenWorkplace> | null = null;
+  let opened: Promise<OpenAppContext> | null = null;
   let refreshing: Promise<void> | null = null;
-  const open = (): Promise<OpenWorkplace> => {
-    opened ??= buildWorkplace({ config, command: 'schedule: metrics', tell: () => {}, queryTimeoutMs });
+  const open = (): Promise<OpenAppContext> => {
+    opened ??= buildAppContext({ config, command: 'schedule: metrics', emit: () => {}, queryTimeoutMs });
     return opened;
   };
   /** What has failed is opened anew the next time; what hangs is closed when it answers at last. */
   const forget = (): void => {
-    opened?.then((workplace) => workplace.close()).catch(ignore);
+    opened?.then((app) => app.close()).catch(ignore);
     opened = null;
   };
   const read = nowAndThen(async (): Promise<void> => {

@@ -4,16 +4,16 @@ import type { Config } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
 import { keepSchedules } from '../../runs/scheduled.js';
 import { findNextRun } from '../../scheduling/due-times.js';
-import { Lookout, type ScheduleEvent, startScheduler } from '../../scheduling/scheduler.js';
+import { JobStarter, type ScheduleEvent, startScheduler } from '../../scheduling/scheduler.js';
+import { findMissingMail, findMissingService } from '../app-context.js';
 import { exitCodes } from '../exit-code.js';
 import type { Invocation, Written } from '../invocation.js';
 import { mailDirectly } from '../notify.js';
 import { requireOwnDatabase } from '../open-database.js';
 import { waitForAbort } from '../process.js';
-import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
+import { loadInvocationConfig, openLogger, withAppContext } from '../session.js';
 import { formatTable } from '../text.js';
 import { findPingAddress } from '../watchdog.js';
-import { findMissingMail, findMissingService } from '../workplace.js';
 import { type MetricsAddress, startBeside } from './health.js';
 import { type JobsAndPlan, planSchedule } from './plan-schedule.js';
 import { performJob } from './run-scheduled.js';
@@ -32,33 +32,33 @@ export async function keepSchedule(asked: Invocation, address: MetricsAddress | 
   const beside = await startBeside(asked, config, { logger, address });
   const { invocation } = beside;
   const interruption = followInterruption(signal);
-  const tellLog = watchEvents(invocation, logger);
-  const tell = (event: ScheduleEvent): void => {
+  const logEvent = watchEvents(invocation, logger);
+  const emit = (event: ScheduleEvent): void => {
     interruption.note(event);
     if (event.kind === 'ended') beside.noteJob(event.run.job, event.exitCode === 0 ? 'finished' : 'failed');
-    tellLog(event);
+    logEvent(event);
   };
-  const lookout = new Lookout(
+  const jobStarter = new JobStarter(
     plan,
-    (workplace, job, run, held) => performJob(workplace, job, run, held, { plan, stopping: signal, logger }),
-    tell,
+    (app, job, run, held) => performJob(app, job, run, held, { plan, stopping: signal, logger }),
+    emit,
   );
-  asked.lastRun.listJobs = () => lookout.running;
+  asked.lastRun.listJobs = () => jobStarter.running;
   let isKept = false;
   const scheduler = startScheduler({
     clock: systemClock,
-    tell,
+    emit,
     // Opened for each look, so that between jobs other commands can use the embedded database.
     look: () =>
-      withWorkplace(invocation, {
+      withAppContext(invocation, {
         command: 'schedule',
-        isLasting: lookout.isLasting,
+        isLasting: jobStarter.isLasting,
         prepare: () => {},
-        work: async (workplace) => {
+        work: async (app) => {
           const planned = plan.planned.map(({ job, schedule }) => ({ job: job.name, schedule }));
-          if (!isKept) await keepSchedules(workplace, planned, { areAll: true });
+          if (!isKept) await keepSchedules(app, planned, { areAll: true });
           isKept = true;
-          return lookout.look(workplace, signal);
+          return jobStarter.look(app, signal);
         },
       }),
   });
@@ -147,7 +147,7 @@ function toLine(event: ScheduleEvent): ['info' | 'warn' | 'error', Record<string
   if (event.kind === 'blocked')
     return ['error', { err: event.error, retryMs: event.retryMs }, 'schedule_blocked: it is tried again'];
   if (event.kind === 'missed') {
-    const fields = { job: event.job, dates: event.missed.map(({ occasion }) => occasion) };
+    const fields = { job: event.job, dates: event.missed.map(({ dueSlot }) => dueSlot) };
     return ['error', fields, 'job_missed: nothing was there to begin it when it was due'];
   }
   const of = 'run' in event ? event.run : { job: event.job, localDate: event.due.localDate };

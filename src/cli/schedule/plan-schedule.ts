@@ -1,10 +1,10 @@
 import { allJobs } from '../../../jobs/all-jobs.js';
 import type { Config } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
+import type { AppContext, Job } from '../../runs/app-context.js';
 import { readScheduleHistory, toJobLeaseKey } from '../../runs/scheduled.js';
 import { openOrganisation } from '../../runs/session.js';
-import type { Job, Workplace } from '../../runs/workplace.js';
-import { findNextStart, planJobs, readStandings, type SchedulePlan } from '../../scheduling/schedule.js';
+import { findNextStart, planJobs, readJobStatuses, type SchedulePlan } from '../../scheduling/schedule.js';
 import { type JobsSettings, toSpanMs } from '../../scheduling/settings.js';
 import { readUserJobs } from '../../scheduling/user-jobs.js';
 import {
@@ -59,7 +59,8 @@ export async function planSchedule({ settings, originOf }: Config): Promise<Jobs
 const unknownJob = (names: readonly string[]): string => `no such job; there are ${names.join(', ')}`;
 
 /** How one time of a job stands: `left` was begun by a process that has ended without a word. */
-interface ShownRun extends Omit<JobRun, 'jobRunId' | 'job' | 'state'> {
+interface ShownRun extends Omit<JobRun, 'jobRunId' | 'job' | 'state' | 'dueSlot'> {
+  occasion: string;
   state: JobRun['state'] | 'left';
 }
 
@@ -78,25 +79,25 @@ interface ShownJob {
 const timesShown = 10;
 
 /** Every job that is planned or ever ran. */
-export async function showSchedule(workplace: Workplace, plan: JobsAndPlan): Promise<readonly ShownJob[]> {
-  const { database, clock, settings } = workplace;
-  const { schedules, runs } = await readScheduleHistory(workplace);
-  const standings = await readStandings(workplace, plan);
+export async function showSchedule(app: AppContext, plan: JobsAndPlan): Promise<readonly ShownJob[]> {
+  const { database, clock, settings } = app;
+  const { schedules, runs } = await readScheduleHistory(app);
+  const statuses = await readJobStatuses(app, plan);
   const live = new Set(
     (await readHeldLeases(database)).filter(({ expiresInMs }) => expiresInMs > 0).map(({ key }) => key),
   );
-  const toShown = ({ jobRunId: _, job, state, ...run }: JobRun): ShownRun => {
+  const toShown = ({ jobRunId: _, job, state, dueSlot: occasion, ...run }: JobRun): ShownRun => {
     const isLive = live.has(toJobLeaseKey(settings.organisation, job));
-    return { ...run, state: state === 'running' && !isLive ? 'left' : state };
+    return { occasion, ...run, state: state === 'running' && !isLive ? 'left' : state };
   };
-  const names = [...new Set([...standings.keys(), ...runs.keys()])];
+  const names = [...new Set([...statuses.keys(), ...runs.keys()])];
   return names.map((job) => {
-    const standing = standings.get(job);
+    const status = statuses.get(job);
     return {
       job,
       schedule: plan.planned.find((one) => one.job.name === job)?.schedule ?? null,
       plannedSince: schedules.get(job)?.plannedSince ?? null,
-      next: (standing && findNextStart(standing, clock.now())?.at) ?? null,
+      next: (status && findNextStart(status, clock.now())?.at) ?? null,
       runs: (runs.get(job) ?? []).slice(0, timesShown).map(toShown),
     };
   });
@@ -176,10 +177,10 @@ const say = (document: Record<string, unknown>, text: string): Outcome => ({
 });
 
 /** Asks the process that runs a job to end it; throws ConfigError where it is not under way. */
-export async function cancelJob(workplace: Workplace, job: string): Promise<Outcome> {
-  const { organisationId } = await openOrganisation(workplace);
+export async function cancelJob(app: AppContext, job: string): Promise<Outcome> {
+  const { organisationId } = await openOrganisation(app);
   const by = findCurrentUser();
-  const run = await cancelJobRun(workplace.database, organisationId, job, by);
+  const run = await cancelJobRun(app.database, organisationId, job, by);
   if (run === null) {
     const message = `the job ${job} is not under way; see nightscreen schedule show`;
     throw new ConfigError([{ where: 'argument job', path: '', message }]);
@@ -193,19 +194,19 @@ export async function cancelJob(workplace: Workplace, job: string): Promise<Outc
 
 /** Begins no job until a pause is over, at most seven days; jobs under way go on. */
 export async function pauseJobs(
-  workplace: Workplace,
+  app: AppContext,
   { until, reason }: { until: string; reason: string | null },
 ): Promise<Outcome> {
-  const now = workplace.clock.now();
+  const now = app.clock.now();
   const end = /^\d{1,6}(s|m|h|d)$/.test(until) ? new Date(now.getTime() + toSpanMs(until)) : new Date(until);
   const aheadMs = end.getTime() - now.getTime();
   if (!(aheadMs > 0 && aheadMs <= longestPauseMs)) {
     const message = 'must be a span or an instant within the next 7 days, such as 12h or 2027-01-31T06:00:00Z';
     throw new ConfigError([{ where: 'option --until', path: '', message }]);
   }
-  const { organisationId } = await openOrganisation(workplace);
+  const { organisationId } = await openOrganisation(app);
   const pause = { pausedAt: now, until: end, by: findCurrentUser(), reason };
-  await pauseSchedule(workplace.database, organisationId, pause);
+  await pauseSchedule(app.database, organisationId, pause);
   return say(
     { action: 'pause', ...pause },
     `${describePause(pause)}; jobs under way go on; end it: nightscreen schedule resume`,
@@ -213,12 +214,12 @@ export async function pauseJobs(
 }
 
 /** Ends the pause. */
-export async function resumeJobs(workplace: Workplace): Promise<Outcome> {
-  const { organisationId } = await openOrganisation(workplace);
-  const now = workplace.clock.now();
-  const pause = await findSchedulePause(workplace.database, organisationId, now);
+export async function resumeJobs(app: AppContext): Promise<Outcome> {
+  const { organisationId } = await openOrganisation(app);
+  const now = app.clock.now();
+  const pause = await findSchedulePause(app.database, organisationId, now);
   const by = findCurrentUser();
-  await resumeSchedule(workplace.database, organisationId, by, now);
+  await resumeSchedule(app.database, organisationId, by, now);
   const text = pause === null ? 'the schedule is not paused' : 'the schedule is resumed; jobs begin within 15 seconds';
   return say({ action: 'resume', wasPaused: pause !== null, by }, text);
 }

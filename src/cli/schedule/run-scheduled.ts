@@ -2,22 +2,22 @@ import type { Logger } from 'pino';
 import { NightError } from '../../../jobs/rescreen.js';
 import { LeaseLostError, NightscreenError, RunLockedError, StoreError } from '../../errors.js';
 import { toLocalTime } from '../../local-time.js';
-import { tellFailure } from '../../runs/mail/deliver.js';
+import { type AppContext, type Job, type JobResult, watchRun } from '../../runs/app-context.js';
+import { mailFailure } from '../../runs/mail/deliver.js';
 import {
   keepSchedules,
   mendSchedules,
   readPause,
-  runOccasion,
-  settleMissed,
+  recordMissed,
+  runDueSlot,
   toForgetBefore,
 } from '../../runs/scheduled.js';
-import { type Job, type JobResult, type Workplace, watchRun } from '../../runs/workplace.js';
 import { toDueTimes } from '../../scheduling/due-times.js';
 import {
   decideDue,
   findNextStart,
-  type JobStanding,
-  readStandings,
+  type JobStatus,
+  readJobStatuses,
   type SchedulePlan,
   toDecidingRules,
   toTimeoutMs,
@@ -32,20 +32,20 @@ import { describePause, type JobsAndPlan } from './plan-schedule.js';
 
 /** Runs a job for the present date, whatever its schedule says, unless that was done; what failed or stopped is done again. */
 export async function runForNow(
-  workplace: Workplace,
+  app: AppContext,
   plan: JobsAndPlan,
   job: Job,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const due = findPresentDue(plan, job, workplace.clock.now());
+  const due = findPresentDue(plan, job, app.clock.now());
   const again = [exitCodes.unexpected, exitCodes.refused, exitCodes.stopped];
-  return runOnce(workplace, plan, job, { due, isLate: false, again }, logger, signal);
+  return runOnce(app, plan, job, { due, isLate: false, again }, logger, signal);
 }
 
 /** Runs a job if its schedule asks for it and nobody has done it; ends with 0 when there is nothing to do. */
 export async function runIfDue(
-  workplace: Workplace,
+  app: AppContext,
   plan: JobsAndPlan,
   job: Job,
   logger: Logger,
@@ -53,31 +53,31 @@ export async function runIfDue(
 ): Promise<Outcome> {
   const planned = plan.planned.filter((one) => one.job.name === job.name);
   await keepSchedules(
-    workplace,
+    app,
     planned.map(({ schedule }) => ({ job: job.name, schedule })),
     { areAll: false },
   );
-  await mendSchedules(workplace);
-  const standings = await readStandings(workplace, plan);
-  const standing = standings.get(job.name);
-  const pause = await readPause(workplace);
+  await mendSchedules(app);
+  const statuses = await readJobStatuses(app, plan);
+  const status = statuses.get(job.name);
+  const pause = await readPause(app);
   if (pause !== null) return say(job, 'paused', null, describePause(pause));
-  if (!standing) return say(job, 'not_due', null, `${job.name} has no schedule`);
-  const now = workplace.clock.now();
+  if (!status) return say(job, 'not_due', null, `${job.name} has no schedule`);
+  const now = app.clock.now();
   const rules = toDecidingRules(plan, { now, freeSince: null });
-  const { decision, missed, givenUp } = decideDue(standing, standings, rules);
-  await settleMissed(workplace, job.name, { missed, givenUp });
+  const { decision, missed, givenUp } = decideDue(status, statuses, rules);
+  await recordMissed(app, job.name, { missed, givenUp });
   if (decision.kind === 'wait') {
     const text = `${job.name} of ${decision.due.localDate} waits for ${decision.for}, until ${decision.until.toISOString()}`;
     return say(job, 'waits', decision.due, text);
   }
   if (decision.kind === 'none') {
-    const next = findNextStart(standing, now);
+    const next = findNextStart(status, now);
     return say(job, 'not_due', null, `${job.name} is not due; next ${next ? next.at.toISOString() : 'never'}`);
   }
   const { due, isLate } = decision;
   try {
-    return await runOnce(workplace, plan, job, { due, isLate, again: [] }, logger, signal);
+    return await runOnce(app, plan, job, { due, isLate, again: [] }, logger, signal);
   } catch (error) {
     if (error instanceof RunLockedError) return say(job, 'held', due, error.message);
     throw error;
@@ -86,7 +86,7 @@ export async function runIfDue(
 
 /** Throws RunLockedError when another process runs it. */
 async function runOnce(
-  workplace: Workplace,
+  app: AppContext,
   plan: JobsAndPlan,
   job: Job,
   once: { due: JobDue; isLate: boolean; again: readonly number[] },
@@ -95,11 +95,11 @@ async function runOnce(
 ): Promise<Outcome> {
   const schedule = plan.planned.find((one) => one.job.name === job.name)?.schedule;
   const isFrequent = schedule !== undefined && !toDueTimes(schedule).isByDate;
-  const forgetBefore = isFrequent ? toForgetBefore(workplace.clock.now()) : null;
+  const forgetBefore = isFrequent ? toForgetBefore(app.clock.now()) : null;
   const limits = { timeoutMs: toTimeoutMs(job, plan.jobsSettings), canContinue: job.isOwn !== true };
   const slot = { job: job.name, ...once, forgetBefore, limits };
-  const answer = await runOccasion(workplace, slot, signal, (run, held) =>
-    performJob(workplace, job, run, held, { plan, stopping: signal, logger }),
+  const answer = await runDueSlot(app, slot, signal, (run, held) =>
+    performJob(app, job, run, held, { plan, stopping: signal, logger }),
   );
   const { due } = once;
   const what = `${job.name} of ${due.localDate}`;
@@ -147,15 +147,13 @@ function findPresentDue(
   now: Date,
 ): JobDue {
   const localDate = toLocalTime(now, toTimezone(job, jobsSettings)).date;
-  const ofDate = { occasion: localDate, localDate, dueAt: now };
+  const ofDate = { dueSlot: localDate, localDate, dueAt: now };
   const schedule = planned.find((one) => one.job.name === job.name)?.schedule;
   if (schedule === undefined) return ofDate;
   const times = toDueTimes(schedule);
   const onDate = times.lastOn(localDate);
-  if (onDate?.occasion === localDate) return onDate;
-  return (
-    times.between(new Date(now.getTime() - dayMs), now).findLast((due) => due.occasion !== due.localDate) ?? ofDate
-  );
+  if (onDate?.dueSlot === localDate) return onDate;
+  return times.between(new Date(now.getTime() - dayMs), now).findLast((due) => due.dueSlot !== due.localDate) ?? ofDate;
 }
 
 // What passes by itself is mailed when it has not by then.
@@ -166,17 +164,17 @@ const attemptsBeforeMail = 3;
  * `stopping` is aborted is taken up again. What fails is logged, of a night once for each roster.
  */
 export async function performJob(
-  workplace: Workplace,
+  app: AppContext,
   job: Job,
   run: JobRun,
   signal: AbortSignal,
   { plan, stopping, logger }: { plan: SchedulePlan; stopping: AbortSignal; logger: Logger },
 ): Promise<JobEnding> {
   const { localDate: date, dueAt, attempts: attempt, isLate } = run;
-  const { watched, lastRun } = watchRun(workplace);
+  const { watched, lastRun } = watchRun(app);
   let before: string | null = null;
   try {
-    before = await describeBefore(workplace, plan, job, run);
+    before = await describeBefore(app, plan, job, run);
     const result = await job.run(watched, signal, { date, dueAt, attempt, isLate });
     return toEnding(result, before, stopping);
   } catch (error) {
@@ -186,15 +184,15 @@ export async function performJob(
     for (const failure of error instanceof NightError ? error.night.failures : [{ error, runId, roster }])
       logJobFailure(logger, job.name, failure);
     const isPassing = passes(error);
-    if (!isPassing || attempt >= attemptsBeforeMail) await tellOf(workplace, job, error, stopping);
+    if (!isPassing || attempt >= attemptsBeforeMail) await mailFailureOf(app, job, error, stopping);
     const ending = { because: joinReasons([toReason(error), before]), runIds };
     return isPassing ? ending : { ...ending, exitCode: toJobExitCode(error) };
   }
 }
 
 /** `rescreen` tells of each roster by itself, and `mail` could only fail again. */
-async function tellOf(workplace: Workplace, { name }: Job, error: unknown, signal: AbortSignal): Promise<void> {
-  if (name !== 'rescreen' && name !== 'mail') await tellFailure(workplace, { task: name, roster: null, error, signal });
+async function mailFailureOf(app: AppContext, { name }: Job, error: unknown, signal: AbortSignal): Promise<void> {
+  if (name !== 'rescreen' && name !== 'mail') await mailFailure(app, { task: name, roster: null, error, signal });
 }
 
 function toEnding(
@@ -257,29 +255,29 @@ function toReason(error: unknown): string {
  * that were due by now are complete.
  */
 async function describeBefore(
-  workplace: Workplace,
+  app: AppContext,
   plan: SchedulePlan,
   { name, after = [] }: Job,
   { localDate }: JobRun,
 ): Promise<string | null> {
   if (after.length === 0) return null;
-  const standings = await readStandings(workplace, plan);
-  const now = workplace.clock.now();
+  const statuses = await readJobStatuses(app, plan);
+  const now = app.clock.now();
   const incomplete = after.flatMap((other) => {
-    const standing = standings.get(other);
-    return (standing && describeIncomplete(standing, localDate, now)) ?? [];
+    const status = statuses.get(other);
+    return (status && describeIncomplete(status, localDate, now)) ?? [];
   });
   return incomplete.length === 0 ? null : `not all that ${name} comes after is complete: ${incomplete.join('; ')}`;
 }
 
 function describeIncomplete(
-  { job, times, plannedSince, toStart, known }: JobStanding,
+  { job, times, plannedSince, toStart, known }: JobStatus,
   date: string,
   now: Date,
 ): string | null {
   const due = times.isByDate ? times.lastOn(date) : null;
   if (due === null) return null;
-  const run = known.find(({ occasion }) => occasion === due.occasion);
+  const run = known.find(({ dueSlot }) => dueSlot === due.dueSlot);
   if (run) return describeEnd(run);
   return due.dueAt <= plannedSince || toStart(due) > now ? null : `${job} of ${date} has not begun`;
 }

@@ -196,13 +196,13 @@ function compareHeaders(
   isMapped: (header: string) => boolean,
 ): void {
   if (first.length === other.length && first.every((header, index) => header === other[index])) return;
-  const name = first.some(isMapped) ? quote : tellPlace;
+  const name = first.some(isMapped) ? quote : namePlace;
   const missing = first.flatMap((header, index) => (other.includes(header) ? [] : [name(header, index)]));
-  const added = other.flatMap((header, index) => (first.includes(header) ? [] : [tellPlace(header, index)]));
+  const added = other.flatMap((header, index) => (first.includes(header) ? [] : [namePlace(header, index)]));
   const differences = [
     missing.length > 0 ? `lacks ${list(missing)}` : '',
     added.length > 0 ? `says something else in ${list(added)}` : '',
-    missing.length + added.length === 0 ? tellOrder(first, other, name) : '',
+    missing.length + added.length === 0 ? describeOrder(first, other, name) : '',
   ].filter((difference) => difference !== '');
   const doubt = missing.length === first.length ? '; nothing is the same in both, so perhaps one has no header' : '';
   throw new RosterError(
@@ -214,7 +214,7 @@ function compareHeaders(
 
 type Naming = (header: string, index: number) => string;
 
-function tellOrder(first: readonly string[], other: readonly string[], name: Naming): string {
+function describeOrder(first: readonly string[], other: readonly string[], name: Naming): string {
   const at = first.findIndex((header, index) => header !== other[index]);
   const found = other[at];
   if (found === undefined) return `has ${other.length} columns instead of ${first.length}`;
@@ -223,7 +223,7 @@ function tellOrder(first: readonly string[], other: readonly string[], name: Nam
 
 const quote: Naming = (header) => JSON.stringify(header.slice(0, shownLength));
 
-const tellPlace: Naming = (_, index) => `column ${index + 1}`;
+const namePlace: Naming = (_, index) => `column ${index + 1}`;
 
 const list = (named: readonly string[]): string =>
   named.slice(0, mostShown).join(', ') + (named.length > mostShown ? ' ...' : '');

@@ -189,7 +189,7 @@ const asciiLimit = 0x80;
 
 /** Guesses in which encoding bytes that are not UTF-8 are written, from the letters that names in it would have; null where none fits. */
 export function guessEncoding(bytes: Buffer): EncodingLabel | null {
-  const sample = takeTellingLines(bytes);
+  const sample = takeDistinctiveLines(bytes);
   const highCount = sample.reduce((count, byte) => count + (byte >= asciiLimit ? 1 : 0), 0);
   if (highCount === 0) return null;
   const scored = candidates
@@ -208,7 +208,7 @@ export function findEncoding(bytes: Buffer, path: string): EncodingLabel {
 }
 
 /** Whole lines that are not UTF-8. */
-function takeTellingLines(bytes: Buffer): Buffer {
+function takeDistinctiveLines(bytes: Buffer): Buffer {
   const lines: Buffer[] = [];
   let length = 0;
   for (let at = 0; at < bytes.length && length < guessBytes; ) {

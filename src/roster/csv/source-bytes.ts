@@ -283,8 +283,8 @@ function createRatioCheck(gunzip: Gunzip, path: string): (length: number) => voi
 function toGzipError(error: unknown, path: string): unknown {
   if (error instanceof RosterError || !(error instanceof Error)) return error;
   const code = 'code' in error ? String(error.code) : 'unknown';
-  const told = code === 'Z_BUF_ERROR' ? 'end too early: the file is incomplete' : `are damaged (${code})`;
-  return new RosterError('roster_broken_off', `${path}: its gzip data ${told}. Fetch or write the file again.`, {
+  const said = code === 'Z_BUF_ERROR' ? 'end too early: the file is incomplete' : `are damaged (${code})`;
+  return new RosterError('roster_broken_off', `${path}: its gzip data ${said}. Fetch or write the file again.`, {
     cause: error,
   });
 }

@@ -184,10 +184,10 @@ function guessCountries(guess: Guess): void {
   const named = guess.ofRole('countries');
   const read = named.filter(({ countryShare }) => countryShare >= half);
   const clear = read.filter(({ strength }) => strength > 1);
-  const telling = clear.length > 0 ? clear : read;
+  const readable = clear.length > 0 ? clear : read;
   const found =
-    telling.length > 0
-      ? guess.free.filter((profile) => telling.includes(profile))
+    readable.length > 0
+      ? guess.free.filter((profile) => readable.includes(profile))
       : guess.unnamed
           .filter((profile) => profile.countryShare >= enough && profile.filled > 1 && !isOfStates(profile))
           .slice(0, 1);
@@ -198,7 +198,7 @@ function guessCountries(guess: Guess): void {
     return;
   }
   guess.columns.countries = toHeaders(found);
-  guess.take('countries', telling.length > 0 ? 'by header and values' : 'by its values', ...found);
+  guess.take('countries', readable.length > 0 ? 'by header and values' : 'by its values', ...found);
   for (const { header, countryShare } of found)
     if (countryShare < enough) guess.doubts.push(`${header} holds values that are no countries: they count as unknown`);
   guessLanguage(guess, found);
@@ -295,7 +295,7 @@ const isCompanyName = (name: string): boolean =>
   /\s|公司|会社/.test(name) && legalForm.test(name.toLowerCase().replace(/[.,]/g, ''));
 
 /** What the rows are by what stands in the columns of their names and in their birth dates. */
-function judgeRows(names: readonly ColumnProfile[], births: readonly ColumnProfile[]): RowTypes {
+function assessRows(names: readonly ColumnProfile[], births: readonly ColumnProfile[]): RowTypes {
   const hasPersons = names.some(({ role }) => role !== 'company');
   return Array.from({ length: names[0]?.values.length ?? 0 }, (_, row) => {
     const filled = names.filter(({ values }) => values[row] !== '');
@@ -317,7 +317,7 @@ interface TypeOption {
 
 /** Guesses which column tells persons from entities, by known words and by the rows that have the others. */
 function guessType(guess: Guess, names: readonly ColumnProfile[]): void {
-  const rows = judgeRows(names, guess.ofRole('birth_date'));
+  const rows = assessRows(names, guess.ofRole('birth_date'));
   const isNamedByCompany = names.length > 0 && names.every(({ role }) => role === 'company');
   const named = guess
     .ofRole('type')

@@ -256,13 +256,13 @@ const units = likely.map((label) => ({
 /** Doubts columns whose letters are UTF-8 that was once read in another encoding, such as `MÃ¼ller`. */
 function doubtGarbledLetters(profiles: readonly ColumnProfile[], encoding: EncodingLabel): readonly string[] {
   return profiles.flatMap(({ header, values }) => {
-    const telling = values.filter((value) => !isAscii(Buffer.from(value)));
-    const garbled = telling.flatMap((value) => {
+    const nonAscii = values.filter((value) => !isAscii(Buffer.from(value)));
+    const garbled = nonAscii.flatMap((value) => {
       const meant = undoReading(value);
       return meant === null ? [] : [{ value, ...meant }];
     });
     const [first] = garbled;
-    if (first === undefined || garbled.length < telling.length / 2) return [];
+    if (first === undefined || garbled.length < nonAscii.length / 2) return [];
     const remedy =
       encoding === 'utf-8' ? 'have the file exported again' : 'try --encoding utf-8, or have it exported again';
     return [

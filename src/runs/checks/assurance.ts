@@ -17,15 +17,15 @@ import { saveResponses } from '../../store/responses.js';
 import { closeRun, type RunRow, readRunKeys, toRunId } from '../../store/runs.js';
 import type { RunMode, RunState } from '../../vocabulary.js';
 import { findSaidMode, identifyAccount, noteAccount, requireBudget, toAssumedMode } from '../account.js';
+import type { AppContext, RunSettings } from '../app-context.js';
 import { RunHalted, toSignalHalt } from '../halt.js';
 import { findRun } from '../run-reference.js';
 import { toExitCode } from '../run-summary.js';
-import { digestAnswer, searchBesidePlan } from '../screening/ledger.js';
-import { outlastOutage, type Patience, watchOutage } from '../screening/outages.js';
+import { digestAnswer, searchUnplanned } from '../screening/ledger.js';
+import { retryUntilDeadline, type WaitPolicy, watchOutage } from '../screening/outages.js';
 import { findTightest, hasCaps, toBudgetHalt, watchLedger } from '../screening/plan.js';
 import type { Comparison } from '../session.js';
 import { openOrganisation, type RunSession, recordKeys, withLease, withRun } from '../session.js';
-import type { RunSettings, Workplace } from '../workplace.js';
 import { toStoredList } from './because-of.js';
 import { addUpSearches } from './check.js';
 import { drawNames, drawSample, type SampleSettings } from './sample.js';
@@ -48,31 +48,30 @@ const drawSeed = (): string => randomBytes(8).toString('hex');
  * A measurement of the same list that was broken off goes on where it stood. Throws ConfigError before anything is spent.
  */
 export async function runAssurance(
-  workplace: Workplace,
+  app: AppContext,
   options: AssuranceOptions,
   signal: AbortSignal,
 ): Promise<AssuranceResult> {
-  const startedAt = workplace.clock.now();
-  const client = workplace.client();
-  if (client.keyMode === 'live') requireBudget(workplace, 'live');
-  const organisation = await openOrganisation(workplace);
-  const findObstacle = (open: RunRow) =>
-    compareMeasurement(workplace, open, { ...options, mode: findSaidMode(workplace) });
+  const startedAt = app.clock.now();
+  const client = app.client();
+  if (client.keyMode === 'live') requireBudget(app, 'live');
+  const organisation = await openOrganisation(app);
+  const findBlocker = (open: RunRow) => compareMeasurement(app, open, { ...options, mode: findSaidMode(app) });
   const request = {
     organisation,
     kind: 'assure',
     rosterId: null,
     roster: null,
-    mode: toAssumedMode(workplace),
+    mode: toAssumedMode(app),
     selection: null,
-    findObstacle,
+    findBlocker,
   } as const;
-  const runId = await withLease(workplace, `assure/${organisation.name}`, signal, (held) =>
-    withRun(workplace, held, request, async (session) => {
+  const runId = await withLease(app, `assure/${organisation.name}`, signal, (held) =>
+    withRun(app, held, request, async (session) => {
       await storeSample(session, options);
-      const outage = watchOutage(workplace, client, startedAt);
-      const patience = { clock: workplace.clock, outage, signal: session.signal };
-      const halted = await measure(session, patience)
+      const outage = watchOutage(app, client, startedAt);
+      const waitPolicy = { clock: app.clock, outage, signal: session.signal };
+      const halted = await measure(session, waitPolicy)
         .catch((error: unknown) => {
           if (error instanceof RunHalted) return error;
           throw error;
@@ -82,26 +81,26 @@ export async function runAssurance(
       return session.runId;
     }),
   );
-  return showAssurance(workplace.database, runId);
+  return showAssurance(app.database, runId);
 }
 
 async function compareMeasurement(
-  { database, clock }: Workplace,
+  { database, clock }: AppContext,
   open: RunRow,
   wanted: AssuranceOptions & { mode: RunMode | null },
 ): Promise<Comparison> {
   const facts = await readAssurance(database, open.runId);
-  if (facts === null) return { obstacle: 'its sample was not drawn yet', differences: [] };
+  if (facts === null) return { blocker: 'its sample was not drawn yet', differences: [] };
   const ageMs = clock.now().getTime() - (open.finishedAt ?? open.startedAt).getTime();
-  const obstacle =
+  const blocker =
     findOtherMeasurement(open, facts, wanted) ??
     (ageMs > resumableForMs ? 'it was broken off more than twelve hours ago' : null) ??
     (isSameSample(await readAssuranceItems(database, open.runId), facts, wanted)
       ? null
       : 'other names are drawn from the list now, by --type or by another version');
   const atLeast = wanted.atLeast ?? null;
-  if (obstacle !== null || facts.atLeast === atLeast) return { obstacle, differences: [] };
-  return { obstacle, differences: [`--at-least was ${facts.atLeast ?? 'not given'} and is ${atLeast ?? 'not given'}`] };
+  if (blocker !== null || facts.atLeast === atLeast) return { blocker, differences: [] };
+  return { blocker, differences: [`--at-least was ${facts.atLeast ?? 'not given'} and is ${atLeast ?? 'not given'}`] };
 }
 
 function findOtherMeasurement(
@@ -132,8 +131,8 @@ function isSameSample(
 
 /** Stage: the sample, stored before anything is paid; how many of it must be found is what is wanted now. */
 async function storeSample(session: RunSession, { list, atLeast, ...options }: AssuranceOptions): Promise<void> {
-  const { workplace, organisation, run } = session;
-  if (await readAssurance(workplace.database, run.runId)) {
+  const { app, organisation, run } = session;
+  if (await readAssurance(app.database, run.runId)) {
     return session.write((transaction) => setLeastShare(transaction, run.runId, atLeast ?? null));
   }
   const seed = options.seed ?? drawSeed();
@@ -153,22 +152,22 @@ async function storeSample(session: RunSession, { list, atLeast, ...options }: A
 }
 
 /** The paid part. */
-async function measure(session: RunSession, patience: Patience): Promise<null> {
-  const { workplace, organisation, run } = session;
-  const client = workplace.client();
+async function measure(session: RunSession, waitPolicy: WaitPolicy): Promise<null> {
+  const { app, organisation, run } = session;
+  const client = app.client();
   const keys = recordKeys(session, client);
   try {
-    const { value: account } = await outlastOutage(patience, (signal) =>
-      identifyAccount(workplace, organisation, client, signal),
+    const { value: account } = await retryUntilDeadline(waitPolicy, (signal) =>
+      identifyAccount(app, organisation, client, signal),
     );
-    requireBudget(workplace, account.isTest ? 'test' : 'live');
+    requireBudget(app, account.isTest ? 'test' : 'live');
     if (run.accountId !== null && run.accountId !== account.accountId) {
       const message = 'it was begun under another account: another --seed begins anew';
       throw new ConfigError([{ where: 'run', path: '', message }]);
     }
     await session.write((transaction) => noteAccount(transaction, session, account.accountId));
-    workplace.tell({ kind: 'stage_started', runId: session.runId, stage: 'screen' });
-    await searchSample(session, account.accountId, patience);
+    app.emit({ kind: 'stage_started', runId: session.runId, stage: 'screen' });
+    await searchSample(session, account.accountId, waitPolicy);
     return null;
   } finally {
     await keys.close();
@@ -176,7 +175,7 @@ async function measure(session: RunSession, patience: Patience): Promise<null> {
 }
 
 async function closeAssurance(session: RunSession, halted: RunHalted | null): Promise<void> {
-  const { workplace, run, runId } = session;
+  const { app, run, runId } = session;
   const end = await session.write(async (transaction) => {
     const items = await readAssuranceItems(transaction, run.runId);
     const facts = await readAssurance(transaction, run.runId);
@@ -195,12 +194,12 @@ async function closeAssurance(session: RunSession, halted: RunHalted | null): Pr
       stateReasons: reasons,
       haltedBy: halted?.code ?? null,
       stage,
-      finishedAt: workplace.clock.now(),
+      finishedAt: app.clock.now(),
       sums,
     });
     return { state, reasons } as const;
   });
-  workplace.tell({ kind: 'run_finished', runId, runKind: run.kind, ...end });
+  app.emit({ kind: 'run_finished', runId, runKind: run.kind, ...end });
 }
 
 function findFaults({ failed, recall }: ReturnType<typeof measureRecall>, atLeast: number | null): readonly string[] {
@@ -217,9 +216,9 @@ function findFaults({ failed, recall }: ReturnType<typeof measureRecall>, atLeas
  * Searches for what remains of a sample, as many at once as the settings allow; each answer is kept as it comes. Throws RunHalted when the
  * account is refused, the budget without its reserve is used up, the service is out of reach for too long, or somebody asks to stop.
  */
-async function searchSample(session: RunSession, accountId: number, patience: Patience): Promise<void> {
-  const { workplace, run, runId } = session;
-  const items = await readAssuranceItems(workplace.database, run.runId);
+async function searchSample(session: RunSession, accountId: number, waitPolicy: WaitPolicy): Promise<void> {
+  const { app, run, runId } = session;
+  const items = await readAssuranceItems(app.database, run.runId);
   const left = items.filter((item) => item.outcome === 'remaining');
   const allowance = await openAllowance(session, accountId);
   const stop = new AbortController();
@@ -230,25 +229,25 @@ async function searchSample(session: RunSession, accountId: number, patience: Pa
       if (signal.aborted) throw toSignalHalt(signal);
       const paid = allowance.takeOne();
       if (paid === null) return;
-      await searchItem(paid, { ...patience, signal }, item);
+      await searchItem(paid, { ...waitPolicy, signal }, item);
       done += 1;
-      workplace.tell({ kind: 'progress', runId, stage: 'screen', done, total: items.length });
+      app.emit({ kind: 'progress', runId, stage: 'screen', done, total: items.length });
     }
   };
-  const { concurrency } = workplace.settings.service.rate;
+  const { concurrency } = app.settings.service.rate;
   const workers = Array.from({ length: concurrency }, () => work().catch((error: unknown) => stop.abort(error)));
   await Promise.all(workers);
   if (stop.signal.aborted) throw stop.signal.reason;
   if (done < items.length) throw allowance.toHalt();
 }
 
-async function searchItem(session: RunSession, patience: Patience, item: AssuranceItem): Promise<void> {
-  const { workplace, organisation, run } = session;
+async function searchItem(session: RunSession, waitPolicy: WaitPolicy, item: AssuranceItem): Promise<void> {
+  const { app, organisation, run } = session;
   const request = { type: item.type, name: item.sentName };
-  const { value: outcome } = await outlastOutage(patience, (signal) =>
-    searchBesidePlan({ ...session, signal }, workplace.client(), request, 'a search of the sample'),
+  const { value: outcome } = await retryUntilDeadline(waitPolicy, (signal) =>
+    searchUnplanned({ ...session, signal }, app.client(), request, 'a search of the sample'),
   );
-  const now = workplace.clock.now();
+  const now = app.clock.now();
   await session.write(async (transaction) => {
     if (outcome.kind === 'failed') {
       return saveAssuranceItem(transaction, run.runId, item.ordinal, { failedBecause: outcome.reason }, now);
@@ -271,8 +270,8 @@ interface SampleAllowance {
 }
 
 async function openAllowance(session: RunSession, accountId: number): Promise<SampleAllowance> {
-  const { signal, workplace } = session;
-  if (!hasCaps(workplace.settings)) return { signal, takeOne: () => session, toHalt: () => toBudgetHalt(null) };
+  const { signal, app } = session;
+  if (!hasCaps(app.settings)) return { signal, takeOne: () => session, toHalt: () => toBudgetHalt(null) };
   const watched = await watchLedger(session, accountId, 0);
   // Let through, and not in the ledger yet.
   let pending = 0;

@@ -15,10 +15,10 @@ import type { Database, Queryable } from '../../store/database/database.js';
 import { type ForcedScreening, forceScreenings } from '../../store/plan.js';
 import { carryForcedScreenings, readRosterParties } from '../../store/roster-imports.js';
 import type { RunRow } from '../../store/runs.js';
+import type { AppContext } from '../app-context.js';
 import { toSignalHalt } from '../halt.js';
 import { findRun } from '../run-reference.js';
 import type { RunSession } from '../session.js';
-import type { Workplace } from '../workplace.js';
 
 /** Few enough that a heartbeat never waits long for a batch to be compared. */
 const batchSize = 200;
@@ -97,12 +97,12 @@ export async function forceListed(
   list: PublishedList | undefined,
   scope: { rosterId: number; accountId: number | null },
 ): Promise<void> {
-  const { run, workplace } = session;
+  const { run, app } = session;
   await session.write(async (transaction) => {
     if (list) await noteList(transaction, run.runId, toStoredList(list));
     await carryForcedScreenings(transaction, run.runId);
   });
-  const known = await readListComparison(workplace.database, run.runId);
+  const known = await readListComparison(app.database, run.runId);
   if (known === null || known.comparedAt !== null) return;
   if (list) return compare(session, list, scope);
   const message = `the customers were not compared with ${known.file} yet; start it again with --because-of and that file`;
@@ -114,21 +114,21 @@ async function compare(
   list: PublishedList,
   scope: { rosterId: number; accountId: number | null },
 ): Promise<void> {
-  const { workplace, run, runId, signal } = session;
-  const { clock, database, settings } = workplace;
-  workplace.tell({ kind: 'stage_started', runId, stage: 'compare' });
+  const { app, run, runId, signal } = session;
+  const { clock, database, settings } = app;
+  app.emit({ kind: 'stage_started', runId, stage: 'compare' });
   const { leaveAfterDays } = settings.screening;
   const sums = await compareRoster(database, list, { ...scope, leaveAfterDays }, signal, (forced) =>
     session.write((transaction) => forceScreenings(transaction, run.runId, forced)),
   );
   await session.write((transaction) => finishComparison(transaction, run.runId, sums, clock.now()));
   const counts = { listed: list.parties.length, ...sums };
-  workplace.tell({ kind: 'stage_finished', runId, stage: 'compare', counts });
+  app.emit({ kind: 'stage_finished', runId, stage: 'compare', counts });
 }
 
 /** Why an open run must not be gone on with when this list is wanted; null when it is the same, or none is wanted. */
 export async function findOtherList(
-  { database }: Workplace,
+  { database }: AppContext,
   open: RunRow,
   wanted: PublishedList | undefined,
 ): Promise<string | null> {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.js';
 import { ConfigError, type ConfigProblem } from '../../errors.js';
-import { type MatchSet, type PartyState, toMatchSet, toPartyState, treatAsCut } from '../../matches/match.js';
+import { type MatchSet, type PartyState, toMatchSet, toPartyState, treatAsTruncated } from '../../matches/match.js';
 import { type ScreeningRequest, toScreeningRequest } from '../../roster/customer.js';
 import { ensureRequests, readLastControls } from '../../store/canaries.js';
 import {
@@ -21,9 +21,10 @@ import { computeRunSums, type RunSums } from '../../store/run-sums.js';
 import { closeRun, type RunRow, readRun, readRunKeys, toRunId } from '../../store/runs.js';
 import type { RunMode, RunState } from '../../vocabulary.js';
 import { identifyAccount, noteAccount, requireBudget, toAssumedMode } from '../account.js';
+import type { AppContext } from '../app-context.js';
 import { RunHalted } from '../halt.js';
 import { findRun } from '../run-reference.js';
-import { digestAnswer, searchBesidePlan } from '../screening/ledger.js';
+import { digestAnswer, searchUnplanned } from '../screening/ledger.js';
 import { findTightest, hasCaps, toBudgetHalt, watchLedger } from '../screening/plan.js';
 import {
   type HeldLease,
@@ -35,7 +36,6 @@ import {
   withLease,
   withRun,
 } from '../session.js';
-import type { Workplace } from '../workplace.js';
 
 const mostAtOnce = 8;
 const longestWaitMs = 120_000;
@@ -53,17 +53,17 @@ interface CheckEnd {
  * Asks the service about one name, in a run of its own with full evidence: question, reason, who asked, ledger, answer. Eight at a time may
  * be made beside each other and beside everything else. Throws ConfigError before anything is spent.
  */
-export async function runCheck(workplace: Workplace, question: Question, signal: AbortSignal): Promise<CheckEnd> {
+export async function runCheck(app: AppContext, question: Question, signal: AbortSignal): Promise<CheckEnd> {
   const request = toCheckedRequest(question);
-  const client = workplace.client();
-  const mode = toAssumedMode(workplace);
-  if (client.keyMode === 'live') requireBudget(workplace, 'live');
-  const organisation = await openOrganisation(workplace);
-  await closeDeadChecks(workplace);
+  const client = app.client();
+  const mode = toAssumedMode(app);
+  if (client.keyMode === 'live') requireBudget(app, 'live');
+  const organisation = await openOrganisation(app);
+  await closeDeadChecks(app);
   const leaseKeys = Array.from({ length: mostAtOnce }, (_, slot) => `check/${organisation.name}/${slot + 1}`);
-  const halted = await withFreeLease(workplace, leaseKeys, signal, (held) => {
+  const halted = await withFreeLease(app, leaseKeys, signal, (held) => {
     const run = { organisation, kind: 'check', rosterId: null, roster: null, mode, selection: null } as const;
-    return withRun(workplace, held, run, async (session) => {
+    return withRun(app, held, run, async (session) => {
       await noteQuestion(session, question, request);
       const halt = await answerCheck(session, request).catch((error: unknown) => {
         if (error instanceof RunHalted) return error;
@@ -72,32 +72,32 @@ export async function runCheck(workplace: Workplace, question: Question, signal:
       return { runId: session.runId, halt: await closeCheck(session, halt) };
     });
   });
-  const result = await showCheck(workplace.database, halted.runId);
+  const result = await showCheck(app.database, halted.runId);
   const exitCode = result.state === 'complete' ? 0 : halted.halt === null ? 3 : 4;
   return { result, exitCode };
 }
 
 async function noteQuestion(session: RunSession, question: Question, request: ScreeningRequest): Promise<void> {
-  const { workplace, organisation, run } = session;
+  const { app, organisation, run } = session;
   const { name, reason, askedBy } = question;
   await session.write(async (transaction) => {
     const ids = await ensureRequests(transaction, organisation.organisationId, [request]);
     const requestId = firstRow(ids, 'screening_request');
-    const askedAt = workplace.clock.now();
+    const askedAt = app.clock.now();
     await insertCheck(transaction, run.runId, requestId, { name, reason: reason.trim(), askedBy, askedAt });
   });
 }
 
 /** The paid part; what came of it is stored. Throws RunHalted when the service could not be asked, or not to the end. */
 async function answerCheck(session: RunSession, request: ScreeningRequest): Promise<null> {
-  const { workplace, run } = session;
-  const client = workplace.client();
-  const limited = limitWait(workplace.clock, session.signal, longestWaitMs);
+  const { app, run } = session;
+  const client = app.client();
+  const limited = limitWait(app.clock, session.signal, longestWaitMs);
   const keys = recordKeys(session, client);
   try {
     const { account, paid } = await beginPaidPart({ ...session, signal: limited.signal });
-    const outcome = await searchBesidePlan(paid, client, request, 'the search');
-    const endedAt = workplace.clock.now();
+    const outcome = await searchUnplanned(paid, client, request, 'the search');
+    const endedAt = app.clock.now();
     if (outcome.kind === 'failed') {
       const end: CheckOutcome = { kind: 'not_answered', reason: outcome.reason, endedAt };
       await session.write((transaction) => finishCheck(transaction, run.runId, end));
@@ -113,11 +113,11 @@ async function answerCheck(session: RunSession, request: ScreeningRequest): Prom
 
 /** Whose key this is, and a session that may spend what the budget leaves to single checks; throws RunHalted when that is nothing. */
 async function beginPaidPart(session: RunSession): Promise<{ account: Account; paid: RunSession }> {
-  const { workplace, organisation, signal } = session;
-  const account = await identifyAccount(workplace, organisation, workplace.client(), signal);
-  requireBudget(workplace, account.isTest ? 'test' : 'live');
+  const { app, organisation, signal } = session;
+  const account = await identifyAccount(app, organisation, app.client(), signal);
+  requireBudget(app, account.isTest ? 'test' : 'live');
   await session.write((transaction) => noteAccount(transaction, session, account.accountId));
-  if (!hasCaps(workplace.settings)) return { account, paid: session };
+  if (!hasCaps(app.settings)) return { account, paid: session };
   const watched = await watchLedger(session, account.accountId, Number.POSITIVE_INFINITY);
   if (watched.affordable < 1) throw toBudgetHalt(findTightest(watched.limits));
   return { account, paid: watched.session };
@@ -135,18 +135,18 @@ async function saveAnswer(
     const ids = await saveResponses(transaction, organisationId, [{ digest, body, matchSet }], endedAt);
     const responseId = requireFound(ids, digest, 'response');
     const listCap = await readListCap(transaction, account.accountId);
-    const verdict = toPartyState(treatAsCut(matchSet, listCap), []);
+    const verdict = toPartyState(treatAsTruncated(matchSet, listCap), []);
     await finishCheck(transaction, session.run.runId, { kind: 'answered', responseId, verdict, endedAt });
   });
 }
 
 /** Closes the run; gives why it had to stop early, or null. */
 async function closeCheck(session: RunSession, halted: RunHalted | null): Promise<RunHalted | null> {
-  const { workplace, run, runId } = session;
+  const { app, run, runId } = session;
   const { state, reasons } = await session.write((transaction) =>
-    endCheck(transaction, run.runId, halted, workplace.clock.now()),
+    endCheck(transaction, run.runId, halted, app.clock.now()),
   );
-  workplace.tell({ kind: 'run_finished', runId, runKind: run.kind, state, reasons });
+  app.emit({ kind: 'run_finished', runId, runKind: run.kind, state, reasons });
   return halted;
 }
 
@@ -167,18 +167,18 @@ function limitWait(clock: Clock, signal: AbortSignal, waitMs: number): { signal:
  * one and throws RunLockedError naming its holder. A lease that a process died with is used again once it has expired.
  */
 async function withFreeLease<T>(
-  workplace: Workplace,
+  app: AppContext,
   leaseKeys: readonly string[],
   signal: AbortSignal,
   work: (held: HeldLease) => Promise<T>,
 ): Promise<T> {
-  const { database, owner } = workplace;
+  const { database, owner } = app;
   for (const key of leaseKeys) {
     const answer = await tryAcquireLease(database, key, owner, leaseTtlMs);
     if (!('acquired' in answer)) continue;
     return underLease(database, answer.acquired, signal, work);
   }
-  return withLease(workplace, leaseKeys.at(-1) ?? '', signal, work);
+  return withLease(app, leaseKeys.at(-1) ?? '', signal, work);
 }
 
 /** Whom to ask about, why, and who asks. */
@@ -227,7 +227,7 @@ export interface CheckResult {
   /** Why the run is not complete: no valid answer, or one that no control search vouches for. */
   reasons: readonly string[];
   /** A check asks no control search itself: what those of other runs say. */
-  controls: ControlStanding;
+  controls: ControlStatus;
   /** Keyed digest (hex) of the answer as received. */
   responseDigest: string | null;
   /** In rank order. */
@@ -258,7 +258,7 @@ export async function describeCheck(database: Queryable, run: RunRow): Promise<C
     keyFingerprints: await readRunKeys(database, run.runId),
     notAnsweredBecause: outcome === 'answered' ? [] : run.stateReasons,
     reasons: run.stateReasons,
-    controls: await judgeControls(database, run.accountId, check.endedAt ?? check.askedAt),
+    controls: await assessControls(database, run.accountId, check.endedAt ?? check.askedAt),
     answer: responseId === null ? null : (matchSets.get(responseId) ?? null),
     attempts: run.sums?.counts.attempts ?? 0,
   };
@@ -301,7 +301,7 @@ async function findDoubts(
 ): Promise<readonly string[]> {
   const run = await readRun(transaction, runId);
   if (run?.mode !== 'live' || check?.verdict === 'open_hit') return [];
-  const controls = await judgeControls(transaction, run.accountId, check?.endedAt ?? run.startedAt);
+  const controls = await assessControls(transaction, run.accountId, check?.endedAt ?? run.startedAt);
   if (controls.verdict === 'hold') return [];
   return [
     `nothing shows that the service would have found a listed party: control searches: ${describeControls(controls)}`,
@@ -311,7 +311,7 @@ async function findDoubts(
 const failure = { code: 'interrupted', message: 'its process ended before an answer was kept; ask again' };
 
 /** Closes the single checks whose processes have died, so that none stays `running`; what they had sent counts as perhaps billed. */
-export async function closeDeadChecks({ database, clock, owner }: Workplace): Promise<void> {
+export async function closeDeadChecks({ database, clock, owner }: AppContext): Promise<void> {
   for (const { runId, leaseKey } of await findDeadChecks(database)) {
     // Under its lease nobody else writes the run: neither its own process, should it wake up, nor another one that closes it.
     const answer = await tryAcquireLease(database, leaseKey, owner, leaseTtlMs);
@@ -331,7 +331,7 @@ export async function closeDeadChecks({ database, clock, owner }: Workplace): Pr
 const holdForMs = 24 * 60 * 60 * 1_000;
 
 /** What control searches of other runs say about a service that was asked without any: `hold` when they passed within the last day. */
-interface ControlStanding {
+interface ControlStatus {
   verdict: 'hold' | 'failed' | 'one_sided' | 'too_old' | 'never';
   /** The run that asked them last, and when; null before the first. */
   runId: string | null;
@@ -339,11 +339,7 @@ interface ControlStanding {
 }
 
 /** What the last control searches on the account before this moment say about an answer that came then. */
-async function judgeControls(
-  database: Queryable,
-  accountId: number | null,
-  answeredAt: Date,
-): Promise<ControlStanding> {
+async function assessControls(database: Queryable, accountId: number | null, answeredAt: Date): Promise<ControlStatus> {
   const last = accountId === null ? null : await readLastControls(database, accountId, answeredAt);
   const run = last && (await readRun(database, last.runId));
   if (!last || !run) return { verdict: 'never', runId: null, askedAt: null };
@@ -353,7 +349,7 @@ async function judgeControls(
   return { verdict, runId: toRunId(run), askedAt };
 }
 
-const words: Readonly<Record<ControlStanding['verdict'], string>> = {
+const words: Readonly<Record<ControlStatus['verdict'], string>> = {
   hold: 'none with this check; the last ones on this account passed',
   failed: 'NONE with this check, and the last ones on this account FAILED',
   one_sided: 'NONE with this check, and the last ones on this account did not expect both a match and nothing',
@@ -362,7 +358,7 @@ const words: Readonly<Record<ControlStanding['verdict'], string>> = {
 };
 
 /** The standing in words, with run and time. */
-export function describeControls({ verdict, runId, askedAt }: ControlStanding): string {
+export function describeControls({ verdict, runId, askedAt }: ControlStatus): string {
   return askedAt === null ? words[verdict] : `${words[verdict]} (${runId}, ${askedAt.toISOString()})`;
 }
 

@@ -5,49 +5,49 @@ import { listSnapshotRemarks } from '../../reports/reasons.js';
 import { countNoun } from '../../reports/text.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import { DatabaseError } from '../../store/database/database.js';
+import type { StagedImport } from '../../store/roster-conflicts.js';
 import type { SnapshotCounts } from '../../store/roster-figures.js';
 import { readAcceptedChanges, readSnapshot, saveRosterAcceptance, saveRosterHold } from '../../store/roster-imports.js';
 import { mergeSnapshot, takeNumbers } from '../../store/roster-merge.js';
-import type { StagedImport } from '../../store/roster-settling.js';
 import { beginStaging, clearStaging } from '../../store/roster-staging.js';
 import { computeRunSums } from '../../store/run-sums.js';
 import { closeRun, type RunRow, setRunStage, toRunId } from '../../store/runs.js';
 import { saveRequests } from '../../store/save-requests.js';
 import { saveHeldIds } from '../../store/unaccepted-customers.js';
 import { toImportMode } from '../account.js';
+import type { AppContext } from '../app-context.js';
 import { quoteArgument } from '../quote-argument.js';
 import { findGivenFile, openRosterScope } from '../roster-scope.js';
 import { type RunSummary, toRunSummary } from '../run-summary.js';
 import { type RunSession, withLease, withRun } from '../session.js';
 import { requireAcceptedSettings } from '../settings-acceptance.js';
 import { type Acceptance, toAcceptanceFacts } from '../settings-diff.js';
-import type { Workplace } from '../workplace.js';
-import { type SettledSnapshot, settleSnapshot } from './settle.js';
+import { type ComparedSnapshot, compareSnapshot } from './compare-snapshot.js';
 import { type StagedSource, stageRoster } from './stage.js';
 
 /** Imports a roster, or a part of one, and nothing else; throws RosterError, with the former snapshot untouched, when it cannot be used. */
 export async function runImport(
-  workplace: Workplace,
+  app: AppContext,
   roster: RosterSettings,
   signal: AbortSignal,
   options: ImportOptions = {},
 ): Promise<RunSummary> {
-  const scope = await openRosterScope(workplace, roster.name);
-  const settingsRecordId = await requireAcceptedSettings(workplace, scope);
+  const scope = await openRosterScope(app, roster.name);
+  const settingsRecordId = await requireAcceptedSettings(app, scope);
   // Nothing is asked of the service; the mode is that of whoever screens the roster next.
-  const mode = toImportMode(workplace);
-  const rosterFile = findGivenFile(workplace.settings.rosters, roster);
+  const mode = toImportMode(app);
+  const rosterFile = findGivenFile(app.settings.rosters, roster);
   const request = { ...scope, kind: 'import', mode, selection: null, rosterFile, settingsRecordId } as const;
   let isImported = false;
   const importAlone = async (session: RunSession): Promise<RunSummary> => {
-    const settled = await importRoster(session, roster, scope.rosterId, options);
+    const compared = await importRoster(session, roster, scope.rosterId, options);
     isImported = true;
     const { run, runId } = session;
-    const reasons = settled === null ? [] : listLeftRejects(settled);
+    const reasons = compared === null ? [] : listLeftRejects(compared);
     const state = reasons.length === 0 ? 'complete' : 'incomplete';
     const { sums, snapshot, acceptedChanges } = await session.write(async (transaction) => {
       const sums = await computeRunSums(transaction, run.runId);
-      const finishedAt = workplace.clock.now();
+      const finishedAt = app.clock.now();
       await closeRun(transaction, run.runId, {
         state,
         stateReasons: reasons,
@@ -58,7 +58,7 @@ export async function runImport(
       const snapshot = await readSnapshot(transaction, run.runId);
       return { sums, snapshot, acceptedChanges: await readAcceptedChanges(transaction, run.runId) };
     });
-    workplace.tell({ kind: 'run_finished', runId, runKind: 'import', state, reasons });
+    app.emit({ kind: 'run_finished', runId, runKind: 'import', state, reasons });
     const { inScope: _, ...counts } = sums.counts;
     const { roster: name } = scope;
     const summary = toRunSummary({
@@ -74,14 +74,14 @@ export async function runImport(
     return { ...summary, remarks: snapshot ? listSnapshotRemarks(snapshot) : [] };
   };
   try {
-    return await withLease(workplace, scope.leaseKey, signal, (held) => withRun(workplace, held, request, importAlone));
+    return await withLease(app, scope.leaseKey, signal, (held) => withRun(app, held, request, importAlone));
   } catch (error) {
     throw isImported ? error : toImportError(error, roster.name, false);
   }
 }
 
 /** Why an import of rejects that were fed back has not done what it was meant to. */
-function listLeftRejects({ isFedBack, counts: { rows, rejected } }: SettledSnapshot): readonly string[] {
+function listLeftRejects({ isFedBack, counts: { rows, rejected } }: ComparedSnapshot): readonly string[] {
   if (!isFedBack || rejected === 0) return [];
   return [
     `${rejected} of the ${countNoun(rows, 'row')} that were fed back ${rejected === 1 ? 'is' : 'are'} rejected again`,
@@ -108,7 +108,7 @@ export async function importRoster(
   roster: RosterSettings,
   rosterId: number,
   options: ImportOptions = {},
-): Promise<SettledSnapshot | null> {
+): Promise<ComparedSnapshot | null> {
   const progress = { isWritten: false };
   try {
     return await importSnapshot(session, roster, rosterId, options, progress);
@@ -123,19 +123,19 @@ async function importSnapshot(
   rosterId: number,
   options: ImportOptions,
   progress: { isWritten: boolean },
-): Promise<SettledSnapshot | null> {
-  const { workplace, runId, run, signal } = session;
-  const { clock, settings } = workplace;
-  workplace.tell({ kind: 'stage_started', runId, stage: 'import' });
+): Promise<ComparedSnapshot | null> {
+  const { app, runId, run, signal } = session;
+  const { clock, settings } = app;
+  app.emit({ kind: 'stage_started', runId, stage: 'import' });
   await session.write((transaction) => beginStaging(transaction, run.runId));
   const source = await stageRoster(roster, {
     ...session,
     runId: run.runId,
-    copies: workplace.database.dialect === 'postgres',
+    copies: app.database.dialect === 'postgres',
     clock,
     today: toLocalTime(clock.now(), settings.run.timezone).date,
-    secret: workplace.secret,
-    tell: (progress) => workplace.tell({ kind: 'progress', runId, stage: 'import', ...progress }),
+    secret: app.secret,
+    emit: (progress) => app.emit({ kind: 'progress', runId, stage: 'import', ...progress }),
   });
   signal.throwIfAborted();
   const { mode } = run;
@@ -143,13 +143,13 @@ async function importSnapshot(
   if (mode === 'test') for (const message of source.unmapped) warnUnmapped(session, source.source, message);
   const rule = { importedAt: clock.now(), leaveAfterDays: settings.screening.leaveAfterDays, mode };
   const staged = { runId: run.runId, rosterId, isDelta: options.isDelta ?? false };
-  const settled = await session.write((transaction) => settleSnapshot(transaction, staged, roster, source, rule));
+  const compared = await session.write((transaction) => compareSnapshot(transaction, staged, roster, source, rule));
   signal.throwIfAborted();
-  if (settled.heldBy.length > 0 && !options.acceptRoster && options.keepsFormer && !settled.isFirst) {
-    await keepFormer(session, staged, source, settled);
+  if (compared.heldBy.length > 0 && !options.acceptRoster && options.keepsFormer && !compared.isFirst) {
+    await keepFormer(session, staged, source, compared);
     return null;
   }
-  const acceptance = await holdOrPass(session, source.source, settled, options);
+  const acceptance = await holdOrPass(session, source.source, compared, options);
   const numbers = await session.write((transaction) => takeNumbers(transaction, 2 * source.ordinals + 1));
   const { organisationId } = session.organisation;
   const origin = {
@@ -157,35 +157,35 @@ async function importSnapshot(
     ...source,
     ...rule,
     organisationId,
-    isFirst: settled.isFirst,
-    overriddenGuards: settled.heldBy.map(({ guard }) => guard),
+    isFirst: compared.isFirst,
+    overriddenGuards: compared.heldBy.map(({ guard }) => guard),
     ...numbers,
   };
-  await besideRequests(session, origin, settled.plain, async (requests) => {
+  await besideRequests(session, origin, compared.plain, async (requests) => {
     await session.write(async (transaction) => {
-      await mergeSnapshot(transaction, origin, settled, requests);
+      await mergeSnapshot(transaction, origin, compared, requests);
       if (acceptance !== null) await saveRosterAcceptance(transaction, run.runId, acceptance);
       await setRunStage(transaction, run.runId, 'imported');
       progress.isWritten = true;
     });
   });
-  workplace.tell({ kind: 'stage_finished', runId, stage: 'import', counts: { ...settled.counts } });
-  return settled;
+  app.emit({ kind: 'stage_finished', runId, stage: 'import', counts: { ...compared.counts } });
+  return compared;
 }
 
-function warnUnmapped({ workplace, runId }: RunSession, source: string, message: string): void {
-  workplace.tell({ kind: 'warning', runId, code: 'unmapped_column', message: `${source}: ${message}` });
+function warnUnmapped({ app, runId }: RunSession, source: string, message: string): void {
+  app.emit({ kind: 'warning', runId, code: 'unmapped_column', message: `${source}: ${message}` });
 }
 
 /** On a server two connections work at once; the embedded database has only one. */
 async function besideRequests(
   session: RunSession,
   origin: Parameters<typeof saveRequests>[1],
-  plain: SettledSnapshot['plain'],
+  plain: ComparedSnapshot['plain'],
   merge: (requests: Promise<number>) => Promise<void>,
 ): Promise<void> {
   const requests = saveRequests(session.write, origin, plain);
-  if (session.workplace.database.dialect === 'embedded') {
+  if (session.app.database.dialect === 'embedded') {
     await merge(Promise.resolve(await requests));
     return;
   }
@@ -200,10 +200,10 @@ async function keepFormer(
   session: RunSession,
   staged: StagedImport,
   { source, sourceDigest }: StagedSource,
-  { heldBy, changes, counts }: SettledSnapshot,
+  { heldBy, changes, counts }: ComparedSnapshot,
 ): Promise<void> {
-  const { workplace, run, runId } = session;
-  const heldAt = workplace.clock.now();
+  const { app, run, runId } = session;
+  const heldAt = app.clock.now();
   // Accepting it begins a new run: this one comes to its end.
   const command = toOverrideCommand({ ...run, resumed: 0 }, session.roster ?? '', staged.isDelta);
   await session.write(async (transaction) => {
@@ -213,29 +213,29 @@ async function keepFormer(
     await setRunStage(transaction, run.runId, 'imported');
   });
   const { message } = new RosterHeldError(source, heldBy, command);
-  workplace.tell({
+  app.emit({
     kind: 'warning',
     runId,
     code: 'roster_held',
     message: `${message}. The last accepted roster is screened`,
   });
-  workplace.tell({ kind: 'stage_finished', runId, stage: 'import', counts: { ...counts } });
+  app.emit({ kind: 'stage_finished', runId, stage: 'import', counts: { ...counts } });
 }
 
 /** Gives the word of whoever takes a roster that guards hold, to be kept with what it lets through; null where none hold it. */
 async function holdOrPass(
   session: RunSession,
   source: string,
-  { heldBy, changes, counts }: SettledSnapshot,
+  { heldBy, changes, counts }: ComparedSnapshot,
   { acceptRoster, isDelta = false }: ImportOptions,
 ): Promise<RosterAcceptanceFacts | null> {
   if (heldBy.length === 0) return null;
   if (acceptRoster) {
-    const { workplace, runId } = session;
+    const { app, runId } = session;
     const reasons = heldBy.map(({ guard, message }) => `${message} [guard ${guard}]`).join('; ');
     const message = `${source} is taken although guards would hold it: ${reasons}`;
-    workplace.tell({ kind: 'warning', runId, code: 'roster_accepted', message });
-    return { ...toAcceptanceFacts(acceptRoster, heldBy, workplace.clock.now()), changes };
+    app.emit({ kind: 'warning', runId, code: 'roster_accepted', message });
+    return { ...toAcceptanceFacts(acceptRoster, heldBy, app.clock.now()), changes };
   }
   await session.write((transaction) => clearStaging(transaction, session.run.runId));
   // Nothing to accept: without any customer there is nothing that could be right about it.

@@ -16,7 +16,7 @@ import { type RosterReading, readParties, readRoster } from '../../roster/read-r
 import { partyFilePrefix } from '../../roster/rejects.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import type { Transaction } from '../../store/database/database.js';
-import type { SeatedParty } from '../../store/roster-settling.js';
+import type { SlottedParty } from '../../store/roster-conflicts.js';
 import {
   fieldSeparator,
   rowSeparator,
@@ -28,8 +28,8 @@ import {
   stageRows,
   withoutNul,
 } from '../../store/roster-staging.js';
+import type { RunEvent } from '../app-context.js';
 import { joinDigests } from '../roster-scope.js';
-import type { RunEvent } from '../workplace.js';
 
 /** What a reading of a roster came from. */
 export interface StagedSource {
@@ -66,7 +66,7 @@ interface Stager {
   /** May be called again before it has ended. */
   write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
   /** Hears how far the reading has come. */
-  tell: (progress: Pick<Extract<RunEvent, { kind: 'progress' }>, 'done' | 'total' | 'reading'>) => void;
+  emit: (progress: Pick<Extract<RunEvent, { kind: 'progress' }>, 'done' | 'total' | 'reading'>) => void;
 }
 
 // As much as a turn of the database takes while the next rows are read.
@@ -111,14 +111,14 @@ async function stageCustomers(
   tally: DoubtTally,
 ): Promise<number> {
   const { runId, copies, today, signal, write } = stager;
-  const tell = tellPace(reading, stager);
+  const emit = emitPace(reading, stager);
   const mostRows = copies ? copiedRows : chunkRows;
   let ordinal = 0;
   let chunk = new StagingChunk(runId, copies);
   let underWay: Promise<void> = Promise.resolve();
   const flush = async (): Promise<void> => {
     await underWay;
-    tell(ordinal);
+    emit(ordinal);
     const full = chunk;
     chunk = new StagingChunk(runId, copies);
     underWay = stageRows(write, full);
@@ -148,7 +148,7 @@ async function stageCustomers(
     // Nothing is written any more once a reading that broke off has told so.
     await underWay.catch(() => undefined);
   }
-  tell(ordinal);
+  emit(ordinal);
   return ordinal;
 }
 
@@ -202,7 +202,7 @@ async function stageAllParties(
   return { ordinals: ordinal, digests, partyHeaders, unmapped, tallies };
 }
 
-function tellPace(reading: RosterReading, { clock, tell }: Stager): (rows: number) => void {
+function emitPace(reading: RosterReading, { clock, emit }: Stager): (rows: number) => void {
   const startedMs = clock.now().getTime();
   return (rows) => {
     const spentMs = Math.max(1, clock.now().getTime() - startedMs);
@@ -212,7 +212,7 @@ function tellPace(reading: RosterReading, { clock, tell }: Stager): (rows: numbe
         ? null
         : Math.round((spentMs * Math.max(0, bytes.totalBytes - bytes.doneBytes)) / bytes.doneBytes);
     const perSecond = Math.round((rows * 1_000) / spentMs);
-    tell({
+    emit({
       done: rows,
       total: null,
       reading: { perSecond, doneBytes: bytes?.doneBytes ?? null, totalBytes: bytes?.totalBytes ?? null, leftMs },
@@ -337,7 +337,7 @@ function toList(countries: readonly string[]): string {
   return `["${(countries.length === 1 ? countries : countries.toSorted()).join('","')}"]`;
 }
 
-function toParty(party: Party, readings: Readings): SeatedParty {
+function toParty(party: Party, readings: Readings): SlottedParty {
   const { doubts, said } = readings;
   return {
     ...party,

@@ -31,8 +31,8 @@ const mostPerSweep = 500;
  * changed. Whatever the service does, the sweep goes on. Throws only what the database does.
  */
 export async function followInvitations(session: RunSession, client: Client, accountId: number): Promise<void> {
-  const { workplace, run, runId, signal } = session;
-  const { clock, database, tell } = workplace;
+  const { app, run, runId, signal } = session;
+  const { clock, database, emit } = app;
   const open = await listToFollow(database, accountId, mostPerSweep);
   for (const { invitationId, reference, token } of open) {
     try {
@@ -52,7 +52,7 @@ export async function followInvitations(session: RunSession, client: Client, acc
         continue;
       }
       const message = `the status of invitations was not read to the end (${toFailureReason(error)}); the next sweep goes on with it`;
-      tell({ kind: 'warning', runId, code: 'invitations_left', message });
+      emit({ kind: 'warning', runId, code: 'invitations_left', message });
       break;
     }
   }

@@ -33,9 +33,9 @@ import {
 import { assertLease } from '../../store/leases.js';
 import { findRoster, type Organisation, readOrganisation } from '../../store/organisations.js';
 import { identifyAccount } from '../account.js';
+import type { AppContext } from '../app-context.js';
 import { findUnreconciled } from '../reconcile-run.js';
 import { withLease } from '../session.js';
-import type { Workplace } from '../workplace.js';
 import { lookUpInvitation } from './follow.js';
 
 /** Who is invited, or reminded, and whether it is done or only shown. */
@@ -90,7 +90,7 @@ interface Plan {
 
 /** What it takes to write to somebody. */
 interface Inviting {
-  workplace: Workplace;
+  app: AppContext;
   client: Client;
   signal: AbortSignal;
   write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
@@ -103,7 +103,7 @@ interface LinkedRoster {
 }
 
 interface Scope {
-  workplace: Workplace;
+  app: AppContext;
   organisation: Organisation;
   accountId: number;
   rosters: readonly LinkedRoster[];
@@ -122,49 +122,49 @@ const mostFailuresInARow = 3;
  * nothing and stores nothing. Throws ConfigError when no roster says how, when absence proves nothing now, and when a live key has no price.
  */
 export async function inviteCustomers(
-  workplace: Workplace,
+  app: AppContext,
   options: InvitingOptions,
   signal: AbortSignal,
 ): Promise<InvitingResult> {
-  const organisation = await readOrganisation(workplace.database, workplace.settings.organisation);
-  const sweep = await findLastSweep(workplace.database, organisation);
+  const organisation = await readOrganisation(app.database, app.settings.organisation);
+  const sweep = await findLastSweep(app.database, organisation);
   if (sweep === null) throw refuse('no sweep of the dossiers has ended yet; run `nightscreen sweep` first');
-  const rosters = await listInviting(workplace, options.roster);
+  const rosters = await listInviting(app, options.roster);
   const { accountId, isTest } = sweep;
   for (const { rosterId, name } of options.isReminder ? [] : rosters) {
-    const because = await findUnreconciled(workplace, rosterId, accountId);
+    const because = await findUnreconciled(app, rosterId, accountId);
     if (because !== null) throw refuse(`who of ${name} has no dossier is not known now: ${because}`);
   }
-  const scope = { workplace, organisation, accountId, rosters };
+  const scope = { app, organisation, accountId, rosters };
   const common = { isSent: options.isSent, isReminder: options.isReminder, isTest };
   const plan = options.isReminder ? planReminders : planInvitations;
   if (!options.isSent) {
     const { tasks, counts } = await plan(scope, options.limit);
     const customers = tasks.map((task) => toInvited(task, null));
-    return { ...common, customers, cost: toCost(workplace, customers), ...counts, stoppedBecause: null };
+    return { ...common, customers, cost: toCost(app, customers), ...counts, stoppedBecause: null };
   }
-  return withLease(workplace, `invite/${organisation.name}`, signal, async ({ lease, signal: lasting }) => {
-    const client = workplace.client();
-    const account = await identifyAccount(workplace, organisation, client, lasting);
+  return withLease(app, `invite/${organisation.name}`, signal, async ({ lease, signal: lasting }) => {
+    const client = app.client();
+    const account = await identifyAccount(app, organisation, client, lasting);
     if (account.accountId !== accountId)
       throw refuse(
         'the key is of another account than the dossiers that were swept last; run `nightscreen sweep` first',
       );
     const inviting: Inviting = {
-      ...{ workplace, client, signal: lasting },
+      ...{ app, client, signal: lasting },
       write: (work) =>
-        workplace.database.transaction(async (transaction) => {
+        app.database.transaction(async (transaction) => {
           await assertLease(transaction, lease);
           return work(transaction);
         }),
     };
-    const unknown = await settleFormer(inviting, accountId);
+    const unknown = await resolveFormer(inviting, accountId);
     const { tasks, counts } = await plan(scope, options.limit);
-    if (!isTest) requirePrices(workplace, tasks);
+    if (!isTest) requirePrices(app, tasks);
     const { customers, notNow, stoppedBecause } = await performAll(inviting, tasks);
     const sent = customers.filter(({ outcome }) => outcome === 'sent' || outcome === 'unknown');
     return {
-      ...{ ...common, customers: [...unknown, ...customers], cost: toCost(workplace, sent), ...counts },
+      ...{ ...common, customers: [...unknown, ...customers], cost: toCost(app, sent), ...counts },
       ...{ notNow: counts.notNow + notNow, stoppedBecause },
     };
   });
@@ -173,7 +173,7 @@ export async function inviteCustomers(
 const refuse = (message: string): ConfigError => new ConfigError([{ where: 'invite', path: '', message }]);
 
 async function listInviting(
-  { database, settings }: Workplace,
+  { database, settings }: AppContext,
   only: string | undefined,
 ): Promise<readonly LinkedRoster[]> {
   const found: LinkedRoster[] = [];
@@ -194,7 +194,7 @@ const toInvited = ({ roster, customer, channel }: Task, outcome: Invited['outcom
 
 const priceOf = { email: 'pricePerEmail', sms: 'pricePerSms' } as const;
 
-function toCost({ settings }: Workplace, sent: readonly { channel: Channel }[]): InvitingResult['cost'] {
+function toCost({ settings }: AppContext, sent: readonly { channel: Channel }[]): InvitingResult['cost'] {
   let amount = 0;
   for (const { channel } of sent) {
     const price = settings.budget[priceOf[channel]];
@@ -204,7 +204,7 @@ function toCost({ settings }: Workplace, sent: readonly { channel: Channel }[]):
   return { amount: Math.round(amount * 100) / 100, currency: settings.budget.currency };
 }
 
-function requirePrices({ settings }: Workplace, tasks: readonly Task[]): void {
+function requirePrices({ settings }: AppContext, tasks: readonly Task[]): void {
   const missing = [...new Set(tasks.map(({ channel }) => priceOf[channel]))].filter(
     (name) => settings.budget[name] === undefined,
   );
@@ -234,7 +234,7 @@ function toAddress(
 }
 
 async function planInvitations(
-  { workplace, organisation, accountId, rosters }: Scope,
+  { app, organisation, accountId, rosters }: Scope,
   limit = Number.POSITIVE_INFINITY,
 ): Promise<Plan> {
   const counts = { alreadyInvited: 0, notInvitable: 0, notNow: 0 };
@@ -247,7 +247,7 @@ async function planInvitations(
       locale: toColumn(invite.locale),
     };
     const scope = { accountId, rosterId };
-    for await (const page of readCandidates(workplace.database, scope, columns, workplace.clock.now())) {
+    for await (const page of readCandidates(app.database, scope, columns, app.clock.now())) {
       for (const candidate of page) {
         missing += 1;
         const address = toAddress(invite, candidate);
@@ -280,15 +280,12 @@ function toReference({ digestKey }: Organisation, roster: string, { customer, fo
   return `ns-${createHmac('sha256', digestKey).update(facts).digest('hex').slice(0, 40)}`;
 }
 
-async function planReminders(
-  { workplace, accountId, rosters }: Scope,
-  limit = Number.POSITIVE_INFINITY,
-): Promise<Plan> {
+async function planReminders({ app, accountId, rosters }: Scope, limit = Number.POSITIVE_INFINITY): Promise<Plan> {
   const tasks: Task[] = [];
-  const now = workplace.clock.now();
+  const now = app.clock.now();
   const sentBefore = new Date(now.getTime() - remindAfterMs);
   for (const { name: roster, rosterId } of rosters) {
-    const eligible = await listToRemind(workplace.database, { accountId, rosterId }, { sentBefore, now });
+    const eligible = await listToRemind(app.database, { accountId, rosterId }, { sentBefore, now });
     for (const { invitationId, customer, channel, token } of eligible) {
       if (tasks.length >= limit || token === null) break;
       const perform: Task['perform'] = (inviting) => remind(inviting, invitationId, token);
@@ -302,9 +299,9 @@ async function planReminders(
  * Ends what has ended, and looks for each invitation whose outcome is unknown: what the service has is adopted; what it has not listed in
  * five minutes never arrived, and its customer may be invited again. Gives those that are still unknown.
  */
-async function settleFormer(inviting: Inviting, accountId: number): Promise<readonly Invited[]> {
-  const { workplace, client, signal, write } = inviting;
-  const { clock, database } = workplace;
+async function resolveFormer(inviting: Inviting, accountId: number): Promise<readonly Invited[]> {
+  const { app, client, signal, write } = inviting;
+  const { clock, database } = app;
   await write(async (transaction) => {
     await endInvitations(transaction, accountId, { runId: null, now: clock.now() });
     await withdrawIntentions(transaction, accountId, clock.now());
@@ -364,18 +361,16 @@ async function inviteOne(
   { discrepancyId, customerVersion }: InvitationCandidate,
   input: { workflowToken: string; channel: Channel; recipient: string; reference: string; locale: string | undefined },
 ): Promise<Outcome> {
-  const { workplace, client, signal, write } = inviting;
+  const { app, client, signal, write } = inviting;
   const { reference, channel, locale, ...rest } = input;
   const intended = { discrepancyId, customerVersion, reference, channel };
   const invitationId = await write((transaction) =>
-    saveIntention(transaction, accountId, intended, workplace.clock.now()),
+    saveIntention(transaction, accountId, intended, app.clock.now()),
   ).catch(passIfForbidden);
   if (invitationId === null) return 'not_now';
   const shown = await lookUpInvitation(client, reference, { signal });
   if (shown !== null) {
-    await write((transaction) =>
-      saveShown(transaction, invitationId, shown, { kind: 'found', now: workplace.clock.now() }),
-    );
+    await write((transaction) => saveShown(transaction, invitationId, shown, { kind: 'found', now: app.clock.now() }));
     return 'found';
   }
   const body = { ...rest, reference, channel, ...(locale !== undefined && { locale }) };
@@ -390,11 +385,9 @@ function passIfForbidden(error: unknown): null {
 
 /** Asks how the invitation is now, and sends it again where it is still `sent`. */
 async function remind(inviting: Inviting, invitationId: number, token: string): Promise<Outcome> {
-  const { workplace, client, signal, write } = inviting;
+  const { app, client, signal, write } = inviting;
   const { data: shown } = await client.invitations.retrieve(token, { signal });
-  await write((transaction) =>
-    saveShown(transaction, invitationId, shown, { kind: 'status', now: workplace.clock.now() }),
-  );
+  await write((transaction) => saveShown(transaction, invitationId, shown, { kind: 'status', now: app.clock.now() }));
   if (shown.status !== 'sent') return 'not_now';
   return dispatch(inviting, invitationId, 'reminding', (options) => client.invitations.resend(token, options));
 }
@@ -410,12 +403,12 @@ class Withheld extends NightscreenError {}
  * the attempt is kept, in one transaction. Throws Stopped.
  */
 async function dispatch(
-  { workplace, signal, write }: Inviting,
+  { app, signal, write }: Inviting,
   invitationId: number,
   kind: 'sending' | 'reminding',
   call: (options: CallOptions) => Promise<Answer<Invitation>>,
 ): Promise<Outcome> {
-  const { clock } = workplace;
+  const { clock } = app;
   const leaving = async (operation: string): Promise<void> => {
     if (operation !== 'invitations.create' && operation !== 'invitations.resend') return;
     const begunMs = clock.elapsedMs();

@@ -22,9 +22,9 @@ import {
 } from '../../store/outbox.js';
 import { dropUnwritten, noteReportSent, readReportMails } from '../../store/outbox-reports.js';
 import { findUnsentRuns, readRun } from '../../store/runs.js';
+import type { AppContext } from '../app-context.js';
 import type { RunSummary } from '../run-summary.js';
 import { openOrganisation, type RunSession } from '../session.js';
-import type { Workplace } from '../workplace.js';
 import {
   type ReportChoice,
   type ReportResult,
@@ -65,8 +65,8 @@ interface MailPass {
  * as a warning and keeps its reason. Once `signal` is aborted none is begun, and the one being sent has a moment left. `keyPrefix` leaves
  * out all whose keys begin otherwise. Throws MailError when the settings are at fault.
  */
-export async function deliverDue(workplace: Workplace, signal?: AbortSignal, keyPrefix = ''): Promise<MailPass> {
-  const { database, settings, clock, owner, secret } = workplace;
+export async function deliverDue(app: AppContext, signal?: AbortSignal, keyPrefix = ''): Promise<MailPass> {
+  const { database, settings, clock, owner, secret } = app;
   const pass = { sent: 0, failed: 0 };
   if (!settings.mail) return pass;
   const mailer = openMailer(settings.mail, secret('SMTP_URL'));
@@ -79,11 +79,11 @@ export async function deliverDue(workplace: Workplace, signal?: AbortSignal, key
       if (!row) break;
       except.push(row.outboxId);
       if (row.destination === null) {
-        if (!(await makeReport(workplace, row))) pass.failed += 1;
+        if (!(await makeReport(app, row))) pass.failed += 1;
         continue;
       }
       const result = await attempt(mailer, row, signal);
-      await note(workplace, row, result);
+      await note(app, row, result);
       pass[result.kind === 'accepted' ? 'sent' : 'failed'] += 1;
       unreached = result.kind === 'failed' && result.isUnreachable ? unreached + 1 : 0;
     }
@@ -112,7 +112,7 @@ async function attempt(
 }
 
 async function note(
-  { database, clock, owner, tell }: Workplace,
+  { database, clock, owner, emit }: AppContext,
   row: OutboxRow,
   result: DeliveryResult,
 ): Promise<void> {
@@ -132,12 +132,12 @@ async function note(
   const next =
     state === 'queued' ? 'it is tried again' : `it is not tried again unless by nightscreen mail retry ${outboxId}`;
   const message = `mail ${outboxId} to ${destination} was not accepted (${said}); ${next}`;
-  tell({ kind: 'warning', runId: null, code: state === 'queued' ? 'mail_waits' : 'mail_not_sent', message });
+  emit({ kind: 'warning', runId: null, code: state === 'queued' ? 'mail_waits' : 'mail_not_sent', message });
 }
 
 /** Writes the report that a mail waits for and queues the mails of it; false, with the reason noted, when that cannot be done. */
-async function makeReport(workplace: Workplace, row: OutboxRow): Promise<boolean> {
-  const { database, clock, owner, tell } = workplace;
+async function makeReport(app: AppContext, row: OutboxRow): Promise<boolean> {
+  const { database, clock, owner, emit } = app;
   const run = row.runId === null ? null : await readRun(database, row.runId);
   // What an abandoned run found is in the next report of its roster.
   if (run === null || run.state === 'abandoned') {
@@ -146,13 +146,13 @@ async function makeReport(workplace: Workplace, row: OutboxRow): Promise<boolean
   }
   try {
     if (run.state === 'running') throw new Error('the run goes on');
-    await queueWrittenReport(workplace, await writeReportFor(workplace, run));
+    await queueWrittenReport(app, await writeReportFor(app, run));
     return true;
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
     const now = clock.now();
     await noteUnprepared(database, row, owner, { said, now, nextAttemptAt: toNextAttempt(3, now) });
-    tell({ kind: 'warning', runId: null, code: 'mail_waits', message: `a report cannot be mailed yet: ${said}` });
+    emit({ kind: 'warning', runId: null, code: 'mail_waits', message: `a report cannot be mailed yet: ${said}` });
     return false;
   }
 }
@@ -166,12 +166,12 @@ export interface SentReport extends ReportResult {
  * Writes reports as `runReports` does, mails them to whoever has not been queued for them, and tries all that is due. Throws ConfigError
  * also when no mail is configured.
  */
-export async function sendReports(workplace: Workplace, choice: ReportChoice): Promise<readonly SentReport[]> {
-  const { database, settings, clock } = workplace;
+export async function sendReports(app: AppContext, choice: ReportChoice): Promise<readonly SentReport[]> {
+  const { database, settings, clock } = app;
   if (!settings.mail) {
     throw new ConfigError([{ where: 'mail', path: '', message: 'is not configured, so the report cannot be sent' }]);
   }
-  const reports = await runReports(workplace, choice, (report) => queueWrittenReport(workplace, report));
+  const reports = await runReports(app, choice, (report) => queueWrittenReport(app, report));
   for (const { runNumber, revision } of reports) {
     const waiting = (await readReportMails(database, runNumber, revision)).filter(({ state }) => state === 'queued');
     const now = clock.now();
@@ -181,7 +181,7 @@ export async function sendReports(workplace: Workplace, choice: ReportChoice): P
       { now, giveUpAt: toGiveUpAt(settings.mail, now) },
     );
   }
-  await deliverDue(workplace);
+  await deliverDue(app);
   const sent: SentReport[] = [];
   for (const report of reports) {
     const rows = await readReportMails(database, report.runNumber, report.revision);
@@ -191,11 +191,11 @@ export async function sendReports(workplace: Workplace, choice: ReportChoice): P
 }
 
 /** Queues the reports that nobody has been sent yet, of each roster's newest screening and of those it overtook, and tries all that is due. */
-export async function sendUnsentReports(workplace: Workplace): Promise<MailPass> {
-  for (const run of await findUnsentRuns(workplace.database)) {
-    await queueWrittenReport(workplace, await writeReportFor(workplace, run));
+export async function sendUnsentReports(app: AppContext): Promise<MailPass> {
+  for (const run of await findUnsentRuns(app.database)) {
+    await queueWrittenReport(app, await writeReportFor(app, run));
   }
-  return deliverDue(workplace);
+  return deliverDue(app);
 }
 
 /** How many mails a report has, and how many of them were accepted. */
@@ -210,46 +210,46 @@ interface MailCounts {
  * that went wrong.
  */
 export async function mailRunReport(
-  workplace: Workplace,
+  app: AppContext,
   report: RunReport,
   signal: AbortSignal,
 ): Promise<MailCounts | null> {
-  if (!workplace.settings.mail) return null;
+  if (!app.settings.mail) return null;
   try {
-    await queueWrittenReport(workplace, report);
-    await deliverDue(workplace, signal);
-    const mails = await readReportMails(workplace.database, report.runNumber, report.revision);
+    await queueWrittenReport(app, report);
+    await deliverDue(app, signal);
+    const mails = await readReportMails(app.database, report.runNumber, report.revision);
     return { sent: mails.filter(({ state }) => state === 'sent').length, queued: mails.length };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const message = `the report is not mailed yet (${reason}); nightscreen mail retry tries again`;
-    workplace.tell({ kind: 'warning', runId: report.runId, code: 'mail_waits', message });
+    app.emit({ kind: 'warning', runId: report.runId, code: 'mail_waits', message });
     return null;
   }
 }
 
 /** Writes and mails the report of a run that has ended; only mails what is due where the run has none to write. */
 export async function reportAndMail(
-  workplace: Workplace,
+  app: AppContext,
   summary: RunSummary,
   { hasReport, writeReport }: { hasReport: boolean; writeReport: boolean },
   signal: AbortSignal,
 ): Promise<RunSummary> {
-  if (!hasReport) await mailWithoutReport(workplace, summary.runId, signal);
+  if (!hasReport) await mailWithoutReport(app, summary.runId, signal);
   if (!hasReport || !writeReport) return summary;
-  const report = await writeRunReport(workplace, summary.runId);
-  const mail = await mailRunReport(workplace, report, signal);
+  const report = await writeRunReport(app, summary.runId);
+  const mail = await mailRunReport(app, report, signal);
   return { ...summary, artifacts: report.directory, ...(mail && { mail }) };
 }
 
 /** Tries what is due when a run has ended that has no report to mail; whatever goes wrong is a warning and nothing to the run. */
-async function mailWithoutReport(workplace: Workplace, runId: string, signal: AbortSignal): Promise<void> {
+async function mailWithoutReport(app: AppContext, runId: string, signal: AbortSignal): Promise<void> {
   try {
-    await deliverDue(workplace, signal);
+    await deliverDue(app, signal);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const message = `the failure is not mailed yet (${reason}); nightscreen mail retry tries again`;
-    workplace.tell({ kind: 'warning', runId, code: 'mail_waits', message });
+    app.emit({ kind: 'warning', runId, code: 'mail_waits', message });
   }
 }
 
@@ -263,23 +263,21 @@ export function buildFailureMails(work: FailedWork, mail: MailSettings, at: Date
  * Does nothing where no mail is configured, nor for a roster that another process has begun within hours. Of work that somebody has asked to
  * stop it is said that it was stopped, and only a moment is given to sending. Whatever goes wrong with that is told as a warning.
  */
-export async function tellFailure(workplace: Workplace, work: FailedWork): Promise<void> {
-  const { database, settings, clock, tell } = workplace;
+export async function mailFailure(app: AppContext, work: FailedWork): Promise<void> {
+  const { database, settings, clock, emit } = app;
   if (!settings.mail || isDoneElsewhere(work)) return;
   const mails = buildFailureMails(work, settings.mail, clock.now());
   try {
-    const { organisationId } = await openOrganisation(workplace);
-    await database.transaction((transaction) =>
-      queueMails(workplace, transaction, { organisationId, runId: null }, mails),
-    );
+    const { organisationId } = await openOrganisation(app);
+    await database.transaction((transaction) => queueMails(app, transaction, { organisationId, runId: null }, mails));
   } catch {
-    return mailDirectly(workplace, mails, work.signal);
+    return mailDirectly(app, mails, work.signal);
   }
   try {
-    await deliverDue(workplace, allowLastWords(work.signal));
+    await deliverDue(app, allowLastWords(work.signal));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    tell({ kind: 'warning', runId: null, code: 'mail_waits', message: `the failure is not mailed yet: ${reason}` });
+    emit({ kind: 'warning', runId: null, code: 'mail_waits', message: `the failure is not mailed yet: ${reason}` });
   }
 }
 
@@ -292,13 +290,13 @@ const isDoneElsewhere = ({ error }: FailedWork): boolean =>
 
 /** The database that would keep it is what has failed, so it is tried once. */
 async function mailDirectly(
-  { settings, secret, tell }: Workplace,
+  { settings, secret, emit }: AppContext,
   mails: readonly MailMessage[],
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const warn = (reason: string): void => {
     const message = `the failure could not be mailed, and is not tried again: ${reason}`;
-    tell({ kind: 'warning', runId: null, code: 'mail_not_sent', message });
+    emit({ kind: 'warning', runId: null, code: 'mail_not_sent', message });
   };
   if (!settings.mail) return;
   try {
@@ -312,15 +310,15 @@ async function mailDirectly(
 
 /** Queues the mail of a run that ends without a report, in the transaction that closes it. */
 export async function queueBrokenRun(
-  { workplace, run, runId, roster }: RunSession,
+  { app, run, runId, roster }: RunSession,
   transaction: Queryable,
   { outcome, reasons }: Pick<Failure, 'outcome'> & { reasons: readonly string[] },
 ): Promise<void> {
-  const { settings, clock } = workplace;
+  const { settings, clock } = app;
   if (!settings.mail) return;
   const actions = [`See what happened: nightscreen runs show ${runId}`];
   const failure = { task: run.kind, roster, outcome, reason: reasons.join('\n'), at: clock.now(), actions };
-  await queueMails(workplace, transaction, run, buildMails(failure, settings.mail, runId));
+  await queueMails(app, transaction, run, buildMails(failure, settings.mail, runId));
 }
 
 function buildMails(failure: Failure, mail: MailSettings, incident = ''): readonly MailMessage[] {
@@ -333,7 +331,7 @@ function buildMails(failure: Failure, mail: MailSettings, incident = ''): readon
 }
 
 async function queueMails(
-  { settings, clock }: Workplace,
+  { settings, clock }: AppContext,
   transaction: Queryable,
   about: { organisationId: number; runId: number | null },
   mails: readonly MailMessage[],

@@ -2,9 +2,9 @@ import { ConfigError, flagError } from '../../errors.js';
 import { dropOutbox, listOutbox, makeDue, type OutboxRow, readOutbox } from '../../store/outbox.js';
 import { noteReportSent } from '../../store/outbox-reports.js';
 import { makeWebhooksDue } from '../../store/webhooks.js';
+import type { AppContext } from '../app-context.js';
 import { findReviewer } from '../review/people.js';
-import { readWebhookKeys, tellStates, toTellingEnd } from '../status.js';
-import type { Workplace } from '../workplace.js';
+import { notifyStates, readWebhookKeys, toRetryEnd } from '../status.js';
 import { deliverDue, type Mail, mailKinds, toMails } from './deliver.js';
 import { toGiveUpAt } from './queue.js';
 
@@ -19,8 +19,8 @@ const refuse = (message: string): ConfigError => new ConfigError([{ where: 'mail
  * still not accepted. Throws ConfigError, with nothing tried, for a number that there is not, for what was put aside, where no mail is
  * configured, and where a webhook or its secret is not.
  */
-export async function retryMails(workplace: Workplace, ids: readonly number[]): Promise<readonly Mail[]> {
-  const { database } = workplace;
+export async function retryMails(app: AppContext, ids: readonly number[]): Promise<readonly Mail[]> {
+  const { database } = app;
   const named = await readOutbox(database, ids);
   const missing = ids.filter((id) => !named.some(({ outboxId }) => outboxId === id));
   if (missing.length > 0) throw refuse(`there is no mail ${missing.join(', ')}; nightscreen mail list shows them`);
@@ -28,18 +28,18 @@ export async function retryMails(workplace: Workplace, ids: readonly number[]): 
   if (aside) throw refuse(`${aside.outboxId} was put aside for good by ${aside.droppedBy}: ${aside.droppedBecause}`);
   const webhooks = named.filter(isWebhook);
   const isMailMeant = webhooks.length < named.length || ids.length === 0;
-  if (isMailMeant && !workplace.settings.mail) {
+  if (isMailMeant && !app.settings.mail) {
     throw refuse('is not configured, so none can be sent; messages to webhooks that wait: nightscreen status send');
   }
-  if (webhooks.length > 0) requireReachable(workplace, webhooks);
+  if (webhooks.length > 0) requireReachable(app, webhooks);
   const mails =
     ids.length > 0
       ? named.filter((row) => !isWebhook(row))
       : (await listOutbox(database, mailKinds, { all: false })).filter(isQueued);
-  if (isMailMeant) await retryMail(workplace, mails);
+  if (isMailMeant) await retryMail(app, mails);
   if (webhooks.length > 0) {
-    await makeWebhooksDue(database, toIds(webhooks), workplace.clock.now(), toTellingEnd(workplace.clock.now()));
-    await tellStates(workplace);
+    await makeWebhooksDue(database, toIds(webhooks), app.clock.now(), toRetryEnd(app.clock.now()));
+    await notifyStates(app);
   }
   const tried = [...(isMailMeant ? mailKinds : []), ...(webhooks.length > 0 ? (['webhook'] as const) : [])];
   const wanted = new Set(toIds([...mails, ...webhooks]));
@@ -50,17 +50,17 @@ export async function retryMails(workplace: Workplace, ids: readonly number[]): 
   );
 }
 
-async function retryMail(workplace: Workplace, mails: readonly OutboxRow[]): Promise<void> {
-  const { database, settings, clock } = workplace;
+async function retryMail(app: AppContext, mails: readonly OutboxRow[]): Promise<void> {
+  const { database, settings, clock } = app;
   if (!settings.mail) return;
   const now = clock.now();
   await makeDue(database, toIds(mails), { now, giveUpAt: toGiveUpAt(settings.mail, now) });
-  await deliverDue(workplace);
+  await deliverDue(app);
 }
 
 /** Throws ConfigError where a message goes to an address that is no webhook here, or has no secret here. */
-function requireReachable(workplace: Workplace, webhooks: readonly OutboxRow[]): void {
-  const keysByUrl = readWebhookKeys(workplace);
+function requireReachable(app: AppContext, webhooks: readonly OutboxRow[]): void {
+  const keysByUrl = readWebhookKeys(app);
   const strange = webhooks.find(({ destination }) => !keysByUrl.has(destination ?? ''));
   if (strange) {
     throw refuse(
@@ -84,7 +84,7 @@ interface DropRequest {
  * is still being tried unless that is wanted, and where a reason or a name is missing.
  */
 export async function dropMails(
-  { database, clock }: Pick<Workplace, 'database' | 'clock'>,
+  { database, clock }: Pick<AppContext, 'database' | 'clock'>,
   { ids, reason = '', by, evenQueued }: DropRequest,
 ): Promise<readonly Mail[]> {
   if (reason.trim() === '')
@@ -96,7 +96,7 @@ export async function dropMails(
     const known = await readOutbox(transaction, wanted);
     const problems = wanted.flatMap(
       (id) =>
-        findObstacle(
+        findBlocker(
           id,
           known.find(({ outboxId }) => outboxId === id),
           evenQueued,
@@ -121,7 +121,7 @@ export async function dropMails(
 }
 
 /** Why something of the outbox cannot be put aside, in words; null when it can. */
-function findObstacle(id: number, row: OutboxRow | undefined, evenQueued: boolean): string | null {
+function findBlocker(id: number, row: OutboxRow | undefined, evenQueued: boolean): string | null {
   if (!row) return `there is no ${id}; nightscreen mail list shows what there is`;
   switch (row.state) {
     case 'sent':

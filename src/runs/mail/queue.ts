@@ -11,15 +11,15 @@ import {
 } from '../../errors.js';
 import type { Failure } from '../../mail/failure-message.js';
 import type { MailMessage } from '../../mail/message.js';
-import { listRecipients, toOccasion } from '../../mail/recipients.js';
+import { listRecipients, toMailTrigger } from '../../mail/recipients.js';
 import { buildReportMessage } from '../../mail/report-message.js';
 import type { MailSettings } from '../../mail/settings.js';
 import { toDurationMs } from '../../roster/duration.js';
 import type { Queryable } from '../../store/database/database.js';
 import { queueReport, queueReportMails, type ReportMail, readThread } from '../../store/outbox-reports.js';
 import { type RunRow, readRun } from '../../store/runs.js';
+import type { AppContext } from '../app-context.js';
 import { RunHalted } from '../halt.js';
-import type { Workplace } from '../workplace.js';
 import { prepareReportMail, type RunReport } from '../write-reports.js';
 
 const minuteMs = 60_000;
@@ -77,19 +77,25 @@ const messageSchema = bodySchema.extend({
   attachments: z.array(z.object({ name: z.string(), path: z.string(), contentType: z.string(), sha256: z.string() })),
   thread: z.array(z.string()).optional(),
   reduced: bodySchema.optional(),
+  attachmentMissing: bodySchema.optional(),
+  /** The name in mails that an earlier version queued. */
   bereft: bodySchema.optional(),
-}) satisfies z.ZodType<MailMessage>;
+});
 
 /** The message as it was stored in the outbox; null for anything else. */
-export const findStoredMessage = (content: unknown): MailMessage | null =>
-  messageSchema.safeParse(content).data ?? null;
+export function findStoredMessage(content: unknown): MailMessage | null {
+  const stored = messageSchema.safeParse(content).data;
+  if (stored === undefined) return null;
+  const { bereft, ...message } = stored;
+  return bereft === undefined ? message : { ...message, attachmentMissing: bereft };
+}
 
 /** Within this time nobody but the process of the run writes its report. */
 const ownWriteMs = 10 * 60_000;
 
 /** Queues the report of a run that ends, in the transaction that closes it; does nothing where no mail is configured. */
 export async function queueReportOf(
-  { settings, clock }: Workplace,
+  { settings, clock }: AppContext,
   transaction: Queryable,
   run: Pick<RunRow, 'organisationId' | 'runId'>,
 ): Promise<void> {
@@ -102,14 +108,14 @@ export async function queueReportOf(
 }
 
 /** Queues the mails of a report that is written, each once for its revision and recipient; does nothing where no mail is configured. */
-export async function queueWrittenReport(workplace: Workplace, written: RunReport): Promise<void> {
-  const { database, settings, clock } = workplace;
+export async function queueWrittenReport(app: AppContext, written: RunReport): Promise<void> {
+  const { database, settings, clock } = app;
   const { mail } = settings;
   const { report, revision, runNumber } = written;
   if (!mail) return;
   const now = clock.now();
-  const recipients = listRecipients(mail, toOccasion(report));
-  const toMail = await prepareReportMail(workplace, report, written, recipients);
+  const recipients = listRecipients(mail, toMailTrigger(report));
+  const toMail = await prepareReportMail(app, report, written, recipients);
   await database.transaction(async (transaction) => {
     const run = await readRun(transaction, runNumber);
     if (run === null) return;
@@ -119,8 +125,8 @@ export async function queueWrittenReport(workplace: Workplace, written: RunRepor
       const content = { ...message, thread: await readThread(transaction, run, recipient.address) };
       mails.push({ recipient: recipient.address, content, messageId: message.messageId });
     }
-    const told = { revision, endedAt: report.run.finishedAt };
-    await queueReportMails(transaction, run, told, mails, { queuedAt: now, giveUpAt: toGiveUpAt(mail, now) });
+    const reported = { revision, endedAt: report.run.finishedAt };
+    await queueReportMails(transaction, run, reported, mails, { queuedAt: now, giveUpAt: toGiveUpAt(mail, now) });
   });
 }
 

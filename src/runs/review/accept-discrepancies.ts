@@ -1,10 +1,10 @@
 import { toDate, toDayNumber, toDayNumberOf } from '../../local-time.js';
-import { parseItemMark, toEventStamp, toItemMark } from '../../matches/item-code.js';
+import { parseItemCode, toEventSeenVersion, toItemCode } from '../../matches/item-code.js';
 import { type ListedDiscrepancy, mostAcceptedDays } from '../../reconciliation/discrepancy.js';
 import { type DiscrepancyList, discrepancyListColumns } from '../../reports/discrepancy-list.js';
 import { maxListRows } from '../../reports/review-list.js';
 import type { Queryable } from '../../store/database/database.js';
-import { readDecidable, readStandingDiscrepancies, saveAcceptance } from '../../store/discrepancies.js';
+import { readCurrentDiscrepancies, readDecidable, saveAcceptance } from '../../store/discrepancies.js';
 import { readOrganisation } from '../../store/organisations.js';
 import { readFourEyes } from '../../store/review/decisions.js';
 import type { ListTable } from './list-table.js';
@@ -20,7 +20,7 @@ export async function listDiscrepancies(
   limit: number | null = maxListRows,
 ): Promise<DiscrepancyList | null> {
   const { organisationId, digestKey } = await readOrganisation(database, organisation);
-  const { count, listed } = await readStandingDiscrepancies(
+  const { count, listed } = await readCurrentDiscrepancies(
     database,
     'runId' in choice ? choice : { organisationId, ...choice },
     limit,
@@ -28,7 +28,7 @@ export async function listDiscrepancies(
   if (count === 0 && 'runId' in choice) return null;
   const toListed = ({ discrepancyId, eventId, ...shown }: (typeof listed)[number]): ListedDiscrepancy => ({
     ...shown,
-    mark: toItemMark({ itemId: discrepancyId, stamp: toEventStamp(eventId, digestKey) }, digestKey, 'D'),
+    mark: toItemCode({ itemId: discrepancyId, seenVersion: toEventSeenVersion(eventId, digestKey) }, digestKey, 'D'),
   });
   return { count, listed: listed.map(toListed) };
 }
@@ -38,7 +38,7 @@ export interface AcceptedRow {
   line: number;
   customer: string | null;
   discrepancyId: number;
-  stamp: string;
+  seenVersion: string;
   /** The last day, yyyy-mm-dd. */
   until: string;
   reason: string;
@@ -70,7 +70,7 @@ export async function readAcceptances(table: ListTable, key: Buffer): Promise<Ac
         pick(discrepancyListColumns.acceptUntil),
         pick(discrepancyListColumns.reason),
       ];
-      const mark = parseItemMark(cell, key, 'D');
+      const mark = parseItemCode(cell, key, 'D');
       const refuse = (problem: string): void => void rows.push({ ...about, problem });
       if (fault !== null) refuse(`the row cannot be read (${fault})`);
       else if (until === '' && reason === '') untouched += cell === '' ? 0 : 1;
@@ -78,7 +78,7 @@ export async function readAcceptances(table: ListTable, key: Buffer): Promise<Ac
       else if (until === '') refuse('a reason, but no day in accept_until');
       else if (!isDay(until)) refuse(`accept_until is ${JSON.stringify(until)}, and not a day written as yyyy-mm-dd`);
       else if (reason === '') refuse('the acceptance has no reason');
-      else rows.push({ ...about, discrepancyId: mark.itemId, stamp: mark.stamp, until, reason });
+      else rows.push({ ...about, discrepancyId: mark.itemId, seenVersion: mark.seenVersion, until, reason });
     }
   }
   const filled = rows.filter((row) => 'until' in row);
@@ -145,7 +145,7 @@ export async function acceptDiscrepancies(
     }
     const { last, severity, isResolved } = found;
     const isOwn = last.reviewer === reviewer.name && last.until === until;
-    const isSeen = row.stamp === toEventStamp(last.eventId, digestKey);
+    const isSeen = row.seenVersion === toEventSeenVersion(last.eventId, digestKey);
     const takesTwo = new Set([...review.fourEyes, ...(stored.get(found.accountId) ?? [])]).has(severity);
     const confirms = takesTwo && last.kind === 'proposed' && last.until === until && !isOwn;
     if (isResolved) refuse('resolved');
@@ -167,12 +167,12 @@ export async function acceptDiscrepancies(
 /** Ends the acceptance, or the proposal, of a discrepancy that is as its mark says; it stands open again. */
 export async function endAcceptance(
   transaction: Queryable,
-  { discrepancyId, stamp }: { discrepancyId: number; stamp: string },
+  { discrepancyId, seenVersion }: { discrepancyId: number; seenVersion: string },
   { digestKey, reviewer, now, reason }: Omit<DecisionContext, 'review'> & { reason: string },
 ): Promise<'ended' | 'unknown_item' | 'changed_since' | 'nothing_to_undo'> {
   const found = (await readDecidable(transaction, [discrepancyId])).get(discrepancyId);
   if (found === undefined) return 'unknown_item';
-  if (stamp !== toEventStamp(found.last.eventId, digestKey)) return 'changed_since';
+  if (seenVersion !== toEventSeenVersion(found.last.eventId, digestKey)) return 'changed_since';
   if (found.last.kind !== 'accepted' && found.last.kind !== 'proposed') return 'nothing_to_undo';
   const said = {
     discrepancyId,

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
-import { toItemMark, toStamp } from '../../matches/item-code.js';
+import { toItemCode, toSeenVersion } from '../../matches/item-code.js';
 import type { WaitingItem } from '../../reports/review-list.js';
 import type { Queryable } from '../../store/database/database.js';
 import { type DecidableItem, readDecidableItems } from '../../store/review/decisions.js';
 import { findPlainlyAbsent, readBulk, saveBulk } from '../../store/review/waiting.js';
-import { toItemStamp } from './items.js';
+import { toItemSeenVersion } from './items.js';
 import type { ExpandBulk } from './list-table.js';
 import type { Reviewer } from './people.js';
 
@@ -49,10 +49,10 @@ export async function listBulkRows(
       if (first === undefined || chunk.length < 2) continue;
       const itemIds = chunk.map(({ itemId }) => itemId).sort((left, right) => left - right);
       const bulkId = await saveBulk(database, sheetId, itemIds);
-      const stamp = toBulkStamp(await readDecidableItems(database, itemIds), itemIds, digestKey);
+      const seenVersion = toBulkSeenVersion(await readDecidableItems(database, itemIds), itemIds, digestKey);
       rows.push({
         ...first.shown,
-        mark: toItemMark({ itemId: bulkId, stamp }, digestKey, 'B'),
+        mark: toItemCode({ itemId: bulkId, seenVersion }, digestKey, 'B'),
         party: { ...first.shown.party, reference: `${chunk.length} alerts`, name: '', birthDate: null, countries: [] },
         corroboration: { birthDate: 'unknown', country: 'unknown' },
         lastDecision: null,
@@ -75,14 +75,18 @@ function chooseSample(alerts: readonly ListedAlert[], digestKey: Buffer): readon
     .map(({ shown }) => shown.party.reference);
 }
 
-function toBulkStamp(items: ReadonlyMap<number, DecidableItem>, itemIds: readonly number[], digestKey: Buffer): string {
-  const stamps = itemIds.map((itemId) => {
+function toBulkSeenVersion(
+  items: ReadonlyMap<number, DecidableItem>,
+  itemIds: readonly number[],
+  digestKey: Buffer,
+): string {
+  const seenVersions = itemIds.map((itemId) => {
     const item = items.get(itemId);
-    return item === undefined ? 'unknown' : `${itemId} ${item.absence} ${toItemStamp(item, digestKey)}`;
+    return item === undefined ? 'unknown' : `${itemId} ${item.absence} ${toItemSeenVersion(item, digestKey)}`;
   });
-  return toStamp(
+  return toSeenVersion(
     createHmac('sha256', digestKey)
-      .update(`bulk ${stamps.join(' ')}`)
+      .update(`bulk ${seenVersions.join(' ')}`)
       .digest('hex'),
   );
 }
@@ -90,7 +94,7 @@ function toBulkStamp(items: ReadonlyMap<number, DecidableItem>, itemIds: readonl
 /** Gives the rows of the alerts that a bulk row names: only while every one of them is as it was when the list was written. */
 export const openBulkRows =
   (database: Queryable, digestKey: Buffer, reviewer: Reviewer): ExpandBulk =>
-  async ({ bulkId, stamp, ...row }) => {
+  async ({ bulkId, seenVersion, ...row }) => {
     const fault = (problem: string) => ({ line: row.line, customer: row.customer, itemId: null, problem });
     if (row.verdict !== 'no_longer_matched') return fault('many alerts at once are decided as no_longer_matched only');
     const itemIds = await readBulk(database, bulkId);
@@ -98,14 +102,14 @@ export const openBulkRows =
     const toRows = () =>
       itemIds.flatMap((itemId) => {
         const item = items.get(itemId);
-        return item === undefined ? [] : [{ ...row, itemId, stamp: toItemStamp(item, digestKey) }];
+        return item === undefined ? [] : [{ ...row, itemId, seenVersion: toItemSeenVersion(item, digestKey) }];
       });
     // The same list again decides nothing twice.
-    const isOwn = ({ standing }: DecidableItem): boolean =>
-      standing?.verdict === 'no_longer_matched' && standing.reviewer === reviewer.name;
+    const isOwn = ({ current }: DecidableItem): boolean =>
+      current?.verdict === 'no_longer_matched' && current.reviewer === reviewer.name;
     if (items.size > 0 && [...items.values()].every(isOwn)) return toRows();
     const eligible = await findPlainlyAbsent(database, itemIds);
-    const isAsListed = itemIds.length > 0 && stamp === toBulkStamp(items, itemIds, digestKey);
+    const isAsListed = itemIds.length > 0 && seenVersion === toBulkSeenVersion(items, itemIds, digestKey);
     if (!isAsListed || eligible.size !== itemIds.length) {
       return fault('not all of these alerts are as they were when the list was written: export again');
     }

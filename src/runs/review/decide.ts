@@ -1,6 +1,6 @@
 import { toDueTime } from '../../changes/change-event.js';
-import { parseItemMark, toItemMark } from '../../matches/item-code.js';
-import { type DecisionStep, judgeDecision, toSeenFacts } from '../../matches/review-item.js';
+import { parseItemCode, toItemCode } from '../../matches/item-code.js';
+import { classifyDecision, type DecisionStep, toSeenFacts } from '../../matches/review-item.js';
 import { type Queryable, readAtOnce } from '../../store/database/database.js';
 import { readOrganisation } from '../../store/organisations.js';
 import {
@@ -14,7 +14,7 @@ import {
 } from '../../store/review/decisions.js';
 import { type ItemHistory, readItemHistories } from '../../store/review/waiting.js';
 import type { DispositionVerdict, Severity } from '../../vocabulary.js';
-import type { Workplace } from '../workplace.js';
+import type { AppContext } from '../app-context.js';
 import {
   type AcceptanceList,
   type AcceptanceResult,
@@ -23,7 +23,7 @@ import {
   endAcceptance,
 } from './accept-discrepancies.js';
 import { openBulkRows } from './bulk-absences.js';
-import { findStaleness, toItemStamp, toSeenDigest } from './items.js';
+import { findStaleness, toItemSeenVersion, toSeenDigest } from './items.js';
 import type { FaultyRow, FilledRow } from './list-table.js';
 import { type FilledList, readReviewList } from './lists.js';
 import type { DecisionContext, Reviewer } from './people.js';
@@ -36,7 +36,7 @@ export interface ItemDecision {
   reason: string;
   comment: string | null;
   /** The stamp that the item had before the reviewer's eyes. */
-  stamp: string;
+  seenVersion: string;
   origin: 'review' | 'legacy';
   /** The working list that it came by. */
   sheetId: number | null;
@@ -91,12 +91,12 @@ export async function decideItems(
     // Settings of one's own allow no more than the organisation's runs do.
     const fourEyes = new Set([...review.fourEyes, ...(stored.get(item.accountId) ?? [])]);
     const needsSecondPerson = takesTwoToRelease(item, fourEyes);
-    const standing = toStanding(item, digestKey);
-    const step = judgeDecision(standing, { verdict, reviewer: reviewer.name, needsSecondPerson });
+    const current = toCurrent(item, digestKey);
+    const step = classifyDecision(current, { verdict, reviewer: reviewer.name, needsSecondPerson });
     const refusal = findRefusal(item, decision, digestKey);
-    const isOwn = standing?.reviewers.includes(reviewer.name) === true;
+    const isOwn = current?.reviewers.includes(reviewer.name) === true;
     if (step.kind === 'same_already' && (isOwn || refusal === null)) {
-      results.push({ itemId, kind: 'same_already', isPending: standing?.isFinal === false });
+      results.push({ itemId, kind: 'same_already', isPending: current?.isFinal === false });
     } else if (refusal !== null) results.push({ itemId, kind: 'refused', reason: refusal });
     else if (step.kind !== 'same_already') {
       await saveDecision(transaction, item, decision, step, context);
@@ -112,27 +112,31 @@ export async function decideItems(
 const takesTwoToRelease = ({ severity, topic, isConfirmed }: DecidableItem, fourEyes: ReadonlySet<Severity>): boolean =>
   fourEyes.has(severity) || (fourEyes.size > 0 && (topic === 'sanction' || isConfirmed));
 
-function findRefusal(item: DecidableItem, { verdict, stamp }: ItemDecision, digestKey: Buffer): DecisionRefusal | null {
+function findRefusal(
+  item: DecidableItem,
+  { verdict, seenVersion }: ItemDecision,
+  digestKey: Buffer,
+): DecisionRefusal | null {
   if (item.state === 'gone') return 'no_longer_listed';
-  const staleness = findStaleness(item, stamp, digestKey);
+  const staleness = findStaleness(item, seenVersion, digestKey);
   // Only of an absent match can be said that it is no longer one.
   return staleness ?? (verdict === 'no_longer_matched' && item.absence === null ? 'still_listed' : null);
 }
 
-const toStanding = (item: DecidableItem, digestKey: Buffer): Parameters<typeof judgeDecision>[0] =>
-  item.standing && {
-    ...item.standing,
-    reviewers: [item.standing.reviewer, ...(item.standing.proposer === null ? [] : [item.standing.proposer])],
-    isAboutTheSame: item.standing.seenDigest === toSeenDigest(item, digestKey),
+const toCurrent = (item: DecidableItem, digestKey: Buffer): Parameters<typeof classifyDecision>[0] =>
+  item.current && {
+    ...item.current,
+    reviewers: [item.current.reviewer, ...(item.current.proposer === null ? [] : [item.current.proposer])],
+    isAboutTheSame: item.current.seenDigest === toSeenDigest(item, digestKey),
   };
 
 /** A step that stores something. */
 type NewStep = Exclude<DecisionStep, { kind: 'same_already' }>;
 
-function toResult({ itemId, standing }: DecidableItem, step: NewStep, { name }: Reviewer): DecisionResult {
+function toResult({ itemId, current }: DecidableItem, step: NewStep, { name }: Reviewer): DecisionResult {
   if (step.kind === 'confirmed') return { itemId, kind: step.kind };
-  if (standing === null || standing.isFinal || standing.reviewer === name) return { itemId, kind: step.kind };
-  return { itemId, kind: step.kind, instead: { verdict: standing.verdict, reviewer: standing.reviewer } };
+  if (current === null || current.isFinal || current.reviewer === name) return { itemId, kind: step.kind };
+  return { itemId, kind: step.kind, instead: { verdict: current.verdict, reviewer: current.reviewer } };
 }
 
 const dayMs = 86_400_000;
@@ -227,8 +231,8 @@ class RolledBack extends Error {
  * Takes the decisions of a working list: all of them or none, unless `partial`. Without `apply` they are tried in the same way and rolled back,
  * so that the preview says what would become of each. Throws RosterError when the file is no working list.
  */
-export async function importDecisions(workplace: Workplace, request: DecisionImport): Promise<ImportedDecisions> {
-  const { database, settings, clock } = workplace;
+export async function importDecisions(app: AppContext, request: DecisionImport): Promise<ImportedDecisions> {
+  const { database, settings, clock } = app;
   const now = clock.now();
   const { digestKey } = await readOrganisation(database, settings.organisation);
   const expandBulk = openBulkRows(database, digestKey, request.reviewer);
@@ -328,27 +332,27 @@ export type UndoResult =
  * Undoes the decision, or the proposal, that stands about an item, or ends the acceptance of a discrepancy: a new entry of its history, and the item waits again. It settles nobody,
  * and who was confirmed stays so until it is decided anew, so one person is enough also where a decision takes two.
  */
-export async function undoDecision(workplace: Workplace, { mark, reviewer, reason }: UndoRequest): Promise<UndoResult> {
-  const { database, settings, clock } = workplace;
+export async function undoDecision(app: AppContext, { mark, reviewer, reason }: UndoRequest): Promise<UndoResult> {
+  const { database, settings, clock } = app;
   const { digestKey } = await readOrganisation(database, settings.organisation);
-  const discrepancy = parseItemMark(mark, digestKey, 'D');
+  const discrepancy = parseItemCode(mark, digestKey, 'D');
   if (discrepancy !== null) {
-    const { itemId: discrepancyId, stamp } = discrepancy;
+    const { itemId: discrepancyId, seenVersion } = discrepancy;
     const ended = await database.transaction((transaction) =>
-      endAcceptance(transaction, { discrepancyId, stamp }, { digestKey, reviewer, reason, now: clock.now() }),
+      endAcceptance(transaction, { discrepancyId, seenVersion }, { digestKey, reviewer, reason, now: clock.now() }),
     );
     return ended === 'ended' ? { kind: 'acceptance_ended' } : { kind: 'refused', reason: ended };
   }
-  const parsed = parseItemMark(mark, digestKey);
+  const parsed = parseItemCode(mark, digestKey);
   if (parsed === null) return { kind: 'refused', reason: 'no_item' };
-  const { itemId, stamp } = parsed;
+  const { itemId, seenVersion } = parsed;
   return database.transaction(async (transaction): Promise<UndoResult> => {
     const item = (await holdItems(transaction, [itemId])).get(itemId);
     if (item === undefined) return { kind: 'refused', reason: 'unknown_item' };
-    const staleness = findStaleness(item, stamp, digestKey);
+    const staleness = findStaleness(item, seenVersion, digestKey);
     if (staleness !== null) return { kind: 'refused', reason: staleness };
-    const { standing, absence, severity } = item;
-    if (standing === null) return { kind: 'refused', reason: 'nothing_to_undo' };
+    const { current, absence, severity } = item;
+    if (current === null) return { kind: 'refused', reason: 'nothing_to_undo' };
     const now = clock.now();
     await saveDisposition(
       transaction,
@@ -364,16 +368,16 @@ export async function undoDecision(workplace: Workplace, { mark, reviewer, reaso
         seen: toSeenFacts(item.customer, item.listed),
         seenDigest: toSeenDigest(item, digestKey),
         expiresAt: null,
-        refersTo: standing.dispositionId,
+        refersTo: current.dispositionId,
         sheetId: null,
         dueAt: toDueTime(severity, now, settings.review),
       },
       now,
     );
-    const { verdict, isFinal } = standing;
+    const { verdict, isFinal } = current;
     return {
       kind: 'undone',
-      undone: { verdict, isFinal, reviewer: standing.reviewer },
+      undone: { verdict, isFinal, reviewer: current.reviewer },
       isListed: absence === null,
       keepsConfirmed: verdict === 'true_match' && isFinal,
     };
@@ -385,7 +389,7 @@ export type ShownItem = Omit<ItemHistory, 'itemId'> & { mark: string };
 
 /** Every item of the customers of this reference, each with all that has become of it; throws ConfigError for an unknown one. */
 export async function showItems(
-  { database, settings, clock }: Workplace,
+  { database, settings, clock }: AppContext,
   reference: string,
 ): Promise<readonly ShownItem[]> {
   const { organisationId, name, digestKey } = await readOrganisation(database, settings.organisation);
@@ -399,7 +403,7 @@ export async function showItems(
     return histories.flatMap(({ itemId, ...history }) => {
       const item = items.get(itemId);
       if (item === undefined) return [];
-      return { mark: toItemMark({ itemId, stamp: toItemStamp(item, digestKey) }, digestKey), ...history };
+      return { mark: toItemCode({ itemId, seenVersion: toItemSeenVersion(item, digestKey) }, digestKey), ...history };
     });
   });
 }

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { toDueTime, toPriority } from '../../changes/change-event.js';
 import { corroborate } from '../../changes/corroboration.js';
 import { type TopicFamilies, toWorstTopic } from '../../changes/severity.js';
-import { toItemMark, toStamp } from '../../matches/item-code.js';
+import { toItemCode, toSeenVersion } from '../../matches/item-code.js';
 import { type Match, pairMatches } from '../../matches/match.js';
 import { compareSeenFacts, type ItemStep, projectItems, toSeenFacts, toSeenText } from '../../matches/review-item.js';
 import type { OpenItemsFacts } from '../../reports/list-facts.js';
@@ -49,16 +49,16 @@ const partiesAtOnce = 500;
  */
 export async function makeItems(
   transaction: Queryable,
-  { workplace, run, organisation }: RunSession,
+  { app, run, organisation }: RunSession,
   accountId: number,
   how: 'counts' | 'held' | 'accepted',
 ): Promise<OpenItemsFacts | null> {
   const { runId, rosterId } = run;
   if (rosterId === null) return null;
-  const { clock, settings } = workplace;
+  const { clock, settings } = app;
   const now = clock.now();
   const scope = { rosterId, accountId };
-  const judged = { calendar: settings.review, families: settings.changes.topics, now };
+  const assessed = { calendar: settings.review, families: settings.changes.topics, now };
   // Accepting a run of before changes no rule of now.
   if (how !== 'accepted') await saveFourEyes(transaction, run.organisationId, settings.review.fourEyes, now);
   const partyIds = await findUnprojectedParties(transaction, scope, now);
@@ -69,7 +69,7 @@ export async function makeItems(
     const items = await readReviewItems(transaction, accountId, chunk);
     const changes = parties.flatMap((party) => {
       const own = items.get(party.partyId) ?? [];
-      return toItemChanges(addProvisional(party, own), own, judged);
+      return toItemChanges(addProvisional(party, own), own, assessed);
     });
     await saveItemChanges(transaction, { accountId, runId, now }, changes);
     const changed = parties.filter(({ changes }) => [...changes.values()].some(({ isBaseline }) => !isBaseline));
@@ -81,7 +81,7 @@ export async function makeItems(
     );
   }
   await markProjected(transaction, scope);
-  if (how === 'held') await openHeldItems(transaction, { ...scope, runId }, judged);
+  if (how === 'held') await openHeldItems(transaction, { ...scope, runId }, assessed);
   // No policy goes by answers that could not be relied on at first.
   if (how === 'counts')
     await closeByPolicy(transaction, { runId, ...scope }, { now, digestKey: organisation.digestKey });
@@ -129,7 +129,7 @@ const worse: ReadonlySet<string> = new Set(['opened', 'reopened', 'escalated', '
 async function openHeldItems(
   transaction: Queryable,
   scope: ProjectionScope & { runId: number },
-  judged: Parameters<typeof toItemChanges>[2],
+  assessed: Parameters<typeof toItemChanges>[2],
 ): Promise<void> {
   const { accountId, runId } = scope;
   for (let last = 0; ; ) {
@@ -138,11 +138,11 @@ async function openHeldItems(
     await holdItemsOfParties(transaction, accountId, ids);
     const items = await readReviewItems(transaction, accountId, ids);
     const changes = parties
-      .flatMap((party) => toItemChanges(party, items.get(party.partyId) ?? [], judged))
+      .flatMap((party) => toItemChanges(party, items.get(party.partyId) ?? [], assessed))
       .filter(
         ({ event, state }) => event !== null && worse.has(event.kind) && (state === 'open' || state === 'proposed'),
       );
-    await saveItemChanges(transaction, { accountId, runId, now: judged.now }, changes);
+    await saveItemChanges(transaction, { accountId, runId, now: assessed.now }, changes);
     if (parties.length < partiesAtOnce) return;
     last = ids.at(-1) ?? last;
   }
@@ -204,7 +204,7 @@ function toChange(step: ItemStep, projection: Projection): readonly ItemChange[]
   const { party, byId, calendar, families, now } = projection;
   if (step.kind === 'opened') {
     const change = party.changes.get(step.match.id);
-    const judgement = { severity: change?.severity ?? 'high', rule: change?.rule ?? 'hit_gained' } as const;
+    const assessment = { severity: change?.severity ?? 'high', rule: change?.rule ?? 'hit_gained' } as const;
     return [
       {
         itemId: null,
@@ -213,12 +213,12 @@ function toChange(step: ItemStep, projection: Projection): readonly ItemChange[]
         absence: step.absence,
         listed: step.match,
         topic: toWorstTopic(families, step.match.topics),
-        ...judgement,
-        priority: prioritise(judgement.severity, step.match, party),
+        ...assessment,
+        priority: prioritise(assessment.severity, step.match, party),
         customerVersion: party.customerVersion,
         isBaseline: change?.isBaseline ?? false,
         openedAt: now,
-        dueAt: toDueTime(judgement.severity, now, calendar),
+        dueAt: toDueTime(assessment.severity, now, calendar),
         dropsDisposition: false,
         event: { kind: 'opened', reasons: [] },
       },
@@ -358,22 +358,24 @@ export const toSeenDigest = ({ customer, listed }: DecidableItem, digestKey: Buf
  * What names the state in which a reviewer saw an item: what was to be seen, and what was said about it last, whether it stands or not, so
  * that a list from before a decision never takes effect after it was undone or has run out. Keyed: nothing can be told from it.
  */
-export const toItemStamp = (item: SeenItem & Pick<DecidableItem, 'decisions'>, digestKey: Buffer): string =>
-  toStampAt(item, item.decisions.at(-1) ?? null, digestKey);
+export const toItemSeenVersion = (item: SeenItem & Pick<DecidableItem, 'decisions'>, digestKey: Buffer): string =>
+  toSeenVersionAt(item, item.decisions.at(-1) ?? null, digestKey);
 
 /** Why an item is no longer as it was when this stamp was made; null when it is. */
 export function findStaleness(
   item: DecidableItem,
-  stamp: string,
+  seenVersion: string,
   digestKey: Buffer,
 ): 'changed_since' | 'decided_since' | null {
-  if (stamp === toItemStamp(item, digestKey)) return null;
-  const isAsBefore = [null, ...item.decisions].some((before) => stamp === toStampAt(item, before, digestKey));
+  if (seenVersion === toItemSeenVersion(item, digestKey)) return null;
+  const isAsBefore = [null, ...item.decisions].some(
+    (before) => seenVersion === toSeenVersionAt(item, before, digestKey),
+  );
   return isAsBefore ? 'decided_since' : 'changed_since';
 }
 
-const toStampAt = ({ customer, listed }: SeenItem, dispositionId: number | null, digestKey: Buffer): string =>
-  toStamp(digest(`${dispositionId ?? 'none'} ${toSeenText(toSeenFacts(customer, listed))}`, digestKey));
+const toSeenVersionAt = ({ customer, listed }: SeenItem, dispositionId: number | null, digestKey: Buffer): string =>
+  toSeenVersion(digest(`${dispositionId ?? 'none'} ${toSeenText(toSeenFacts(customer, listed))}`, digestKey));
 
 const digest = (text: string, key: Buffer): string => createHmac('sha256', key).update(text).digest('hex');
 
@@ -383,8 +385,8 @@ export function toWaitingItem(
   { sheetId, digestKey }: { sheetId: number; digestKey: Buffer },
 ): WaitingItem {
   const decisions = lastSaidId === null ? [] : [lastSaidId];
-  const stamp = toItemStamp({ customer: item.party, listed: item.listed, decisions }, digestKey);
-  const mark = toItemMark({ itemId, stamp }, digestKey);
+  const seenVersion = toItemSeenVersion({ customer: item.party, listed: item.listed, decisions }, digestKey);
+  const mark = toItemCode({ itemId, seenVersion }, digestKey);
   return { ...item, mark, sheetId, corroboration: corroborate(item.party, item.listed) };
 }
 

@@ -16,10 +16,10 @@ import {
   saveLegacyDecisions,
 } from '../../store/review/legacy.js';
 import { type DispositionVerdict, dispositionVerdicts } from '../../vocabulary.js';
+import type { AppContext } from '../app-context.js';
 import { gatherBy } from '../replay.js';
-import type { Workplace } from '../workplace.js';
 import { decideItems, type ItemDecision } from './decide.js';
-import { toItemStamp } from './items.js';
+import { toItemSeenVersion } from './items.js';
 import { openListTable } from './list-table.js';
 import { parseVerdict } from './lists.js';
 import type { DecisionContext, Reviewer } from './people.js';
@@ -28,7 +28,7 @@ import type { DecisionContext, Reviewer } from './people.js';
 type LegacyRefusal = 'unreadable' | 'decided_here' | 'taken_otherwise' | 'contradicted';
 
 /** What becomes of a row of an older system, on one account where it is about several. */
-export type JudgedRow = {
+export type AssessedRow = {
   row: LegacyRow;
   /** Of the account; null where the row is about nothing on any. */
   mode: LegacyCandidate['mode'] | null;
@@ -44,11 +44,11 @@ export type JudgedRow = {
  * Says of each row of an older system what becomes of it, in their order and each once for each account where its match is. Of rows about one item that agree the first counts; of
  * rows that do not none, also where one of them cannot be taken for another reason. What somebody here has decided is never touched, and what was taken over before is not taken again.
  */
-export function judgeLegacyRows(
+export function assessLegacyRows(
   rows: readonly LegacyRow[],
   customers: readonly LegacyCustomer[],
   isSampled: (itemId: number) => boolean,
-): readonly JudgedRow[] {
+): readonly AssessedRow[] {
   const byReference = new Map<string, LegacyCustomer[]>();
   for (const customer of customers) {
     byReference.set(customer.reference, [...(byReference.get(customer.reference) ?? []), customer]);
@@ -70,17 +70,17 @@ export function judgeLegacyRows(
     }),
   );
   const seen = new Set<number>();
-  return found.flatMap((one): readonly JudgedRow[] => {
+  return found.flatMap((one): readonly AssessedRow[] => {
     const { row } = one;
     const nowhere = { row, mode: null };
     if ('problem' in one) return [{ ...nowhere, kind: 'refused', reason: 'unreadable', problem: one.problem }];
     if ('unmatched' in one) return [{ ...nowhere, kind: 'unmatched', reason: one.unmatched }];
     const { items, facts } = one;
     if (contradicted.has(row.line)) return [{ ...nowhere, kind: 'refused', reason: 'contradicted', problem: null }];
-    return items.map((item): JudgedRow => {
+    return items.map((item): AssessedRow => {
       const { itemId, mode, taken } = item;
       const about = { row, mode };
-      const refuse = (reason: LegacyRefusal): JudgedRow => ({ ...about, kind: 'refused', reason, problem: null });
+      const refuse = (reason: LegacyRefusal): AssessedRow => ({ ...about, kind: 'refused', reason, problem: null });
       if (taken === facts.verdict) return { ...about, kind: 'same' };
       if (taken !== null) return refuse('taken_otherwise');
       if (item.isDecidedHere) return refuse('decided_here');
@@ -171,7 +171,7 @@ export interface ImportedLegacy extends TakenRows {
 }
 
 interface TakenRows {
-  rows: readonly JudgedRow[];
+  rows: readonly AssessedRow[];
   /** How many of the decided ones another person has still to confirm. */
   proposed: number;
 }
@@ -191,12 +191,13 @@ class RolledBack extends Error {
  * Takes over the decisions of an older system for 90 days: all rows or none, unless `partial`; false positives of the sample stay open. Without
  * `apply` they are tried in the same way and rolled back. Throws RosterError when the file is no such list.
  */
-export async function importLegacy(workplace: Workplace, request: LegacyImport): Promise<ImportedLegacy> {
-  const { database, settings, clock } = workplace;
+export async function importLegacy(app: AppContext, request: LegacyImport): Promise<ImportedLegacy> {
+  const { database, settings, clock } = app;
   const { name, digestKey } = await readOrganisation(database, settings.organisation);
   const read = await readLegacyRows(request.path);
   const context = { digestKey, reviewer: request.reviewer, now: clock.now(), review: settings.review };
-  const isWhole = (rows: readonly JudgedRow[]) => rows.every(({ kind }) => kind !== 'refused' && kind !== 'unmatched');
+  const isWhole = (rows: readonly AssessedRow[]) =>
+    rows.every(({ kind }) => kind !== 'refused' && kind !== 'unmatched');
   try {
     const taken = await database.transaction(async (transaction) => {
       const tried = await takeRows(transaction, { organisation: name, ...context }, read);
@@ -226,7 +227,7 @@ async function takeRows(
     ...customer,
     items: customer.items.filter(({ itemId }) => held.has(itemId)),
   }));
-  const rows = judgeLegacyRows(read, customers, (itemId) => isSampled(itemId, digestKey));
+  const rows = assessLegacyRows(read, customers, (itemId) => isSampled(itemId, digestKey));
   const taken = rows.flatMap((row) => (row.kind === 'decided' || row.kind === 'sample' ? [row] : []));
   await saveLegacyDecisions(
     transaction,
@@ -237,8 +238,8 @@ async function takeRows(
   const decisions = taken.flatMap(({ itemId, facts: { verdict, reason, comment }, kind }): ItemDecision[] => {
     const item = held.get(itemId);
     if (kind === 'sample' || item === undefined) return [];
-    const stamp = toItemStamp(item, digestKey);
-    return [{ itemId, verdict, reason, comment, stamp, origin: 'legacy', sheetId: null, expiresAt }];
+    const seenVersion = toItemSeenVersion(item, digestKey);
+    return [{ itemId, verdict, reason, comment, seenVersion, origin: 'legacy', sheetId: null, expiresAt }];
   });
   const results = await decideItems(transaction, context, decisions);
   const refused = results.find(({ kind }) => kind === 'refused');
@@ -404,11 +405,11 @@ export function findLegacyItems(
   const items = found.flatMap((one) => ('item' in one ? [one.item] : []));
   const reasons = new Set(found.flatMap((one) => ('unmatched' in one ? [one.unmatched] : [])));
   if (items.length > 0 && !reasons.has('ambiguous')) return { items };
-  return { unmatched: mostTelling.find((reason) => reasons.has(reason)) ?? 'not_listed' };
+  return { unmatched: reasonsByWeight.find((reason) => reasons.has(reason)) ?? 'not_listed' };
 }
 
 /** Of the reasons of several accounts, which to tell. */
-const mostTelling = ['ambiguous', 'name_differs', 'birth_date_differs'] as const;
+const reasonsByWeight = ['ambiguous', 'name_differs', 'birth_date_differs'] as const;
 
 type Found = { item: LegacyCandidate } | { unmatched: Unmatched };
 
@@ -460,12 +461,12 @@ interface UntakenRow {
 }
 
 /** The rows that are not taken, each once and in their order. */
-export function findUntaken(rows: readonly JudgedRow[]): readonly UntakenRow[] {
+export function findUntaken(rows: readonly AssessedRow[]): readonly UntakenRow[] {
   const untaken = rows.flatMap((row) => (row.kind === 'unmatched' || row.kind === 'refused' ? [row] : []));
-  return [...gatherBy(untaken, ({ row }) => row.line).values()].flatMap((judged) => {
-    const [first] = judged;
+  return [...gatherBy(untaken, ({ row }) => row.line).values()].flatMap((assessed) => {
+    const [first] = assessed;
     if (first === undefined) return [];
-    const problems = judged.map((one) => {
+    const problems = assessed.map((one) => {
       const problem = one.kind === 'refused' && one.problem !== null ? one.problem : words[one.reason];
       return one.mode === null ? problem : `${one.mode} account: ${problem}`;
     });

@@ -12,7 +12,7 @@ export interface FilledRow {
   /** Whom the row is about; null where nothing says it. */
   customer: string | null;
   itemId: number;
-  stamp: string;
+  seenVersion: string;
   /** The working list that it is on, where the row still says so. */
   sheetId: number | null;
   verdict: DispositionVerdict;

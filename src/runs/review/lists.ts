@@ -1,11 +1,11 @@
-import { parseItemMark } from '../../matches/item-code.js';
+import { parseItemCode } from '../../matches/item-code.js';
 import { type DiscrepancyList, discrepancyListColumns } from '../../reports/discrepancy-list.js';
 import { type WaitingItem, workingListColumns } from '../../reports/review-list.js';
 import type { Database } from '../../store/database/database.js';
 import { readOrganisation } from '../../store/organisations.js';
 import { insertReviewSheet, readWaitingItems } from '../../store/review/waiting.js';
 import { type DispositionVerdict, dispositionVerdicts } from '../../vocabulary.js';
-import type { Workplace } from '../workplace.js';
+import type { AppContext } from '../app-context.js';
 import { type AcceptanceList, listDiscrepancies, readAcceptances } from './accept-discrepancies.js';
 import { listBulkRows } from './bulk-absences.js';
 import { toWaitingItem } from './items.js';
@@ -43,7 +43,7 @@ interface WorkingListRequest {
 
 /** Puts together what waits for reviewers, each item with the mark by which a decision about it is read back. Throws ConfigError for an unknown name. */
 export async function exportItems(
-  { database, settings, clock }: Workplace,
+  { database, settings, clock }: AppContext,
   {
     roster,
     exportedBy,
@@ -140,7 +140,7 @@ async function readDecisions(table: ListTable, key: Buffer, expandBulk: ExpandBu
     for await (const batch of table.records) {
       for (const { line, fields, fault } of batch) {
         const pick = (name: string): string => table.pick(fields, name);
-        const itemId = parseItemMark(pick('item'), key)?.itemId ?? null;
+        const itemId = parseItemCode(pick('item'), key)?.itemId ?? null;
         const about = { line, customer: pick('reference') || null, itemId };
         if (fault !== null) rows.push({ ...about, problem: `the row cannot be read (${fault})` });
         else if (pick('decision') === '') {
@@ -187,8 +187,8 @@ function toRow(
   pick: (name: string) => string,
   key: Buffer,
 ): FilledRow | BulkRow | FaultyRow {
-  const bulk = parseItemMark(pick('item'), key, 'B');
-  const mark = bulk ?? parseItemMark(pick('item'), key);
+  const bulk = parseItemCode(pick('item'), key, 'B');
+  const mark = bulk ?? parseItemCode(pick('item'), key);
   if (mark === null)
     return { ...about, problem: `${JSON.stringify(pick('item'))} is no item of a list: a slip of the pen?` };
   const verdict = parseVerdict(pick('decision'));
@@ -206,7 +206,7 @@ function toRow(
   };
   const { line, customer } = about;
   if (bulk === null) return { line, customer, ...mark, ...said };
-  return { line, customer, bulkId: mark.itemId, stamp: mark.stamp, ...said };
+  return { line, customer, bulkId: mark.itemId, seenVersion: mark.seenVersion, ...said };
 }
 
 /** Reads a verdict in whatever case and spacing it was typed; null where it is none. */

@@ -1,6 +1,6 @@
 import { ConfigError, flagError } from '../../errors.js';
 import { toInstant, toLocalTime, toNextDay } from '../../local-time.js';
-import { parseItemMark } from '../../matches/item-code.js';
+import { parseItemCode } from '../../matches/item-code.js';
 import type { Database, Queryable } from '../../store/database/database.js';
 import { findLogin } from '../../store/database/postgres.js';
 import { isKnownCustomer, readOrganisation, readRostersOf, wasEverNamed } from '../../store/organisations.js';
@@ -13,7 +13,7 @@ import {
   saveAssignments,
 } from '../../store/review/waiting.js';
 import type { Severity } from '../../vocabulary.js';
-import type { Workplace } from '../workplace.js';
+import type { AppContext } from '../app-context.js';
 import type { ReviewSettings } from './settings.js';
 
 /** Who decides; `isAttested` where nothing but their word says who they are. */
@@ -116,13 +116,13 @@ export interface Assigned {
 }
 
 /** Assigns what waits to somebody, or to nobody; all that is named or nothing. An item keeps its owner also when it is opened again. */
-export async function assignItems(workplace: Workplace, request: AssignmentRequest): Promise<Assigned> {
-  const { database, settings, clock } = workplace;
+export async function assignItems(app: AppContext, request: AssignmentRequest): Promise<Assigned> {
+  const { database, settings, clock } = app;
   const { marks, customer, severity, roster, to, by } = request;
   const { organisationId, name, digestKey } = await readOrganisation(database, settings.organisation);
   await requireRoster(database, organisationId, roster);
   await requireCustomer(database, organisationId, { reference: customer, where: 'flag --customer' });
-  const named = marks.map((mark) => ({ mark, itemId: parseItemMark(mark, digestKey)?.itemId ?? null }));
+  const named = marks.map((mark) => ({ mark, itemId: parseItemCode(mark, digestKey)?.itemId ?? null }));
   const itemIds = marks.length === 0 ? null : named.flatMap(({ itemId }) => itemId ?? []);
   return database.transaction(async (transaction) => {
     const items = await holdWaitingItems(transaction, { organisation: name, itemIds, customer, severity, roster });
@@ -152,8 +152,8 @@ interface DelegationRequest {
  * Has somebody stand in for somebody else, or ends that. Throws ConfigError when the last day is over, when they would stand in for each
  * other, or when there is nothing to end.
  */
-export async function delegateItems(workplace: Workplace, request: DelegationRequest): Promise<void> {
-  const { database, settings, clock } = workplace;
+export async function delegateItems(app: AppContext, request: DelegationRequest): Promise<void> {
+  const { database, settings, clock } = app;
   const { from, to, until, reason, by } = request;
   const now = clock.now();
   const { timezone } = settings.review;
@@ -161,20 +161,20 @@ export async function delegateItems(workplace: Workplace, request: DelegationReq
   if (to !== null) await requirePerson(database, organisationId, { name: from, flag: '--from' });
   const endsAt = until === null ? null : toInstant({ date: toNextDay(until), time: '00:00:00' }, timezone);
   await database.transaction(async (transaction) => {
-    const standing = await readDelegations(transaction, organisationId, now);
-    if (to === null && !standing.some((each) => each.from === from)) {
+    const status = await readDelegations(transaction, organisationId, now);
+    if (to === null && !status.some((each) => each.from === from)) {
       throw flagError('--end', `has nothing to end: nobody stands in for ${from}`);
     }
     if (endsAt !== null && endsAt <= now) {
       throw flagError('--until', `is over: in ${timezone} it is ${toLocalTime(now, timezone).date}`);
     }
-    if (to !== null && leadsTo(standing, to, from)) throw flagError('--to', `is ${to}, for whom ${from} stands in`);
+    if (to !== null && leadsTo(status, to, from)) throw flagError('--to', `is ${to}, for whom ${from} stands in`);
     await insertDelegation(transaction, { organisationId, from, to, until, endsAt, reason, actor: by }, now);
   });
 }
 
 /** Who stands in for whom now. */
-export async function listDelegations({ database, settings, clock }: Workplace): Promise<readonly Delegation[]> {
+export async function listDelegations({ database, settings, clock }: AppContext): Promise<readonly Delegation[]> {
   const { organisationId } = await readOrganisation(database, settings.organisation);
   return readDelegations(database, organisationId, clock.now());
 }

@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.js';
-import { type Canary, judgeCanary } from '../../matches/canary.js';
+import { assessCanary, type Canary } from '../../matches/canary.js';
 import { toMatchSet } from '../../matches/match.js';
 import {
   type CanaryOutcome,
@@ -13,26 +13,26 @@ import { saveResponses } from '../../store/responses.js';
 import { countSearchTasks, failRemaining } from '../../store/screenings.js';
 import { confirmAnswers, readLastBatch, takeBackAnswers } from '../../store/unconfirmed-answers.js';
 import type { RunSession } from '../session.js';
-import { type ControlOutcome, digestAnswer, searchBesidePlan } from './ledger.js';
-import { outlastOutage, type Patience } from './outages.js';
+import { type ControlOutcome, digestAnswer, searchUnplanned } from './ledger.js';
+import { retryUntilDeadline, type WaitPolicy } from './outages.js';
 import type { CanaryRounds, SearchTally } from './search-task.js';
 
 // One answer that breaks the contract shows a fault on the way; several show that the service cannot be relied on.
 const maxAsks = 3;
 
 /** Makes one control search and judges its answer, which is kept; throws RunHalted when the service cannot be asked. */
-export async function askCanary(
+export async function searchCanary(
   session: RunSession,
   client: Client,
   ordinal: number,
   canary: Canary,
 ): Promise<CanaryOutcome> {
   const { type, name, expect, topics = [], label = null } = canary;
-  let answer: ControlOutcome = await searchBesidePlan(session, client, { type, name });
+  let answer: ControlOutcome = await searchUnplanned(session, client, { type, name });
   for (let asks = 1; answer.kind === 'failed' && asks < maxAsks; asks += 1) {
-    answer = await searchBesidePlan(session, client, { type, name });
+    answer = await searchUnplanned(session, client, { type, name });
   }
-  const asked = { ordinal, type, name, expect, topics, label, askedAt: session.workplace.clock.now() };
+  const asked = { ordinal, type, name, expect, topics, label, askedAt: session.app.clock.now() };
   if (answer.kind === 'failed') {
     return { ...asked, verdict: 'failed', found: `no valid answer: ${answer.reason}`, responseId: null };
   }
@@ -43,7 +43,7 @@ export async function askCanary(
   const ids = await session.write((transaction) =>
     saveResponses(transaction, organisationId, [{ digest, body, matchSet }], asked.askedAt),
   );
-  const found = judgeCanary(canary, matchSet);
+  const found = assessCanary(canary, matchSet);
   const responseId = requireFound(ids, digest, 'response');
   return { ...asked, verdict: found === null ? 'passed' : 'failed', found, responseId };
 }
@@ -53,22 +53,22 @@ export async function askCanary(
  * confirms what the run had saved when the round began: a service that answers nothing, or everything, must not be asked about customers.
  * Throws RunHalted when the run waits no longer.
  */
-async function askRound(
+async function searchCanaries(
   session: RunSession,
   client: Client,
-  patience: Patience,
+  waitPolicy: WaitPolicy,
   when: Omit<CanaryRound, 'round'>,
 ): Promise<boolean> {
-  const { workplace, run, runId } = session;
-  if (await hasFailedCanary(workplace.database, run.runId)) return false;
-  const [first, ...others] = workplace.settings.canaries.entries();
+  const { app, run, runId } = session;
+  if (await hasFailedCanary(app.database, run.runId)) return false;
+  const [first, ...others] = app.settings.canaries.entries();
   if (first === undefined) return true;
-  workplace.tell({ kind: 'stage_started', runId, stage: 'canaries' });
-  const lastBatchId = await readLastBatch(workplace.database, run.runId);
-  const round = { ...when, round: await findNextRound(workplace.database, run.runId) };
+  app.emit({ kind: 'stage_started', runId, stage: 'canaries' });
+  const lastBatchId = await readLastBatch(app.database, run.runId);
+  const round = { ...when, round: await findNextRound(app.database, run.runId) };
   const ask = async ([ordinal, canary]: [number, Canary]): Promise<boolean> => {
-    const { value: outcome } = await outlastOutage(patience, (signal) =>
-      askCanary({ ...session, signal }, client, ordinal, canary),
+    const { value: outcome } = await retryUntilDeadline(waitPolicy, (signal) =>
+      searchCanary({ ...session, signal }, client, ordinal, canary),
     );
     await recordCanary(session, round, outcome);
     return outcome.verdict === 'passed';
@@ -77,8 +77,8 @@ async function askRound(
   const passed = [await ask(first), ...(await allOf(others.map(ask)))].filter((isWell) => isWell).length;
   const failed = 1 + others.length - passed;
   if (failed === 0) await session.write((transaction) => confirmAnswers(transaction, run.runId, lastBatchId));
-  const { occasion } = when;
-  workplace.tell({ kind: 'stage_finished', runId, stage: 'canaries', counts: { passed, failed }, occasion });
+  const { trigger } = when;
+  app.emit({ kind: 'stage_finished', runId, stage: 'canaries', counts: { passed, failed }, occasion: trigger });
   return failed === 0;
 }
 
@@ -92,28 +92,28 @@ async function allOf<T>(work: readonly Promise<T>[]): Promise<T[]> {
 export function openCanaryRounds(
   session: RunSession,
   client: Client,
-  patience: Patience,
+  waitPolicy: WaitPolicy,
   tally: SearchTally,
 ): CanaryRounds {
-  const { canariesEvery } = session.workplace.settings.screening;
+  const { canariesEvery } = session.app.settings.screening;
   let last = tally.handedOut;
-  const ask = async (occasion: 'periodic' | 'end', by = session): Promise<boolean> => {
-    const when = { occasion, searches: tally.done };
-    const isWell = await askRound(by, client, { ...patience, signal: by.signal }, when);
+  const ask = async (trigger: 'periodic' | 'end', by = session): Promise<boolean> => {
+    const when = { trigger, searches: tally.done };
+    const isWell = await searchCanaries(by, client, { ...waitPolicy, signal: by.signal }, when);
     last = tally.handedOut;
     return isWell;
   };
-  const isDueAtEnd = (): boolean => session.workplace.settings.canaries.length > 0 && tally.handedOut > last;
+  const isDueAtEnd = (): boolean => session.app.settings.canaries.length > 0 && tally.handedOut > last;
   const untilNext = (): number => last + canariesEvery - tally.handedOut;
   return {
     get untilNext() {
       return untilNext();
     },
-    askIfDue: async () => (untilNext() > 0 ? true : ask('periodic')),
+    searchIfDue: async () => (untilNext() > 0 ? true : ask('periodic')),
     get isDueAtEnd() {
       return isDueAtEnd();
     },
-    askAtEnd: async (closing) => {
+    searchAtEnd: async (closing) => {
       if (isDueAtEnd()) await ask('end', closing);
     },
   };
@@ -123,21 +123,21 @@ export function openCanaryRounds(
  * Stage: the control searches before any customer is searched, also each time the run is resumed. True when everything came as
  * expected so far. Throws RunHalted when the service cannot be asked at all.
  */
-export async function openCanaries(session: RunSession, client: Client, patience: Patience): Promise<boolean> {
-  const { workplace, run, runId } = session;
-  if (workplace.settings.canaries.length === 0) {
+export async function openCanaries(session: RunSession, client: Client, waitPolicy: WaitPolicy): Promise<boolean> {
+  const { app, run, runId } = session;
+  if (app.settings.canaries.length === 0) {
     const message = 'no canaries are configured: nothing shows that the service still finds a listed party';
-    workplace.tell({ kind: 'warning', runId, code: 'no_canaries', message });
+    app.emit({ kind: 'warning', runId, code: 'no_canaries', message });
   }
-  const occasion = run.resumed > 0 ? 'resumed' : 'start';
-  const ours = { ...patience, signal: session.signal };
-  return askRound(session, client, ours, { occasion, searches: await countDone(session) });
+  const trigger = run.resumed > 0 ? 'resumed' : 'start';
+  const ours = { ...waitPolicy, signal: session.signal };
+  return searchCanaries(session, client, ours, { trigger, searches: await countDone(session) });
 }
 
 /** How many searches of the plan have been answered; a round of no control searches does not ask. */
-async function countDone({ workplace, run }: RunSession): Promise<number> {
-  if (workplace.settings.canaries.length === 0) return 0;
-  const { total, remaining } = await countSearchTasks(workplace.database, run.runId);
+async function countDone({ app, run }: RunSession): Promise<number> {
+  if (app.settings.canaries.length === 0) return 0;
+  const { total, remaining } = await countSearchTasks(app.database, run.runId);
   return total - remaining;
 }
 
@@ -146,7 +146,7 @@ export async function recordCanary(session: RunSession, round: CanaryRound, outc
   const { runId } = session.run;
   await session.write(async (transaction) => {
     await saveCanaryOutcome(transaction, runId, round, outcome);
-    if (outcome.verdict === 'failed') await unscreenUnconfirmed(transaction, runId, session.workplace.clock.now());
+    if (outcome.verdict === 'failed') await unscreenUnconfirmed(transaction, runId, session.app.clock.now());
   });
 }
 

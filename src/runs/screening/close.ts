@@ -12,7 +12,7 @@ import { type RosterHold, readAcceptedChanges, readRosterHold, readSnapshot } fr
 import { saveRunHealth, saveRunWatch } from '../../store/run-health.js';
 import { computeRunSums, readAnswerFindings, readChangeVolume, readRunBalance } from '../../store/run-sums.js';
 import { addRunReasons, closeRun, readRun, refreshRunStatistics, toRunId } from '../../store/runs.js';
-import { countToldAndTakenBack, countUnconfirmed } from '../../store/unconfirmed-answers.js';
+import { countReportedAndTakenBack, countUnconfirmed } from '../../store/unconfirmed-answers.js';
 import { readLastStateChange } from '../../store/webhooks.js';
 import { describeGaps } from '../coverage.js';
 import type { RunHalted } from '../halt.js';
@@ -32,7 +32,7 @@ import type { RunSession } from '../session.js';
 import { recordStates } from '../status.js';
 import { findMissingCanaries, unscreenUnconfirmed } from './canaries.js';
 import { describeHeldAnswers, holdUnreliable, holdWebhooks, noteHold } from './hold-run.js';
-import { judgeFindings, judgeLists } from './monitoring.js';
+import { assessFindings, assessLists } from './monitoring.js';
 
 /** Stage: adds the run up, judges it, closes it and queues the mail of it; the summary has no artifacts yet. */
 export async function finishScreening(
@@ -40,16 +40,16 @@ export async function finishScreening(
   halted: RunHalted | null,
   { isReported }: { isReported: boolean },
 ): Promise<RunSummary> {
-  const { workplace, run, runId } = session;
-  await refreshRunStatistics(workplace.database);
-  const closed = await session.write((transaction) => settleRun(transaction, session, { halted, isReported }));
+  const { app, run, runId } = session;
+  await refreshRunStatistics(app.database);
+  const closed = await session.write((transaction) => concludeRun(transaction, session, { halted, isReported }));
   if (closed.hold) {
     const message = describeHeldAnswers(closed.hold, runId);
-    workplace.tell({ kind: 'warning', runId, code: 'run_held', message });
+    app.emit({ kind: 'warning', runId, code: 'run_held', message });
   }
   const remarks = describeNotices(closed.watch);
-  for (const message of remarks) workplace.tell({ kind: 'warning', runId, code: 'service_watch', message });
-  workplace.tell({ kind: 'run_finished', runId, runKind: run.kind, state: closed.state, reasons: closed.reasons });
+  for (const message of remarks) app.emit({ kind: 'warning', runId, code: 'service_watch', message });
+  app.emit({ kind: 'run_finished', runId, runKind: run.kind, state: closed.state, reasons: closed.reasons });
   const { inScope: _, ...counts } = closed.sums.counts;
   const summary = toRunSummary({
     runId,
@@ -70,19 +70,19 @@ export async function finishScreening(
  * Adds a run up, judges it and closes it, inside the session's transaction; `isAccepted` when a person takes its answers although it was
  * held.
  */
-export async function settleRun(
+export async function concludeRun(
   transaction: Transaction,
   session: RunSession,
   { halted, isReported, isAccepted = false }: { halted: RunHalted | null; isReported: boolean; isAccepted?: boolean },
 ) {
-  const { workplace, run } = session;
+  const { app, run } = session;
   // It answers for the customers that were marked; what concerns the whole roster is judged by the others.
   const isOfMarked = run.selection === 'dirty';
   const outcomes = await readCanaryOutcomes(transaction, run.runId);
   const failed = new Set(outcomes.flatMap(({ verdict, ordinal }) => (verdict === 'failed' ? ordinal : []))).size;
   // What a canary has shown cannot be mended by going on, so such a run is never left open.
   const halt = failed > 0 ? null : halted;
-  if (failed > 0) await unscreenUnconfirmed(transaction, run.runId, workplace.clock.now());
+  if (failed > 0) await unscreenUnconfirmed(transaction, run.runId, app.clock.now());
   const provisional = await describeProvisional(transaction, session, halt !== null);
   const accountId = (await readRun(transaction, run.runId))?.accountId ?? null;
   // Before anything else is judged by its answers; of a run that goes on later all of them are compared when it ends.
@@ -90,17 +90,17 @@ export async function settleRun(
     halt === null && accountId !== null && !isAccepted ? await holdUnreliable(transaction, session, accountId) : null;
   const held = await readAnswerFindings(transaction, run.runId);
   const listCap =
-    accountId === null || hold ? null : await judgeLists(transaction, session, accountId, held.answersByLength);
+    accountId === null || hold ? null : await assessLists(transaction, session, accountId, held.answersByLength);
   // Of a run that goes on later nothing is made yet: further control searches may take its answers back.
   const how = hold ? 'held' : isAccepted ? 'accepted' : 'counts';
   const openItems = halt === null && accountId !== null ? await makeItems(transaction, session, accountId, how) : null;
   if (halt !== null && accountId !== null && run.rosterId !== null) {
     // Its report tells what waits all the same: that a run stopped makes no alert less urgent.
-    await saveOpenItems(transaction, run.runId, { rosterId: run.rosterId, accountId }, workplace.clock.now());
+    await saveOpenItems(transaction, run.runId, { rosterId: run.rosterId, accountId }, app.clock.now());
   }
   const reconciled =
     halt === null && accountId !== null && session.roster !== null && !isOfMarked
-      ? await reconcileRoster(transaction, { workplace, run, roster: session.roster }, accountId)
+      ? await reconcileRoster(transaction, { app, run, roster: session.roster }, accountId)
       : null;
   const disagreements = [
     ...(openItems === null ? [] : await describeStates(transaction, run, accountId)),
@@ -108,7 +108,7 @@ export async function settleRun(
   ];
   const sums = await computeRunSums(transaction, run.runId, held);
   const isWhole = failed === 0 && halt === null && hold === null;
-  const found = await judgeFindings(
+  const found = await assessFindings(
     transaction,
     run,
     sums,
@@ -136,8 +136,8 @@ export async function settleRun(
       ...(reconciled?.problem ? [reconciled.problem] : []),
     ],
     canaries: {
-      configured: workplace.settings.canaries.length,
-      missing: findMissingCanaries(workplace.settings.canaries),
+      configured: app.settings.canaries.length,
+      missing: findMissingCanaries(app.settings.canaries),
       failed,
     },
     mode: run.mode,
@@ -149,13 +149,13 @@ export async function settleRun(
     stateReasons: reasons,
     haltedBy,
     stage: halt ? null : 'finished',
-    finishedAt: workplace.clock.now(),
+    finishedAt: app.clock.now(),
     sums,
   });
-  const { service, budget } = workplace.settings;
+  const { service, budget } = app.settings;
   await saveRunHealth(transaction, run.runId, { limitPerSecond: service.rate.perSecond, ...budget });
   if (state === 'unbalanced') await queueBrokenRun(session, transaction, { outcome: 'does not add up', reasons });
-  else if (isReported) await queueReportOf(workplace, transaction, run);
+  else if (isReported) await queueReportOf(app, transaction, run);
   const snapshot = await readSnapshot(transaction, run.runId);
   const acceptedChanges = await readAcceptedChanges(transaction, run.runId);
   const lastChange = await readLastStateChange(transaction);
@@ -163,13 +163,13 @@ export async function settleRun(
   // The states of a run that is resumed later are provisional.
   if (halt === null) await recordStates(transaction, session, 'closed');
   if (hold) await noteHold(transaction, session, hold);
-  const flood =
+  const heldBack =
     halt !== null || isAccepted || state === 'unbalanced'
       ? null
       : await holdWebhooks(transaction, session, lastChange, sums.counts.inScope);
   const closed = { openItems, sums, state, reasons, watch, haltedBy, snapshot, acceptedChanges, hold };
-  if (flood === null) return closed;
-  const warned = { state: state === 'complete' ? 'incomplete' : state, reasons: [...reasons, flood] } as const;
+  if (heldBack === null) return closed;
+  const warned = { state: state === 'complete' ? 'incomplete' : state, reasons: [...reasons, heldBack] } as const;
   await addRunReasons(transaction, run.runId, warned);
   return { ...closed, ...warned };
 }
@@ -184,9 +184,9 @@ async function describeStates(
 }
 
 /** Who cannot be screened as the roster stands, where nobody has accepted that. */
-async function findGaps(transaction: Queryable, { run, roster, workplace }: RunSession): Promise<string | null> {
+async function findGaps(transaction: Queryable, { run, roster, app }: RunSession): Promise<string | null> {
   if (run.rosterId === null) return null;
-  const gaps = await readCoverageGaps(transaction, run.rosterId, workplace.clock.now());
+  const gaps = await readCoverageGaps(transaction, run.rosterId, app.clock.now());
   return describeGaps(gaps, quoteArgument(roster ?? ''));
 }
 
@@ -204,14 +204,14 @@ const describeUncompared = ({ file, ...earlier }: UncomparedList): string =>
 /** What a reader of this run must know beside its sums: answers that wait for control searches, warnings that did not hold. */
 async function describeProvisional(
   transaction: Queryable,
-  { workplace, run }: RunSession,
+  { app, run }: RunSession,
   isStopped: boolean,
 ): Promise<readonly string[]> {
-  if (workplace.settings.canaries.length === 0) return [];
-  const told = await countToldAndTakenBack(transaction, run.runId);
+  if (app.settings.canaries.length === 0) return [];
+  const reported = await countReportedAndTakenBack(transaction, run.runId);
   const waiting = isStopped ? await countUnconfirmed(transaction, run.runId) : 0;
   return [
-    ...(told > 0 ? [`${countNoun(told, 'change')} that this run has told of before did not hold`] : []),
+    ...(reported > 0 ? [`${countNoun(reported, 'change')} that this run has told of before did not hold`] : []),
     ...(waiting > 0
       ? [`the answers for ${countNoun(waiting, 'customer')} count only once further control searches have passed`]
       : []),

@@ -1,6 +1,6 @@
 import { type AnswerOrigin, type DetectedChanges, detectChanges, isSameAnswer } from '../../changes/match-changes.js';
 import type { ChangeSettings } from '../../changes/severity.js';
-import { type MatchSet, toMatchSet, toPartyState, treatAsCut } from '../../matches/match.js';
+import { type MatchSet, toMatchSet, toPartyState, treatAsTruncated } from '../../matches/match.js';
 import type { ScreeningOutcome } from '../../screening/screen.js';
 import { type NewChangeEvent, saveChangeEvents } from '../../store/changes.js';
 import { type Queryable, requireFound } from '../../store/database/database.js';
@@ -24,7 +24,7 @@ import { toSignalHalt } from '../halt.js';
 import type { RunSession } from '../session.js';
 import { digestAnswer } from './ledger.js';
 import type { WatchedAccount } from './monitoring.js';
-import { listDues, toReuseInput } from './plan.js';
+import { listDueTimes, toReuseInput } from './plan.js';
 
 /** Parties whose request has been answered. */
 interface AnsweredTask {
@@ -43,18 +43,18 @@ interface PartyAnswer {
 }
 
 /** What answers change for their parties, each compared with its own last state on the account. */
-async function judgeAnswers(
+async function assessAnswers(
   transaction: Queryable,
   session: RunSession,
   account: WatchedAccount,
   { answered, known }: { answered: readonly AnsweredTask[]; known: ReadonlyMap<number, PartyStateRow> },
 ): Promise<{ events: NewChangeEvent[]; states: NewPartyState[] }> {
-  const { settings, settingsDigest } = session.workplace;
+  const { settings, settingsDigest } = session.app;
   const answers = answered.flatMap(({ task, responseId, matchSet }) =>
     task.parties.map(
       ({ partyId, customerVersion }): PartyAnswer => ({
         party: { partyId, responseId, requestId: task.requestId, customerVersion, settingsDigest },
-        matchSet: treatAsCut(matchSet, account.listCap),
+        matchSet: treatAsTruncated(matchSet, account.listCap),
         known: known.get(partyId),
       }),
     ),
@@ -99,7 +99,7 @@ async function judgeAnswers(
     const isUnchanged = isSame(answer);
     const { changes, ...next } = isUnchanged
       ? { changes: [], reportedScores: {}, unreturned: [], ...answer.known }
-      : judgeAnswer(
+      : assessAnswer(
           { ...answer, party: withSaid(party), known: answer.known && withSaid(answer.known) },
           knownSets,
           { facts: parties.get(party.partyId) ?? nobody, confirmed: confirmed.get(party.partyId) },
@@ -130,7 +130,7 @@ const isSameState = (next: PartyStateRow, known: PartyStateRow | undefined): boo
 /** What is known of a customer of whom nothing bears on any match. */
 const nobody: ChangedPartyRow = { birthDate: null, countries: [], riskTier: null, removed: [] };
 
-function judgeAnswer(
+function assessAnswer(
   { party, matchSet, known }: PartyAnswer,
   knownSets: ReadonlyMap<number, MatchSet>,
   { facts: { removed, ...facts }, confirmed }: { facts: ChangedPartyRow; confirmed: ReadonlySet<string> | undefined },
@@ -163,7 +163,7 @@ export async function commitScreenings(
   finished: readonly FinishedSearch[],
 ): Promise<void> {
   await session.write(async (transaction) => {
-    const now = session.workplace.clock.now();
+    const now = session.app.clock.now();
     const { runId } = session.run;
     // What does not wait for one another is sent together.
     const [batchId, known, answered] = await Promise.all([
@@ -175,7 +175,7 @@ export async function commitScreenings(
         finished.map(({ attempts }) => attempts),
       ),
     ]);
-    const { events, states } = await judgeAnswers(transaction, session, account, { answered, known });
+    const { events, states } = await assessAnswers(transaction, session, account, { answered, known });
     await Promise.all([
       saveChangeEvents(transaction, runId, batchId, events),
       savePartyStates(transaction, { accountId: account.accountId, runId, screenedAt: now }, states),
@@ -236,7 +236,7 @@ export async function commitFailures(
 ): Promise<void> {
   if (failures.length === 0) return;
   await session.write(async (transaction) => {
-    const now = session.workplace.clock.now();
+    const now = session.app.clock.now();
     const batchId = await insertCommitBatch(transaction, session.run.runId, session.lease.epoch, failures.length, now);
     const results = failures.flatMap(({ task, reason }) =>
       task.parties.map(({ partyId }): ScreeningResult => ({ partyId, outcome: 'failed', responseId: null, reason })),
@@ -253,12 +253,12 @@ const chunkSize = 256;
  * Throws RunHalted when somebody asks to stop.
  */
 export async function reuseAnswers(session: RunSession, account: WatchedAccount): Promise<void> {
-  const { workplace, run, signal } = session;
-  const { clock, database, settings, settingsDigest } = workplace;
+  const { app, run, signal } = session;
+  const { clock, database, settings, settingsDigest } = app;
   const now = clock.now();
   const reuse = toReuseInput(settings, settingsDigest, now);
   if (reuse === null) return;
-  const tiers = listDues(workplace, now);
+  const tiers = listDueTimes(app, now);
   const ours = { runId: run.runId, accountId: account.accountId };
   for await (const chunk of readReusable(database, ours, { reuse, tiers }, chunkSize)) {
     if (signal.aborted) throw toSignalHalt(signal);
@@ -274,7 +274,7 @@ async function commitReuse(
   const { runId } = session.run;
   const { accountId } = account;
   await session.write(async (transaction) => {
-    const now = session.workplace.clock.now();
+    const now = session.app.clock.now();
     const batchId = await insertCommitBatch(transaction, runId, session.lease.epoch, reusable.length, now);
     const matchSets = await readMatchSets(
       transaction,
@@ -286,7 +286,7 @@ async function commitReuse(
       matchSet: requireFound(matchSets, responseId, 'response'),
     }));
     const known = await readKnownStates(transaction, account, answered);
-    const { events, states } = await judgeAnswers(transaction, session, account, { answered, known });
+    const { events, states } = await assessAnswers(transaction, session, account, { answered, known });
     await saveChangeEvents(transaction, runId, batchId, events);
     await savePartyStates(transaction, { accountId, runId, screenedAt: now }, states);
     const partyIds = states.map(({ partyId }) => partyId);

@@ -35,14 +35,14 @@ interface Fetching {
  * goes on: what could not be had is counted and told. Throws only what the database does.
  */
 export async function fetchDetails(session: RunSession, client: Client, accountId: number): Promise<void> {
-  const { workplace, run, runId } = session;
-  const settings = workplace.settings.evidence.details;
+  const { app, run, runId } = session;
+  const settings = app.settings.evidence.details;
   const isOff = settings.maxPerRun === 0 || !(settings.activity || settings.entity);
-  if (isOff || (await hasFailedCanary(workplace.database, run.runId))) return;
-  const matchIds = orderHits(await readNewHits(workplace.database, run.runId));
+  if (isOff || (await hasFailedCanary(app.database, run.runId))) return;
+  const matchIds = orderHits(await readNewHits(app.database, run.runId));
   const backlog = await listBacklog(session, accountId);
   const hasWork = matchIds.length + backlog.length > 0;
-  if (hasWork) workplace.tell({ kind: 'stage_started', runId, stage: 'details' });
+  if (hasWork) app.emit({ kind: 'stage_started', runId, stage: 'details' });
   const stops = openDetailStops(session, client);
   try {
     const fetching = { session, client, accountId, settings, stops };
@@ -58,7 +58,7 @@ export async function fetchDetails(session: RunSession, client: Client, accountI
     // Again, with the entities that what was just kept names.
     const missing = backlog.length === 0 ? [] : await listBacklog(session, accountId);
     const backlogLeft = await askMissing(fetching, missing.filter(isEarlier));
-    const lookups = await readDetailLookups(workplace.database, [run.runId]);
+    const lookups = await readDetailLookups(app.database, [run.runId]);
     const kept = lookups.filter(({ reason }) => reason === null).length;
     const counts: DetailCounts = {
       hits: matchIds.length,
@@ -72,50 +72,50 @@ export async function fetchDetails(session: RunSession, client: Client, accountI
       stoppedBecause: leftOver + backlogLeft > 0 ? (stops.because ?? 'limit') : null,
     };
     await session.write((transaction) => saveDetailCounts(transaction, run.runId, counts));
-    if (hasWork) tellEnd(session, counts);
+    if (hasWork) emitEnd(session, counts);
   } finally {
     stops.close();
   }
 }
 
-function tellEnd({ workplace, runId }: RunSession, counts: DetailCounts): void {
+function emitEnd({ app, runId }: RunSession, counts: DetailCounts): void {
   const { asked, kept, notAvailable } = counts;
   const missing = counts.leftOver + counts.backlogLeft;
-  workplace.tell({ kind: 'stage_finished', runId, stage: 'details', counts: { asked, kept, notAvailable, missing } });
+  app.emit({ kind: 'stage_finished', runId, stage: 'details', counts: { asked, kept, notAvailable, missing } });
   if (counts.stoppedBecause === null || counts.stoppedBecause === 'limit') return;
   const message = `the details of ${describeDetails(counts)}; the run itself is not affected`;
-  workplace.tell({ kind: 'warning', runId, code: 'details_left', message });
+  app.emit({ kind: 'warning', runId, code: 'details_left', message });
 }
 
 /** The entities that the matches' kept activities name, in the order of the matches. */
-async function listNamed({ workplace, run }: RunSession, matchIds: readonly string[]): Promise<DetailRecord[]> {
-  const lookups = await readDetailLookups(workplace.database, [run.runId]);
+async function listNamed({ app, run }: RunSession, matchIds: readonly string[]): Promise<DetailRecord[]> {
+  const lookups = await readDetailLookups(app.database, [run.runId]);
   const named = new Map(lookups.map(({ id, entityIds }) => [id, entityIds]));
   const ids = new Set(matchIds.flatMap((id) => named.get(id) ?? []));
   return [...ids].flatMap((id) => toDetailRecord(id) ?? []);
 }
 
 /** What earlier runs have left over and no run has asked for since. */
-async function listBacklog({ workplace, run }: RunSession, accountId: number): Promise<DetailRecord[]> {
+async function listBacklog({ app, run }: RunSession, accountId: number): Promise<DetailRecord[]> {
   if (run.rosterId === null) return [];
-  const ids = await readDetailBacklog(workplace.database, { rosterId: run.rosterId, accountId });
+  const ids = await readDetailBacklog(app.database, { rosterId: run.rosterId, accountId });
   return ids.flatMap((id) => toDetailRecord(id) ?? []);
 }
 
 /** Asks for those records that the run has not asked for, as many as it may; gives how many are left. */
 async function askMissing(fetching: Fetching, records: readonly DetailRecord[]): Promise<number> {
   const { session, settings } = fetching;
-  const { workplace, run, runId } = session;
-  const lookups = await readDetailLookups(workplace.database, [run.runId]);
+  const { app, run, runId } = session;
+  const lookups = await readDetailLookups(app.database, [run.runId]);
   const asked = new Set(lookups.map(({ id }) => id));
   const missing = records.filter(({ kind, id }) => settings[kind] && !asked.has(id));
   const queue = missing.slice(0, Math.max(0, settings.maxPerRun - asked.size)).values();
   let done = 0;
-  const { concurrency } = workplace.settings.service.rate;
+  const { concurrency } = app.settings.service.rate;
   await askEach(queue, { concurrency, stops: fetching.stops }, async (record) => {
     if (!(await askOne(fetching, record))) return false;
     done += 1;
-    workplace.tell({ kind: 'progress', runId, stage: 'details', done, total: missing.length });
+    app.emit({ kind: 'progress', runId, stage: 'details', done, total: missing.length });
     return true;
   });
   return missing.length - done;
@@ -123,7 +123,7 @@ async function askMissing(fetching: Fetching, records: readonly DetailRecord[]):
 
 /** Asks for one record and saves what came of it; false when it was not asked for after all. */
 async function askOne({ session, client, accountId, stops }: Fetching, record: DetailRecord): Promise<boolean> {
-  const askedAt = session.workplace.clock.now();
+  const askedAt = session.app.clock.now();
   const { kind, id } = record;
   const outcome = await askRecord((options) => client.aml[kind](id, options), isNamedEntity, stops);
   if (outcome === null) return false;
@@ -323,7 +323,7 @@ interface DetailStops {
 }
 
 /** Begins to watch for an outage of the look-ups, a long pause, ten minutes, and a wish to stop. */
-export function openDetailStops({ workplace, signal }: RunSession, client: Client): DetailStops {
+export function openDetailStops({ app, signal }: RunSession, client: Client): DetailStops {
   const own = new AbortController();
   const waiting = followSignals(own.signal, [signal]);
   const calls = abortLater(waiting.signal, stopGraceMs);
@@ -339,7 +339,7 @@ export function openDetailStops({ workplace, signal }: RunSession, client: Clien
     if (event.kind === 'paused' && event.pauseMs >= longPauseMs) stop('out_of_reach');
   });
   const closing = new AbortController();
-  workplace.clock.sleep(mostMs, closing.signal).then(
+  app.clock.sleep(mostMs, closing.signal).then(
     () => stop('time'),
     () => undefined,
   );

@@ -11,7 +11,7 @@ import {
   type QueuedWarning,
   queueWarnings,
   readCriticalChanges,
-  readToldChanges,
+  readReportedChanges,
   toWarningKey,
 } from '../../store/outbox-reports.js';
 import { deliverDue } from '../mail/deliver.js';
@@ -21,8 +21,8 @@ import type { RunSession } from '../session.js';
 /** How often a run is looked at that has found nothing critical so far, or not for five minutes. */
 const lookEveryMs = 15_000;
 /** How long the end of a run waits for mail, and how long a run that somebody stops. */
-const patienceMs = 60_000;
-const stopPatienceMs = 2_000;
+const maxWaitMs = 60_000;
+const stopWaitMs = 2_000;
 
 /** A watch over what a run commits. */
 interface CriticalWatch {
@@ -35,24 +35,24 @@ interface CriticalWatch {
  * after it. Whatever goes wrong with that is a warning and nothing to the run.
  */
 export function watchCriticalChanges(session: RunSession): CriticalWatch {
-  const { clock } = session.workplace;
+  const { clock } = session.app;
   const closing = new AbortController();
-  const tell = async (atOnce: boolean): Promise<Date | null> => {
+  const emit = async (atOnce: boolean): Promise<Date | null> => {
     try {
-      return await tellCriticalChanges(session, atOnce);
+      return await reportCriticalChanges(session, atOnce);
     } catch (error) {
-      if (!(error instanceof LeaseLostError)) tellFailure(session, error);
+      if (!(error instanceof LeaseLostError)) emitFailure(session, error);
       return null;
     }
   };
   const watch = async (): Promise<void> => {
     while (!closing.signal.aborted) {
-      const nextAt = await tell(false);
+      const nextAt = await emit(false);
       const waitMs = nextAt === null ? lookEveryMs : Math.max(0, nextAt.getTime() - clock.now().getTime());
       await clock.sleep(waitMs, closing.signal).catch(() => undefined);
     }
     // The process may end here, and the report may be mailed hours later.
-    if (!session.signal.aborted) await tell(true);
+    if (!session.signal.aborted) await emit(true);
   };
   const watching = watch();
   return {
@@ -60,17 +60,17 @@ export function watchCriticalChanges(session: RunSession): CriticalWatch {
       closing.abort();
       const isStopped = session.signal.aborted;
       const given = new AbortController();
-      const patience = clock.sleep(isStopped ? stopPatienceMs : patienceMs, given.signal).catch(() => undefined);
-      await Promise.race([watching, patience]);
+      const timeLimit = clock.sleep(isStopped ? stopWaitMs : maxWaitMs, given.signal).catch(() => undefined);
+      await Promise.race([watching, timeLimit]);
       given.abort();
     },
   };
 }
 
-function tellFailure({ workplace, runId }: RunSession, error: unknown): void {
+function emitFailure({ app, runId }: RunSession, error: unknown): void {
   const reason = error instanceof Error ? error.message : String(error);
   const message = `critical changes could not be told before the report: ${reason}`;
-  workplace.tell({ kind: 'warning', runId, code: 'early_warning_failed', message });
+  app.emit({ kind: 'warning', runId, code: 'early_warning_failed', message });
 }
 
 /** At most one mail in this time, and no critical change waits longer for one. */
@@ -79,28 +79,28 @@ const warningIntervalMs = 5 * 60 * 1_000;
 const mostListed = 50;
 
 /** The recipient of a warning that is told as an event only. */
-const nobody = '';
+const noRecipient = '';
 
 /**
  * Tells of the critical changes that a run has committed and not told yet: by mail, or by an event where none is wanted. Only once the
  * last mail is five minutes old, unless `atOnce`. Gives when the next one may follow, or null. A mail that is not accepted waits in the
  * outbox.
  */
-async function tellCriticalChanges(session: RunSession, atOnce: boolean): Promise<Date | null> {
-  const { workplace, run, roster } = session;
-  const { database, clock, settings } = workplace;
+async function reportCriticalChanges(session: RunSession, atOnce: boolean): Promise<Date | null> {
+  const { app, run, roster } = session;
+  const { database, clock, settings } = app;
   const mail = settings.mail?.earlyWarning ? settings.mail : undefined;
   // An event at the very end would only anticipate the run's own summary.
   if (!mail && atOnce) return null;
-  const { toldThrough, lastTriedAt } = await readToldChanges(database, run.runId);
+  const { reportedThrough, lastTriedAt } = await readReportedChanges(database, run.runId);
   const now = clock.now();
   const nextAt = lastTriedAt && new Date(lastTriedAt.getTime() + warningIntervalMs);
   if (nextAt && nextAt > now && !atOnce) return nextAt;
   const about = { kind: 'warning', roster, level: 'red', severities: ['critical'] } as const;
   const recipients = mail ? listRecipients(mail, about) : [];
   const warnings: QueuedWarning[] = [];
-  for (const recipient of mail ? recipients.map(({ address }) => address) : [nobody]) {
-    const pending = await countCriticalChanges(database, run.runId, toldThrough.get(recipient) ?? 0);
+  for (const recipient of mail ? recipients.map(({ address }) => address) : [noRecipient]) {
+    const pending = await countCriticalChanges(database, run.runId, reportedThrough.get(recipient) ?? 0);
     if (pending) warnings.push({ ...pending, recipient, queuedAt: now });
   }
   // What a service says whose canaries failed, only the report tells, which says so.
@@ -109,13 +109,13 @@ async function tellCriticalChanges(session: RunSession, atOnce: boolean): Promis
     await queueWarnings(transaction, run.runId, warnings);
     if (mail) await queueOutbox(transaction, await buildMails(session, transaction, { mail, recipients, warnings }));
   });
-  tellOf(session, warnings);
-  if (mail) await deliverDue(workplace);
+  emitWarnings(session, warnings);
+  if (mail) await deliverDue(app);
   return new Date(now.getTime() + warningIntervalMs);
 }
 
 async function buildMails(
-  { workplace, run, runId, roster, organisation }: RunSession,
+  { app, run, runId, roster, organisation }: RunSession,
   transaction: Queryable,
   {
     mail,
@@ -127,9 +127,13 @@ async function buildMails(
   for (const { recipient, ...warning } of warnings) {
     const { queuedAt } = warning;
     const listed = await readCriticalChanges(transaction, run.runId, warning, mostListed);
-    const hasCanaries = workplace.settings.canaries.length > 0;
-    const told = { ...warning, listed, hasCanaries, runId, roster, organisation: organisation.name, mode: run.mode };
-    const content = buildEarlyWarning(told, recipients.find(({ address }) => address === recipient) ?? recipient, mail);
+    const hasCanaries = app.settings.canaries.length > 0;
+    const mailed = { ...warning, listed, hasCanaries, runId, roster, organisation: organisation.name, mode: run.mode };
+    const content = buildEarlyWarning(
+      mailed,
+      recipients.find(({ address }) => address === recipient) ?? recipient,
+      mail,
+    );
     const what = { organisationId: run.organisationId, runId: run.runId, kind: 'mail_warning' } as const;
     const dedupKey = toWarningKey(run.runId, warning.lastChangeId, recipient);
     const { messageId } = content;
@@ -140,11 +144,11 @@ async function buildMails(
 }
 
 /** Says how many there are; never who. */
-function tellOf({ workplace, runId }: RunSession, warnings: readonly QueuedWarning[]): void {
+function emitWarnings({ app, runId }: RunSession, warnings: readonly QueuedWarning[]): void {
   const changes = Math.max(...warnings.map((warning) => warning.changes));
-  const told = warnings.filter(({ recipient }) => recipient !== nobody).length;
+  const mailed = warnings.filter(({ recipient }) => recipient !== noRecipient).length;
   const how =
-    told === 0 ? 'nobody is mailed before the report' : `provisional mail goes to ${countNoun(told, 'recipient')}`;
+    mailed === 0 ? 'nobody is mailed before the report' : `provisional mail goes to ${countNoun(mailed, 'recipient')}`;
   const message = `${countNoun(changes, 'critical change')} found so far and not told before; ${how}`;
-  workplace.tell({ kind: 'warning', runId, code: 'critical_changes', message });
+  app.emit({ kind: 'warning', runId, code: 'critical_changes', message });
 }

@@ -1,4 +1,9 @@
-import { type HoldFinding, judgeVanished, type VanishedFigures, VanishedTally } from '../../changes/assess-vanished.js';
+import {
+  assessVanished,
+  type HoldFinding,
+  type VanishedFigures,
+  VanishedTally,
+} from '../../changes/assess-vanished.js';
 import { countNoun, formatCount } from '../../reports/text.js';
 import { type HoldSettings, holdSettingsSchema } from '../../screening/settings.js';
 import type { Queryable } from '../../store/database/database.js';
@@ -16,11 +21,11 @@ import type { RunRow } from '../../store/runs.js';
 import { takeBackAnswers } from '../../store/unconfirmed-answers.js';
 import { countNewlyOpen, countStates, holdWebhookEvents } from '../../store/webhooks.js';
 import type { HitFamily } from '../../vocabulary.js';
-import type { RunSettings, Workplace } from '../workplace.js';
+import type { AppContext, RunSettings } from '../app-context.js';
 
 /** A run whose answers are assessed. */
 interface AnsweredRun {
-  workplace: Workplace;
+  app: AppContext;
   run: RunRow;
 }
 
@@ -44,10 +49,10 @@ interface RunAssessment {
 /** Compares the answers of a run so far with each party's last trusted answer. */
 export async function assessRun(
   database: Queryable,
-  { workplace, run }: AnsweredRun,
+  { app, run }: AnsweredRun,
   accountId: number,
 ): Promise<RunAssessment> {
-  const { settings, clock } = workplace;
+  const { settings, clock } = app;
   const tally = new VanishedTally(settings.changes.topics);
   const { runId, rosterId } = run;
   const scope = rosterId === null ? null : { runId, rosterId, accountId };
@@ -56,7 +61,7 @@ export async function assessRun(
   const vanished = figures.reduce((sum, one) => sum + one.vanished, 0);
   const since = new Date(clock.now().getTime() - weekMs);
   const before = scope && vanished > 0 ? await readVanishedBefore(database, scope, since) : {};
-  const findings = judgeVanished(figures, before, readBounds(settings));
+  const findings = assessVanished(figures, before, readBounds(settings));
   return { figures, findings, vanished, findSearches: (limit) => tally.findSearches(limit) };
 }
 
@@ -103,7 +108,7 @@ export async function holdUnreliable(
   session: AnsweredRun & { runId: string },
   accountId: number,
 ): Promise<AnswerHold | null> {
-  const { run, workplace } = session;
+  const { run, app } = session;
   const { figures, findings, vanished } = await assessRun(transaction, session, accountId);
   await saveVanishing(transaction, run.runId, figures);
   const second = await readSecondSearches(transaction, run.runId);
@@ -111,20 +116,17 @@ export async function holdUnreliable(
   const reasons = [...findings.map(describeFinding), ...(contradiction === null ? [] : [contradiction])];
   if (reasons.length === 0) return null;
   const customers = await countAnswered(transaction, run.runId);
-  await takeBackAnswers(transaction, run.runId, { reason: 'held', now: workplace.clock.now(), which: 'all' });
+  await takeBackAnswers(transaction, run.runId, { reason: 'held', now: app.clock.now(), which: 'all' });
   return { reasons, customers };
 }
 
 /** Takes back all that is left of a run that is given up, where it would have been held; gives why, or nothing. */
-export async function takeBackVanished(
-  transaction: Queryable,
-  { workplace, run }: AnsweredRun,
-): Promise<readonly string[]> {
+export async function takeBackVanished(transaction: Queryable, { app, run }: AnsweredRun): Promise<readonly string[]> {
   if (run.accountId === null) return [];
-  const { findings } = await assessRun(transaction, { workplace, run }, run.accountId);
+  const { findings } = await assessRun(transaction, { app, run }, run.accountId);
   if (findings.length === 0) return [];
   // Its customers are planned anew, as those whom no control search has confirmed.
-  const now = workplace.clock.now();
+  const now = app.clock.now();
   await takeBackAnswers(transaction, run.runId, { reason: 'not_confirmed', now, which: 'all' });
   return findings.map(describeFinding);
 }
@@ -139,10 +141,10 @@ const acceptCommand = (runId: string): string => `nightscreen runs accept ${runI
 /** Keeps with a held run how the customers of its roster stand meanwhile. */
 export async function noteHold(
   transaction: Queryable,
-  { run, workplace }: AnsweredRun & { runId: string },
+  { run, app }: AnsweredRun & { runId: string },
   hold: AnswerHold,
 ): Promise<void> {
-  const heldAt = workplace.clock.now();
+  const heldAt = app.clock.now();
   const states = run.rosterId === null ? {} : await countStates(transaction, run.rosterId, heldAt);
   const openedAlerts = await countOpenedAlerts(transaction, run.runId);
   await saveRunHold(transaction, run.runId, { kind: 'answers', ...hold, openedAlerts, states, heldAt });
@@ -154,18 +156,18 @@ export async function noteHold(
  */
 export async function holdWebhooks(
   transaction: Queryable,
-  { run, runId, workplace }: AnsweredRun & { runId: string },
+  { run, runId, app }: AnsweredRun & { runId: string },
   lastChange: number,
   inScope: number,
 ): Promise<string | null> {
   const { rosterId } = run;
   if (rosterId === null) return null;
-  const { newlyOpenShare, newlyOpenLeast } = readBounds(workplace.settings);
+  const { newlyOpenShare, newlyOpenLeast } = readBounds(app.settings);
   const customers = await countNewlyOpen(transaction, rosterId, lastChange);
   if (customers < newlyOpenLeast || customers <= inScope * newlyOpenShare) return null;
   const waiting = await holdWebhookEvents(transaction, { runId: run.runId, rosterId }, lastChange);
   const reason = `${formatCount(customers)} of ${countNoun(inScope, 'customer')} are newly open in one run`;
-  const heldAt = workplace.clock.now();
+  const heldAt = app.clock.now();
   await saveRunHold(transaction, run.runId, {
     ...{ kind: 'webhooks', reasons: [reason], customers, openedAlerts: 0, states: {}, heldAt },
   });

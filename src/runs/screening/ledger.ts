@@ -39,8 +39,8 @@ interface Waiting {
 }
 
 /** Notes attempts whose turns have come, and together with them as many of the next as the last group's pace brings within `aheadMs`. */
-export function createAttemptNotes({ workplace, run, write }: RunSession): AnnounceAttempt {
-  const mostAhead = (workplace.settings.service.rate.perSecond * aheadMs) / 1_000;
+export function createAttemptNotes({ app, run, write }: RunSession): AnnounceAttempt {
+  const mostAhead = (app.settings.service.rate.perSecond * aheadMs) / 1_000;
   const announced = new Set<Waiting>();
   const ahead = new Set<Waiting>();
   const due: Waiting[] = [];
@@ -65,9 +65,7 @@ export function createAttemptNotes({ workplace, run, write }: RunSession): Annou
   const writeGroup = async (group: readonly Waiting[]): Promise<void> => {
     const requestIds = group.map(({ requestId }) => requestId);
     try {
-      const noted = await write((transaction) =>
-        noteInFlight(transaction, run.runId, requestIds, workplace.clock.now()),
-      );
+      const noted = await write((transaction) => noteInFlight(transaction, run.runId, requestIds, app.clock.now()));
       for (const { requestId, resolve } of group) resolve(requireFound(noted, requestId, 'search_attempt'));
     } catch (error) {
       for (const { reject } of group) reject(error);
@@ -171,18 +169,18 @@ export type ControlOutcome = Extract<ScreeningOutcome, { kind: 'screened' | 'fai
  * A search of a run that belongs to no customer, in the ledger like any other; `called` is what an outage calls it. Throws RunHalted when the service is out of reach, the
  * account is refused, or the session's signal is aborted.
  */
-export async function searchBesidePlan(
+export async function searchUnplanned(
   session: RunSession,
   client: Client,
   request: ScreeningRequest,
   called = 'a control search',
 ): Promise<ControlOutcome> {
-  const { workplace, run, organisation, signal } = session;
+  const { app, run, organisation, signal } = session;
   const take = (): Promise<number> =>
     session.write(async (transaction) => {
       const ids = await ensureRequests(transaction, organisation.organisationId, [request]);
       const requestId = firstRow(ids, 'screening_request');
-      const noted = await noteInFlight(transaction, run.runId, [requestId], workplace.clock.now());
+      const noted = await noteInFlight(transaction, run.runId, [requestId], app.clock.now());
       return requireFound(noted, requestId, 'search_attempt');
     });
   const note = { take, drop: async () => undefined };

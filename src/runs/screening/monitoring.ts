@@ -24,7 +24,7 @@ interface FindingsVerdict {
  * Compares what a run found, and how much of the service's data has changed since the searches before, with the last 14 comparable runs of its roster and account. One that did not come to its end, whose canaries
  * failed, or that asked about chosen customers only, is not judged and says nothing to later ones; one that is flagged does, so that a lasting change is usual after 8 runs.
  */
-export async function judgeFindings(
+export async function assessFindings(
   transaction: Queryable,
   { runId, selection }: Pick<RunRow, 'runId' | 'selection'>,
   { counts }: RunSums,
@@ -38,16 +38,16 @@ export async function judgeFindings(
   const isComparable = isWhole && counts.screened > 0 && unscreened <= counts.planned * mostUnscreened;
   if (!isWhole) return { findings, isComparable, rates: null, volume: null };
   const former = await readFormerFindings(transaction, runId, formerRuns);
-  const judge = (found: (one: RunFindings) => number, squares: (one: RunFindings) => number): RateFacts => {
+  const assess = (found: (one: RunFindings) => number, squares: (one: RunFindings) => number): RateFacts => {
     const toFinding = (one: RunFindings) => ({ screened: one.screened, found: found(one), squares: squares(one) });
-    return judgeRate(toFinding(findings), former.map(toFinding));
+    return assessRate(toFinding(findings), former.map(toFinding));
   };
   const rates = {
-    matches: judge(
+    matches: assess(
       (one) => one.matches,
       (one) => one.matchSquares,
     ),
-    hits: judge(
+    hits: assess(
       (one) => one.hits,
       (one) => one.hitSquares,
     ),
@@ -57,7 +57,7 @@ export async function judgeFindings(
     found: changes,
     squares: changeSquares,
   });
-  const volume = judgeRate(toVolume(findings), former.map(toVolume));
+  const volume = assessRate(toVolume(findings), former.map(toVolume));
   return { findings, isComparable, rates, volume };
 }
 
@@ -72,7 +72,7 @@ export interface RunFinding {
 type RateVerdict = 'usual' | 'low' | 'high' | 'unknown';
 
 /** A run's rate per 1,000 customers screened beside the median of former runs (null without any). */
-interface RateJudgement {
+interface RateAssessment {
   perThousand: number;
   usual: number | null;
   formerRuns: number;
@@ -91,18 +91,18 @@ const leastDeviation = 4;
  * them and only when chance is no explanation: by a likelihood ratio of two Poisson rates, this run's and that of all former ones, at 4
  * standard deviations, and from 10 findings on. What one answer holds counts as found together, so that one customer with fifty matches is one finding.
  */
-export function judgeRate(current: RunFinding, former: readonly RunFinding[]): RateJudgement {
+export function assessRate(current: RunFinding, former: readonly RunFinding[]): RateAssessment {
   const comparable = former.filter(({ screened }) => screened > 0);
   const usual = comparable.length === 0 ? null : median(comparable.map(toRate));
   const perThousand = current.screened === 0 ? 0 : toRate(current);
-  const judgement = { perThousand, usual, formerRuns: comparable.length };
+  const assessment = { perThousand, usual, formerRuns: comparable.length };
   if (usual === null || comparable.length < fewestRuns || current.screened === 0) {
-    return { ...judgement, verdict: 'unknown' };
+    return { ...assessment, verdict: 'unknown' };
   }
   const deviation = measureDeviation(current, addUp(comparable));
-  if (perThousand < usual / 2 && deviation <= -leastDeviation) return { ...judgement, verdict: 'low' };
-  if (perThousand > usual * 2 && deviation >= leastDeviation) return { ...judgement, verdict: 'high' };
-  return { ...judgement, verdict: 'usual' };
+  if (perThousand < usual / 2 && deviation <= -leastDeviation) return { ...assessment, verdict: 'low' };
+  if (perThousand > usual * 2 && deviation >= leastDeviation) return { ...assessment, verdict: 'high' };
+  return { ...assessment, verdict: 'usual' };
 }
 
 const toRate = ({ found, screened }: RunFinding): number => (found / screened) * 1_000;
@@ -142,27 +142,27 @@ const toTerm = (seen: number, expected: number): number => (seen === 0 ? 0 : see
  * Judges by all answers of a run whether the account's lists are cut without a word, keeps the verdict for later runs, and sets right what
  * this run has stored of its customers; inside the transaction that adds the run up. Null when there is nothing to say.
  */
-export async function judgeLists(
+export async function assessLists(
   transaction: Queryable,
-  { workplace, run }: RunSession,
+  { app, run }: RunSession,
   accountId: number,
   answersByLength: ReadonlyMap<number, number>,
 ): Promise<ListCapFacts | null> {
   const { runId } = run;
   const known = await readListCap(transaction, accountId);
-  const { cap, standing, gone } = judgeCap(known, answersByLength);
+  const { cap, status, gone } = assessCap(known, answersByLength);
   if (cap === null && gone === null) return null;
-  await saveListCap(transaction, { accountId, runId, now: workplace.clock.now() }, cap);
+  await saveListCap(transaction, { accountId, runId, now: app.clock.now() }, cap);
   const freed = gone === null ? 0 : await takeForWhole(transaction, runId, gone);
-  if (cap !== null) return { length: cap, standing, customers: await takeForCut(transaction, runId, cap) };
-  return gone === null ? null : { length: gone, standing: 'gone', customers: freed };
+  if (cap !== null) return { length: cap, status, customers: await takeForCut(transaction, runId, cap) };
+  return gone === null ? null : { length: gone, status: 'gone', customers: freed };
 }
 
 /** What a run shows about the length at which lists are cut: the cap that stands after it, and the one that does not stand any more. */
 interface CapVerdict {
   cap: number | null;
   /** `found` in this run, or `known` before. */
-  standing: 'known' | 'found';
+  status: 'known' | 'found';
   gone: number | null;
 }
 
@@ -170,12 +170,12 @@ interface CapVerdict {
  * Judges a known cap by a run's answers. It goes when a single list is longer, because then lists are not cut there (any more), or when
  * the answers show a shorter one; that no list is so long says nothing, so it stays.
  */
-export function judgeCap(known: number | null, answersByLength: ReadonlyMap<number, number>): CapVerdict {
+export function assessCap(known: number | null, answersByLength: ReadonlyMap<number, number>): CapVerdict {
   const detected = detectCap(answersByLength);
-  if (known === null) return { cap: detected, standing: 'found', gone: null };
+  if (known === null) return { cap: detected, status: 'found', gone: null };
   const isExceeded = [...answersByLength].some(([length, answers]) => length > known && answers > 0);
-  if (detected === known || (detected === null && !isExceeded)) return { cap: known, standing: 'known', gone: null };
-  return { cap: detected, standing: 'found', gone: known };
+  if (detected === known || (detected === null && !isExceeded)) return { cap: known, status: 'known', gone: null };
+  return { cap: detected, status: 'found', gone: known };
 }
 
 /** Shorter lists are not judged: most names have none to a few matches, and many share their highest number by nature. */

@@ -1,8 +1,8 @@
 import type { Client } from '../../client/client.js';
 import { followSignals } from '../../client/signals.js';
 import type { Clock } from '../../clock.js';
+import type { AppContext, RunDeadlineSettings } from '../app-context.js';
 import { RunHalted, toSignalHalt } from '../halt.js';
-import type { RunDeadlineSettings, Workplace } from '../workplace.js';
 
 // Whoever is told to come back in a moment is not out of reach.
 const longPauseMs = 60_000;
@@ -22,13 +22,13 @@ export interface OutageWatch {
 }
 
 /** Begins to watch for a run that began at `startedAt`; `run.deadline` says how long it waits. */
-export function watchOutage({ clock, settings, tell }: Workplace, client: Client, startedAt: Date): OutageWatch {
+export function watchOutage({ clock, settings, emit }: AppContext, client: Client, startedAt: Date): OutageWatch {
   const halting = new AbortController();
   const givenUp = new Set<string>();
   let runId: string | null = null;
-  let waiting: { since: Date; deadline: Date; timer: AbortController; isTold: boolean } | undefined;
+  let waiting: { since: Date; deadline: Date; timer: AbortController; isReported: boolean } | undefined;
 
-  const warn = (code: string, message: string): void => tell({ kind: 'warning', runId, code, message });
+  const warn = (code: string, message: string): void => emit({ kind: 'warning', runId, code, message });
   const halt = (why: string): void => {
     const message = `${why}, and run.deadline (${settings.run.deadline}) allows no longer wait`;
     halting.abort(new RunHalted('outage', message));
@@ -40,7 +40,7 @@ export function watchOutage({ clock, settings, tell }: Workplace, client: Client
       since,
       deadline: findDeadline(settings.run, startedAt, since),
       timer: new AbortController(),
-      isTold: false,
+      isReported: false,
     };
     waiting = begun;
     const give = (): void => halt(`the service is out of reach since ${since.toISOString()}`);
@@ -52,8 +52,8 @@ export function watchOutage({ clock, settings, tell }: Workplace, client: Client
   };
   const noteOutage = (because: string): void => {
     const wait = beginWait();
-    if (wait.isTold || halting.signal.aborted) return;
-    wait.isTold = true;
+    if (wait.isReported || halting.signal.aborted) return;
+    wait.isReported = true;
     warn('waiting_for_service', `${because}; the run waits until ${wait.deadline.toISOString()} (run.deadline)`);
   };
   const notePause = (pauseMs: number): void => {
@@ -66,11 +66,11 @@ export function watchOutage({ clock, settings, tell }: Workplace, client: Client
   };
   const endWait = (): void => {
     if (waiting === undefined) return;
-    const { since, timer, isTold } = waiting;
+    const { since, timer, isReported } = waiting;
     timer.abort();
     waiting = undefined;
     const lastedMs = clock.now().getTime() - since.getTime();
-    if (isTold) warn('service_is_back', `the service answers again after ${Math.round(lastedMs / 1_000)} s`);
+    if (isReported) warn('service_is_back', `the service answers again after ${Math.round(lastedMs / 1_000)} s`);
   };
   const leave = client.listen((event) => {
     if (event.kind === 'outage_began') {
@@ -135,7 +135,7 @@ function findNextTime(time: string, timezone: string, after: Date): Date {
 const delaysMs = [5_000, 10_000, 20_000];
 
 /** What waiting for the service needs to know: by which clock, who says for how long, and what stops it. */
-export interface Patience {
+export interface WaitPolicy {
   clock: Clock;
   outage: OutageWatch;
   signal: AbortSignal;
@@ -145,11 +145,11 @@ export interface Patience {
  * Does `work` again, for as long as `run.deadline` allows, while it ends with RunHalted `outage`; gives what it came to and whether the
  * service had to be waited for. Anything else that it throws is thrown on.
  */
-export async function outlastOutage<T>(
-  patience: Patience,
+export async function retryUntilDeadline<T>(
+  waitPolicy: WaitPolicy,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<{ value: T; hadToWait: boolean }> {
-  const { outage, signal } = patience;
+  const { outage, signal } = waitPolicy;
   const either = followSignals(signal, [outage.signal]);
   try {
     for (let turn = 0; ; turn += 1) {
@@ -160,7 +160,7 @@ export async function outlastOutage<T>(
       } catch (error) {
         if (outage.signal.aborted) throw outage.signal.reason;
         if (!(error instanceof RunHalted) || error.code !== 'outage') throw error;
-        await waitForService(patience, turn, error.message);
+        await waitForService(waitPolicy, turn, error.message);
       }
     }
   } finally {
@@ -169,8 +169,8 @@ export async function outlastOutage<T>(
 }
 
 /** Waits before the service is asked again for the `turn`th time; throws RunHalted when the run waits no longer or has to stop. */
-export async function waitForService(patience: Patience, turn: number, because: string): Promise<void> {
-  const { clock, outage, signal } = patience;
+export async function waitForService(waitPolicy: WaitPolicy, turn: number, because: string): Promise<void> {
+  const { clock, outage, signal } = waitPolicy;
   outage.noteOutage(because);
   if (outage.signal.aborted) throw outage.signal.reason;
   const either = followSignals(signal, [outage.signal]);

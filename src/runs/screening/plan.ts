@@ -1,6 +1,6 @@
 import { toDurationMs } from '../../roster/duration.js';
 import { type BudgetLeft, toBudgetLeft, toPlanAllowance } from '../../screening/budget.js';
-import { listTierDues, type TierDue, toCadence } from '../../screening/cadence.js';
+import { listTierDueTimes, type TierDue, toCadence } from '../../screening/cadence.js';
 import { dirtySettingsSchema } from '../../screening/settings.js';
 import { hasUncontrolledSearches } from '../../store/canaries.js';
 import type { Queryable } from '../../store/database/database.js';
@@ -11,10 +11,10 @@ import type { ReuseInput } from '../../store/plan-sql.js';
 import { findLeftRuns, setComparedRun, setRunCadence, setRunStage } from '../../store/runs.js';
 import { countRemainingSearches } from '../../store/screenings.js';
 import type { PlanSelection } from '../../vocabulary.js';
+import type { AppContext, RunSettings } from '../app-context.js';
 import { RunHalted } from '../halt.js';
 import type { RunSession } from '../session.js';
 import { recordStates } from '../status.js';
-import type { RunSettings, Workplace } from '../workplace.js';
 
 /** Whether the settings cap anything. */
 export const hasCaps = ({ budget }: Pick<RunSettings, 'budget'>): boolean =>
@@ -62,8 +62,8 @@ export async function openAllowance(
   accountId: number,
   maxSearches: number | undefined,
 ): Promise<Allowance | null> {
-  const { workplace, run } = session;
-  const { database, settings } = workplace;
+  const { app, run } = session;
+  const { database, settings } = app;
   if (!hasCaps(settings)) {
     const readAffordable = (): number => Number.POSITIVE_INFINITY;
     return { session, maxSearches, toLimitHalt: (halted) => halted, readAffordable, openReserve: async () => session };
@@ -115,8 +115,8 @@ interface WatchedSpending {
  * beside those that were made of it before.
  */
 export async function watchLedger(session: RunSession, accountId: number, reserved: number): Promise<WatchedSpending> {
-  const { run, workplace } = session;
-  const { database, clock, settings } = workplace;
+  const { run, app } = session;
+  const { database, clock, settings } = app;
   const { timezone } = settings.run;
   const count = (after: LedgerPosition | null) =>
     readUsageAndPosition(database, accountId, clock.now(), timezone, run.runId, after);
@@ -190,13 +190,13 @@ export function countCanarySearches(searches: number, canaries: number, every: n
 
 /** Stage: stores who is due and why, before the first paid call; in place of a plan of which nothing has been done. */
 export async function planScreenings(session: RunSession, request: PlanRequest): Promise<PlanCounts> {
-  const { workplace, run, runId } = session;
-  workplace.tell({ kind: 'stage_started', runId, stage: 'plan' });
+  const { app, run, runId } = session;
+  app.emit({ kind: 'stage_started', runId, stage: 'plan' });
   const counts = await session.write(async (transaction) => {
     await removePlan(transaction, run.runId);
-    const { input } = await toPlanInput(workplace, transaction, request, run.runId);
+    const { input } = await toPlanInput(app, transaction, request, run.runId);
     await setComparedRun(transaction, run.runId);
-    await setRunCadence(transaction, run.runId, toCadence(workplace.settings.screening));
+    await setRunCadence(transaction, run.runId, toCadence(app.settings.screening));
     await insertPlan(transaction, run.runId, input);
     await setRunStage(transaction, run.runId, 'planned');
     const stored = await countStoredPlan(transaction, run.runId);
@@ -204,7 +204,7 @@ export async function planScreenings(session: RunSession, request: PlanRequest):
     return stored;
   });
   const { inScope, planned, searches, reasons } = counts;
-  workplace.tell({ kind: 'stage_finished', runId, stage: 'plan', counts: { inScope, planned, searches, ...reasons } });
+  app.emit({ kind: 'stage_finished', runId, stage: 'plan', counts: { inScope, planned, searches, ...reasons } });
   return counts;
 }
 
@@ -222,12 +222,12 @@ export const expectControlSearches = ({ canaries, screening }: RunSettings, sear
 
 /** Who is asked about at this moment under the settings, within what is left of the budget; `runId` is the run whose plan it is. */
 export async function toPlanInput(
-  workplace: Pick<Workplace, 'clock' | 'settings' | 'settingsDigest' | 'nextRescreening'>,
+  app: Pick<AppContext, 'clock' | 'settings' | 'settingsDigest' | 'nextRescreening'>,
   database: Queryable,
   request: PlanRequest,
   runId: number | null,
 ): Promise<{ input: PlanInput; budget: BudgetLeft }> {
-  const { clock, settings, settingsDigest } = workplace;
+  const { clock, settings, settingsDigest } = app;
   const { screening } = settings;
   const now = clock.now();
   const reuse = toReuseInput(settings, settingsDigest, now);
@@ -235,7 +235,7 @@ export async function toPlanInput(
   const input: PlanInput = {
     ...request,
     runId,
-    tiers: listDues(workplace, now),
+    tiers: listDueTimes(app, now),
     leaveAfterDays: screening.leaveAfterDays,
     leftRuns: request.selection === 'dirty' ? [] : await findLeftRuns(database, request, runId),
     // Whoever asks about everybody wants to hear it from the service.
@@ -252,13 +252,13 @@ export function toReuseInput({ screening }: RunSettings, settingsDigest: string,
 }
 
 /** When each tier is due at this moment under the settings, with the next run where it is on a schedule. */
-export const listDues = (
-  { settings, nextRescreening }: Pick<Workplace, 'settings' | 'nextRescreening'>,
+export const listDueTimes = (
+  { settings, nextRescreening }: Pick<AppContext, 'settings' | 'nextRescreening'>,
   now: Date,
-): readonly TierDue[] => listTierDues(toCadence(settings.screening), now, nextRescreening?.() ?? null);
+): readonly TierDue[] => listTierDueTimes(toCadence(settings.screening), now, nextRescreening?.() ?? null);
 
 /** Which marked customers of a roster may be searched for at this moment, by the settings. */
-export function toMarkedScope({ clock, settings }: Workplace, rosterId: number, accountId: number): MarkedScope {
+export function toMarkedScope({ clock, settings }: AppContext, rosterId: number, accountId: number): MarkedScope {
   const { searchesPerRun, searchesPerDay, againAfter } = settings.screening.dirty ?? dirtySettingsSchema.parse({});
   return {
     ...{ rosterId, accountId, now: clock.now(), timezone: settings.run.timezone },
@@ -271,11 +271,11 @@ export function toMarkedScope({ clock, settings }: Workplace, rosterId: number, 
 
 /** Stage: takes the marked customers of a roster into this run, which is planned for nobody else. */
 export async function forceMarked(
-  { workplace, run, write }: RunSession,
+  { app, run, write }: RunSession,
   { rosterId, accountId }: { rosterId: number; accountId: number | null },
 ): Promise<void> {
   if (accountId === null) return;
-  const scope = toMarkedScope(workplace, rosterId, accountId);
+  const scope = toMarkedScope(app, rosterId, accountId);
   await write(async (transaction) => {
     const customerIds = await listMarkedCustomers(transaction, scope);
     await forceMarkedCustomers(transaction, { runId: run.runId, accountId }, customerIds, scope.now);

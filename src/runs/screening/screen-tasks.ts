@@ -7,20 +7,20 @@ import { countSearchTasks, findAnsweredRequest, readSearchTasks, type SearchTask
 import { putBackSearches } from '../../store/unconfirmed-answers.js';
 import { openStopSignals, RunHalted, toAccountHalt } from '../halt.js';
 import type { RunSession } from '../session.js';
-import { askCanary, openCanaryRounds, recordCanary } from './canaries.js';
+import { openCanaryRounds, recordCanary, searchCanary } from './canaries.js';
 import { commitFailures, commitScreenings, type FinishedSearch } from './commit.js';
 import { assessRun, describeFinding, readBounds } from './hold-run.js';
-import { createAttemptNotes, searchBesidePlan } from './ledger.js';
-import { outlastOutage, type Patience, waitForService } from './outages.js';
+import { createAttemptNotes, searchUnplanned } from './ledger.js';
+import { retryUntilDeadline, type WaitPolicy, waitForService } from './outages.js';
 import type { Allowance } from './plan.js';
 import type { CanaryRounds } from './search-task.js';
 import {
   type AnnouncedTask,
-  askBadAgain,
   BadAnswers,
   giveUpWhenTooMany,
   type SearchContext,
   SearchTally,
+  searchBadAgain,
   searchTask,
 } from './search-task.js';
 
@@ -40,26 +40,26 @@ export async function screenTasks({
   ...part
 }: Allowance & Pick<SearchContext, 'client' | 'account' | 'outage'>): Promise<void> {
   const { session, client, outage } = part;
-  const { workplace, run, runId } = session;
-  const { total, remaining } = await countSearchTasks(workplace.database, run.runId);
-  workplace.tell({ kind: 'stage_started', runId, stage: 'screen' });
+  const { app, run, runId } = session;
+  const { total, remaining } = await countSearchTasks(app.database, run.runId);
+  app.emit({ kind: 'stage_started', runId, stage: 'screen' });
   const tally = new SearchTally({ total, done: total - remaining }, maxSearches);
   const signals = openStopSignals(session.signal, outage.signal);
-  const patience = { clock: workplace.clock, outage, signal: session.signal };
-  const canaries = openCanaryRounds(session, client, patience, tally);
-  const badAnswers = new BadAnswers(run.resumed > 0 ? await countBadAnswers(workplace.database, run.runId) : new Map());
+  const waitPolicy = { clock: app.clock, outage, signal: session.signal };
+  const canaries = openCanaryRounds(session, client, waitPolicy, tally);
+  const badAnswers = new BadAnswers(run.resumed > 0 ? await countBadAnswers(app.database, run.runId) : new Map());
   const context = { ...part, tally, signals, canaries, badAnswers, announceAttempt: createAttemptNotes(session) };
   try {
     const stopped = await screenAll(context)
       .then(() => searchVanishedAgain(context, readAffordable()))
       .then(() => null, requireLimitHalt);
     // Also of a run that a limit has stopped: the service can still be asked, and nobody knows when it is resumed.
-    const halted = await askLastRound(canaries, openReserve, stopped);
+    const halted = await searchLastRound(canaries, openReserve, stopped);
     if (halted) throw toLimitHalt(halted);
   } finally {
     signals.clear();
   }
-  workplace.tell({ kind: 'stage_finished', runId, stage: 'screen', counts: { searches: total } });
+  app.emit({ kind: 'stage_finished', runId, stage: 'screen', counts: { searches: total } });
 }
 
 /** The halt of a run that has reached a limit of ours; anything else is thrown on. */
@@ -74,20 +74,20 @@ function requireLimitHalt(error: unknown): RunHalted {
  */
 async function searchVanishedAgain(context: SearchContext, affordable: number): Promise<void> {
   const { session, account, tally } = context;
-  const { workplace, run, runId } = session;
-  const { database } = workplace;
+  const { app, run, runId } = session;
+  const { database } = app;
   if (await hasFailedCanary(database, run.runId)) return;
   const { findings, vanished, findSearches } = await assessRun(database, session, account.accountId);
   if (findings.length === 0 || (await readSecondSearches(database, run.runId)) !== null) return;
-  const again = findSearches(Math.min(readBounds(workplace.settings).searchAgain, affordable, tally.affordable));
+  const again = findSearches(Math.min(readBounds(app.settings).searchAgain, affordable, tally.affordable));
   if (again.length === 0) return;
   await session.write(async (transaction) => {
     await saveSecondSearches(transaction, run.runId, { searches: again.length, vanished });
-    await putBackSearches(transaction, run.runId, again, workplace.clock.now());
+    await putBackSearches(transaction, run.runId, again, app.clock.now());
   });
   const searches = countNoun(again.length, 'search', 'searches');
   const message = `${findings.map(describeFinding).join('; ')}; ${searches} ${again.length === 1 ? 'is' : 'are'} made again before the run is judged`;
-  workplace.tell({ kind: 'warning', runId, code: 'hits_vanished', message });
+  app.emit({ kind: 'warning', runId, code: 'hits_vanished', message });
   tally.putBack(again.length);
   await screenAll(context);
 }
@@ -95,7 +95,7 @@ async function searchVanishedAgain(context: SearchContext, affordable: number): 
 /** Walks through what remains, again while that leaves much less of it, and settles the rest one by one. */
 async function screenAll(context: SearchContext): Promise<void> {
   const { signals } = context;
-  const { concurrency } = context.session.workplace.settings.service.rate;
+  const { concurrency } = context.session.app.settings.service.rate;
   const few = 2 * concurrency;
   let before = Number.POSITIVE_INFINITY;
   for (;;) {
@@ -105,11 +105,11 @@ async function screenAll(context: SearchContext): Promise<void> {
     );
     await Promise.all(workers);
     const unanswered = await pass.close();
-    const again = await askBadAgain(context);
+    const again = await searchBadAgain(context);
     if (unanswered === 0 && again === 0) return;
     // Few that fail one after the other would look like an outage.
     const isLeft = unanswered > 0 && (unanswered <= few || unanswered > before / 2);
-    if (isLeft && again <= few) return settleTasks(context);
+    if (isLeft && again <= few) return retrySingly(context);
     if (unanswered > 0) before = unanswered;
   }
 }
@@ -123,11 +123,11 @@ function openPass(context: SearchContext): { work(): Promise<void>; close(): Pro
     commitScreenings(session, account, finished),
   );
   const underWay = new UnderWay();
-  const settled = async (): Promise<void> => {
+  const drained = async (): Promise<void> => {
     await underWay.ended();
     await commit.close();
   };
-  const takeTask = oneByOne(handOutTasks(context, settled), () => underWay.begin());
+  const takeTask = oneByOne(handOutTasks(context, drained), () => underWay.begin());
   let unanswered = 0;
   return {
     work: async () => {
@@ -182,7 +182,7 @@ const isSpent = (error: unknown): error is RunHalted => error instanceof RunHalt
  * Asks the last control searches of a run that came to its end, or that a limit has stopped, out of what the budget keeps for them. Gives
  * the halt of a run for which too little is left, and otherwise the one that it was given.
  */
-async function askLastRound(
+async function searchLastRound(
   canaries: CanaryRounds,
   openReserve: () => Promise<RunSession | null>,
   halted: RunHalted | null,
@@ -191,7 +191,7 @@ async function askLastRound(
   const reserve = await openReserve();
   try {
     if (reserve) {
-      await canaries.askAtEnd(reserve);
+      await canaries.searchAtEnd(reserve);
       return halted;
     }
   } catch (error) {
@@ -205,17 +205,17 @@ const chunkSize = 256;
 
 /**
  * The tasks that remain, in chunks, until the run is stopping or its limit is reached. Each task must come to its end, also then: only so
- * does the ledger learn that what it has noted was not sent. While canaries are asked nothing is handed out, and what was before is `settled`.
+ * does the ledger learn that what it has noted was not sent. While canaries are asked nothing is handed out, and what was before is `drained`.
  */
 async function* handOutTasks(
   { session, tally, canaries, signals, announceAttempt }: SearchContext,
-  settled: () => Promise<void>,
+  drained: () => Promise<void>,
 ): AsyncGenerator<readonly AnnouncedTask[], void> {
-  for await (const chunk of readSearchTasks(session.workplace.database, session.run.runId, chunkSize)) {
+  for await (const chunk of readSearchTasks(session.app.database, session.run.runId, chunkSize)) {
     for (let place = 0; place < chunk.length; ) {
       if (canaries.untilNext <= 0) {
-        await settled();
-        if (!signals.waitSignal.aborted && !(await canaries.askIfDue())) return;
+        await drained();
+        if (!signals.waitSignal.aborted && !(await canaries.searchIfDue())) return;
       }
       if (signals.waitSignal.aborted) return;
       const tasks = chunk.slice(place, place + Math.min(tally.affordable, canaries.untilNext));
@@ -340,15 +340,15 @@ const remainderSize = 16;
  * Makes what remains of a plan one search at a time. What fails while a control search is answered is that customer's failure; during an
  * outage everything waits. Ends early when the control search is answered as it must not be. Throws RunHalted as `screenTasks` does.
  */
-async function settleTasks(context: SearchContext): Promise<void> {
+async function retrySingly(context: SearchContext): Promise<void> {
   const { session, outage } = context;
-  const patience: Patience = { clock: session.workplace.clock, outage, signal: session.signal };
+  const waitPolicy: WaitPolicy = { clock: session.app.clock, outage, signal: session.signal };
   for (let round = 0; ; round += 1) {
     let answered = 0;
     let unknown = 0;
-    for await (const chunk of readSearchTasks(session.workplace.database, session.run.runId, remainderSize)) {
+    for await (const chunk of readSearchTasks(session.app.database, session.run.runId, remainderSize)) {
       for (const task of chunk) {
-        const condition = await settleTask(context, patience, task);
+        const condition = await retryTask(context, waitPolicy, task);
         if (condition === 'blind') return;
         if (condition === 'unknown') unknown += 1;
         else answered += 1;
@@ -357,29 +357,29 @@ async function settleTasks(context: SearchContext): Promise<void> {
     if (unknown === 0) return;
     // Nobody was ever answered, so nothing tells an outage from requests that the service cannot answer.
     if (answered === 0)
-      await waitForService(patience, round, 'the service is out of reach: no search has been answered');
+      await waitForService(waitPolicy, round, 'the service is out of reach: no search has been answered');
   }
 }
 
 /** Asks until there is an answer, or the request is shown to be at fault; `unknown` when nothing can show it. */
-async function settleTask(context: SearchContext, patience: Patience, task: SearchTask): Promise<ServiceCondition> {
+async function retryTask(context: SearchContext, waitPolicy: WaitPolicy, task: SearchTask): Promise<ServiceCondition> {
   const { session, client, tally, canaries } = context;
   for (;;) {
-    if (!(await canaries.askIfDue())) return 'blind';
-    const failure = await askAlone(context, task);
+    if (!(await canaries.searchIfDue())) return 'blind';
+    const failure = await searchAlone(context, task);
     if (failure === null) return 'works';
     if (failure === 'made_again') {
       if (await giveUpWhenTooMany(context)) return 'works';
       continue;
     }
-    const condition = await checkService(session, client, patience, tally.done);
+    const condition = await checkService(session, client, waitPolicy, tally.done);
     if (condition === 'works') await commitFailures(session, [failure]);
     if (condition !== 'recovered') return condition;
   }
 }
 
 /** One search by itself, saved; gives the failure when the service was out of reach, that it is to be made again, or null. */
-async function askAlone(
+async function searchAlone(
   context: SearchContext,
   task: SearchTask,
 ): Promise<{ task: SearchTask; reason: string } | 'made_again' | null> {
@@ -410,12 +410,12 @@ type ServiceCondition = 'works' | 'recovered' | 'blind' | 'unknown';
 async function checkService(
   session: RunSession,
   client: Client,
-  patience: Patience,
+  waitPolicy: WaitPolicy,
   searches: number,
 ): Promise<ServiceCondition> {
   const control = await findControl(session, searches);
   if (control === undefined) return 'unknown';
-  const { value: isWell, hadToWait } = await outlastOutage(patience, (signal) =>
+  const { value: isWell, hadToWait } = await retryUntilDeadline(waitPolicy, (signal) =>
     control({ ...session, signal }, client),
   );
   if (!isWell) return 'blind';
@@ -424,21 +424,21 @@ async function checkService(
 
 type Control = (session: RunSession, client: Client) => Promise<boolean>;
 
-async function findControl({ workplace, run }: RunSession, searches: number): Promise<Control | undefined> {
-  const canaries = [...workplace.settings.canaries.entries()];
+async function findControl({ app, run }: RunSession, searches: number): Promise<Control | undefined> {
+  const canaries = [...app.settings.canaries.entries()];
   const [ordinal, canary] = canaries.find(([, { expect }]) => expect === 'match') ?? canaries[0] ?? [];
   if (ordinal !== undefined && canary !== undefined) {
     return async (session, client) => {
-      const outcome = await askCanary(session, client, ordinal, canary);
-      const round = await findNextRound(workplace.database, run.runId);
-      await recordCanary(session, { round, occasion: 'control', searches }, outcome);
+      const outcome = await searchCanary(session, client, ordinal, canary);
+      const round = await findNextRound(app.database, run.runId);
+      await recordCanary(session, { round, trigger: 'control', searches }, outcome);
       return outcome.verdict === 'passed';
     };
   }
-  const answered = await findAnsweredRequest(workplace.database, run.runId);
+  const answered = await findAnsweredRequest(app.database, run.runId);
   if (answered === undefined) return undefined;
   return async (session, client) => {
-    await searchBesidePlan(session, client, answered);
+    await searchUnplanned(session, client, answered);
     return true;
   };
 }

@@ -35,7 +35,7 @@ export async function searchTask(
   { task, note }: AnnouncedTask,
   options: Pick<CallOptions, 'isBudgeted'> = {},
 ): Promise<FinishedSearch> {
-  const { workplace, runId } = session;
+  const { app, runId } = session;
   const { observer, finish } = recordAttempts(note, () => announceAttempt(task.requestId));
   const request = { type: task.type, name: task.name };
   const { signal, waitSignal } = signals;
@@ -45,7 +45,7 @@ export async function searchTask(
   if (isAnswered(outcome)) outage.noteAnswer('aml.search');
   if (outcome.kind !== 'aborted') {
     const { done, total, calls, found } = tally;
-    workplace.tell({ kind: 'progress', runId, stage: 'screen', done, total, calls, found });
+    app.emit({ kind: 'progress', runId, stage: 'screen', done, total, calls, found });
   }
   return { task, attempts, outcome, isMadeAgain: badAnswers.note(task.requestId, outcome) };
 }
@@ -59,11 +59,11 @@ export interface CanaryRounds {
   /** How many more searches may be made before the next round. */
   readonly untilNext: number;
   /** Asks the next round when it is due; false when a control search has failed: nobody may be asked about any more. */
-  askIfDue(): Promise<boolean>;
+  searchIfDue(): Promise<boolean>;
   /** Whether searches were made since the last round. */
   readonly isDueAtEnd: boolean;
   /** Asks the last round unless none is due, by a session of its own: the searches' one may have spent all that it was given. */
-  askAtEnd(closing: RunSession): Promise<void>;
+  searchAtEnd(closing: RunSession): Promise<void>;
 }
 
 /** How far a run's searches have come, and how many more this start may make. */
@@ -207,25 +207,25 @@ const chunkSize = 256;
  * Tells how many searches of the last walk are to be made again because their answers were bad, and gives their number. When too many were,
  * it says so, and their customers fail instead.
  */
-export async function askBadAgain(context: SearchContext): Promise<number> {
+export async function searchBadAgain(context: SearchContext): Promise<number> {
   const { session, badAnswers } = context;
-  const { runId, workplace } = session;
+  const { runId, app } = session;
   const again = badAnswers.takeAgain();
   if (again === 0) return 0;
   if (await giveUpWhenTooMany(context)) return 0;
   const message = `${badAnswers.words}; ${again} searches are made again`;
-  workplace.tell({ kind: 'warning', runId, code: 'bad_answers', message });
+  app.emit({ kind: 'warning', runId, code: 'bad_answers', message });
   return again;
 }
 
 /** Once too many answers were bad: fails whoever waits to be asked about again, each with the reason of the last answer; true then. */
 export async function giveUpWhenTooMany({ session, badAnswers }: SearchContext): Promise<boolean> {
-  const { run, runId, workplace } = session;
+  const { run, runId, app } = session;
   if (!badAnswers.isTooMany) return false;
   const message = `${badAnswers.words}: too many to ask for them again`;
-  workplace.tell({ kind: 'warning', runId, code: 'bad_answers', message });
+  app.emit({ kind: 'warning', runId, code: 'bad_answers', message });
   const reasons = badAnswers.giveUp();
-  for await (const chunk of readSearchTasks(workplace.database, run.runId, chunkSize)) {
+  for await (const chunk of readSearchTasks(app.database, run.runId, chunkSize)) {
     const failures = chunk.flatMap((task) => {
       const reason = reasons.get(task.requestId);
       return reason === undefined ? [] : [{ task, reason }];

@@ -1,6 +1,6 @@
 import { toDurationMs } from '../../roster/duration.js';
+import type { AppContext, JobSchedule } from '../../runs/app-context.js';
 import { readScheduleHistory, toJobLeaseKey } from '../../runs/scheduled.js';
-import type { JobSchedule, Workplace } from '../../runs/workplace.js';
 import { toCadence } from '../../screening/cadence.js';
 import { noteWatched, toJobSubject, toRosterSubject } from '../../store/incidents.js';
 import { findSchedulePause, type JobDue, type JobRun, type JobSchedule as KnownSchedule } from '../../store/jobs.js';
@@ -89,7 +89,7 @@ export function findExpectedStart(
   const due = findLastDue(times, new Date(now.getTime() - lateMs));
   if (due === null || !isWatched(due.dueAt)) return null;
   const { cron, timezone } = expectation.schedule;
-  const begunAt = runs.find(({ occasion }) => occasion === due.occasion)?.begunAt ?? due.dueAt;
+  const begunAt = runs.find(({ dueSlot }) => dueSlot === due.dueSlot)?.begunAt ?? due.dueAt;
   return {
     since: new Date(Math.min(due.dueAt.getTime(), begunAt.getTime()) - earlyMs),
     waitsUntil: new Date(findFirstMissing(times, due, runs, watchedSince).getTime() + lateMs + waitAtMostMs),
@@ -126,12 +126,12 @@ const toScheduleSubject = (job: string, { cron, timezone }: JobSchedule): string
  * where one is at work; `subjects`: what this watchdog watches, `watched`: what any did.
  */
 export async function readExpectations(
-  workplace: Workplace,
+  app: AppContext,
   organisationId: number,
   { rosters, now, jobs, scheduler, watchdog }: WatchSettings & { rosters: readonly string[]; now: Date },
 ) {
-  const { database, settings } = workplace;
-  const { schedules, runs } = await readScheduleHistory(workplace);
+  const { database, settings } = app;
+  const { schedules, runs } = await readScheduleHistory(app);
   const plans = findPlans([...schedules.values()], jobs);
   const subjects = [...rosters.map(toRosterSubject), ...[...plans.keys()].map(toJobSubject)];
   const planned = [...plans].map(([job, { schedule }]) => toScheduleSubject(job, schedule));

@@ -37,7 +37,7 @@ export const describeIncident = ({ kind, subject, roster }: Pick<Incident, 'kind
   `${subject}: ${kind === 'job_failed' && roster !== null ? wordsOfClock : words[kind]}`;
 
 /** What is not as it should be at a moment, against what has been told and is not over (`open`). */
-export function judge(
+export function assess(
   {
     rosters,
     running,
@@ -53,15 +53,18 @@ export function judge(
   { stuckAfterMs, now }: { stuckAfterMs: number; now: Date },
 ): readonly Finding[] {
   return [
-    ...rosters.flatMap((facts) => judgeRoster(facts, open, now)),
-    ...judgeRunning(running, stuckAfterMs, now),
-    ...judgeSweep(sweep, open),
-    ...judgeJobs(jobs, open, now),
+    ...rosters.flatMap((facts) => assessRoster(facts, open, now)),
+    ...assessRunning(running, stuckAfterMs, now),
+    ...assessSweep(sweep, open),
+    ...assessJobs(jobs, open, now),
   ];
 }
 
 /** What was told of and neither is over nor has anything new about it. */
-const toStanding = ({ kind, subject, roster, runId, reason, mark }: Incident, actions: readonly string[]): Finding => ({
+const toCurrentFinding = (
+  { kind, subject, roster, runId, reason, mark }: Incident,
+  actions: readonly string[],
+): Finding => ({
   kind,
   subject,
   roster,
@@ -73,10 +76,10 @@ const toStanding = ({ kind, subject, roster, runId, reason, mark }: Incident, ac
 });
 
 /** Whether a start that was due is missing. What was told as missing stays so until something has begun, whatever else begins. */
-function isStartMissing({ begun, expected, isWaiting }: StartFacts, told: Incident | undefined): boolean {
+function isStartMissing({ begun, expected, isWaiting }: StartFacts, reported: Incident | undefined): boolean {
   if (expected !== null && begun !== null && begun.takenAt >= expected.since) return false;
   if (expected !== null && !isWaiting) return true;
-  return told !== undefined && !hasBegunSince(begun, told);
+  return reported !== undefined && !hasBegunSince(begun, reported);
 }
 
 const hasBegunSince = (begun: NightFacts | null, { runId, openedAt }: Incident): boolean =>
@@ -98,7 +101,7 @@ function findUnanswered(
     endKinds.has(kind) && (ended?.runId ?? 0) < (runId ?? 0) && !findings.some((one) => one.kind === kind);
   return open
     .filter((incident) => incident.subject === subject && incident.roster === roster && isUnanswered(incident))
-    .map((incident) => toStanding(incident, ['See whether it is being gone on with: nightscreen runs list']));
+    .map((incident) => toCurrentFinding(incident, ['See whether it is being gone on with: nightscreen runs list']));
 }
 
 /** Who works on a run or a job renews its lock every second; one that has not for so long has ended without a word, or stands still. */
@@ -107,7 +110,7 @@ const longestSilenceMs = 10 * 60_000;
 const toMinutes = (ms: number): string => `${Math.floor(ms / 60_000)} minutes`;
 
 /** The runs that are open although nobody works on them, or that have saved nothing for too long. */
-export function judgeRunning(running: readonly RunningFacts[], stuckAfterMs: number, now: Date): readonly Finding[] {
+export function assessRunning(running: readonly RunningFacts[], stuckAfterMs: number, now: Date): readonly Finding[] {
   return running.flatMap(({ runId, name, roster, owner, silentMs, activeAt }): Finding[] => {
     const shared = { kind: 'stuck', subject: name, roster, runId, isKnown: false } as const;
     const see = `See what it did: nightscreen runs show ${name}`;
@@ -141,13 +144,13 @@ const sweepSubject = { subject: 'sweep', roster: null } as const;
 const again = 'Sweep again: nightscreen sweep';
 
 /** What is not as it should be with the sweep of the dossiers, against what has been told and is not over (`open`). */
-export function judgeSweep(facts: SweepFacts, open: readonly Incident[]): readonly Finding[] {
+export function assessSweep(facts: SweepFacts, open: readonly Incident[]): readonly Finding[] {
   if (!facts.isPlanned && !facts.isRecent) return [];
-  const findings = [...(facts.isPlanned ? judgeSweepStart(facts, open) : []), ...judgeSweepEnd(facts.ended)];
+  const findings = [...(facts.isPlanned ? assessSweepStart(facts, open) : []), ...assessSweepEnd(facts.ended)];
   return [...findings, ...findUnanswered(facts, sweepSubject, { open, findings })];
 }
 
-function judgeSweepStart(facts: SweepFacts, open: readonly Incident[]): readonly Finding[] {
+function assessSweepStart(facts: SweepFacts, open: readonly Incident[]): readonly Finding[] {
   const { begun, expected } = facts;
   if (!isStartMissing(facts, findSame(open, { kind: 'did_not_run', ...sweepSubject }))) return [];
   const last =
@@ -158,7 +161,7 @@ function judgeSweepStart(facts: SweepFacts, open: readonly Incident[]): readonly
   return [{ ...sweepSubject, runId: begun?.runId ?? null, isKnown: false, ...what }];
 }
 
-function judgeSweepEnd(ended: NightFacts | null): readonly Finding[] {
+function assessSweepEnd(ended: NightFacts | null): readonly Finding[] {
   if (ended === null || (ended.state === 'complete' && ended.isProven !== false)) return [];
   const { runId, name, state, reasons } = ended;
   const because = reasons.length > 0 ? reasons.join('; ') : 'it does not say why';
@@ -184,26 +187,26 @@ const startAgain = 'Start it again once that is mended: nightscreen rescreen';
  * What is not as it should be with a roster, against what has been told and is not over (`open`). What a night says it says at its end: until
  * then the one before it stands.
  */
-export function judgeRoster(facts: RosterFacts, open: readonly Incident[], now: Date): readonly Finding[] {
+export function assessRoster(facts: RosterFacts, open: readonly Incident[], now: Date): readonly Finding[] {
   const { roster, begun, ended } = facts;
   const about = { subject: roster, roster };
-  const told = (kind: Finding['kind']): Incident | undefined => findSame(open, { kind, ...about });
-  const judged = [
-    judgeRosterStart(facts, told('did_not_run')),
-    judgeCanaries(facts),
-    judgeRosterEnd(ended),
-    judgeAge(facts, now),
-    judgeFailing(facts, told('customers_failing'), now),
+  const reported = (kind: Finding['kind']): Incident | undefined => findSame(open, { kind, ...about });
+  const assessed = [
+    assessRosterStart(facts, reported('did_not_run')),
+    assessCanaries(facts),
+    assessRosterEnd(ended),
+    assessAge(facts, now),
+    assessFailing(facts, reported('customers_failing'), now),
   ];
   const shared = { ...about, runId: (ended ?? begun)?.runId ?? null, isKnown: false };
-  const findings = judged.flatMap((one) => (one === null ? [] : [{ ...shared, ...one }]));
+  const findings = assessed.flatMap((one) => (one === null ? [] : [{ ...shared, ...one }]));
   return [...findings, ...findUnanswered(facts, about, { open, findings })];
 }
 
-type Judged = Pick<Finding, 'kind' | 'reason' | 'mark' | 'actions'> & Partial<Pick<Finding, 'isKnown' | 'runId'>>;
+type Assessed = Pick<Finding, 'kind' | 'reason' | 'mark' | 'actions'> & Partial<Pick<Finding, 'isKnown' | 'runId'>>;
 
-function judgeRosterStart(facts: RosterFacts, told: Incident | undefined): Judged | null {
-  if (!isStartMissing(facts, told)) return null;
+function assessRosterStart(facts: RosterFacts, reported: Incident | undefined): Assessed | null {
+  if (!isStartMissing(facts, reported)) return null;
   const { begun, expected } = facts;
   const last = begun === null ? 'it never has' : `the last one, ${begun.name}, began at ${begun.takenAt.toISOString()}`;
   return {
@@ -220,7 +223,7 @@ function judgeRosterStart(facts: RosterFacts, told: Incident | undefined): Judge
 }
 
 /** A control search that fails is told before its run ends. */
-function judgeCanaries({ begun, ended }: RosterFacts): Judged | null {
+function assessCanaries({ begun, ended }: RosterFacts): Assessed | null {
   const night = [begun, ended].find((one) => one?.hasFailedCanary);
   if (!night) return null;
   return {
@@ -235,7 +238,7 @@ function judgeCanaries({ begun, ended }: RosterFacts): Judged | null {
 const partialStates: ReadonlySet<string> = new Set(['incomplete', 'stopped', 'unbalanced', 'refused']);
 
 /** A run that is partial only because of customers who fail, or of control searches, is told of as that. */
-function judgeRosterEnd(night: NightFacts | null): Judged | null {
+function assessRosterEnd(night: NightFacts | null): Assessed | null {
   if (night === null || !partialStates.has(night.state)) return null;
   const { state, reasons, failed, hasFailedCanary, name } = night;
   const others = reasons.filter((reason) => failed === 0 || reason !== describeFailed(failed));
@@ -250,7 +253,7 @@ function judgeRosterEnd(night: NightFacts | null): Judged | null {
   };
 }
 
-function judgeAge({ overdue: { customers, oldestScreenedAt } }: RosterFacts, now: Date): Judged | null {
+function assessAge({ overdue: { customers, oldestScreenedAt } }: RosterFacts, now: Date): Assessed | null {
   if (customers === 0) return null;
   // By a clock that was ahead: of such a screening nobody knows how old it is.
   const isAhead = oldestScreenedAt !== null && oldestScreenedAt > now;
@@ -264,16 +267,16 @@ function judgeAge({ overdue: { customers, oldestScreenedAt } }: RosterFacts, now
 }
 
 /** Who fails every night is told of when that is new and when it has lasted for too long, and else listed as known. */
-function judgeFailing({ failing, ended }: RosterFacts, told: Incident | undefined, now: Date): Judged | null {
+function assessFailing({ failing, ended }: RosterFacts, reported: Incident | undefined, now: Date): Assessed | null {
   // What a failed control search took back says nothing about the customers.
-  if (ended?.hasFailedCanary && told) {
-    const { kind, runId, reason, mark } = told;
+  if (ended?.hasFailedCanary && reported) {
+    const { kind, runId, reason, mark } = reported;
     return { kind, runId, reason, mark, isKnown: true, actions: [] };
   }
   if (ended === null || ended.hasFailedCanary || !failing?.run || failing.customers === 0) return null;
   const { customers, newly, aged, since, run } = failing;
   const lookedAt = Math.max(run.runId, ended.runId);
-  const isNew = told === undefined || newly > 0 || aged > 0;
+  const isNew = reported === undefined || newly > 0 || aged > 0;
   const parts = [
     `${countNoun(customers, 'customer')} cannot be screened though the service answers others`,
     ...(newly > 0 ? [`${newly} of them newly`] : []),
@@ -284,9 +287,9 @@ function judgeFailing({ failing, ended }: RosterFacts, told: Incident | undefine
     kind: 'customers_failing',
     runId: lookedAt,
     reason: parts.join('; '),
-    mark: isNew ? `${lookedAt}/${newly}/${aged}/${now.toISOString().slice(0, 10)}` : told.mark,
+    mark: isNew ? `${lookedAt}/${newly}/${aged}/${now.toISOString().slice(0, 10)}` : reported.mark,
     // Until another run has looked, what has just been told stands.
-    isKnown: !isNew && told.runId !== lookedAt,
+    isKnown: !isNew && reported.runId !== lookedAt,
     actions: [
       `See who it is: nightscreen runs show ${run.name} --list failed`,
       "Give the service's operators the names and the times of the calls",
@@ -308,38 +311,38 @@ export interface JobFacts {
 }
 
 /** The jobs whose runs are judged by themselves. */
-const judgedByRuns: ReadonlySet<string> = new Set(['rescreen', 'sweep']);
+const assessedByRuns: ReadonlySet<string> = new Set(['rescreen', 'sweep']);
 /** These exit codes say that there may be no run that says the same. */
 const runlessExitCodes: ReadonlySet<number> = new Set([1, 2]);
 /** These let a job be begun again for the same date. */
 const repeatable: ReadonlySet<number> = new Set([1, 2, 4]);
-const tellMissedMs = 24 * 3_600_000;
+const reportMissedForMs = 24 * 3_600_000;
 
 /**
  * The jobs of the scheduler that were not begun, failed or were refused the last time they came to an end, or whose process is gone. While one
  * is under way, what was told of it stands.
  */
-export function judgeJobs(jobs: readonly JobFacts[], open: readonly Incident[], now: Date): readonly Finding[] {
+export function assessJobs(jobs: readonly JobFacts[], open: readonly Incident[], now: Date): readonly Finding[] {
   return jobs.flatMap((facts) => {
-    const told = (kind: Finding['kind']): Incident | undefined =>
+    const reported = (kind: Finding['kind']): Incident | undefined =>
       findSame(open, { kind, subject: facts.job, roster: null });
-    const stuck = judgeJobStuck(facts, told('job_stuck'), now);
+    const stuck = assessJobStuck(facts, reported('job_stuck'), now);
     if (stuck.length > 0) return stuck;
-    return [...judgeJobStart(facts, told('did_not_run')), ...judgeJobEnd(facts, told('job_failed'), now)];
+    return [...assessJobStart(facts, reported('did_not_run')), ...assessJobEnd(facts, reported('job_failed'), now)];
   });
 }
 
 /** A job that has exceeded its timeout, whether its process still renews its lease or has stopped waiting for it; until a later attempt ends. */
-function judgeJobStuck(
+function assessJobStuck(
   { job, runs: [newest], silentMs }: JobFacts,
-  told: Incident | undefined,
+  reported: Incident | undefined,
   now: Date,
 ): readonly Finding[] {
   if (newest === undefined) return [];
   const { state, dueAt, deadlineAt, isTimedOut, owner, because } = newest;
   const isRunning = state === 'running';
   const isOverdue = isRunning && silentMs === null && deadlineAt !== null && deadlineAt <= now;
-  if (!isTimedOut && !isOverdue) return told && isRunning ? [toStanding(told, [seeJobs])] : [];
+  if (!isTimedOut && !isOverdue) return reported && isRunning ? [toCurrentFinding(reported, [seeJobs])] : [];
   const host = owner?.split(':')[0] ?? 'an unknown host';
   const what = isTimedOut
     ? (because ?? 'it exceeded its timeout')
@@ -357,13 +360,13 @@ function judgeJobStuck(
   ];
 }
 
-function judgeJobStart({ job, runs: [newest], start }: JobFacts, told: Incident | undefined): readonly Finding[] {
+function assessJobStart({ job, runs: [newest], start }: JobFacts, reported: Incident | undefined): readonly Finding[] {
   if (start === null) return [];
   const { expected, isWaiting } = start;
   if (expected !== null && newest !== undefined && newest.dueAt >= expected.since) return [];
   if (expected === null || isWaiting) {
-    const isMissing = told !== undefined && (newest === undefined || newest.dueAt <= told.openedAt);
-    return isMissing ? [toStanding(told, [seeJobs, toUnplanning(job)])] : [];
+    const isMissing = reported !== undefined && (newest === undefined || newest.dueAt <= reported.openedAt);
+    return isMissing ? [toCurrentFinding(reported, [seeJobs, toUnplanning(job)])] : [];
   }
   const last =
     newest === undefined
@@ -375,43 +378,43 @@ function judgeJobStart({ job, runs: [newest], start }: JobFacts, told: Incident 
   return [{ ...about, kind: 'did_not_run', reason, mark: 'did_not_run', actions }];
 }
 
-function judgeJobEnd(facts: JobFacts, told: Incident | undefined, now: Date): readonly Finding[] {
+function assessJobEnd(facts: JobFacts, reported: Incident | undefined, now: Date): readonly Finding[] {
   const { job, runs, silentMs } = facts;
   const [newest] = runs;
   if (newest === undefined) return [];
-  if (newest.state === 'running' && !judgedByRuns.has(job) && silentMs !== null && silentMs >= longestSilenceMs) {
+  if (newest.state === 'running' && !assessedByRuns.has(job) && silentMs !== null && silentMs >= longestSilenceMs) {
     const minutes = Math.floor(silentMs / 60_000);
     const why = `its process (${newest.owner ?? 'unknown'}) was last heard of ${minutes} minutes ago`;
     return [toFinding(newest, { what: 'was left', why, mark: 'left', canRepeat: true })];
   }
-  if (told && (newest.state === 'running' || newest.state === 'interrupted')) return [toStanding(told, [seeJobs])];
+  if (reported && (newest.state === 'running' || newest.state === 'interrupted'))
+    return [toCurrentFinding(reported, [seeJobs])];
   const ended = runs.find(({ state }) => state === 'finished' || state === 'missed');
-  if (ended?.state === 'finished' && isTelling(ended) && !isDoneSince(facts, ended.endedAt)) return [toFailed(ended)];
+  if (ended?.state === 'finished' && isConclusive(ended) && !isDoneSince(facts, ended.endedAt))
+    return [toFailed(ended)];
   const isAnswered = newest.state === 'missed' && isDoneSince(facts, newest.dueAt);
-  return isAnswered ? [] : judgeMissed(runs, now);
+  return isAnswered ? [] : assessMissed(runs, now);
 }
 
 const isDoneSince = ({ doneAt }: JobFacts, since: Date | null): boolean =>
   doneAt !== null && since !== null && doneAt > since;
 
 /** What nobody began: of the newest until it is made up for, of those that a newer one has overtaken for a day after that was noted. */
-function judgeMissed(runs: readonly JobRun[], now: Date): readonly Finding[] {
-  const isTold = ({ state, endedAt }: JobRun, index: number): boolean =>
-    state === 'missed' && (index === 0 || (endedAt !== null && now.getTime() - endedAt.getTime() < tellMissedMs));
-  const missed = runs.filter(isTold);
+function assessMissed(runs: readonly JobRun[], now: Date): readonly Finding[] {
+  const isReported = ({ state, endedAt }: JobRun, index: number): boolean =>
+    state === 'missed' && (index === 0 || (endedAt !== null && now.getTime() - endedAt.getTime() < reportMissedForMs));
+  const missed = runs.filter(isReported);
   const [last] = missed;
   if (last === undefined) return [];
   const others = missed.length > 1 ? `, as ${countNoun(missed.length - 1, 'time')} before it` : '';
   const why = `${last.because ?? 'the log says more'}${others}`;
-  return [
-    toFinding(last, { what: 'was not begun', why, mark: `missed ${last.occasion}`, canRepeat: last === runs[0] }),
-  ];
+  return [toFinding(last, { what: 'was not begun', why, mark: `missed ${last.dueSlot}`, canRepeat: last === runs[0] })];
 }
 
 /** Runs say by their state what 3 and 4 mean; those of other jobs that stopped are no nights. */
-function isTelling({ job, exitCode, runIds }: JobRun): boolean {
+function isConclusive({ job, exitCode, runIds }: JobRun): boolean {
   if (exitCode === null || exitCode === 0) return false;
-  return runlessExitCodes.has(exitCode) || runIds.length === 0 || (exitCode === 4 && !judgedByRuns.has(job));
+  return runlessExitCodes.has(exitCode) || runIds.length === 0 || (exitCode === 4 && !assessedByRuns.has(job));
 }
 
 function toFailed(run: JobRun): Finding {
@@ -447,7 +450,7 @@ function toFinding(
  * The rosters that were begun or screened at what is yet to come: a clock was ahead, and of who was screened by it nobody knows when. It is
  * kept among `job_failed`, with a roster, which no job has.
  */
-export function judgeAhead(rosters: readonly AheadFacts[]): readonly Finding[] {
+export function assessAhead(rosters: readonly AheadFacts[]): readonly Finding[] {
   return rosters.map(({ roster, run, startedAt, customers, latestScreenedAt }) => {
     const began = startedAt === null ? [] : [`${run} began at ${startedAt.toISOString()}, which is yet to come`];
     const who = `${countNoun(customers, 'customer')} screened at what is yet to come`;

@@ -3,11 +3,11 @@ import { ConfigError } from '../../errors.js';
 import { type Alarm, buildAlarmMessage } from '../../mail/failure-message.js';
 import { listRecipients } from '../../mail/recipients.js';
 import { toDurationMs } from '../../roster/duration.js';
+import type { AppContext } from '../../runs/app-context.js';
 import { readRosterGroups } from '../../runs/coverage.js';
 import { deliverDue } from '../../runs/mail/deliver.js';
 import { toGiveUpAt } from '../../runs/mail/queue.js';
 import { openOrganisation } from '../../runs/session.js';
-import type { Workplace } from '../../runs/workplace.js';
 import { readImportedRosters } from '../../store/coverage.js';
 import type { Queryable } from '../../store/database/database.js';
 import {
@@ -30,7 +30,7 @@ import {
   readRunning,
 } from '../../store/watch-facts.js';
 import { readExpectations, type StartFacts, type WatchSettings } from './expectations.js';
-import { describeIncident, type Finding, findSame, judge, judgeAhead } from './findings.js';
+import { assess, assessAhead, describeIncident, type Finding, findSame } from './findings.js';
 
 /** A sweep that nobody plans is judged for so long. */
 const recentMs = 7 * 24 * 3_600_000;
@@ -40,17 +40,17 @@ const recentMs = 7 * 24 * 3_600_000;
  * over. `starts` are the jobs of which it is watched whether they begin; `subjects` is what this watchdog watches, `watched` what any does.
  */
 async function readWatchFacts(
-  workplace: Workplace,
+  app: AppContext,
   organisationId: number,
   context: WatchSettings & { rosters: readonly string[]; open: readonly Incident[]; now: Date },
 ) {
-  const { database } = workplace;
+  const { database } = app;
   const { rosters, open, now, watchdog } = context;
-  const expectations = await readExpectations(workplace, organisationId, context);
+  const expectations = await readExpectations(app, organisationId, context);
   const running = await readRunning(database, organisationId);
   const agedMs = toDurationMs(watchdog.failingFor);
-  const judged = { expectations, running, open, agedMs, now };
-  const rosterFacts = await readRosterFacts(workplace, organisationId, rosters, judged);
+  const assessed = { expectations, running, open, agedMs, now };
+  const rosterFacts = await readRosterFacts(app, organisationId, rosters, assessed);
   const sweeps = await findLastNights(database, organisationId, null);
   const isRecent = sweeps.begun !== null && now.getTime() - sweeps.begun.takenAt.getTime() < recentMs;
   const isPlanned = expectations.plans.has('sweep');
@@ -131,30 +131,30 @@ export interface Watch {
  * Throws ConfigError when there is nothing to watch.
  */
 export async function watch(
-  workplace: Workplace,
+  app: AppContext,
   settings: WatchSettings,
   { signal, noteLooked }: { signal?: AbortSignal; noteLooked?: () => void } = {},
 ): Promise<Watch> {
-  const { database, clock } = workplace;
+  const { database, clock } = app;
   const now = clock.now();
-  const { organisationId } = await openOrganisation(workplace);
-  const rosters = await chooseRosters(workplace, organisationId);
-  const told = await readOpenIncidents(database, organisationId);
-  const facts = await readWatchFacts(workplace, organisationId, { ...settings, rosters, open: told, now });
+  const { organisationId } = await openOrganisation(app);
+  const rosters = await chooseRosters(app, organisationId);
+  const reported = await readOpenIncidents(database, organisationId);
+  const facts = await readWatchFacts(app, organisationId, { ...settings, rosters, open: reported, now });
   const findings = [
-    ...judge(facts, told, { stuckAfterMs: toDurationMs(settings.watchdog.stuckAfter), now }),
-    ...judgeAhead(await readAhead(database, organisationId, rosters, now)),
+    ...assess(facts, reported, { stuckAfterMs: toDurationMs(settings.watchdog.stuckAfter), now }),
+    ...assessAhead(await readAhead(database, organisationId, rosters, now)),
   ];
-  const news = await tellNews(workplace, organisationId, findings, { facts, now });
+  const news = await reportNews(app, organisationId, findings, { facts, now });
   const open = await readOpenIncidents(database, organisationId);
   noteLooked?.();
-  await send(workplace, signal);
+  await send(app, signal);
   return {
     at: now,
     rosters,
     findings: findings.flatMap((finding) => {
       const incident = findSame(open, finding);
-      return incident ? [{ ...finding, incident, isNews: news.told.has(incident.incidentId) }] : [];
+      return incident ? [{ ...finding, incident, isNews: news.reported.has(incident.incidentId) }] : [];
     }),
     over: news.over,
     dropped: news.dropped,
@@ -170,7 +170,7 @@ const listUnscreened = ({ rosters }: WatchFacts, findings: readonly Finding[]): 
     .map(({ roster }) => roster);
 
 /** The configured rosters; where none is, those that were ever imported. */
-async function chooseRosters({ database, settings }: Workplace, organisationId: number): Promise<readonly string[]> {
+async function chooseRosters({ database, settings }: AppContext, organisationId: number): Promise<readonly string[]> {
   const configured = settings.rosters.map(({ name }) => name);
   const rosters =
     configured.length > 0
@@ -189,12 +189,12 @@ function findLastBegun({ jobs, rosters, sweep }: WatchFacts): Date {
 }
 
 /** Alarms alone: reports are written and mailed by the host that makes them. What cannot be sent now stays in the outbox. */
-async function send(workplace: Workplace, signal: AbortSignal | undefined): Promise<void> {
+async function send(app: AppContext, signal: AbortSignal | undefined): Promise<void> {
   try {
-    await deliverDue(workplace, signal, alarmKeyPrefix);
+    await deliverDue(app, signal, alarmKeyPrefix);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    workplace.tell({
+    app.emit({
       kind: 'warning',
       runId: null,
       code: 'mail_waits',
@@ -229,7 +229,7 @@ export function findWatching(
 
 /** Reads what is known of each roster; `open` is what has been told of and is not over, `agedMs` how long a customer may fail. */
 async function readRosterFacts(
-  workplace: Pick<Workplace, 'database' | 'settings'>,
+  app: Pick<AppContext, 'database' | 'settings'>,
   organisationId: number,
   rosters: readonly string[],
   context: {
@@ -240,7 +240,7 @@ async function readRosterFacts(
     now: Date;
   },
 ) {
-  const { database } = workplace;
+  const { database } = app;
   const imported = await readImportedRosters(database, organisationId);
   const nights = new Map<string, Nights>();
   for (const roster of rosters) nights.set(roster, await findLastNights(database, organisationId, roster));
@@ -250,9 +250,9 @@ async function readRosterFacts(
     const start = { begun, expected, isWaiting: isWaiting || context.running.some((run) => isOtherNight(run, roster)) };
     const others = [...nights].flatMap(([other, { begun: night }]) => (other === roster ? [] : (night ?? [])));
     const rosterId = imported.find((one) => one.roster === roster)?.rosterId ?? null;
-    const told = findSame(context.open, { kind: 'customers_failing', subject: roster, roster });
+    const reported = findSame(context.open, { kind: 'customers_failing', subject: roster, roster });
     const ageAt = findAgeMoment(start, others, context);
-    facts.push({ roster, ended, ...start, ...(await readCustomers(workplace, rosterId, { ...context, told, ageAt })) });
+    facts.push({ roster, ended, ...start, ...(await readCustomers(app, rosterId, { ...context, reported, ageAt })) });
   }
   return facts;
 }
@@ -261,20 +261,20 @@ const isOtherNight = (run: RunningFacts, roster: string): boolean =>
   run.kind === 'rescreen' && run.silentMs === null && run.roster !== roster;
 
 async function readCustomers(
-  workplace: Pick<Workplace, 'database' | 'settings'>,
+  app: Pick<AppContext, 'database' | 'settings'>,
   rosterId: number | null,
-  { told, ageAt, agedMs, now }: { told: Incident | undefined; ageAt: Date; agedMs: number; now: Date },
+  { reported, ageAt, agedMs, now }: { reported: Incident | undefined; ageAt: Date; agedMs: number; now: Date },
 ) {
   if (rosterId === null) return { failing: null, overdue: { customers: 0, oldestScreenedAt: null } };
-  const { accountId, groups } = await readRosterGroups(workplace, rosterId, ageAt);
-  const late = groups.filter(({ standing, failedBecause }) => standing === 'overdue' && failedBecause === null);
+  const { accountId, groups } = await readRosterGroups(app, rosterId, ageAt);
+  const late = groups.filter(({ status, failedBecause }) => status === 'overdue' && failedBecause === null);
   const dates = late.flatMap(({ oldestScreenedAt }) => oldestScreenedAt?.getTime() ?? []);
-  const since = told && { runId: told.runId ?? 0, at: told.toldAt };
+  const since = reported && { runId: reported.runId ?? 0, at: reported.reportedAt };
   return {
     failing:
       accountId === null
         ? null
-        : await readFailing(workplace.database, { rosterId, accountId }, { told: since ?? null, agedMs, now }),
+        : await readFailing(app.database, { rosterId, accountId }, { reported: since ?? null, agedMs, now }),
     overdue: {
       customers: late.reduce((sum, { customers }) => sum + customers, 0),
       oldestScreenedAt: dates.length === 0 ? null : new Date(Math.min(...dates)),
@@ -315,44 +315,45 @@ const isMissedStart = ({ kind }: Pick<Incident, 'kind'>): boolean => kind === 'd
  * Notes what is new and queues its mail, in one transaction. Starts that are missing because one scheduler is gone are one mail. Gives
  * the incidents that it has told of, and what it has closed.
  */
-async function tellNews(
-  workplace: Workplace,
+async function reportNews(
+  app: AppContext,
   organisationId: number,
   findings: readonly Finding[],
   { facts, now }: { facts: WatchFacts; now: Date },
 ) {
-  return workplace.database.transaction(async (transaction) => {
+  return app.database.transaction(async (transaction) => {
     const open = await readOpenIncidents(transaction, organisationId, { isHeld: true });
     const news = compareIncidents(open, findings, (incident) => findWatching(incident, { ...facts, now }));
     const saved = await saveIncidentNews(transaction, organisationId, news, now);
     const queue = (alarm: Parameters<typeof queueAlarm>[3]): Promise<void> =>
-      queueAlarm(workplace, transaction, organisationId, alarm);
+      queueAlarm(app, transaction, organisationId, alarm);
     for (const [index, incident] of saved.begun.entries()) {
       const actions = news.begun[index]?.actions ?? [];
-      if (!isMissedStart(incident)) await queue({ incidents: [incident], telling: 'begun', actions });
+      if (!isMissedStart(incident)) await queue({ incidents: [incident], phase: 'begun', actions });
     }
     const missing = saved.begun.filter(isMissedStart);
     const actions = [...new Set(news.begun.filter(isMissedStart).flatMap((finding) => finding.actions))];
     // Nothing has begun since those were told of.
     const lastBegunAt = findLastBegun(facts);
     const before = open.filter((one) => isMissedStart(one) && isOneCause(one, now) && one.openedAt > lastBegunAt);
-    if (missing.length > 0) await queue({ incidents: missing, telling: 'begun', actions, toldBefore: before });
+    if (missing.length > 0) await queue({ incidents: missing, phase: 'begun', actions, reportedBefore: before });
     for (const [index, incident] of saved.again.entries()) {
       const again = news.again[index]?.finding.actions ?? [];
-      await queue({ incidents: [incident], telling: 'again', actions: again });
+      await queue({ incidents: [incident], phase: 'again', actions: again });
     }
     const { over, dropped } = saved;
     const afterwards = ['See how the rosters stand: nightscreen coverage'];
     for (const incident of over.filter((one) => !isMissedStart(one))) {
-      await queue({ incidents: [incident], telling: 'over', actions: afterwards });
+      await queue({ incidents: [incident], phase: 'over', actions: afterwards });
     }
     const started = over.filter(isMissedStart);
     const left = (await readOpenIncidents(transaction, organisationId)).filter(
       (one) => isMissedStart(one) && started.some(({ openedAt }) => isOneCause(one, openedAt)),
     );
     // Those who are still told of one of them hear when the last has begun.
-    if (started.length > 0) await queue({ incidents: started, telling: 'over', actions: afterwards, toldBefore: left });
-    return { told: new Set([...saved.begun, ...saved.again].map(({ incidentId }) => incidentId)), over, dropped };
+    if (started.length > 0)
+      await queue({ incidents: started, phase: 'over', actions: afterwards, reportedBefore: left });
+    return { reported: new Set([...saved.begun, ...saved.again].map(({ incidentId }) => incidentId)), over, dropped };
   });
 }
 
@@ -386,26 +387,26 @@ const alarmKeyPrefix = 'alarm/';
 
 /**
  * Queues one mail about incidents that have one cause, in the transaction that notes them as told; where no mail is configured it does
- * nothing. Who is told of one of `toldBefore` is not told of the others.
+ * nothing. Who is told of one of `reportedBefore` is not told of the others.
  */
 async function queueAlarm(
-  { settings: { mail, organisation }, clock }: Pick<Workplace, 'settings' | 'clock'>,
+  { settings: { mail, organisation }, clock }: Pick<AppContext, 'settings' | 'clock'>,
   transaction: Queryable,
   organisationId: number,
   {
     incidents,
-    telling,
+    phase,
     actions,
-    toldBefore = [],
-  }: Pick<Alarm, 'telling' | 'actions'> & { incidents: readonly Incident[]; toldBefore?: readonly Incident[] },
+    reportedBefore = [],
+  }: Pick<Alarm, 'phase' | 'actions'> & { incidents: readonly Incident[]; reportedBefore?: readonly Incident[] },
 ): Promise<void> {
   const [first] = incidents;
   if (!mail || !first) return;
   const at = clock.now();
-  const { incidentId, timesTold, openedAt } = first;
-  const key = [String(incidentId), telling === 'over' ? 'over' : String(timesTold), openedAt.toISOString()];
+  const { incidentId, timesReported, openedAt } = first;
+  const key = [String(incidentId), phase === 'over' ? 'over' : String(timesReported), openedAt.toISOString()];
   const alarm: Alarm = {
-    telling,
+    phase,
     title: describeIncident({ ...first, subject: incidents.map(({ subject }) => subject).join(', ') }),
     reason: incidents.map(({ reason }) => reason).join('; '),
     openedAt,
@@ -420,7 +421,7 @@ async function queueAlarm(
         .flatMap(({ roster }) => listRecipients(mail, { kind: 'failure', roster, level: 'red', severities: [] }))
         .map(({ address }) => address),
     );
-  const known = listAddresses(toldBefore);
+  const known = listAddresses(reportedBefore);
   const entries = [...listAddresses(incidents)]
     .filter((address) => !known.has(address))
     .map((address) => {

@@ -166,7 +166,7 @@ function findMigrations(
 }
 
 /** What was put back. */
-export interface RestoreSummary extends Settled {
+export interface RestoreSummary extends RestoredWork {
   header: BackupHeader;
   rows: BackupSummary['rows'];
 }
@@ -198,10 +198,10 @@ export async function restoreBackup(
     const { sha256: loaded, ...summary } = await load(transaction, path, tables, signal);
     if (loaded !== sha256) throw new BackupError('backup_broken', `${path} was changed while it was read`);
     await putBack();
-    const settled = await settleRestored(transaction, new Set(tables), summary.header.createdAt);
+    const quieted = await quietRestored(transaction, new Set(tables), summary.header.createdAt);
     // Without statistics the first run would be planned as if the tables were empty.
     await transaction.execute(`analyze ${tables.map(quoteName).join(', ')}`);
-    return { ...summary, ...settled };
+    return { ...summary, ...quieted };
   });
 }
 
@@ -323,7 +323,7 @@ async function liftChecks(transaction: Transaction, tables: readonly string[]): 
 }
 
 /** What is not as it was in the backup. */
-interface Settled {
+interface RestoredWork {
   /** Mails that waited: they may have been sent since the backup. */
   heldMails: readonly number[];
   /** Messages to webhooks, and changes that are in none yet: they are sent, again where they were sent since. */
@@ -358,11 +358,11 @@ async function restoreSequences(
  * Sees that a restored database does nothing again on its own that was done since the backup: mails that waited are held until somebody
  * asks for them, and nobody of then holds a lease.
  */
-export async function settleRestored(
+export async function quietRestored(
   transaction: Transaction,
   tables: ReadonlySet<string>,
   createdAt: string,
-): Promise<Settled> {
+): Promise<RestoredWork> {
   // A process from before may have taken epochs that the backup does not know: all later ones are above any of those. Each taking raises an
   // epoch by one, so the milliseconds of the clock are far above.
   await transaction.execute(

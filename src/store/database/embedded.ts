@@ -14,7 +14,7 @@ import {
   toDatabaseError,
   validateRows,
 } from './database.js';
-import { type FolderLock, type FolderPatience, lockFolder } from './folder-lock.js';
+import { type FolderLock, type FolderWaitPolicy, lockFolder } from './folder-lock.js';
 import { requireOwnFolder } from './folder-ownership.js';
 import { columnParsers, toParameters } from './values.js';
 
@@ -118,12 +118,12 @@ function syncPath(path: string): void {
 export async function openFolder(
   folder: string,
   owner: string,
-  patience: FolderPatience = {},
+  waitPolicy: FolderWaitPolicy = {},
   isDurable?: boolean,
 ): Promise<Database> {
   await requireOwnFolder(folder, owner);
   await makeFolder(folder, 'set database.folder (NIGHTSCREEN_DATA) to another folder');
-  const lock = await lockFolder(folder, owner, patience);
+  const lock = await lockFolder(folder, owner, waitPolicy);
   try {
     const dataDirectory = join(folder, 'pgdata');
     const incomplete = join(folder, 'pgdata.incomplete');
@@ -132,7 +132,7 @@ export async function openFolder(
     const wasDurable = await exists(durable);
     const becomesDurable = isDurable ?? wasDurable;
     if (!becomesDurable) await rm(durable, { force: true });
-    const settings = { isDurable: becomesDurable, isHurried: () => patience.signal?.aborted === true };
+    const settings = { isDurable: becomesDurable, isHurried: () => waitPolicy.signal?.aborted === true };
     // What was written without fsync, by a former version or by the making of the database, is brought to the disk once.
     if (becomesDurable && !wasDurable && (await exists(dataDirectory))) await syncTree(dataDirectory);
     const isNew = await exists(incomplete);

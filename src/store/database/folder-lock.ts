@@ -177,7 +177,7 @@ async function findOwnerIds(folder: string): Promise<string[]> {
 type OwnerAnswer = { state: 'dead'; isForeign: boolean } | { state: ClaimState | 'silent' | 'unseen'; card: OwnerCard };
 
 /** Judges claims on a folder; it remembers the heartbeats of other kernels, and compares no clocks with them. */
-class OwnerJudge {
+class OwnerAssessor {
   readonly #folder: string;
   readonly #machine: Machine;
   readonly #seen = new Map<string, { beat: string; sinceMs: number; hasMoved: boolean }>();
@@ -329,13 +329,13 @@ export interface FolderLock {
 }
 
 /** How a folder is taken. */
-export interface FolderPatience {
+export interface FolderWaitPolicy {
   /** Whether it is given back within seconds, so that others wait for it. */
   isBrief?: boolean | undefined;
   /** How long to wait for an owner that gives it back within seconds; for any other nobody waits. */
-  patienceMs?: number | undefined;
-  /** Told once who is waited for, and for how long at most where that is not `patienceMs`. */
-  tellWait?: ((holder: string, longestMs?: number) => void) | undefined;
+  maxWaitMs?: number | undefined;
+  /** Told once who is waited for, and for how long at most where that is not `maxWaitMs`. */
+  onWait?: ((holder: string, longestMs?: number) => void) | undefined;
   /** Ends the wait with its reason. */
   signal?: AbortSignal | undefined;
 }
@@ -352,24 +352,24 @@ export interface FolderPatience {
 export async function lockFolder(
   folder: string,
   command: string,
-  patience: FolderPatience = {},
+  waitPolicy: FolderWaitPolicy = {},
   machine: Machine = thisMachine,
 ): Promise<FolderLock> {
-  const { isBrief = false, patienceMs = 0, tellWait, signal } = patience;
-  const judge = new OwnerJudge(folder, machine);
+  const { isBrief = false, maxWaitMs = 0, onWait, signal } = waitPolicy;
+  const assessor = new OwnerAssessor(folder, machine);
   const watchedSinceMs = performance.now();
-  const patientUntil = Date.now() + patienceMs;
+  const waitUntilMs = Date.now() + maxWaitMs;
   let deadline = Date.now() + claimDeadlineMs;
-  let isTold = false;
-  const tellUnseen = (owner: OwnerCard): void => {
+  let isReported = false;
+  const onUnseen = (owner: OwnerCard): void => {
     signal?.throwIfAborted();
-    if (isTold || performance.now() - watchedSinceMs < quietMs) return;
-    isTold = true;
-    tellWait?.(describeOwner(owner), machine.staleMs);
+    if (isReported || performance.now() - watchedSinceMs < quietMs) return;
+    isReported = true;
+    onWait?.(describeOwner(owner), machine.staleMs);
   };
   for (;;) {
     const claim = await publishClaim(folder, command, isBrief, machine);
-    const rival = await contend(folder, claim, { judge, deadline, tellUnseen }).catch(async (error: unknown) => {
+    const rival = await contend(folder, claim, { assessor, deadline, onUnseen }).catch(async (error: unknown) => {
       await claim.withdraw();
       throw error;
     });
@@ -379,40 +379,40 @@ export async function lockFolder(
     }
     await claim.withdraw();
     // Whoever we gave way to may itself give way; only the one that ends up owning is worth naming.
-    const owner = await awaitOwner(folder, rival, { judge, deadline, tellUnseen });
+    const owner = await awaitOwner(folder, rival, { assessor, deadline, onUnseen });
     if (!owner) continue;
     const refused = refusal(folder, owner);
-    if (!owner.isBrief || Date.now() >= patientUntil) throw refused;
-    if (!isTold) tellWait?.(refused.holder);
-    isTold = true;
+    if (!owner.isBrief || Date.now() >= waitUntilMs) throw refused;
+    if (!isReported) onWait?.(refused.holder);
+    isReported = true;
     await delay(waitMs);
     signal?.throwIfAborted();
     deadline = Date.now() + claimDeadlineMs;
   }
 }
 
-/** How claims are judged: after `deadline` one that is still not settled counts as the owner's; `tellUnseen` hears of one that is watched. */
+/** How claims are judged: after `deadline` one that is still not settled counts as the owner's; `onUnseen` hears of one that is watched. */
 interface Contest {
-  judge: OwnerJudge;
+  assessor: OwnerAssessor;
   deadline: number;
-  tellUnseen: (owner: OwnerCard) => void;
+  onUnseen: (owner: OwnerCard) => void;
 }
 
 /** Settles a claim against all others: undefined when it has become the owner's, else the rival that stands before it. */
 async function contend(folder: string, claim: FolderClaim, contest: Contest): Promise<OwnerCard | undefined> {
-  const { judge } = contest;
+  const { assessor } = contest;
   // Every claim is published before its holder looks around, so of two that overlap at least the later one sees the other.
   for (;;) {
     let waiting = false;
     for (const id of await findOwnerIds(folder)) {
       if (id === claim.id) continue;
-      const answer = await judge.ask(id);
+      const answer = await assessor.ask(id);
       if (answer.state === 'dead') {
-        await judge.forget(id, answer.isForeign);
+        await assessor.forget(id, answer.isForeign);
         // Others may have claimed the folder during the wait for an owner on another machine.
         waiting ||= answer.isForeign;
       } else if (answer.state === 'unseen') {
-        contest.tellUnseen(answer.card);
+        contest.onUnseen(answer.card);
         contest.deadline = Date.now() + claimDeadlineMs;
         waiting = true;
       } else if (answer.state !== 'claiming' || id < claim.id || Date.now() > contest.deadline) return answer.card;
@@ -430,13 +430,13 @@ async function contend(folder: string, claim: FolderClaim, contest: Contest): Pr
 async function awaitOwner(
   folder: string,
   rival: OwnerCard,
-  { judge, deadline, tellUnseen }: Contest,
+  { assessor, deadline, onUnseen }: Contest,
 ): Promise<OwnerCard | undefined> {
   for (;;) {
     let claiming = false;
     for (const id of await findOwnerIds(folder)) {
-      const answer = await judge.ask(id);
-      if (answer.state === 'unseen') tellUnseen(answer.card);
+      const answer = await assessor.ask(id);
+      if (answer.state === 'unseen') onUnseen(answer.card);
       if (answer.state === 'owning' || answer.state === 'silent') return answer.card;
       if (answer.state === 'claiming' || answer.state === 'unseen') claiming = true;
     }

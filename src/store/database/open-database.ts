@@ -1,6 +1,6 @@
 import { ConfigError, FolderOwnerError, RunLockedError, StoreError } from '../../errors.js';
 import { type Database, describeFailure } from './database.js';
-import type { FolderPatience } from './folder-lock.js';
+import type { FolderWaitPolicy } from './folder-lock.js';
 import type { ReconnectOptions } from './reconnecting.js';
 
 /** Where the data is kept: a Postgres URL, or the folder of the embedded database; the URL wins. */
@@ -17,15 +17,15 @@ export interface DatabaseLocation {
 
 /**
  * The database, reachable and open. `owner` names this process to operators (the command). Throws RunLockedError when another process
- * owns the folder, as `patience` has it, FolderOwnerError when it is another user's, ConfigError when the folder cannot be written, StoreError (`database_unreachable`, never with the password) when it cannot be opened.
+ * owns the folder, as `waitPolicy` has it, FolderOwnerError when it is another user's, ConfigError when the folder cannot be written, StoreError (`database_unreachable`, never with the password) when it cannot be opened.
  */
 export async function openDatabase(
   location: DatabaseLocation,
   owner: string,
-  patience: FolderPatience = {},
+  waitPolicy: FolderWaitPolicy = {},
 ): Promise<Database> {
   if (location.url !== undefined) return openPostgres(location.url, owner, location);
-  if (location.folder !== undefined) return openEmbedded(location.folder, owner, patience, location.isDurable);
+  if (location.folder !== undefined) return openEmbedded(location.folder, owner, waitPolicy, location.isDurable);
   throw new StoreError(
     'database_unreachable',
     'neither a database URL nor a folder for the embedded database is given',
@@ -54,15 +54,15 @@ async function openPostgres(
 async function openEmbedded(
   folder: string,
   owner: string,
-  patience: FolderPatience,
+  waitPolicy: FolderWaitPolicy,
   isDurable: boolean | undefined,
 ): Promise<Database> {
   const { openFolder } = await import('./embedded.js');
   try {
-    return await openFolder(folder, owner, patience, isDurable);
+    return await openFolder(folder, owner, waitPolicy, isDurable);
   } catch (error) {
     if ([RunLockedError, FolderOwnerError, ConfigError].some((type) => error instanceof type)) throw error;
-    if (error === patience.signal?.reason) throw error;
+    if (error === waitPolicy.signal?.reason) throw error;
     throw unreachable(folder, error);
   }
 }

@@ -385,8 +385,8 @@ async function prepareSession(client: pg.ClientBase, statementTimeoutMs: number)
   const { rows } = await runStatement(client, `select pg_backend_pid() as pid, ${serverSql} as server`, []);
   const [backend] = validateRows(backendRow, rows);
   servers.set(client, backend?.server ?? '');
-  const told = 'processID' in client ? client.processID : undefined;
-  if (backend?.pid === told) {
+  const reported = 'processID' in client ? client.processID : undefined;
+  if (backend?.pid === reported) {
     await runScript(client, toSessionSettings(statementTimeoutMs));
     await client.query(`set ${watchClient}`).catch(ignore);
     return;

@@ -9,7 +9,7 @@ export type ConnectionEvent =
 /** How long a lost connection is replaced for, and who learns of it; without it a loss is an error at once. */
 export interface ReconnectOptions {
   reconnectForMs?: number;
-  tell?: (event: ConnectionEvent) => void;
+  emit?: (event: ConnectionEvent) => void;
 }
 
 // A statement that takes the server down each time must not do so for ever.
@@ -23,12 +23,12 @@ const passingStates = new Set(['53300', '25006']);
 /** Repeats what a lost connection or a conflict with others has broken off. An outage is one for all that works on the database. */
 export class Reconnecting {
   readonly #limitMs: number;
-  readonly #tell: (event: ConnectionEvent) => void;
+  readonly #emit: (event: ConnectionEvent) => void;
   #lostAtMs: number | null = null;
 
-  constructor({ reconnectForMs = 0, tell = () => {} }: ReconnectOptions = {}) {
+  constructor({ reconnectForMs = 0, emit = () => {} }: ReconnectOptions = {}) {
     this.#limitMs = reconnectForMs;
-    this.#tell = tell;
+    this.#emit = emit;
   }
 
   get isEnabled(): boolean {
@@ -40,7 +40,7 @@ export class Reconnecting {
     if (this.#lostAtMs === null) return;
     const afterMs = performance.now() - this.#lostAtMs;
     this.#lostAtMs = null;
-    this.#tell({ kind: 'back', afterMs });
+    this.#emit({ kind: 'back', afterMs });
   }
 
   /** Whether an error passes when the database is back: a lost connection, and during an outage also what a server in change answers. */
@@ -83,7 +83,7 @@ export class Reconnecting {
     if (this.#limitMs <= 0) return 0;
     if (this.#lostAtMs === null) {
       this.#lostAtMs = performance.now();
-      this.#tell({ kind: 'lost', because: error.message, reconnectForMs: this.#limitMs });
+      this.#emit({ kind: 'lost', because: error.message, reconnectForMs: this.#limitMs });
     }
     return this.#lostAtMs + this.#limitMs - performance.now();
   }

@@ -32,7 +32,7 @@ const itemRow = z.object({
   /** As the roster described it when the match was last seen. */
   customer: seenCustomerSchema,
   /** The decision or proposal that stands; null without one. */
-  standing: z
+  current: z
     .object({
       dispositionId: z.number(),
       verdict: z.enum(dispositionVerdicts),
@@ -75,16 +75,16 @@ export async function readDecidableItems(database: Queryable, itemIds: readonly 
     itemRow,
     `select item.item_id, item.party_id, item.account_id, item.state, item.absence, item.severity,
        item.topic, item.is_confirmed, item.listed, ${seenCustomerSql} as customer,
-       case when standing.disposition_id is not null then jsonb_build_object(
-         'dispositionId', standing.disposition_id, 'verdict', standing.verdict, 'reviewer', standing.reviewer,
-         'proposer', proposal.reviewer, 'isFinal', standing.kind <> 'proposed', 'seenDigest', encode(standing.seen_digest, 'hex')
-       ) end as standing,
+       case when latest.disposition_id is not null then jsonb_build_object(
+         'dispositionId', latest.disposition_id, 'verdict', latest.verdict, 'reviewer', latest.reviewer,
+         'proposer', proposal.reviewer, 'isFinal', latest.kind <> 'proposed', 'seenDigest', encode(latest.seen_digest, 'hex')
+       ) end as current,
        array(select made.disposition_id from disposition made where made.item_id = item.item_id order by 1) as decisions
      from review_item item
      join party on party.party_id = item.party_id
      join customer_version version on version.customer_id = party.customer_id and version.version = item.customer_version
-     left join disposition standing on standing.disposition_id = item.disposition_id
-     left join disposition proposal on proposal.disposition_id = standing.refers_to
+     left join disposition latest on latest.disposition_id = item.disposition_id
+     left join disposition proposal on proposal.disposition_id = latest.refers_to
      where item.item_id = any ($1::bigint[])`,
     [[...itemIds]],
   );
@@ -302,7 +302,7 @@ export async function saveSettledItems(
        join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
        left join screening on screening.run_id = $1 and screening.party_id = item.party_id
        where item.account_id = $3
-     ), told as (
+     ), reported as (
        select item_id, kind, bool_or('expired' = any (reasons)) as is_expired
        from review_event where run_id = $1 and kind in ('reopened', 'gone') group by item_id, kind
      )
@@ -318,7 +318,7 @@ export async function saveSettledItems(
          'reopened', count(*) filter (where kind = 'reopened' and not is_expired),
          'expired', count(*) filter (where kind = 'reopened' and is_expired),
          'gone', count(*) filter (where kind = 'gone')
-       ) from told
+       ) from reported
      )
      where run.run_id = $1`,
     [runId, rosterId, accountId],

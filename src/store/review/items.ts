@@ -161,7 +161,7 @@ export async function saveItemChanges(
        from numbered where numbered."itemId" = item.item_id
        returning item.item_id
      ),
-     told as (
+     reported as (
        insert into review_event (item_id, kind, happened_at, run_id, reasons, severity)
        select item_id, kind, $3, $2, coalesce(reasons, '{}'), severity from numbered where kind is not null order by place
      )
@@ -191,7 +191,7 @@ export const ownerSql = (item: string, moment: string): string => `(
 
 /** SQL: why an item is open again, `undone` where somebody has undone the decision; none for one that was never decided. */
 export const reopenedBecauseSql = (item: string): string => `coalesce((
-  select told.reasons
+  select reported.reasons
   from (
     select happened_at, reasons from review_event
     where review_event.item_id = ${item}.item_id and kind in ('opened', 'reopened')
@@ -199,8 +199,8 @@ export const reopenedBecauseSql = (item: string): string => `coalesce((
     select undone.decided_at, array['undone']
     from disposition undone join disposition said on said.disposition_id = undone.refers_to and said.kind <> 'proposed'
     where undone.item_id = ${item}.item_id and undone.kind = 'undone'
-  ) told
-  order by told.happened_at desc limit 1
+  ) reported
+  order by reported.happened_at desc limit 1
 ), '{}')`;
 
 /**

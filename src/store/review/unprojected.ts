@@ -14,7 +14,7 @@ import {
 } from '../../vocabulary.js';
 import { firstRow, type Queryable, readColumn } from '../database/database.js';
 import {
-  judgedTierSql,
+  assessedTierSql,
   partyFactsSchema,
   seenCustomerSchema,
   seenCustomerSql,
@@ -208,7 +208,7 @@ export async function readUnprojectedParties(
 ): Promise<readonly UnprojectedParty[]> {
   return database.query(
     partyRow,
-    `select party.party_id, version.version as "customerVersion", ${judgedTierSql} as "riskTier",
+    `select party.party_id, version.version as "customerVersion", ${assessedTierSql} as "riskTier",
        party.is_current, ${seenCustomerSql} as customer,
        (select coalesce(jsonb_agg(${storedMatchSql} order by match.rank), '[]') from match where match.response_id = state.response_id) as returned,
        coalesce(state.unreturned, '[]') as hidden,
@@ -240,7 +240,7 @@ export async function readHeldParties(
   return database.query(
     partyRow,
     `select taken.party_id, coalesce(state.customer_version, (taken.answer ->> 'customer_version')::integer) as "customerVersion",
-       ${judgedTierSql} as "riskTier", party.is_current, ${seenCustomerSql} as customer,
+       ${assessedTierSql} as "riskTier", party.is_current, ${seenCustomerSql} as customer,
        (select coalesce(jsonb_agg(${storedMatchSql} order by match.rank), '[]') from match where match.response_id = taken.response_id) as returned,
        coalesce(nullif(taken.answer -> 'unreturned', 'null'), '[]') as hidden,
        (select coalesce(jsonb_agg(${changeSql} order by event.change_id), '[]')
@@ -274,9 +274,9 @@ export async function readHeldParties(
 /** Notes that items have been made of all changes so far. */
 export async function markProjected(transaction: Queryable, { rosterId, accountId }: ProjectionScope): Promise<void> {
   await transaction.execute(
-    `update run set projected_change_id = told.last
-     from (select event.run_id, max(event.change_id) as last from ${unprojectedSql} where ${inScopeSql} group by event.run_id) told
-     where run.run_id = told.run_id`,
+    `update run set projected_change_id = reported.last
+     from (select event.run_id, max(event.change_id) as last from ${unprojectedSql} where ${inScopeSql} group by event.run_id) reported
+     where run.run_id = reported.run_id`,
     [rosterId, accountId],
   );
 }

@@ -90,10 +90,10 @@ export const waitingItemsSql = (moment: string): string => `
     ) as "lastDecision",
     (
       select jsonb_build_object(
-        'verdict', told.verdict, 'reviewer', told.decided_by, 'reason', told.reason, 'decidedAt', told.decided_at,
-        'isSample', told.is_sample and not exists (select from disposition made where made.item_id = event.item_id)
+        'verdict', reported.verdict, 'reviewer', reported.decided_by, 'reason', reported.reason, 'decidedAt', reported.decided_at,
+        'isSample', reported.is_sample and not exists (select from disposition made where made.item_id = event.item_id)
       )
-      from legacy_decision told where told.item_id = event.item_id
+      from legacy_decision reported where reported.item_id = event.item_id
     ) as legacy,
     (select max(said.disposition_id) from disposition said where said.item_id = event.item_id) as "lastSaidId"
   from review_item event
@@ -280,8 +280,8 @@ export function readItemHistories(database: Queryable, organisation: string, ref
        ${ownerSql('item', '$3')} as owner,
        (
          select coalesce(jsonb_agg(jsonb_build_object(
-           'at', told.at, 'what', told.what, 'who', told.who, 'isAttested', told.is_attested, 'reason', told.reason, 'comment', told.comment
-         ) order by told.at, told.place), '[]')
+           'at', reported.at, 'what', reported.what, 'who', reported.who, 'isAttested', reported.is_attested, 'reason', reported.reason, 'comment', reported.comment
+         ) order by reported.at, reported.place), '[]')
          from (
            select happened_at as at, event_id as place, case when kind <> 'assigned' then kind || ' ' || severity
                else coalesce('assigned to ' || assigned_to, 'assigned to nobody') end as what,
@@ -294,7 +294,7 @@ export function readItemHistories(database: Queryable, organisation: string, ref
            select imported_at, 0, case when is_sample then 'sampled ' else 'legacy ' end || verdict, decided_by, true, reason,
              'decided ' || decided_at || ' in an older system, brought by ' || reviewer || coalesce('; ' || comment, '')
            from legacy_decision where legacy_decision.item_id = item.item_id
-         ) told
+         ) reported
        ) as history,
        ${keptDetailsSql('item')} as details
      from review_item item

@@ -53,8 +53,8 @@ describe('doctor, about who is told', () => {
     const findings = await checkMail(
       await load({ mail: { recipients }, rosters: ['retail', 'core', 'fund', 'cards'] }),
     );
-    const untold = findings.filter(({ state }) => state !== 'ok');
-    expect(untold).toMatchObject([
+    const unreported = findings.filter(({ state }) => state !== 'ok');
+    expect(unreported).toMatchObject([
       {
         state: 'warn',
         message: expect.stringContaining('about the roster core:'),

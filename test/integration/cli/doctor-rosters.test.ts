@@ -26,10 +26,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function examine(roster: Record<string, unknown>, connection = url, patience = '30s') {
+async function examine(roster: Record<string, unknown>, connection = url, waitPolicy = '30s') {
   const file = join(folder, 'nightscreen.config.yaml');
   await writeFile(file, JSON.stringify({ rosters: [{ name: 'core', ...roster }] }));
-  return checkRosters(loadConfig({ environment: { CORE_URL: connection }, folder, file, flags: [] }), [], patience);
+  return checkRosters(loadConfig({ environment: { CORE_URL: connection }, folder, file, flags: [] }), [], waitPolicy);
 }
 const people = { urlEnv: 'CORE_URL', table: 'people' };
 

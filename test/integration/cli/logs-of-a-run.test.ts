@@ -76,9 +76,9 @@ it('no customer and no secret is in the log of whole nights, whatever goes wrong
     ]);
     codes.push(await night('screen', '--all'));
     sandbox.setFaults([]);
-    sandbox.setWeather({ path: '/aml/search', outage: { status: 'cut' } });
+    sandbox.setConditions({ path: '/aml/search', outage: { status: 'cut' } });
     codes.push(await night('screen', '--all'));
-    sandbox.setWeather({});
+    sandbox.setConditions({});
     await writeFile(
       join(folder, 'roster.csv'),
       roster.replace('K-5,person,Ciro Malvestuto,,', 'K-5,person,"Ciro Malvestuto'),

@@ -26,9 +26,9 @@ describe('a reviewer whose login has the documented rights and no others', () =>
   let folder = '';
   let url = '';
   let sandbox: Sandbox;
-  const told: string[] = [];
+  const reported: string[] = [];
   const receiver = createServer(async (request, response) => {
-    for await (const piece of request) told.push(String(piece));
+    for await (const piece of request) reported.push(String(piece));
     response.writeHead(204).end();
   });
   beforeAll(async () => {
@@ -126,9 +126,9 @@ webhooks: [{ url: 'http://127.0.0.1:${port}/', secretEnv: HOOK_SECRET }]
     expect(await as(logins.boris, 'import', list, '--apply')).toMatch(/^confirmed +1$/m);
     const [, mark = ''] = /^item +(\S+)$/m.exec(await as(logins.boris, 'show', 'C-2')) ?? [];
     await as(logins.boris, 'undo', mark, '--reason', 'a slip');
-    expect(told.join('')).not.toContain('confirmed');
+    expect(reported.join('')).not.toContain('confirmed');
     expect(await run(['status', 'send'])).toMatchObject({ exitCode: 0 });
-    expect(told.join('')).toMatch(/"reference":"C-1","from":"open_hit","to":"confirmed"/);
+    expect(reported.join('')).toMatch(/"reference":"C-1","from":"open_hit","to":"confirmed"/);
     await acceptDiscrepancies(as);
     await owner.runScript(
       Object.values(logins)

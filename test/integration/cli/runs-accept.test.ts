@@ -22,13 +22,13 @@ describe('runs accept', () => {
   let folder = '';
   let url = '';
   let sandbox: Sandbox;
-  const configure = (judging: string) =>
+  const configure = (assessing: string) =>
     writeFile(
       join(folder, 'nightscreen.config.yaml'),
       `rosters: [{ name: people, csv: { path: people.csv } }]
 canaries: [{ type: person, name: Canary Listed, expect: match }, { type: person, name: Zzyzx Qwfpg, expect: none }]
 reports: { dir: ${JSON.stringify(join(folder, 'reports'))} }
-${judging}
+${assessing}
 `,
     );
   beforeAll(async () => {

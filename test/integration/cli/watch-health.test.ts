@@ -74,11 +74,11 @@ it('a database that has gone away is told, and the figures of before stand, by w
   expect(findReadable(await readFile())).toEqual(readable(0));
   await gone.close();
 
-  const toldGone = await readFile();
-  const good = toldGone.replace(/^nightscreen_facts_readable 0$/m, 'nightscreen_facts_readable 1');
+  const reportedGone = await readFile();
+  const good = reportedGone.replace(/^nightscreen_facts_readable 0$/m, 'nightscreen_facts_readable 1');
   await writeFile(textfile, good);
   expect(await runCommandLine({ words: ['watchdog'], environment, folder, terminal })).toBe(3);
-  expect([good === toldGone, await readFile()]).toEqual([false, toldGone]);
+  expect([good === reportedGone, await readFile()]).toEqual([false, reportedGone]);
 });
 
 it('a database that does not answer is told after a while, and nobody waits for it longer', async () => {

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { startBeside } from '../../../src/cli/schedule/health.js';
-import { loadInvocationConfig, openLogger, withWorkplace } from '../../../src/cli/session.js';
+import { loadInvocationConfig, openLogger, withAppContext } from '../../../src/cli/session.js';
 import { goByDatabaseClock, look } from '../../../src/cli/watchdog.js';
 import { systemClock } from '../../../src/clock.js';
 import type { Database } from '../../../src/store/database/database.js';
@@ -16,7 +16,7 @@ import { listOutbox } from '../../../src/store/outbox.js';
 import { makeInvocation } from '../../helpers/cli-process.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { type MailServer, startMailServer } from '../../helpers/mail-server.js';
-import { makeWorkplace } from '../../helpers/small-world.js';
+import { makeAppContext } from '../../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
 const configuration = `rosters: [{ name: people, csv: { path: people.csv } }]
@@ -131,7 +131,7 @@ it('a scheduler looks beside a job that is under way, and stops at once when it 
     clock,
   });
   let isDone = false;
-  const job = withWorkplace(beside.invocation, {
+  const job = withAppContext(beside.invocation, {
     command: 'schedule',
     isLasting: true,
     prepare: () => {},
@@ -155,10 +155,10 @@ it('a scheduler looks beside a job that is under way, and stops at once when it 
 it('a watchdog whose clock is wrong goes by the database’s, and says so; one that is right says nothing', async () => {
   const database = await databases.open();
   const nowhere = { url: 'http://127.0.0.1:9/v1', privateKey: 'private_sandbox_none' };
-  const right = await makeWorkplace(database, nowhere, { offsetMs: 4 * 60_000 });
+  const right = await makeAppContext(database, nowhere, { offsetMs: 4 * 60_000 });
   expect(await goByDatabaseClock(right)).toBe(right);
   expect(right.events).toEqual([]);
-  const wrong = await makeWorkplace(database, nowhere, { offsetMs: 30 * 24 * 3_600_000 });
+  const wrong = await makeAppContext(database, nowhere, { offsetMs: 30 * 24 * 3_600_000 });
   const mended = await goByDatabaseClock(wrong);
   expect(Math.abs(mended.clock.now().getTime() - Date.now())).toBeLessThan(5_000);
   expect(wrong.events).toMatchObject([{ kind: 'warning', code: 'clock_apart' }]);

@@ -276,15 +276,15 @@ describe('an invitation whose outcome is unknown', () => {
 
   test('tells the observers of every sending and every look-up', async () => {
     const { invitations } = await startInvitations(['cut_before']);
-    const told: string[] = [];
+    const reported: string[] = [];
     const observer = {
-      started: ({ operation }: { operation: string }) => void told.push(operation),
-      ended: (_attempt: unknown, { outcome }: { outcome: string }) => void told.push(outcome),
+      started: ({ operation }: { operation: string }) => void reported.push(operation),
+      ended: (_attempt: unknown, { outcome }: { outcome: string }) => void reported.push(outcome),
     };
     await invitations.create(input, { observer });
     const lookUp = ['invitations.list', 'ok'];
     const creation = 'invitations.create';
-    expect(told).toEqual([creation, 'connection', ...lookUp, ...lookUp, creation, 'ok']);
+    expect(reported).toEqual([creation, 'connection', ...lookUp, ...lookUp, creation, 'ok']);
   });
 });
 

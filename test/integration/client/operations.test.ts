@@ -99,17 +99,17 @@ describe.each(operationsTable.map((row): [string, Row] => [row.called, row]))('%
   }
 
   test('observers and messages are told the route, not what opens something', async () => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const observer: AttemptObserver = {
       started: ({ operation, path }) => {
-        if (operation === row.operation) told.push(path);
+        if (operation === row.operation) reported.push(path);
       },
     };
     const failed = run(row, (response) => answerJson(response, 418, {}), { observer });
     const shown = row.route ?? row.url.split('?')[0];
     await expect(failed).rejects.toMatchObject({ name: 'ApiError', path: shown });
     await expect(failed).rejects.toThrow(`${row.method} ${shown} `);
-    expect(told).toContain(shown);
+    expect(reported).toContain(shown);
   });
 
   test('whose key it is is asked before it is sent, if it costs money', async () => {

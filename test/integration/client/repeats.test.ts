@@ -44,18 +44,18 @@ describe('an observer that notes attempts', () => {
 
   test('is waited for before each attempt', async () => {
     const { aml } = await openFailing(2);
-    const told: string[] = [];
+    const reported: string[] = [];
     const observer = {
       leaving: async (operation: string) => {
-        told.push(`leaving ${operation}`);
+        reported.push(`leaving ${operation}`);
         await delay(20);
-        told.push('noted');
+        reported.push('noted');
       },
-      started: ({ attempt }: Attempt) => void told.push(`attempt ${attempt}`),
+      started: ({ attempt }: Attempt) => void reported.push(`attempt ${attempt}`),
     };
     expect((await aml.search(person, { observer })).attempts).toBe(3);
     const noted = ['leaving aml.search', 'noted'];
-    expect(told).toEqual([...noted, 'attempt 1', ...noted, 'attempt 2', ...noted, 'attempt 3']);
+    expect(reported).toEqual([...noted, 'attempt 1', ...noted, 'attempt 2', ...noted, 'attempt 3']);
   });
 
   test.each(['of the client', 'of the call'])(

@@ -26,16 +26,16 @@ const isIdentification = ({ operation }: Attempt): boolean => operation === 'api
 
 /** Hears of every attempt but those that ask whose key it is. */
 const listen = () => {
-  const told: (Attempt & AttemptEnd)[] = [];
+  const reported: (Attempt & AttemptEnd)[] = [];
   let startedCount = 0;
   return {
-    told,
+    reported,
     countStarted: () => startedCount,
     started: (attempt: Attempt) => {
       if (!isIdentification(attempt)) startedCount += 1;
     },
     ended: (attempt: Attempt, end: AttemptEnd) => {
-      if (!isIdentification(attempt)) told.push({ ...attempt, ...end });
+      if (!isIdentification(attempt)) reported.push({ ...attempt, ...end });
     },
   };
 };
@@ -64,7 +64,7 @@ describe('status, class and number of calls', () => {
     for (const operate of operations) await expect(operate()).rejects.toMatchObject({ name, status });
     await client.close();
     expect(current.received).toHaveLength(calls * operations.length);
-    expect(observer.told.map((end) => [end.outcome, end.status])).toEqual(
+    expect(observer.reported.map((end) => [end.outcome, end.status])).toEqual(
       Array(calls * operations.length).fill(['error_status', status]),
     );
   });
@@ -98,8 +98,8 @@ test.each(['basic', 'bearer'] as const)('what goes out is what the interface ask
 describe('the total deadline ends a call whatever hangs', () => {
   const timeout = { timeoutMs: 300 };
   const expectTimeout = async (url: string, expectedStatus: number | null): Promise<void> => {
-    const told: AttemptEnd[] = [];
-    const observer = { ended: (_attempt: Attempt, end: AttemptEnd) => void told.push(end) };
+    const reported: AttemptEnd[] = [];
+    const observer = { ended: (_attempt: Attempt, end: AttemptEnd) => void reported.push(end) };
     const client = createClient(quick(url, { observer, retry: { maxAttempts: 1 } }));
     const startedMs = performance.now();
     await expect(client.dossiers.page({}, timeout)).rejects.toMatchObject({
@@ -109,7 +109,7 @@ describe('the total deadline ends a call whatever hangs', () => {
     const tookMs = performance.now() - startedMs;
     expect(tookMs).toBeGreaterThan(290);
     expect(tookMs).toBeLessThan(1_000);
-    expect(told).toMatchObject([{ outcome: 'timeout', status: expectedStatus }]);
+    expect(reported).toMatchObject([{ outcome: 'timeout', status: expectedStatus }]);
   };
 
   test('a service that accepts and says nothing', async () => {
@@ -168,14 +168,14 @@ test('a cut connection is repeated, and every attempt is told of', async () => {
   const answer = await client.aml.search(person, { observer: own });
   await client.close();
   expect(answer.attempts).toBe(3);
-  expect(wide.told.map((end) => [end.attempt, end.outcome, end.status])).toEqual([
+  expect(wide.reported.map((end) => [end.attempt, end.outcome, end.status])).toEqual([
     [1, 'connection', null],
     [2, 'connection', 201],
     [3, 'ok', 201],
   ]);
-  expect(wide.told[2]?.bytes).toBe(Buffer.byteLength(answer.body));
-  expect(wide.told[0]).toMatchObject({ operation: 'aml.search', method: 'POST', path: '/aml/search' });
-  expect(own.told).toEqual(wide.told);
+  expect(wide.reported[2]?.bytes).toBe(Buffer.byteLength(answer.body));
+  expect(wide.reported[0]).toMatchObject({ operation: 'aml.search', method: 'POST', path: '/aml/search' });
+  expect(own.reported).toEqual(wide.reported);
   expect(wide.countStarted()).toBe(3);
 });
 
@@ -189,7 +189,7 @@ test('a refused connection ends with the last error after all attempts', async (
     code: 'connection_refused',
     mayHaveArrived: false,
   });
-  expect(observer.told.map(({ isSent }) => isSent)).toEqual([false, false, false]);
+  expect(observer.reported.map(({ isSent }) => isSent)).toEqual([false, false, false]);
 });
 
 describe('abort', () => {
@@ -201,7 +201,7 @@ describe('abort', () => {
     const stop = new AbortController();
     setTimeout(() => stop.abort(new Error('stop')), 100);
     await expect(client.aml.search(person, { signal: stop.signal })).rejects.toThrow('stop');
-    expect(observer.told).toMatchObject([{ outcome: 'aborted', status: null, isSent: true }]);
+    expect(observer.reported).toMatchObject([{ outcome: 'aborted', status: null, isSent: true }]);
   });
   test.each([429, 503])('ends the wait after a %i with Retry-After at once', async (status) => {
     const current = await startService((_request, response) =>

@@ -11,7 +11,7 @@ import { type Attach, mailSettingsSchema } from '../../../src/mail/settings.js';
 import { toReport } from '../../../src/reports/report.js';
 import type { ReportSettings } from '../../../src/reports/settings.js';
 import { type WrittenReport, writeReport } from '../../../src/reports/write-report.js';
-import type { RunEvent } from '../../../src/runs/workplace.js';
+import type { RunEvent } from '../../../src/runs/app-context.js';
 import { prepareReportMail } from '../../../src/runs/write-reports.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
 import { buildRunFacts } from '../../helpers/run-facts.js';
@@ -23,24 +23,24 @@ const address = 'mlro@bank.example';
 
 let folder = '';
 let share = '';
-let told: RunEvent[] = [];
+let reported: RunEvent[] = [];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'nightscreen-letters-'));
   share = join(folder, 'share');
   await mkdir(share);
-  told = [];
+  reported = [];
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const dir = (): string => join(folder, 'reports');
 async function prepare(attach: Attach, changes: Partial<ReportSettings> = {}, secret?: string): Promise<ReportToMail> {
-  const workplace = {
+  const app = {
     settings: { reports: { dir: dir(), ...changes } },
     secret: () => secret,
-    tell: (event: RunEvent) => void told.push(event),
+    emit: (event: RunEvent) => void reported.push(event),
   };
   const written = await writeReport(report, dir());
-  return prepareReportMail(workplace, report, written, [{ address, shows: 'report', attach }]);
+  return prepareReportMail(app, report, written, [{ address, shows: 'report', attach }]);
 }
 const build = (written: ReportToMail, attach: Attach) =>
   buildReportMessage(report, written, { address, shows: 'report', attach }, settings);
@@ -73,12 +73,12 @@ describe('a published report', () => {
     await rm(dir(), { recursive: true });
     const other = toReport({ ...buildRunFacts(), runId: report.run.runId });
     const written = await writeReport(other, dir());
-    const workplace = {
+    const app = {
       settings: { reports: { dir: dir(), publishTo: share } },
       secret: () => undefined,
-      tell: () => {},
+      emit: () => {},
     };
-    await prepareReportMail(workplace, other, written, []);
+    await prepareReportMail(app, other, written, []);
     for (const { name, sha256 } of written.files) expect(await digest(join(copy, name))).toBe(sha256);
   });
 
@@ -92,7 +92,7 @@ describe('a published report', () => {
       await mkdir(elsewhere);
       await symlink(elsewhere, join(share, report.run.runId));
       const written = await prepare('none', { publishTo: toFolder(), linkTemplate: 'https://files.example/{runId}' });
-      expect(told).toMatchObject([{ kind: 'warning', code: 'report_not_published' }]);
+      expect(reported).toMatchObject([{ kind: 'warning', code: 'report_not_published' }]);
       expect(await readdir(elsewhere)).toEqual([]);
       expect(await readdir(written.directory)).toContain('manifest.json');
       const { text } = build(written, 'none');
@@ -106,13 +106,13 @@ describe('a published report', () => {
   it('is not made of files that are no longer those that were written', async () => {
     const written: WrittenReport = await writeReport(report, dir());
     await writeFile(join(written.directory, 'changes.csv'), 'forged');
-    const workplace = {
+    const app = {
       settings: { reports: { dir: dir(), publishTo: share } },
       secret: () => undefined,
-      tell: (event: RunEvent) => void told.push(event),
+      emit: (event: RunEvent) => void reported.push(event),
     };
-    await prepareReportMail(workplace, report, written, []);
-    expect(told).toMatchObject([
+    await prepareReportMail(app, report, written, []);
+    expect(reported).toMatchObject([
       { code: 'report_not_published', message: expect.stringContaining('changes.csv is no longer') },
     ]);
     expect(await readdir(join(share, report.run.runId))).toEqual([]);
@@ -172,7 +172,7 @@ describe('an encrypted archive', () => {
     const message = build(written, 'archive');
     expect(message.attachments.map(({ name }) => name)).toEqual([`${report.run.runId}-report.zip`]);
     const raw = await renderMessage(message);
-    for (const text of [raw.toString(), JSON.stringify([message, written, told, await readdir(dir())])]) {
+    for (const text of [raw.toString(), JSON.stringify([message, written, reported, await readdir(dir())])]) {
       expect(text).not.toContain(password);
     }
     expect(message.text).toContain('what is attached is masked or encrypted');
@@ -180,7 +180,7 @@ describe('an encrypted archive', () => {
 
   it('that cannot be made is told in the mail and as a warning, and the mail goes without', async () => {
     const written = await prepare('archive');
-    expect(told).toMatchObject([{ code: 'archive_not_written', message: expect.stringContaining('is not set') }]);
+    expect(reported).toMatchObject([{ code: 'archive_not_written', message: expect.stringContaining('is not set') }]);
     const message = build(written, 'archive');
     expect(message.attachments).toEqual([]);
     expect(message.text).toContain('The encrypted archive could not be written');
@@ -211,7 +211,7 @@ it('what is too large for mail stays behind, told by size and digest, with where
   );
   expect(small.attachments).toEqual([]);
   const link = `https://files.example/retail/${report.run.runId}/report.html`;
-  const { reduced, bereft, attachments } = build(written, 'full');
+  const { reduced, attachmentMissing, attachments } = build(written, 'full');
   expect(attachments).toHaveLength(1);
   for (const body of [small, reduced]) {
     expect(body?.text).toContain('because it is too large for mail');
@@ -220,7 +220,7 @@ it('what is too large for mail stays behind, told by size and digest, with where
     expect(body?.html).toContain(`<a href="${link}">`);
     expect(body?.text).toContain('holds no personal data');
   }
-  for (const body of [bereft?.text, bereft?.html]) {
+  for (const body of [attachmentMissing?.text, attachmentMissing?.html]) {
     expect(body).toContain('because it is no longer where it was written');
     expect(body).toContain('holds no personal data');
     expect(body).not.toContain('The attached report');

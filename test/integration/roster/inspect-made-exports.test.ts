@@ -6,7 +6,7 @@ import { presentInspection } from '../../../src/cli/commands/roster.js';
 import { type FileInspection, inspectFile } from '../../../src/roster/inspect/inspect-file.js';
 import { exportSpecs, laterSpecs } from '../../helpers/export-specs.js';
 import { printFigure } from '../../helpers/figures.js';
-import { judgeInspection, makeExport } from '../../helpers/made-exports.js';
+import { assessInspection, makeExport } from '../../helpers/made-exports.js';
 
 let folder: string;
 beforeAll(async () => {
@@ -27,7 +27,7 @@ it.each([
   const wrong: string[] = [];
   for (const spec of specs) {
     const made = makeExport(spec);
-    const faults = await judgeInspection(made, await inspect(made.bytes));
+    const faults = await assessInspection(made, await inspect(made.bytes));
     if (faults.length > 0) wrong.push(`${made.title}: ${faults.join('; ')}`);
   }
   printFigure(`${specs.length - wrong.length} right of ${what}`);

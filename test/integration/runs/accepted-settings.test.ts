@@ -7,16 +7,16 @@ import { changeSettingsSchema } from '../../../src/changes/severity.js';
 import { reportJsonSchema } from '../../../src/reports/report-json.js';
 import { guardsSchema } from '../../../src/roster/guards.js';
 import { toFileRoster } from '../../../src/roster/settings.js';
+import type { AppContext } from '../../../src/runs/app-context.js';
 import { runImport } from '../../../src/runs/import/import-run.js';
 import { replaySettings } from '../../../src/runs/replay.js';
 import { decideItems } from '../../../src/runs/review/decide.js';
-import { toItemStamp } from '../../../src/runs/review/items.js';
+import { toItemSeenVersion } from '../../../src/runs/review/items.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { showRun } from '../../../src/runs/run-reference.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { openOrganisation } from '../../../src/runs/session.js';
 import { acceptSettings, findAcceptance, findUnacceptedSettings } from '../../../src/runs/settings-acceptance.js';
-import type { Workplace } from '../../../src/runs/workplace.js';
 import { writeRunReport } from '../../../src/runs/write-reports.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../../src/store/database/open-database.js';
@@ -45,7 +45,7 @@ const readStored = async (database: Database, isBaseline: boolean, column: 'kind
   return Object.fromEntries(rows.map(({ name, events }) => [name, events]));
 };
 
-async function confirmFirst({ database, settings }: Workplace, reference: string): Promise<void> {
+async function confirmFirst({ database, settings }: AppContext, reference: string): Promise<void> {
   const by = (await makeAcceptance({ database })).by;
   const digestKey = Buffer.from('a key of the test');
   await database.transaction(async (transaction) => {
@@ -57,7 +57,12 @@ async function confirmFirst({ database, settings }: Workplace, reference: string
     const item = (await holdItems(transaction, [row?.itemId ?? 0])).get(row?.itemId ?? 0);
     if (!item) throw new Error('no item');
     const decision = { verdict: 'true_match', reason: 'the same passport', comment: null, origin: 'review' } as const;
-    const rest = { itemId: item.itemId, stamp: toItemStamp(item, digestKey), sheetId: null, expiresAt: null };
+    const rest = {
+      itemId: item.itemId,
+      seenVersion: toItemSeenVersion(item, digestKey),
+      sheetId: null,
+      expiresAt: null,
+    };
     const now = new Date(Date.now() - 2.5 * dayMs);
     const context = { digestKey, reviewer: by, now, review: settings.review };
     expect(await decideItems(transaction, context, [{ ...decision, ...rest }])).toMatchObject([{ kind: 'decided' }]);
@@ -92,8 +97,8 @@ describeOnChosenDatabase('settings that judge', (open) => {
     const nightTwo = await runScreening(changed, plan, signal);
     const path = join(nightTwo.artifacts ?? '', 'report.json');
     const text = await readFile(path, 'utf8');
-    const told = reportJsonSchema.parse(JSON.parse(text));
-    expect(told.settingsChanges).toMatchObject([
+    const reported = reportJsonSchema.parse(JSON.parse(text));
+    expect(reported.settingsChanges).toMatchObject([
       { differences, acceptedBy: acceptance.by.name, reason: acceptance.reason },
     ]);
     const page = await readFile(join(nightTwo.artifacts ?? '', 'report.html'), 'utf8');
@@ -129,9 +134,9 @@ describeOnChosenDatabase('settings that judge', (open) => {
     const { organisationId } = await openOrganisation(beside);
     await saveSettingsRecord(database, organisationId, { ...accepted, settings, acceptedBy, isAttested });
     const importOnce = async () => {
-      const workplace = await work();
-      await runImport(workplace, roster, signal);
-      return workplace.events.filter((event) => event.kind === 'warning');
+      const app = await work();
+      await runImport(app, roster, signal);
+      return app.events.filter((event) => event.kind === 'warning');
     };
     const words = 'matching.depth was 3 and is not set (unknown to this version)';
     expect(await importOnce()).toMatchObject([{ code: 'settings_retired', message: expect.stringContaining(words) }]);
@@ -162,8 +167,8 @@ describeOnChosenDatabase('settings that judge', (open) => {
     sandbox.setWorld({ ...worldOf(first, second), ranking: { scoreNoise: 0.004, shuffleSeed: 3 } });
     await night(1);
 
-    const workplace = await work();
-    const replay = await replaySettings(workplace, workplace.settings, null);
+    const app = await work();
+    const replay = await replaySettings(app, app.settings, null);
     for (const [tally, isBaseline] of [
       [replay.changes, false],
       [replay.baseline, true],
@@ -191,8 +196,8 @@ describeOnChosenDatabase('settings that judge', (open) => {
     expect(rules).toEqual([{ name: 'confirmed_customer_changed', events: 1 }]);
 
     const severities = { confirmed_customer_changed: 'low', hit_gained: 'low' } as const;
-    const milder = { ...workplace.settings, canaries: [], changes: changeSettingsSchema.parse({ severities }) };
-    const other = await replaySettings(workplace, milder, new Date(Date.now() - 2.5 * dayMs));
+    const milder = { ...app.settings, canaries: [], changes: changeSettingsSchema.parse({ severities }) };
+    const other = await replaySettings(app, milder, new Date(Date.now() - 2.5 * dayMs));
     expect(other.changes.present).toBeLessThan(replay.changes.present);
     expect(other.changes.otherSeverity).toBeGreaterThan(0);
     expect(other.examples[0]).toMatchObject({
@@ -205,9 +210,9 @@ describeOnChosenDatabase('settings that judge', (open) => {
   });
 });
 
-const crowd = makeOddNames(12);
+const tooMany = makeOddNames(12);
 const databases = testDatabases('postgres');
-const openCrowd = openSmallSites(databases.open);
+const openMembers = openSmallSites(databases.open);
 let location: DatabaseLocation = {};
 const beginHere = openSmallSites(async () => {
   location = await databases.locate();
@@ -215,9 +220,12 @@ const beginHere = openSmallSites(async () => {
 });
 
 it('a night in which far more of the service’s data changes than usual is told as drift, and hides nothing', async () => {
-  const { sandbox, work, run, database } = await openCrowd(crowd);
+  const { sandbox, work, run, database } = await openMembers(tooMany);
   const night = async (daysAgo: number, topics: string[]) => {
-    sandbox.setWorld({ watchlist: [canary, ...crowd.map((name, at) => listed(`n${at}`, name, topics))], dossiers: [] });
+    sandbox.setWorld({
+      watchlist: [canary, ...tooMany.map((name, at) => listed(`n${at}`, name, topics))],
+      dossiers: [],
+    });
     return run(await work({ offsetMs: -daysAgo * dayMs }));
   };
   for (let daysAgo = 7; daysAgo > 1; daysAgo -= 1) expect((await night(daysAgo, ['poi'])).remarks).toEqual([]);
@@ -236,7 +244,7 @@ it('a night in which far more of the service’s data changes than usual is told
 
 it('somebody accepts settings under a login of their own with the documented rights', async () => {
   const { database, work, run } = await beginHere();
-  const workplace = await work({ settings: step(0.5) });
+  const app = await work({ settings: step(0.5) });
   await run(await work());
   const login = `officer_${randomBytes(4).toString('hex')}`;
   await database.runScript(`create role ${login} login; grant select on all tables in schema public to ${login};
@@ -247,7 +255,7 @@ it('somebody accepts settings under a login of their own with the documented rig
   try {
     const acceptance = await findAcceptance(own, { reason: 'agreed' });
     expect(acceptance.by).toEqual({ name: login, isAttested: false });
-    expect(await acceptSettings({ ...workplace, database: own }, acceptance)).toMatchObject({ recorded: true });
+    expect(await acceptSettings({ ...app, database: own }, acceptance)).toMatchObject({ recorded: true });
     // What closes alerts without a person takes two people wherever four eyes are set.
     const review = reviewSettingsSchema.parse({ autoClose: true, fourEyes: ['critical'] });
     const closing = await work({ settings: { ...step(0.5), review } });

@@ -110,10 +110,10 @@ describeOnChosenDatabase('alerts and states', (open) => {
     );
     sandbox.setWorld({ watchlist, dossiers: [], ranking: { scoreNoise: 0.004, shuffleSeed: 1 } });
     const settings = { ...roster, columns: { endDate: 'end' } };
-    const workplace = await work({ offsetMs: -dayMs, settings: { rosters: [settings] } });
-    await acceptChanges(workplace);
-    await run(workplace, { roster: settings, acceptRoster: await makeAcceptance(workplace) });
-    expect((await measureCoverage(workplace, { list: 0 })).total.inScope).toBe(5);
+    const app = await work({ offsetMs: -dayMs, settings: { rosters: [settings] } });
+    await acceptChanges(app);
+    await run(app, { roster: settings, acceptRoster: await makeAcceptance(app) });
+    expect((await measureCoverage(app, { list: 0 })).total.inScope).toBe(5);
     expect(await readState(database, 'C-1')).toBeUndefined();
   });
 
@@ -191,8 +191,8 @@ describeOnChosenDatabase('alerts and states', (open) => {
       const { database, roster, readAlert, work, run } = await openDecided(verdict);
       const path = fileOf(roster);
       await writeFile(path, (await readFile(path, 'utf8')).replace('Wilhelmina Achterberg', 'Somebody Else Entirely'));
-      const workplace = await work();
-      await run(workplace, { acceptRoster: await makeAcceptance(workplace) });
+      const app = await work();
+      await run(app, { acceptRoster: await makeAcceptance(app) });
       const state = verdict === null ? 'open' : 'gone';
       expect(await readAlert()).toMatchObject({ state, absence: 'customer_changed' });
       expect(await readState(database, 'C-1')).toMatchObject({ state: verdict === null ? 'open_hit' : 'clear' });
@@ -203,10 +203,10 @@ describeOnChosenDatabase('alerts and states', (open) => {
     const { database, roster, work, run } = await begin();
     await run(await work());
     await writeFile(fileOf(roster), `${await readFile(fileOf(roster), 'utf8')}C-7,person,Nobody Yet\n`);
-    const workplace = await work();
-    await runImport(workplace, roster, signal);
+    const app = await work();
+    await runImport(app, roster, signal);
     const rows: unknown[] = [];
-    const { batches, sums } = await exportStatus(workplace, {}, signal);
+    const { batches, sums } = await exportStatus(app, {}, signal);
     for await (const batch of batches) rows.push(...batch);
     expect(rows).toHaveLength(7);
     expect(rows.at(-1)).toMatchObject({ state: 'not_screened', reason: 'never', neverScreened: true });
@@ -222,16 +222,16 @@ describeOnChosenDatabase('alerts and states', (open) => {
     await database.execute(
       `insert into unaccepted_customer (roster_id, reference, reason, since, run_id) values (1, 'C-99', 'roster_held', now(), 1)`,
     );
-    const workplace = await work();
-    const night = await run(workplace, { roster, importFirst: false });
+    const app = await work();
+    const night = await run(app, { roster, importFirst: false });
     expect(night.counts).toMatchObject({ planned: 6, skipped: 1 });
     expect(night.state).not.toBe('unbalanced');
-    const { total, isCovered } = await measureCoverage(workplace, { list: 0 });
+    const { total, isCovered } = await measureCoverage(app, { list: 0 });
     expect({ isCovered, total }).toMatchObject({
       isCovered: false,
       total: { inScope: 7, valid: 6, never: 1, failedBecause: { roster_held: 1 } },
     });
-    const { batches, sums } = await exportStatus(workplace, {}, signal);
+    const { batches, sums } = await exportStatus(app, {}, signal);
     for await (const _ of batches);
     expect(sums).toMatchObject({ inScope: 7, notValid: 1, states: { not_screened: 1 } });
   });
@@ -243,8 +243,8 @@ describeOnChosenDatabase('alerts and states', (open) => {
     const night = async (daysAgo: number, ...world: (typeof watchlist)[number][]) => {
       sandbox.setWorld({ watchlist: [...world, canary], dossiers: [] });
       // The first run records settings without it.
-      const workplace = await work({ offsetMs: -daysAgo * dayMs, settings: daysAgo === 20 ? {} : { review } });
-      expect(await run(workplace)).toMatchObject({ state: 'complete' });
+      const app = await work({ offsetMs: -daysAgo * dayMs, settings: daysAgo === 20 ? {} : { review } });
+      expect(await run(app)).toMatchObject({ state: 'complete' });
       return Object.fromEntries((await readAlerts(database)).map(({ reference, state }) => [reference, state]));
     };
     await night(20, first, second, exposed);
@@ -284,11 +284,11 @@ describeOnChosenDatabase('alerts and states', (open) => {
   it('review.autoClose counts no answer from before the absence, also when its run is accepted afterwards', async () => {
     const { workAt, night, readExposed } = await beginClosing();
     await night(20, second);
-    const flood = await night(15, first, second, exposed);
-    expect(flood.reasons.join()).toContain('newly open');
+    const cluster = await night(15, first, second, exposed);
+    expect(cluster.reasons.join()).toContain('newly open');
     await night(12, second);
-    const workplace = await workAt(11);
-    expect(await acceptRun(workplace, flood.runId, await makeAcceptance(workplace), signal)).toMatchObject({
+    const app = await workAt(11);
+    expect(await acceptRun(app, cluster.runId, await makeAcceptance(app), signal)).toMatchObject({
       kind: 'accepted',
       parties: 0,
     });
@@ -334,9 +334,9 @@ describeOnChosenDatabase('alerts and states', (open) => {
 
   it('review.autoClose is refused until a named person has accepted it', async () => {
     const { roster, work } = await begin();
-    const workplace = await work({ settings: { review: reviewSettingsSchema.parse({ autoClose: true }) } });
+    const app = await work({ settings: { review: reviewSettingsSchema.parse({ autoClose: true }) } });
     const options = { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false } as const;
-    await expect(runScreening(workplace, options, signal)).rejects.toThrow(/no one has accepted it/);
+    await expect(runScreening(app, options, signal)).rejects.toThrow(/no one has accepted it/);
   });
 
   it('absent alerts of one listed party are confirmed in bulk, bound to what they were, one disposition each', async () => {
@@ -344,10 +344,10 @@ describeOnChosenDatabase('alerts and states', (open) => {
     await run(await work({ offsetMs: -9 * dayMs }));
     await decide(database, [(await readAlerts(database))[0]?.itemId ?? 0], { verdict: 'true_match' });
     sandbox.setWorld({ watchlist: [second, canary], dossiers: [] });
-    const workplace = await work({ offsetMs: -dayMs });
-    await run(workplace);
+    const app = await work({ offsetMs: -dayMs });
+    await run(app);
     const asked = { roster: null, exportedBy: 'a test' };
-    const { items } = await exportItems(workplace, asked);
+    const { items } = await exportItems(app, asked);
     const [bulk, ...others] = items;
     // The true match is confirmed by itself.
     expect(bulk?.bulk).toMatchObject({ alerts: 6 });
@@ -358,7 +358,7 @@ describeOnChosenDatabase('alerts and states', (open) => {
     const write = (verdict: string) =>
       writeFile(path, `item,sheet,decision,reason,comment\n${bulk?.mark},,${verdict},no longer on the list,\n`);
     const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
-    const take = () => importDecisions(workplace, { path, reviewer, apply: true, partial: false });
+    const take = () => importDecisions(app, { path, reviewer, apply: true, partial: false });
     await write('false_positive');
     expect(await take()).toMatchObject({ isApplied: false, faulty: [{ line: 2 }] });
     await write('no_longer_matched');
@@ -375,14 +375,14 @@ describeOnChosenDatabase('alerts and states', (open) => {
     const { sandbox, database, work, run } = await begin([first.name, first.name, first.name]);
     await run(await work({ offsetMs: -9 * dayMs }));
     sandbox.setWorld({ watchlist: [canary], dossiers: [] });
-    const workplace = await work({ offsetMs: -dayMs });
-    await run(workplace);
-    const [bulk] = (await exportItems(workplace, { roster: null, exportedBy: 'a test' })).items;
+    const app = await work({ offsetMs: -dayMs });
+    await run(app);
+    const [bulk] = (await exportItems(app, { roster: null, exportedBy: 'a test' })).items;
     await decide(database, [(await readAlerts(database))[1]?.itemId ?? 0], { verdict: 'inconclusive' });
     const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-bulk-')), 'review.csv');
     await writeFile(path, `item,sheet,decision,reason,comment\n${bulk?.mark},,no_longer_matched,gone,\n`);
     const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
-    expect(await importDecisions(workplace, { path, reviewer, apply: true, partial: true })).toMatchObject({
+    expect(await importDecisions(app, { path, reviewer, apply: true, partial: true })).toMatchObject({
       decided: [],
       faulty: [{ line: 2, problem: expect.stringContaining('export again') }],
     });

@@ -5,10 +5,10 @@ import { listOfRun, parseRunId } from '../../../src/runs/run-reference.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
-import { people, type TestWorkplace } from '../../helpers/small-world.js';
+import { people, type TestAppContext } from '../../helpers/small-world.js';
 
 /** A workplace whose database is tampered with once all searches are made, just before the run is added up. */
-function tamperBeforeSums(workplace: TestWorkplace, database: Database, sql: string): TestWorkplace {
+function tamperBeforeSums(app: TestAppContext, database: Database, sql: string): TestAppContext {
   let isDone = false;
   const transaction: Database['transaction'] = async (work) => {
     const [row] = await database.query(
@@ -21,7 +21,7 @@ function tamperBeforeSums(workplace: TestWorkplace, database: Database, sql: str
     }
     return database.transaction(work);
   };
-  return { ...workplace, database: replaceMethods(database, { transaction }) };
+  return { ...app, database: replaceMethods(database, { transaction }) };
 }
 
 /** The same object with some methods replaced. */
@@ -83,10 +83,10 @@ describeOnChosenDatabase('the sums of a run', (open) => {
 
   it('are confirmed by the database for a run that holds, also later', async () => {
     const { database, run, work } = await openSite();
-    const workplace = await work();
-    const { runId, state } = await run(workplace);
+    const app = await work();
+    const { runId, state } = await run(app);
     expect(state).toBe('complete');
-    const shown = await describeRun(workplace, runId);
+    const shown = await describeRun(app, runId);
     expect(shown.balance).toMatchObject({ disagreements: [] });
     expect(shown.balance?.lines.map(({ left, right }) => left === right)).toEqual(Array(6).fill(true));
     expect(shown).toMatchObject({ planned: { new: people.length }, resumed: 0, heldBy: null });
@@ -94,7 +94,7 @@ describeOnChosenDatabase('the sums of a run', (open) => {
     await database.execute(
       `update screening set outcome = 'failed', response_id = null, outcome_reason = 'tampered' where party_id = (select party_id from party join customer using (customer_id) where reference = 'C-1')`,
     );
-    expect((await describeRun(workplace, runId)).balance?.disagreements).toEqual([
+    expect((await describeRun(app, runId)).balance?.disagreements).toEqual([
       'screened is 6 by the sums and 5 by the database',
       'failed is 0 by the sums and 1 by the database',
     ]);
@@ -120,14 +120,14 @@ describeOnChosenDatabase('the sums of a run', (open) => {
 
   it('say page by page who was left', async () => {
     const { database, run, work } = await openSite();
-    const workplace = await work();
-    const { runId, state } = await run(workplace, { maxSearches: 2 });
+    const app = await work();
+    const { runId, state } = await run(app, { maxSearches: 2 });
     expect(state).toBe('stopped');
     const first = await listOfRun(database, runId, { list: 'remaining', limit: 3, after: null });
     const second = await listOfRun(database, runId, { list: 'remaining', limit: 3, after: first.next });
     expect(first.customers).toHaveLength(3);
     expect(second).toMatchObject({ customers: [expect.anything()], next: null });
-    const { sums } = await describeRun(workplace, runId);
+    const { sums } = await describeRun(app, runId);
     expect(sums?.counts.remaining).toBe(4);
   });
 });
@@ -143,8 +143,8 @@ describe('a run that goes on, described while it saves', () => {
   it('has sums that fit together, whatever is committed between two of the queries', async () => {
     const names = Array.from({ length: 40 }, (_, at) => `Customer Number ${at}`);
     const { database, run, work } = await openSite(names);
-    const workplace = await work();
-    const { runId } = await run(workplace);
+    const app = await work();
+    const { runId } = await run(app);
     await database.execute(`update run set state = 'running', finished_at = null, sums = null, stage = 'planned'`);
     const writer = await open(location);
     for (let number = 1; number <= 35; number += 1) {
@@ -153,7 +153,7 @@ describe('a run that goes on, described while it saves', () => {
           `update screening set outcome = 'failed', outcome_reason = 'http_422', response_id = null
            where party_id = (select min(party_id) from screening where outcome = 'screened')`,
         );
-      const described = await describeRun({ ...workplace, database: meddleBefore(database, number, meddle) }, runId, {
+      const described = await describeRun({ ...app, database: meddleBefore(database, number, meddle) }, runId, {
         list: 'failed',
         limit: 100,
         after: null,
@@ -161,6 +161,6 @@ describe('a run that goes on, described while it saves', () => {
       expect([number, described.balance?.disagreements]).toEqual([number, []]);
       expect([number, described.listed.customers.length]).toEqual([number, described.sums?.counts.failed]);
     }
-    expect((await describeRun(workplace, runId)).sums?.counts.failed).toBeGreaterThan(20);
+    expect((await describeRun(app, runId)).sums?.counts.failed).toBeGreaterThan(20);
   });
 });

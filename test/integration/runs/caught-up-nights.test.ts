@@ -4,7 +4,7 @@ import { presentPreview } from '../../../src/cli/commands/screen.js';
 import { shiftedClock } from '../../../src/clock.js';
 import { measureCoverage } from '../../../src/runs/coverage.js';
 import { previewScreening } from '../../../src/runs/preview.js';
-import { listTierDues, toCadence } from '../../../src/screening/cadence.js';
+import { listTierDueTimes, toCadence } from '../../../src/screening/cadence.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { expectAgreement } from '../../helpers/status-agreement.js';
@@ -51,7 +51,7 @@ describeOnEachDatabase('a night after a catch-up', (open) => {
     const database = await open();
     const now = new Date();
     for (const cadenceHours of [0.5, 12, 23.9, 24, 36, 168, 720]) {
-      const [high] = listTierDues(toCadence({ cadenceHours }), now);
+      const [high] = listTierDueTimes(toCadence({ cadenceHours }), now);
       const graceMs = now.getTime() - (high?.staleBefore.getTime() ?? 0) - cadenceHours * hourMs;
       const [view] = await database.query(
         z.object({ ms: z.number() }),

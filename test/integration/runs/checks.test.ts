@@ -38,8 +38,8 @@ describe('a single check', () => {
 
   it('keeps who asked whom and why, and what was answered', async () => {
     const site = await begin();
-    const workplace = await site.work();
-    const { result, exitCode } = await runCheck(workplace, question, signal);
+    const app = await site.work();
+    const { result, exitCode } = await runCheck(app, question, signal);
     expect(exitCode).toBe(0);
     expect(result).toMatchObject({
       state: 'complete',
@@ -48,7 +48,7 @@ describe('a single check', () => {
       reason: 'file 4711',
       askedBy: 'erika@desk',
       attempts: 1,
-      keyFingerprints: [workplace.client().keyFingerprint],
+      keyFingerprints: [app.client().keyFingerprint],
       answer: { total: 1, matches: [{ rank: 1, isHit: true, topics: ['sanction'] }] },
     });
     expect(result.responseDigest).toMatch(/^[0-9a-f]{64}$/);
@@ -150,10 +150,8 @@ describe('a single check', () => {
   it('never passes a cap, however many are made at once', async () => {
     const site = await begin();
     const budget = { currency: 'EUR', reserveShare: 0.05, maxSearchesPerDay: 3 };
-    const workplace = await site.work({ settings: { budget } });
-    const asked = Array.from({ length: 6 }, (_, at) =>
-      runCheck(workplace, { ...question, name: `Somebody ${at}` }, signal),
-    );
+    const app = await site.work({ settings: { budget } });
+    const asked = Array.from({ length: 6 }, (_, at) => runCheck(app, { ...question, name: `Somebody ${at}` }, signal));
     const checks = await Promise.all(asked);
     const searches = site.sandbox.ledger().filter(({ searchName }) => searchName?.startsWith('Somebody'));
     expect(searches.length).toBeLessThanOrEqual(3);
@@ -161,25 +159,23 @@ describe('a single check', () => {
     expect(answered).toHaveLength(searches.length);
     expect(checks.filter(({ exitCode }) => exitCode === 4)).toHaveLength(6 - searches.length);
     // Whoever holds back for the others' sake may leave some of it; the next one gets it.
-    for (let left = 3 - searches.length; left > 0; left -= 1) await runCheck(workplace, question, signal);
-    expect((await runCheck(workplace, question, signal)).exitCode).toBe(4);
+    for (let left = 3 - searches.length; left > 0; left -= 1) await runCheck(app, question, signal);
+    expect((await runCheck(app, question, signal)).exitCode).toBe(4);
   });
 
   it('is made beside others, and beside a screening of the roster', async () => {
     const site = await begin();
-    const workplace = await site.work();
-    const asked = Array.from({ length: 5 }, (_, at) =>
-      runCheck(workplace, { ...question, name: `Somebody ${at}` }, signal),
-    );
-    const [run, ...checks] = await Promise.all([site.run(workplace), ...asked]);
+    const app = await site.work();
+    const asked = Array.from({ length: 5 }, (_, at) => runCheck(app, { ...question, name: `Somebody ${at}` }, signal));
+    const [run, ...checks] = await Promise.all([site.run(app), ...asked]);
     expect(run.state).toBe('complete');
     expect(checks.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0, 0]);
   });
 
   it('without a reason or a name are refused before anything is stored', async () => {
     const site = await begin();
-    const workplace = await site.work();
-    await expect(runCheck(workplace, { ...question, name: '---', reason: ' ' }, signal)).rejects.toMatchObject({
+    const app = await site.work();
+    await expect(runCheck(app, { ...question, name: '---', reason: ' ' }, signal)).rejects.toMatchObject({
       problems: [{ where: 'name' }, { where: 'flag --reason' }],
     });
     expect(await site.database.query(z.object({ runId: z.number() }), 'select run_id from run')).toEqual([]);
@@ -191,10 +187,10 @@ describeOnChosenDatabase('a check whose process was killed', (open) => {
 
   it.each(['a check', 'a screening'])('is closed by the next run, %s, whichever slot it had', async (next) => {
     const site = await begin();
-    const workplace = await site.work();
-    const { result: answered } = await runCheck(workplace, question, signal);
-    const { result: killed } = await runCheck(workplace, { ...question, name: 'Aroha Ngata' }, signal);
-    const { result: alive } = await runCheck(workplace, { ...question, name: 'Ciro Malvestuto' }, signal);
+    const app = await site.work();
+    const { result: answered } = await runCheck(app, question, signal);
+    const { result: killed } = await runCheck(app, { ...question, name: 'Aroha Ngata' }, signal);
+    const { result: alive } = await runCheck(app, { ...question, name: 'Ciro Malvestuto' }, signal);
     // As a kill leaves them: the first before its run was closed, the second before its answer; the third is held.
     await site.database.runScript(`
       update run set state = 'running', finished_at = null, sums = null, stage = 'started', lease_key = 'check/default/' || (run_id + 4)
@@ -227,17 +223,17 @@ describeOnChosenDatabase('a published list', (open) => {
 
   it('forces a search now for whom it may mean, and for nobody else; whom and why is kept', async () => {
     const site = await begin();
-    const workplace = await site.work();
-    await site.run(workplace);
+    const app = await site.work();
+    await site.run(app);
     const list = await writeList('ACHTERBERG, Wilhelmína\nKvarnstroem Bertil\nNobody Else\n');
     const options = { selection: 'forced', list, mostNamed: 10 } as const;
-    const preview = await previewBecauseOf(workplace, site.roster, options, signal);
+    const preview = await previewBecauseOf(app, site.roster, options, signal);
     expect(preview).toMatchObject({
       preview: { planned: 2, searches: 2, reasons: { forced: 2, not_due: 4 } },
       comparison: { listed: 3, comparedParties: 6, forcedCustomers: 2 },
       forced: [{ reference: 'C-1' }, { reference: 'C-4' }],
     });
-    const summary = await site.run(workplace, {
+    const summary = await site.run(app, {
       kind: 'screen',
       selection: 'forced',
       importFirst: false,
@@ -248,7 +244,7 @@ describeOnChosenDatabase('a published list', (open) => {
     const kept = await describeBecauseOf(site.database, summary.runId, 10);
     expect(kept).toMatchObject({ comparison: { file: 'list.txt', digest: list.digest }, forced: preview.forced });
     expect(kept?.forced[0]?.because).toContain('ACHTERBERG, Wilhelmína');
-    const shown = await describeRun(workplace, summary.runId);
+    const shown = await describeRun(app, summary.runId);
     expect(shown.becauseOf).toEqual(kept);
     expect(formatRunDescription(shown)).toMatch(/^because of +list\.txt: 3 entries.*\nforced +2 customers/m);
     const runs = await site.database.query(z.object({ kind: z.string() }), 'select kind from run order by run_id');
@@ -257,19 +253,19 @@ describeOnChosenDatabase('a published list', (open) => {
 
   it('whose run was given up is searched for by the next run, though nobody is due', async () => {
     const site = await begin();
-    const workplace = await site.work();
-    await site.run(workplace);
+    const app = await site.work();
+    await site.run(app);
     const list = await writeList('Wilhelmina Achterberg\nBertil Kvarnström\n');
     const options = { kind: 'screen', selection: 'forced', importFirst: false, becauseOf: list } as const;
-    expect(await site.run(workplace, { ...options, maxSearches: 1 })).toMatchObject({
+    expect(await site.run(app, { ...options, maxSearches: 1 })).toMatchObject({
       state: 'stopped',
       counts: { remaining: 1 },
     });
-    expect(await site.run(workplace)).toMatchObject({
+    expect(await site.run(app)).toMatchObject({
       state: 'complete',
       counts: { planned: 1, screened: 1, skipped: 5 },
     });
-    expect(await site.run(workplace)).toMatchObject({ state: 'complete', counts: { planned: 0 } });
+    expect(await site.run(app)).toMatchObject({ state: 'complete', counts: { planned: 0 } });
   });
 });
 
@@ -279,10 +275,10 @@ describe('a measurement of recall', () => {
 
   it('counts who was found and names who was not, and shows the same later', async () => {
     const site = await begin();
-    const workplace = await site.work();
+    const app = await site.work();
     const list = await writeList('Wilhelmina Achterberg\nOktavian Prunescu\nSomebody Unlisted\nCanary Listed\n');
     const options = { list, size: 10, seed: 's', spelling: 'as_listed', type: 'person', atLeast: 0.9 } as const;
-    const result = await runAssurance(workplace, options, signal);
+    const result = await runAssurance(app, options, signal);
     expect(result).toMatchObject({
       state: 'incomplete',
       exitCode: 3,
@@ -293,7 +289,7 @@ describe('a measurement of recall', () => {
     });
     expect(result.reasons[0]).toContain('75.0 %');
     expect(await showAssurance(site.database, result.runId)).toEqual(result);
-    expect(await runAssurance(workplace, { ...options, atLeast: 0.7 }, signal)).toMatchObject({
+    expect(await runAssurance(app, { ...options, atLeast: 0.7 }, signal)).toMatchObject({
       state: 'complete',
       exitCode: 0,
     });
@@ -339,9 +335,9 @@ describe('a measurement of recall', () => {
       type: undefined,
       atLeast: 0.9,
     } as const;
-    const workplace = await site.work();
-    await expect(runAssurance(workplace, options, signal)).rejects.toThrow(/no name of a person or an entity/);
-    expect(() => previewAssurance(workplace.settings, options)).toThrow(/no name of a person or an entity/);
+    const app = await site.work();
+    await expect(runAssurance(app, options, signal)).rejects.toThrow(/no name of a person or an entity/);
+    expect(() => previewAssurance(app.settings, options)).toThrow(/no name of a person or an entity/);
     expect(site.sandbox.ledger().filter(({ path }) => path === '/aml/search')).toEqual([]);
   });
 

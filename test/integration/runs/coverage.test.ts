@@ -20,38 +20,38 @@ describe('coverage', () => {
 
   it('counts every customer once: never screened, valid, failed, overdue', async () => {
     const { sandbox, run, work, roster } = await openSite();
-    const workplace = await work();
-    await expect(measureCoverage(workplace, { roster: 'nobody', list: 0 })).rejects.toThrow(ConfigError);
-    const before = await measureCoverage(workplace, { roster: 'people', list: 0 });
+    const app = await work();
+    await expect(measureCoverage(app, { roster: 'nobody', list: 0 })).rejects.toThrow(ConfigError);
+    const before = await measureCoverage(app, { roster: 'people', list: 0 });
     expect(before).toMatchObject({ isCovered: false, neverImported: ['people'] });
-    await runImport(workplace, roster, signal);
-    const fresh = await measureCoverage(workplace, { list: 2 });
+    await runImport(app, roster, signal);
+    const fresh = await measureCoverage(app, { list: 2 });
     expect(fresh).toMatchObject({
       isCovered: false,
       total: { inScope: 6, never: 6, valid: 0, oldestScreenedAt: null },
     });
     expect(fresh.rosters[0]?.uncovered).toEqual([
-      { reference: 'C-1', tier: 'high', standing: 'never', lastScreenedAt: null, failedBecause: null },
-      { reference: 'C-2', tier: 'high', standing: 'never', lastScreenedAt: null, failedBecause: null },
+      { reference: 'C-1', tier: 'high', status: 'never', lastScreenedAt: null, failedBecause: null },
+      { reference: 'C-2', tier: 'high', status: 'never', lastScreenedAt: null, failedBecause: null },
     ]);
 
     sandbox.setFaults([{ path: '/aml/search', name: people[2] ?? '', status: 422, times: 10 }]);
-    await run(workplace);
-    const night = await measureCoverage(workplace, { list: 10 });
+    await run(app);
+    const night = await measureCoverage(app, { list: 10 });
     expect(night.total).toMatchObject({ inScope: 6, valid: 5, never: 1, overdue: 0, failedBecause: { http_422: 1 } });
     expect(night.total.states).toEqual({ clear: 3, not_screened: 1, open_hit: 2 });
     expect(night.rosters[0]?.uncovered).toMatchObject([
-      { reference: 'C-3', standing: 'never', failedBecause: 'http_422' },
+      { reference: 'C-3', status: 'never', failedBecause: 'http_422' },
     ]);
 
     sandbox.setFaults([]);
-    await run(workplace);
-    expect(await measureCoverage(workplace, { list: 1 })).toMatchObject({
+    await run(app);
+    expect(await measureCoverage(app, { list: 1 })).toMatchObject({
       isCovered: true,
       total: { valid: 6, failedBecause: {} },
     });
 
-    const later = (hours: number) => ({ ...workplace, clock: shiftedClock(hours * hourMs) });
+    const later = (hours: number) => ({ ...app, clock: shiftedClock(hours * hourMs) });
     expect((await measureCoverage(later(26.9), { list: 0 })).total.overdue).toBe(0);
     const stale = await measureCoverage(later(28), { list: 10 });
     expect(stale).toMatchObject({ isCovered: false, total: { valid: 0, overdue: 6, oldestAgeHours: 28 } });
@@ -68,7 +68,7 @@ describe('coverage', () => {
     expect(await measureCoverage(blind, { list: 1 })).toMatchObject({
       isCovered: false,
       total: { inScope: 6, valid: 0, unproven: 6, states: { not_screened: 4, open_hit: 2 } },
-      rosters: [{ uncovered: [{ reference: 'C-1', standing: 'unproven' }] }],
+      rosters: [{ uncovered: [{ reference: 'C-1', status: 'unproven' }] }],
     });
     const sighted = await work({ apiKey: sandbox.livePrivateKey, settings: { budget } });
     await run(sighted, { selection: 'all' });
@@ -79,9 +79,9 @@ describe('coverage', () => {
     const { run, work } = await openSite();
     const { screening } = (await work()).settings;
     const cadence = { high: '7d', reason: 'weekly by policy 4.2' };
-    const workplace = await work({ settings: { screening: { ...screening, cadence } } });
-    await run(workplace);
-    const later = (hours: number) => ({ ...workplace, clock: shiftedClock(hours * hourMs) });
+    const app = await work({ settings: { screening: { ...screening, cadence } } });
+    await run(app);
+    const later = (hours: number) => ({ ...app, clock: shiftedClock(hours * hourMs) });
     expect(await measureCoverage(later(160), { list: 0 })).toMatchObject({
       isCovered: true,
       cadence: { hours: { high: 168, low: 24 } },

@@ -22,20 +22,20 @@ describe('the status of customers', () => {
 
   it('is one row for each customer, with the states of coverage and of the run that has just closed', async () => {
     const { sandbox, run, work, roster, database } = await openSite();
-    const workplace = await work();
-    await runImport(workplace, roster, signal);
-    expect(await expectAgreement(workplace)).toEqual({ not_screened: 6 });
+    const app = await work();
+    await runImport(app, roster, signal);
+    expect(await expectAgreement(app)).toEqual({ not_screened: 6 });
     sandbox.setFaults([{ path: '/aml/search', name: people[2] ?? '', status: 422, times: 10 }]);
-    await run(workplace);
-    const states = await expectAgreement(workplace);
+    await run(app);
+    const states = await expectAgreement(app);
     expect(states).toEqual({ clear: 3, not_screened: 1, open_hit: 2 });
-    expect((await findUnrecorded(workplace))?.found).toEqual([]);
+    expect((await findUnrecorded(app))?.found).toEqual([]);
     const [stored] = await database.query(
       z.object({ states: z.record(z.string(), z.number()) }),
       `select sums -> 'states' as states from run order by run_id desc limit 1`,
     );
     expect(stored?.states).toMatchObject(states);
-    const later = (hours: number) => ({ ...workplace, clock: shiftedClock(hours * hourMs) });
+    const later = (hours: number) => ({ ...app, clock: shiftedClock(hours * hourMs) });
     await expectAgreement(later(26.9));
     // An expired screening hides no alert that waits.
     expect(await expectAgreement(later(28))).toEqual({ not_screened: 4, open_hit: 2 });
@@ -73,8 +73,8 @@ describe('the status of customers', () => {
 
   it('of a run that goes on, what waits for control searches does not count and nothing is told', async () => {
     const { run, work, database } = await openSite();
-    const workplace = await work();
-    await run(workplace);
+    const app = await work();
+    await run(app);
     // As if the night after had answered for half of them and control searches were still to come.
     await database.execute(`insert into run (organisation_id, roster_id, account_id, mode, kind, state, stage, selection, lease_key, epoch, owner,
         settings_digest, version, started_at, in_scope, cadence)
@@ -90,11 +90,11 @@ describe('the status of customers', () => {
     await database.execute(`update party_state set former_run_id = run_id, former_screened_at = screened_at, run_id = 2, screened_at = now(),
         former_answer = jsonb_build_object('request_id', request_id, 'customer_version', 1, 'state', state), state = 'clear'
       where party_id <= 3`);
-    expect(await expectAgreement(workplace)).toEqual({ clear: 4, open_hit: 2 });
+    expect(await expectAgreement(app)).toEqual({ clear: 4, open_hit: 2 });
     await database.execute(
       'update run set confirmed_batch_id = (select max(batch_id) from commit_batch) where run_id = 2',
     );
-    expect(await expectAgreement(workplace)).toEqual({ clear: 4, open_hit: 2 });
+    expect(await expectAgreement(app)).toEqual({ clear: 4, open_hit: 2 });
     const record = (now: Date) =>
       database.transaction((transaction) => recordStateChanges(transaction, 1, now, { withNew: true }));
     expect(await record(new Date())).toBe(0);
@@ -103,7 +103,7 @@ describe('the status of customers', () => {
     const noted = await database.query(z.object({ id: z.number() }), 'select customer_id as id from decided_state');
     expect(noted).toHaveLength(1);
     await database.execute(`update run set state = 'complete' where run_id = 2`);
-    expect((await findUnrecorded(workplace))?.missed).toEqual([]);
+    expect((await findUnrecorded(app))?.missed).toEqual([]);
     expect([await record(new Date()), await record(new Date())]).toEqual([1, 0]);
     expect(await database.query(z.object({}), 'select from decided_state')).toEqual([]);
   });

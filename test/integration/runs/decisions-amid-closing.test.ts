@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { decideItems } from '../../../src/runs/review/decide.js';
-import { toItemStamp } from '../../../src/runs/review/items.js';
+import { toItemSeenVersion } from '../../../src/runs/review/items.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import type { Database, Queryable } from '../../../src/store/database/database.js';
 import type { DatabaseLocation } from '../../../src/store/database/open-database.js';
@@ -42,13 +42,13 @@ const readFirst = async (database: Database) => {
 async function decide(database: Database, itemId: number, verdict: DispositionVerdict, before?: Promise<void>) {
   const reviewer = await findReviewer(database, undefined);
   const review = { fourEyes: [], expiresAfterDays: {} };
-  const toStamp = async (transaction: Queryable): Promise<string> => {
+  const toSeenVersion = async (transaction: Queryable): Promise<string> => {
     const item = (await holdItems(transaction, [itemId])).get(itemId);
-    return item ? toItemStamp(item, digestKey) : '';
+    return item ? toItemSeenVersion(item, digestKey) : '';
   };
   return database.transaction(async (transaction) => {
     const about = { itemId, verdict, reason: 'looked at', comment: null, origin: 'review', sheetId: null } as const;
-    const decision = { ...about, stamp: await toStamp(transaction), expiresAt: null };
+    const decision = { ...about, seenVersion: await toSeenVersion(transaction), expiresAt: null };
     const results = await decideItems(transaction, { digestKey, reviewer, now: new Date(), review }, [decision]);
     await before;
     return results;

@@ -11,7 +11,7 @@ import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import { readItemHistories } from '../../../src/store/review/waiting.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { openSmallSites, type SmallSite } from '../../helpers/small-site.js';
-import { listed, people, type TestWorkplace, watchlist } from '../../helpers/small-world.js';
+import { listed, people, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 3_600_000;
 const activity = JSON.stringify({
@@ -39,14 +39,14 @@ const readBodies = async ({ database }: SmallSite): Promise<readonly string[]> =
   );
 
 /** A run that never ends: its process is gone at its first detail. */
-async function dieAtFirstDetail(workplace: TestWorkplace, run: SmallSite['run']): Promise<void> {
-  const tell = workplace.tell;
-  workplace.tell = (event) => {
-    tell(event);
+async function dieAtFirstDetail(app: TestAppContext, run: SmallSite['run']): Promise<void> {
+  const emit = app.emit;
+  app.emit = (event) => {
+    emit(event);
     if (event.kind === 'progress' && event.stage === 'details') throw new Error('gone');
   };
-  await expect(run(workplace)).rejects.toThrow('gone');
-  workplace.tell = tell;
+  await expect(run(app)).rejects.toThrow('gone');
+  app.emit = emit;
 }
 
 describeOnChosenDatabase('details of new hits', (open) => {
@@ -113,18 +113,18 @@ describeOnChosenDatabase('details of new hits', (open) => {
     sandbox.setWorld({ watchlist: [...watchlist, ...others], dossiers: [] });
     const stopping = new AbortController();
     for (const [trouble, stoppedBecause] of [
-      [() => sandbox.setWeather({ outage: { status: 503 } }), 'out_of_reach'],
-      [() => sandbox.setWeather({ outage: { status: 402 } }), 'refused'],
+      [() => sandbox.setConditions({ outage: { status: 503 } }), 'out_of_reach'],
+      [() => sandbox.setConditions({ outage: { status: 402 } }), 'refused'],
       [() => stopping.abort(), 'signal'],
     ] as const) {
-      const workplace = await work({ ...details({}), rate: { perSecond: 400, concurrency: 2 } });
-      const { tell } = workplace;
-      workplace.tell = (event) => {
-        tell(event);
+      const app = await work({ ...details({}), rate: { perSecond: 400, concurrency: 2 } });
+      const { emit } = app;
+      app.emit = (event) => {
+        emit(event);
         if (event.kind === 'stage_started' && event.stage === 'details') trouble();
       };
-      const { runId, state } = await run(workplace, { selection: 'all' }, stopping.signal);
-      sandbox.setWeather({});
+      const { runId, state } = await run(app, { selection: 'all' }, stopping.signal);
+      sandbox.setConditions({});
       expect(state).toBe('complete');
       expect((await showRun(database, runId)).details.counts).toMatchObject({ hits: 10, kept: 0, stoppedBecause });
       // Whoever is listed for the first time is new to the next run.

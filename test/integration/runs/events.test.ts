@@ -7,11 +7,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { dirtyJob } from '../../../jobs/dirty.js';
 import { dossierLinkSchema } from '../../../src/roster/settings.js';
+import type { RunSettings } from '../../../src/runs/app-context.js';
 import { screenMarked, sweepMarked } from '../../../src/runs/dirty-run.js';
 import { openEventSpool } from '../../../src/runs/event-spool.js';
 import { openOrganisation } from '../../../src/runs/session.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
-import type { RunSettings } from '../../../src/runs/workplace.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import { dirtySettingsSchema } from '../../../src/screening/settings.js';
 import type { Database } from '../../../src/store/database/database.js';
@@ -234,12 +234,12 @@ describeOnChosenDatabase('events as hints', (open) => {
 
   it('mark a dossier, whose truth is looked up and stored as a sweep does, and its customer, who is searched for', async () => {
     const { sandbox, database, work, whenDelivered, listener, roster } = await beginWith([first, second]);
-    const workplace = await work();
+    const app = await work();
     const swept = await findLastSweep(database, { organisationId: 1 });
     sandbox.changeDossiers([{ update: first.id, set: { status: 'rejected', risk_score: 90 } }]);
     await whenDelivered();
     expect((await readMarks(database)).map(({ dossierId }) => dossierId)).toEqual([first.id]);
-    const run = await sweepMarked(workplace, signal);
+    const run = await sweepMarked(app, signal);
     expect(run).toMatchObject({ kind: 'sweep', state: 'complete', counts: { dossiers: 1, appeared: 0, changed: 1 } });
     expect(await readMarks(database)).toEqual([]);
     const [stored] = await readSnapshots(database);
@@ -249,7 +249,7 @@ describeOnChosenDatabase('events as hints', (open) => {
     expect(await readMarkedCustomers(database)).toEqual(['C-3']);
 
     const searches = searched(sandbox, people[2] ?? '');
-    const screened = await screenMarked(workplace, roster, signal);
+    const screened = await screenMarked(app, roster, signal);
     expect(screened).toMatchObject({
       kind: 'screen',
       state: 'complete',
@@ -258,7 +258,7 @@ describeOnChosenDatabase('events as hints', (open) => {
     expect(searched(sandbox, people[2] ?? '')).toBe(searches + 1);
     expect(await readMarkedCustomers(database)).toEqual([]);
 
-    const whole = await runSweep(workplace, { writeReport: false }, signal);
+    const whole = await runSweep(app, { writeReport: false }, signal);
     expect(whole).toMatchObject({ counts: { changed: 1, appeared: 0, gone: 0, proven: true } });
     expect(listener.counts.forged).toBe(0);
   });
@@ -273,9 +273,9 @@ describeOnChosenDatabase('events as hints', (open) => {
       findLastNights(database, organisationId, null),
       findLastNights(database, organisationId, roster.name),
     ]);
-    const workplace = await work();
-    expect(await sweepMarked(workplace, signal)).toMatchObject({ state: 'complete' });
-    const found = await screenMarked(workplace, roster, signal);
+    const app = await work();
+    expect(await sweepMarked(app, signal)).toMatchObject({ state: 'complete' });
+    const found = await screenMarked(app, roster, signal);
     expect(found).toMatchObject({ state: 'complete', counts: { planned: 1, screened: 1 } });
     expect((await findReportableRuns(database)).map(({ runId }) => runId)).toEqual([night?.runId]);
     const after = await Promise.all([
@@ -294,32 +294,32 @@ describeOnChosenDatabase('events as hints', (open) => {
 
   it('an event about AML screening marks the customer although the dossier is as it was', async () => {
     const { sandbox, database, work, whenDelivered, url } = await beginWith([first, second]);
-    const workplace = await work();
+    const app = await work();
     sandbox.setEvents({ url, vocabulary: 'published' });
     sandbox.makeEvent({ type: 'aml.screening.match', dossier: second.id });
     sandbox.makeEvent({ type: 'proof_of_address.created', dossier: first.id });
     await whenDelivered();
-    expect(await sweepMarked(workplace, signal)).toMatchObject({ counts: { dossiers: 2, changed: 0 } });
+    expect(await sweepMarked(app, signal)).toMatchObject({ counts: { dossiers: 2, changed: 0 } });
     expect(await readMarkedCustomers(database)).toEqual(['C-4']);
   });
 
   it('nothing marked costs no run and no call', async () => {
     const { sandbox, database, work, roster } = await beginWith([first]);
-    const workplace = await work();
+    const app = await work();
     const [runs, calls] = [await countRuns(database), sandbox.ledger().length];
-    expect(await sweepMarked(workplace, signal)).toBeNull();
-    expect(await screenMarked(workplace, roster, signal)).toBeNull();
-    const occasion = { date: '2026-01-01', dueAt: new Date(), attempt: 1, isLate: false };
-    expect(await dirtyJob.run(workplace, signal, occasion)).toEqual({ runs: [] });
+    expect(await sweepMarked(app, signal)).toBeNull();
+    expect(await screenMarked(app, roster, signal)).toBeNull();
+    const dueSlot = { date: '2026-01-01', dueAt: new Date(), attempt: 1, isLate: false };
+    expect(await dirtyJob.run(app, signal, dueSlot)).toEqual({ runs: [] });
     expect([await countRuns(database), sandbox.ledger().length]).toEqual([runs, calls]);
   });
 
   it('a repeated event marks nothing new, and a mark that is made during the look-up stays', async () => {
     const { sandbox, database, work, whenDelivered, listener, organisationId } = await beginWith([first]);
-    const workplace = await work();
+    const app = await work();
     sandbox.makeEvent({ type: 'decision.approved', dossier: first.id });
     await whenDelivered();
-    await sweepMarked(workplace, signal);
+    await sweepMarked(app, signal);
     sandbox.deliverEvents({ again: true, times: 3 });
     await expect.poll(() => listener.counts.repeated).toBe(3);
     expect(await readMarks(database)).toEqual([]);
@@ -327,10 +327,10 @@ describeOnChosenDatabase('events as hints', (open) => {
     const key = (digit: string): string => digit.repeat(64);
     const hint = { dossierIds: [first.id], isAml: false };
     await markDossiers(database, organisationId, [{ ...hint, key: key('1') }], new Date());
-    const { client } = workplace;
+    const { client } = app;
     const dossiers = client().dossiers;
     const marking = {
-      ...workplace,
+      ...app,
       client: () => ({
         ...client(),
         dossiers: {
@@ -373,18 +373,18 @@ describeOnChosenDatabase('events as hints', (open) => {
 
   it('a service out of reach leaves the marks, and a broken-off sweep is not disturbed', async () => {
     const { sandbox, database, work, whenDelivered } = await beginWith([first, second]);
-    const workplace = await work();
+    const app = await work();
     sandbox.setFaults([{ path: '/dossiers', status: 401 }]);
-    const broken = await runSweep(workplace, { writeReport: false }, signal);
+    const broken = await runSweep(app, { writeReport: false }, signal);
     expect(broken).toMatchObject({ state: 'stopped' });
     sandbox.makeEvent({ type: 'decision.approved', dossier: first.id });
     await whenDelivered();
     sandbox.setFaults([{ path: `/dossiers/${first.id}`, status: 500, times: 50 }]);
-    await sweepMarked(workplace, signal);
+    await sweepMarked(app, signal);
     expect(await readMarks(database)).toMatchObject([{ dossierId: first.id, tries: 0 }]);
     sandbox.setFaults([]);
-    expect(await sweepMarked(workplace, signal)).toMatchObject({ state: 'complete' });
-    expect(await runSweep(workplace, { writeReport: false }, signal)).toMatchObject({
+    expect(await sweepMarked(app, signal)).toMatchObject({ state: 'complete' });
+    expect(await runSweep(app, { writeReport: false }, signal)).toMatchObject({
       runId: broken.runId,
       state: 'complete',
     });
@@ -416,11 +416,11 @@ describeOnChosenDatabase('events as hints', (open) => {
       await sweepMarked(await work(), signal);
     };
     await mark('a');
-    const workplace = await work();
-    await acceptChanges(workplace);
-    expect(await screenMarked(workplace, roster, signal)).toMatchObject({ counts: { screened: 2, attempts: 2 } });
-    expect(await screenMarked(workplace, roster, signal)).toMatchObject({ counts: { screened: 1, attempts: 1 } });
-    expect(await screenMarked(workplace, roster, signal)).toBeNull();
+    const app = await work();
+    await acceptChanges(app);
+    expect(await screenMarked(app, roster, signal)).toMatchObject({ counts: { screened: 2, attempts: 2 } });
+    expect(await screenMarked(app, roster, signal)).toMatchObject({ counts: { screened: 1, attempts: 1 } });
+    expect(await screenMarked(app, roster, signal)).toBeNull();
     expect(await readMarkedCustomers(database)).toEqual(['C-4']);
     // Marked again, they wait for an hour.
     await mark('b');
@@ -460,14 +460,14 @@ describeOnChosenDatabase('events as hints', (open) => {
     const hint = { key: 'e'.repeat(64), dossierIds: [first.id], isAml: true };
     expect(await spool.keep([hint, hint, { ...hint, key: 'f'.repeat(64) }])).toBe(2);
     expect(await spool.keep([hint])).toBe(0);
-    const workplace = { ...(await work()), eventsFolder };
+    const app = { ...(await work()), eventsFolder };
     // A file that is written to is left alone until it is closed.
-    expect(await sweepMarked(workplace, signal)).toBeNull();
+    expect(await sweepMarked(app, signal)).toBeNull();
     await spool.close();
     const names = await readdir(eventsFolder);
     expect(names).toHaveLength(1);
     const text = readFileSync(join(eventsFolder, names[0] ?? ''), 'utf8');
-    expect(await sweepMarked(workplace, signal)).toMatchObject({ counts: { dossiers: 1 } });
+    expect(await sweepMarked(app, signal)).toMatchObject({ counts: { dossiers: 1 } });
     expect(await readdir(eventsFolder)).toEqual([]);
     // As after a crash between storing them and removing the file.
     await writeFile(join(eventsFolder, '1-1-1.events'), text);
@@ -475,7 +475,7 @@ describeOnChosenDatabase('events as hints', (open) => {
     // Of a listener that died long ago, in the middle of a line.
     await writeFile(join(eventsFolder, '1-1-3.open'), `${text}[{"key":"`);
     await utimes(join(eventsFolder, '1-1-3.open'), 1_000, 1_000);
-    expect(await sweepMarked(workplace, signal)).toBeNull();
+    expect(await sweepMarked(app, signal)).toBeNull();
     expect(await readdir(eventsFolder)).toEqual([]);
     expect(await readMarkedCustomers(database)).toEqual(['C-3']);
   });

@@ -132,7 +132,7 @@ describe('a screening that meets trouble', () => {
     const options = {
       settings: { service: { mode: 'live', baseUrl: sandbox.url, rate: { perSecond: 9, concurrency: 1 } } },
     } as const;
-    await expect(work(options).then((workplace) => run(workplace))).rejects.toThrow(ConfigError);
+    await expect(work(options).then((app) => run(app))).rejects.toThrow(ConfigError);
     expect(sandbox.ledger().filter((call) => call.path === '/aml/search')).toHaveLength(0);
   });
 

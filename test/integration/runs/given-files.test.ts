@@ -30,27 +30,27 @@ it('a run that stopped amid its searches goes on with the file that it was given
 
 it('a run that stopped before its import reads the file that it was given', async () => {
   const { work, run, options } = await openGiven();
-  const workplace = await work();
+  const app = await work();
   const stopping = new AbortController();
-  const tell: typeof workplace.tell = (event) => {
-    workplace.tell(event);
+  const emit: typeof app.emit = (event) => {
+    app.emit(event);
     if (event.kind === 'stage_started' && event.stage === 'import') stopping.abort(new Error('asked to stop'));
   };
-  await expect(run({ ...workplace, tell }, options, stopping.signal)).rejects.toThrow('asked to stop');
-  const [started] = workplace.events.flatMap((event) => (event.kind === 'run_started' ? [event.runId] : []));
+  await expect(run({ ...app, emit }, options, stopping.signal)).rejects.toThrow('asked to stop');
+  const [started] = app.events.flatMap((event) => (event.kind === 'run_started' ? [event.runId] : []));
   const resumed = await resumeRun(await work(), started ?? '', signal);
   expect(resumed).toMatchObject({ runId: started, state: 'complete', counts: { rows: 3, screened: 3 } });
 });
 
 it('a run that was to read standard input says that it cannot be read again', async () => {
   const { work, run, options } = await openGiven('-');
-  const workplace = await work();
-  const tell: typeof workplace.tell = (event) => {
-    workplace.tell(event);
+  const app = await work();
+  const emit: typeof app.emit = (event) => {
+    app.emit(event);
     if (event.kind === 'stage_started') throw new Error('died');
   };
-  await expect(run({ ...workplace, tell }, options)).rejects.toThrow('died');
-  const [started] = workplace.events.flatMap((event) => (event.kind === 'run_started' ? [event.runId] : []));
+  await expect(run({ ...app, emit }, options)).rejects.toThrow('died');
+  const [started] = app.events.flatMap((event) => (event.kind === 'run_started' ? [event.runId] : []));
   await expect(resumeRun(await work(), started ?? '', signal)).rejects.toThrow(
     /from standard input, which cannot be read again; start it again with the same command/,
   );

@@ -8,11 +8,11 @@ import { z } from 'zod';
 import { toSubject } from '../../../src/mail/message.js';
 import { toReport } from '../../../src/reports/report.js';
 import { acceptRun } from '../../../src/runs/accept-run.js';
+import type { AppContext } from '../../../src/runs/app-context.js';
 import { measureCoverage } from '../../../src/runs/coverage.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { showRun } from '../../../src/runs/run-reference.js';
-import { tellStates } from '../../../src/runs/status.js';
-import type { Workplace } from '../../../src/runs/workplace.js';
+import { notifyStates } from '../../../src/runs/status.js';
 import type { WatchlistEntry } from '../../../src/sandbox/world.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import type { Database } from '../../../src/store/database/database.js';
@@ -56,8 +56,8 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
   const beginWith = async (entries: readonly WatchlistEntry[]) => {
     const site = await begin(names);
     site.sandbox.setWorld(worldOf(entries));
-    const workplace = await site.work({ offsetMs: -dayMs });
-    expect(await site.run(workplace)).toMatchObject({ state: 'complete' });
+    const app = await site.work({ offsetMs: -dayMs });
+    expect(await site.run(app)).toMatchObject({ state: 'complete' });
     const before = await readStates(site.database);
     return { ...site, before, events: await countEvents(site.database) };
   };
@@ -65,8 +65,8 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
   it('that finds nobody but the canaries is held: every state stays with its time, and nothing is sent', async () => {
     const { sandbox, database, work, run, before, events } = await beginWith([...sanctioned, ...exposed]);
     sandbox.setWorld(worldOf([]));
-    const workplace = await work();
-    const held = await run(workplace);
+    const app = await work();
+    const held = await run(app);
     expect(held).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 0, failed: 60, changes: 0 } });
     expect(held.reasons[0]).toMatch(
       /answers for 60 customers are held, because 20 of 20 known hits of all topics vanished \(all of them\)/,
@@ -85,7 +85,7 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
     expect(flags).toEqual([{ held: true }]);
     // Every search that found nobody any more was made again.
     expect(searched(sandbox, names[0] ?? '')).toBe(3);
-    expect(workplace.events).toContainEqual(expect.objectContaining({ kind: 'warning', code: 'run_held' }));
+    expect(app.events).toContainEqual(expect.objectContaining({ kind: 'warning', code: 'run_held' }));
     expect(held.counts).toMatchObject({ attempts: 60 + 20 + 2 * canaries.length });
     sandbox.setWorld(worldOf([...sanctioned, ...exposed]));
     const good = await run(await work({ offsetMs: 1 }));
@@ -159,16 +159,16 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
       raw: { status: 201, body: JSON.stringify({ query: name, type: 'person', total: 0, results: [] }) },
     }));
     sandbox.setFaults(empty);
-    const workplace = await work();
+    const app = await work();
     // Customers without a known hit may have had such answers as well, and nothing shows it.
-    const night = await run(workplace);
+    const night = await run(app);
     expect(night).toMatchObject({
       state: 'incomplete',
       exitCode: 3,
       counts: { screened: 0, changes: 0, searches: 60 },
     });
     expect(night.reasons[0]).toContain('known hits came back when 6 searches were made again');
-    expect(workplace.events).toContainEqual(expect.objectContaining({ code: 'hits_vanished' }));
+    expect(app.events).toContainEqual(expect.objectContaining({ code: 'hits_vanished' }));
     expect(names.slice(0, 8).map((name) => searched(sandbox, name))).toEqual([3, 3, 3, 3, 3, 3, 2, 2]);
     expect(await readStates(database)).toEqual(before);
     // The first answers are evidence.
@@ -205,8 +205,8 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
     expect(page).toContain('38 clear, 22 open hit');
     expect(page).not.toContain('have a valid screening');
     const json = z.object({ held: z.array(z.object({ alerts: z.array(z.object({ reference: z.string() })) })) });
-    const told = json.parse(JSON.parse(await readFile(join(held.artifacts ?? '', 'report.json'), 'utf8')));
-    expect(told.held[0]?.alerts.map(({ reference }) => reference).toSorted()).toEqual(['C-31', 'C-32']);
+    const reported = json.parse(JSON.parse(await readFile(join(held.artifacts ?? '', 'report.json'), 'utf8')));
+    expect(reported.held[0]?.alerts.map(({ reference }) => reference).toSorted()).toEqual(['C-31', 'C-32']);
     expect(held.openItems).toMatchObject({ waiting: 22 });
     const stateOf = async (number: number): Promise<string | undefined> =>
       (await readStates(database)).find(({ reference }) => reference === `C-${number}`)?.state;
@@ -287,11 +287,11 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
   it('is accepted by a person, once: the stored answers count from then on, without any search', async () => {
     const { sandbox, database, work, run } = await beginWith([...sanctioned, ...exposed]);
     sandbox.setWorld(worldOf(sanctioned));
-    const workplace = await work();
-    const held = await run(workplace);
+    const app = await work();
+    const held = await run(app);
     const calls = sandbox.ledger().length;
     const accept = async (id = held.runId) =>
-      acceptRun(workplace, id, await makeAcceptance(workplace), new AbortController().signal);
+      acceptRun(app, id, await makeAcceptance(app), new AbortController().signal);
     expect(await accept()).toMatchObject({ kind: 'accepted', parties: 60, state: 'complete' });
     expect(sandbox.ledger()).toHaveLength(calls);
     // No alert is closed: those whose match is absent wait.
@@ -321,8 +321,7 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
     const settings = { screening: screeningSettingsSchema.parse({ reuseMaxAge: '20h' }) };
     const copy = { ...roster, name: 'copy' };
     const { signal } = new AbortController();
-    const accept = async (workplace: Workplace, id: string) =>
-      acceptRun(workplace, id, await makeAcceptance(workplace), signal);
+    const accept = async (app: AppContext, id: string) => acceptRun(app, id, await makeAcceptance(app), signal);
     expect(await run(await work({ offsetMs: -dayMs + hourMs, settings }), { roster: copy })).toMatchObject({
       counts: { screened: 0, reused: 60 },
     });
@@ -345,16 +344,15 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
   it('is not accepted once a later run has answered', async () => {
     const { sandbox, work, run } = await beginWith([...sanctioned, ...exposed]);
     sandbox.setWorld(worldOf(sanctioned));
-    const workplace = await work();
-    const held = await run(workplace);
+    const app = await work();
+    const held = await run(app);
     const again = await run(await work({ offsetMs: 1 }));
-    const accept = async () =>
-      acceptRun(workplace, held.runId, await makeAcceptance(workplace), new AbortController().signal);
+    const accept = async () => acceptRun(app, held.runId, await makeAcceptance(app), new AbortController().signal);
     await expect(accept()).rejects.toThrow(`accept ${again.runId} instead`);
     sandbox.setWorld(worldOf([...sanctioned, ...exposed]));
     await run(await work({ offsetMs: 2 }));
-    await acceptRun(workplace, again.runId, await makeAcceptance(workplace), new AbortController().signal).catch(
-      (error: unknown) => expect(String(error)).toMatch(/a later run has answered for every customer/),
+    await acceptRun(app, again.runId, await makeAcceptance(app), new AbortController().signal).catch((error: unknown) =>
+      expect(String(error)).toMatch(/a later run has answered for every customer/),
     );
   });
 
@@ -362,19 +360,17 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
     const { sandbox, database, work, run } = await beginWith([...sanctioned, ...exposed]);
     sandbox.setWorld(worldOf(sanctioned));
     const review = reviewSettingsSchema.parse({ fourEyes: ['critical'] });
-    const workplace = await work({ settings: { review } });
-    const held = await run(workplace);
+    const app = await work({ settings: { review } });
+    const held = await run(app);
     const signal = new AbortController().signal;
-    const first = await makeAcceptance(workplace);
+    const first = await makeAcceptance(app);
     if (database.dialect === 'embedded') {
       // A name that somebody types is no second person.
-      await expect(acceptRun(workplace, held.runId, first, signal)).rejects.toThrow(
-        /takes two people.*set DATABASE_URL/,
-      );
+      await expect(acceptRun(app, held.runId, first, signal)).rejects.toThrow(/takes two people.*set DATABASE_URL/);
       return;
     }
-    expect(await acceptRun(workplace, held.runId, first, signal)).toMatchObject({ kind: 'proposed' });
-    await expect(acceptRun(workplace, held.runId, first, signal)).rejects.toThrow(/waits for a second person/);
+    expect(await acceptRun(app, held.runId, first, signal)).toMatchObject({ kind: 'proposed' });
+    await expect(acceptRun(app, held.runId, first, signal)).rejects.toThrow(/waits for a second person/);
   });
 });
 
@@ -388,16 +384,16 @@ describeOnEachDatabase('a night that opens far too many customers', (open) => {
     sandbox.setWorld(worldOf(all.slice(0, 5).map((name, index) => listed(`s${index}`, name))));
     const webhooks = webhooksSettingsSchema.parse([{ url, states: ['open_hit'] }]);
     const at = async (offsetMs: number) => {
-      const workplace = await work({ offsetMs, settings: { webhooks } });
-      return { ...workplace, secret: () => `whsec_${Buffer.alloc(32, 7).toString('base64')}` };
+      const app = await work({ offsetMs, settings: { webhooks } });
+      return { ...app, secret: () => `whsec_${Buffer.alloc(32, 7).toString('base64')}` };
     };
     await run(await at(-dayMs));
     expect(received.splice(0).join()).toContain('C-5');
     sandbox.setWorld(worldOf(all.slice(0, 70).map((name, index) => listed(`s${index}`, name))));
-    const workplace = await at(0);
-    const flood = await run(workplace);
-    expect(flood).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 120, failed: 0 } });
-    expect(flood.reasons).toEqual([
+    const app = await at(0);
+    const cluster = await run(app);
+    expect(cluster).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 120, failed: 0 } });
+    expect(cluster.reasons).toEqual([
       expect.stringMatching(
         /^65 of 120 customers are newly open in one run .*: 65 changes for webhooks wait until nightscreen runs accept/,
       ),
@@ -410,14 +406,9 @@ describeOnEachDatabase('a night that opens far too many customers', (open) => {
     );
     expect(open).toHaveLength(70);
 
-    const accepted = await acceptRun(
-      workplace,
-      flood.runId,
-      await makeAcceptance(workplace),
-      new AbortController().signal,
-    );
+    const accepted = await acceptRun(app, cluster.runId, await makeAcceptance(app), new AbortController().signal);
     expect(accepted).toMatchObject({ kind: 'accepted', parties: 0, state: 'complete' });
-    await tellStates(workplace);
+    await notifyStates(app);
     expect(received.join().match(/"reference":"C-\d+"/g)).toHaveLength(65);
   });
 });

@@ -3,17 +3,17 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '../../../src/clock.js';
 import { dossierLinkSchema } from '../../../src/roster/settings.js';
+import type { AppContext } from '../../../src/runs/app-context.js';
 import { type InvitingOptions, inviteCustomers } from '../../../src/runs/invitations/invite.js';
 import { runReconciliation } from '../../../src/runs/reconcile-run.js';
 import { showRun } from '../../../src/runs/run-reference.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
-import type { Workplace } from '../../../src/runs/workplace.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { Fault } from '../../../src/sandbox/trouble.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { decide, openSmallSites } from '../../helpers/small-site.js';
-import type { WorkplaceOptions } from '../../helpers/small-world.js';
+import type { AppContextOptions } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
 const minuteMs = 60_000;
@@ -106,24 +106,24 @@ describeOnEachDatabase('inviting customers without a dossier', (open) => {
       },
     ];
     const budget = { currency: 'EUR', reserveShare: 0.05, pricePerEmail: 0.05, pricePerSms: 0.2 };
-    const work = ({ settings, ...options }: WorkplaceOptions = {}) =>
+    const work = ({ settings, ...options }: AppContextOptions = {}) =>
       site.work({ ...options, settings: { rosters, budget, ...settings } });
-    const night = async (options: WorkplaceOptions = {}) => {
-      const workplace = await work(options);
-      await runSweep(workplace, { writeReport: false }, signal);
-      return site.run(workplace, { roster: rosters[0] ?? site.roster });
+    const night = async (options: AppContextOptions = {}) => {
+      const app = await work(options);
+      await runSweep(app, { writeReport: false }, signal);
+      return site.run(app, { roster: rosters[0] ?? site.roster });
     };
     await night();
-    const invited = (workplace: Workplace, options: Partial<InvitingOptions> = {}) =>
-      inviteCustomers(workplace, { isSent: true, isReminder: false, ...options }, signal);
+    const invited = (app: AppContext, options: Partial<InvitingOptions> = {}) =>
+      inviteCustomers(app, { isSent: true, isReminder: false, ...options }, signal);
     return { ...site, path, rosters, work, night, invited };
   };
 
   it('says whom and at what cost, and sends nothing, until it is told to send', async () => {
     const { database, sandbox, work, invited } = await beginWith();
-    const workplace = await work();
+    const app = await work();
     const before = sandbox.ledger().length;
-    const shown = await invited(workplace, { isSent: false });
+    const shown = await invited(app, { isSent: false });
     expect(shown).toMatchObject({
       customers: [
         { customer: 'C-3', channel: 'email', discrepancy: 'customer_without_dossier', outcome: null },
@@ -139,15 +139,15 @@ describeOnEachDatabase('inviting customers without a dossier', (open) => {
     expect(sandbox.ledger()).toHaveLength(before);
     expect(await readEvents(database)).toEqual([]);
 
-    expect(await invited(workplace, { limit: 1 })).toMatchObject({
+    expect(await invited(app, { limit: 1 })).toMatchObject({
       customers: [{ customer: 'C-3', outcome: 'sent' }],
       cost: { amount: 0.05 },
       stoppedBecause: null,
     });
-    const sent = await invited(workplace);
+    const sent = await invited(app);
     expect(sent).toMatchObject({ alreadyInvited: 1, cost: { amount: 0.25 } });
     expect(sent.customers.map(({ customer, outcome }) => `${customer} ${outcome}`)).toEqual(['C-4 sent', 'C-7 sent']);
-    expect(await invited(workplace)).toMatchObject({ customers: [], alreadyInvited: 3 });
+    expect(await invited(app)).toMatchObject({ customers: [], alreadyInvited: 3 });
     expect(await listRecipients(sandbox)).toEqual(['+4512345678', 'seven@example.org', 'three@example.org']);
     const [one] = await listShown(sandbox);
     expect(one?.reference).toMatch(/^ns-[0-9a-f]{40}$/);
@@ -184,19 +184,19 @@ describeOnEachDatabase('inviting customers without a dossier', (open) => {
     await decide(database, await findAlerts(database, 'C-10'));
     // So may C-16 and C-15 be one person, but not C-17, who was born on another day.
     await decide(database, [...(await findAlerts(database, 'C-16')), ...(await findAlerts(database, 'C-17'))]);
-    const standing = (reference: string, state: string) =>
+    const status = (reference: string, state: string) =>
       database.execute(
         'update party_state set state = $2 where party_id in (select party_id from party join customer using (customer_id) where reference = $1)',
         [reference, state],
       );
-    await standing('C-7', 'below_threshold');
-    await standing('C-11', 'incompletely_seen');
+    await status('C-7', 'below_threshold');
+    await status('C-11', 'incompletely_seen');
     await database.execute(`update customer set unreadable_party_since = now() where reference = 'C-12'`);
     await database.execute(
       `update discrepancy set state = 'accepted', accepted_until = '2999-01-01' where facts ->> 'reference' = 'C-13'`,
     );
-    const workplace = await work();
-    const sent = await invited(workplace);
+    const app = await work();
+    const sent = await invited(app);
     expect(new Set(sent.customers.map(({ customer }) => customer))).toEqual(
       new Set(['C-1', 'C-3', 'C-4', 'C-7', 'C-9', 'C-14', 'C-17']),
     );
@@ -237,14 +237,14 @@ describeOnEachDatabase('inviting customers without a dossier', (open) => {
     await decide(database, await findAlerts(database, 'C-1'), { verdict: 'true_match' });
     sandbox.advanceClock(8 * dayMs);
     const run = await night();
-    const told = (await showRun(database, run.runId)).reconciliations[0]?.invitations;
-    expect(told?.byStatus).toEqual({ sent: 7 });
-    expect(told?.excluded).toMatchObject({ alert_waits: 5, incompletely_seen: 1 });
-    await standing('C-7', 'incompletely_seen');
+    const reported = (await showRun(database, run.runId)).reconciliations[0]?.invitations;
+    expect(reported?.byStatus).toEqual({ sent: 7 });
+    expect(reported?.excluded).toMatchObject({ alert_waits: 5, incompletely_seen: 1 });
+    await status('C-7', 'incompletely_seen');
     await database.execute(`update customer set left_at = now(), left_because = 'absent' where reference = 'C-4'`);
     const later = await work({
       clock: hasty(8 * dayMs),
-      settings: { screening: { ...workplace.settings.screening, cadenceHours: 24 * 30 } },
+      settings: { screening: { ...app.settings.screening, cadenceHours: 24 * 30 } },
     });
     await database.execute(
       `update run set cadence = jsonb_set(cadence, '{hours}', '{"high": 720, "medium": 720, "low": 720}') where cadence is not null`,
@@ -284,12 +284,12 @@ describeOnEachDatabase('inviting customers without a dossier', (open) => {
   it('stops at a 402 with what to do, waits through a 429, and goes on from there', async () => {
     const { sandbox, work, invited } = await beginWith();
     sandbox.setFaults([{ ...posting, status: 402, times: 1, afterCalls: 1 }]);
-    const workplace = await work({ clock: hasty(0) });
-    const stopped = await invited(workplace);
+    const app = await work({ clock: hasty(0) });
+    const stopped = await invited(app);
     expect(stopped.stoppedBecause).toMatch(/402.*top it up, then run the same command again/);
     expect(stopped.customers.map(({ customer }) => customer)).toEqual(['C-3']);
     sandbox.setFaults([{ ...posting, status: 429, times: 3, retryAfter: '1' }]);
-    expect((await invited(workplace)).customers.map(({ outcome }) => outcome)).toEqual(['sent', 'sent']);
+    expect((await invited(app)).customers.map(({ outcome }) => outcome)).toEqual(['sent', 'sent']);
     expect(await listRecipients(sandbox)).toHaveLength(3);
   });
 
@@ -307,8 +307,8 @@ describeOnEachDatabase('inviting customers without a dossier', (open) => {
   ])('never sends blindly again when the service hangs up %s', async (_, faults, outcome) => {
     const { database, sandbox, work, invited } = await beginWith(rows.slice(2, 3));
     sandbox.setFaults(faults);
-    const workplace = await work({ clock: hasty(0) });
-    expect((await invited(workplace)).customers).toMatchObject([{ outcome }]);
+    const app = await work({ clock: hasty(0) });
+    expect((await invited(app)).customers).toMatchObject([{ outcome }]);
     sandbox.setFaults([]);
     const wasMade = (await listShown(sandbox)).length === 1;
     // Within five minutes it may still appear.
@@ -328,12 +328,12 @@ describeOnEachDatabase('inviting customers without a dossier', (open) => {
 
   it('finds what was sent before an older database was restored', async () => {
     const { database, sandbox, work, invited } = await beginWith(rows.slice(2, 3));
-    const workplace = await work();
-    await invited(workplace);
+    const app = await work();
+    await invited(app);
     await database.runScript(
       'set session_replication_role = replica; delete from invitation_event; delete from invitation; set session_replication_role = origin',
     );
-    expect((await invited(workplace)).customers).toMatchObject([{ customer: 'C-3', outcome: 'found' }]);
+    expect((await invited(app)).customers).toMatchObject([{ customer: 'C-3', outcome: 'found' }]);
     expect(await listShown(sandbox)).toHaveLength(1);
   });
 
@@ -348,9 +348,9 @@ describeOnEachDatabase('inviting customers without a dossier', (open) => {
     // The dossier of C-3 has the invitation's reference, and is its own all the same once the sweep has seen it.
     await night();
     const first = await runReconciliation(await work(), { writeReport: false }, signal);
-    const [told] = (await showRun(database, first.runId)).reconciliations;
-    expect(told?.sums).toMatchObject({ withDossier: 1, withoutDossier: 4, withCustomer: 1, withoutCustomer: 0 });
-    expect(told?.invitations?.byStatus).toEqual({ failed: 1, opened: 1 });
+    const [reported] = (await showRun(database, first.runId)).reconciliations;
+    expect(reported?.sums).toMatchObject({ withDossier: 1, withoutDossier: 4, withCustomer: 1, withoutCustomer: 0 });
+    expect(reported?.invitations?.byStatus).toEqual({ failed: 1, opened: 1 });
     expect(await readEvents(database)).toEqual([
       { customer: 'C-3', events: ['intended', 'sending', 'sent pending', 'status started'] },
       { customer: 'C-4', events: ['intended', 'sending', 'sent pending', 'status failed'] },
@@ -403,14 +403,14 @@ describeOnEachDatabase('inviting customers without a dossier', (open) => {
     await expect(
       invited(await work({ settings: { rosters: rosters.map((roster) => ({ ...roster, dossiers: other })) } })),
     ).rejects.toThrow(/none of 7 customers without a dossier has a recipient in the column phone/);
-    const workplace = await work({ settings: { budget: { currency: 'EUR', reserveShare: 0.05 } } });
-    expect(await invited(workplace, { isSent: false })).toMatchObject({ cost: null });
-    await runSweep(workplace, { writeReport: false }, signal);
-    await expect(invited(workplace)).rejects.toThrow(/not compared with the last sweep/);
+    const app = await work({ settings: { budget: { currency: 'EUR', reserveShare: 0.05 } } });
+    expect(await invited(app, { isSent: false })).toMatchObject({ cost: null });
+    await runSweep(app, { writeReport: false }, signal);
+    await expect(invited(app)).rejects.toThrow(/not compared with the last sweep/);
     await expect(invited(await work({ offsetMs: 2 * dayMs }))).rejects.toThrow(/more than 36 hours ago/);
-    await runReconciliation(workplace, { writeReport: false }, signal);
+    await runReconciliation(app, { writeReport: false }, signal);
     sandbox.setFaults([{ ...posting, status: 404, code: 'workflow_not_found' }]);
-    expect((await invited(workplace)).stoppedBecause).toMatch(/correct rosters\[\]\.dossiers\.invite\.workflow/);
+    expect((await invited(app)).stoppedBecause).toMatch(/correct rosters\[\]\.dossiers\.invite\.workflow/);
     await database.execute('update account set is_test = false');
     await database.execute("update run set mode = 'live'");
     const unpriced = await work({ settings: { budget: { currency: 'EUR', reserveShare: 0.05, pricePerSms: 1 } } });

@@ -49,29 +49,29 @@ describeOnEachDatabase('a key without a prefix, of which the service says that i
   };
   const openWithKey = async () => {
     const site = await openSite();
-    const workplace = await site.work({ apiKey, url: await acceptKey(site.sandbox) });
-    expect(workplace.client().keyMode).toBe('unknown');
+    const app = await site.work({ apiKey, url: await acceptKey(site.sandbox) });
+    expect(app.client().keyMode).toBe('unknown');
     const readModes = () =>
       site.database.query(
         z.object({ kind: z.string(), mode: z.string() }),
         'select kind, mode from run order by run_id',
       );
-    return { ...site, workplace, readModes };
+    return { ...site, app, readModes };
   };
 
   it('makes a sweep, a check, an assurance and a night of mode test', async () => {
-    const { workplace, roster, run, readModes } = await openWithKey();
+    const { app, roster, run, readModes } = await openWithKey();
     const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-list-')), 'list.txt');
     await writeFile(path, 'Wilhelmina Achterberg\n');
     const list = await readPublishedList(path);
-    await runSweep(workplace, { writeReport: false }, signal);
+    await runSweep(app, { writeReport: false }, signal);
     const question = { type: 'person', name: 'Ada', reason: 'file 4711', askedBy: 'erika@desk' } as const;
-    const { result } = await runCheck(workplace, question, signal);
+    const { result } = await runCheck(app, question, signal);
     expect(result).toMatchObject({ mode: 'test' });
     const sample = { list, size: 1, seed: 'a', atLeast: undefined, type: 'person', spelling: 'as_listed' } as const;
-    const assured = await runAssurance(workplace, sample, signal);
+    const assured = await runAssurance(app, sample, signal);
     expect(assured).toMatchObject({ mode: 'test' });
-    await run(workplace, { roster });
+    await run(app, { roster });
     expect(await readModes()).toEqual(['sweep', 'check', 'assure', 'rescreen'].map((kind) => ({ kind, mode: 'test' })));
   });
 
@@ -91,7 +91,7 @@ describeOnEachDatabase('a key without a prefix, of which the service says that i
   });
 
   it('a measurement that was broken off goes on, although nothing but the service says that the key is a test key', async () => {
-    const { workplace, sandbox, database } = await openWithKey();
+    const { app, sandbox, database } = await openWithKey();
     const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-list-')), 'list.txt');
     await writeFile(path, 'Wilhelmina Achterberg\nOktavian Prunescu\n');
     const sample = {
@@ -103,9 +103,9 @@ describeOnEachDatabase('a key without a prefix, of which the service says that i
       spelling: 'as_listed',
     } as const;
     sandbox.setFaults([{ path: '/aml/search', status: 401, times: 1 }]);
-    const first = await runAssurance(workplace, sample, signal);
+    const first = await runAssurance(app, sample, signal);
     expect(first).toMatchObject({ state: 'stopped', mode: 'test' });
-    const second = await runAssurance(workplace, sample, signal);
+    const second = await runAssurance(app, sample, signal);
     expect(second).toMatchObject({ runId: first.runId, state: 'complete' });
     expect(await database.query(z.object({ n: z.number() }), 'select count(*) as n from run')).toEqual([{ n: 1 }]);
   });

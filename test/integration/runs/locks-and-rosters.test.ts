@@ -14,7 +14,7 @@ import { savePartyStates } from '../../../src/store/screenings.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { printFigure } from '../../helpers/figures.js';
 import { fillPlanningWorld } from '../../helpers/planning-world.js';
-import { makeWorkplace } from '../../helpers/small-world.js';
+import { makeAppContext } from '../../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
 const signal = new AbortController().signal;
@@ -24,8 +24,8 @@ const options = (roster: RosterSettings) =>
 it('of two runs of one roster the second is refused within two seconds and told who holds it', async () => {
   const sandbox = await startSandbox({ world: { watchlist: [], dossiers: [] } });
   const location = await databases.locate();
-  const first = await makeWorkplace(await databases.open(location), sandbox);
-  const second = await makeWorkplace(await databases.open(location), sandbox);
+  const first = await makeAppContext(await databases.open(location), sandbox);
+  const second = await makeAppContext(await databases.open(location), sandbox);
   const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-roster-')), 'roster.csv');
   await writeFile(path, 'customer_id,type,name\n1,person,Tamsin Oyelaran\n');
   const roster = toFileRoster('people', path);
@@ -92,7 +92,7 @@ it('several writers of one report at the same time write the same one', async ()
   const sandbox = await startSandbox({ world: { watchlist: [], dossiers: [] } });
   const location = await databases.locate();
   const writers = await Promise.all(
-    Array.from({ length: 4 }, async () => makeWorkplace(await databases.open(location), sandbox)),
+    Array.from({ length: 4 }, async () => makeAppContext(await databases.open(location), sandbox)),
   );
   const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-roster-')), 'roster.csv');
   await writeFile(path, 'customer_id,type,name\n1,person,Tamsin Oyelaran\n');
@@ -101,9 +101,7 @@ it('several writers of one report at the same time write the same one', async ()
   const { runId } = await runScreening(first, options(toFileRoster('people', path)), signal);
   const dir = first.settings.reports.dir;
   const written = await Promise.all(
-    writers.map((workplace) =>
-      runReports({ ...workplace, settings: { ...workplace.settings, reports: { dir } } }, { runId }),
-    ),
+    writers.map((app) => runReports({ ...app, settings: { ...app.settings, reports: { dir } } }, { runId })),
   );
   const digests = written.map(([report]) => [report?.revision, report?.files.map(({ sha256 }) => sha256).join()]);
   expect(new Set(digests.map(String)).size).toBe(1);
@@ -120,7 +118,7 @@ it('a roster from a Postgres query is screened like one from a file', async () =
     insert into client values
       (1, 'Tamsin Oyelaran', 'natural', '1970-02-28', '{GB,NG}'), (2, 'Greywether Fisheries AS', 'legal', null, null), (3, null, 'natural', null, null);
   `);
-  const workplace = await makeWorkplace(await databases.open(), sandbox);
+  const app = await makeAppContext(await databases.open(), sandbox);
   const roster = rosterSettingsSchema.parse({
     name: 'core',
     postgres: {
@@ -136,7 +134,7 @@ it('a roster from a Postgres query is screened like one from a file', async () =
     },
   });
   try {
-    const summary = await runScreening({ ...workplace, secret: () => core.url }, options(roster), signal);
+    const summary = await runScreening({ ...app, secret: () => core.url }, options(roster), signal);
     expect(summary).toMatchObject({ state: 'incomplete', counts: { rows: 3, customers: 2, rejected: 1, screened: 2 } });
     const searches = sandbox.ledger().filter((call) => call.path === '/aml/search');
     expect(searches.map(({ searchName, searchType }) => `${searchType} ${searchName}`).toSorted()).toEqual([

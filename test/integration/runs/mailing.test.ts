@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { RosterHeldError, RunLockedError } from '../../../src/errors.js';
 import { mailSettingsSchema } from '../../../src/mail/settings.js';
-import { deliverDue, listMails, sendReports, tellFailure } from '../../../src/runs/mail/deliver.js';
+import type { AppContext } from '../../../src/runs/app-context.js';
+import { deliverDue, listMails, mailFailure, sendReports } from '../../../src/runs/mail/deliver.js';
 import { retryMails } from '../../../src/runs/mail/manage.js';
-import type { Workplace } from '../../../src/runs/workplace.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { type MailServer, type MailServerOptions, startMailServer } from '../../helpers/mail-server.js';
 import { openSmallSites } from '../../helpers/small-site.js';
-import type { TestWorkplace } from '../../helpers/small-world.js';
+import type { TestAppContext } from '../../helpers/small-world.js';
 
 const hourMs = 3_600_000;
 const team = ['one', 'two', 'three', 'four', 'five'].map((name) => `${name}@bank.example`);
@@ -28,10 +28,10 @@ const toSettings = (changes: Record<string, unknown> = {}) => ({
 
 /** The same workplace at another time, as another process. */
 let processes = 0;
-const at = (workplace: TestWorkplace, hours: number): Workplace => {
+const at = (app: TestAppContext, hours: number): AppContext => {
   processes += 1;
   const now = (): Date => new Date(Date.now() + hours * hourMs);
-  return { ...workplace, owner: `process-${processes}`, clock: { ...workplace.clock, now } };
+  return { ...app, owner: `process-${processes}`, clock: { ...app.clock, now } };
 };
 
 const servers: MailServer[] = [];
@@ -55,38 +55,38 @@ describe('mail from the outbox', () => {
   it('reaches everybody once, whatever one recipient or the connection does, with one Message-ID for ever', async () => {
     const server = await serve();
     const { work, run, database } = await begin();
-    const workplace = { ...(await work({ settings: toSettings() })), secret: () => server.url };
+    const app = { ...(await work({ settings: toSettings() })), secret: () => server.url };
     server.refused.set('two@bank.example', 550).set('three@bank.example', 451);
     server.cuts = 1;
-    const first = await run(workplace, { writeReport: true });
+    const first = await run(app, { writeReport: true });
     expect(first.state).toBe('complete');
     // The first was kept and its connection cut before anybody could know.
     expect(server.received.map(({ to }) => to)).toEqual(['one', 'four', 'five'].map((name) => `${name}@bank.example`));
     expect(await statesOf(database)).toEqual(['queued', 'refused', 'queued', 'sent', 'sent']);
-    const warnings = workplace.events.filter((event) => event.kind === 'warning');
+    const warnings = app.events.filter((event) => event.kind === 'warning');
     expect(warnings.map(({ code }) => code).filter((code) => code.startsWith('mail'))).toEqual([
       'mail_waits',
       'mail_not_sent',
       'mail_waits',
     ]);
 
-    await deliverDue(at(workplace, 0));
+    await deliverDue(at(app, 0));
     expect(server.received).toHaveLength(3);
     server.refused.clear();
-    await deliverDue(at(workplace, 1));
+    await deliverDue(at(app, 1));
     expect(await statesOf(database)).toEqual(['sent', 'refused', 'sent', 'sent', 'sent']);
     expect(messageIds(server)[3]).toBe(messageIds(server)[0]);
     expect(new Set(messageIds(server)).size).toBe(4);
 
     const [, refused] = await listMails(database, { all: true });
     expect(refused).toMatchObject({ lastError: expect.stringContaining('550'), attempts: [{ outcome: 'refused' }] });
-    const tried = await retryMails(at(workplace, 1), [refused?.id ?? 0]);
+    const tried = await retryMails(at(app, 1), [refused?.id ?? 0]);
     expect(tried.map(({ state }) => state)).toEqual(['sent']);
-    await sendReports(at(workplace, 1), {});
+    await sendReports(at(app, 1), {});
     expect(server.received).toHaveLength(6);
 
     // Nothing changed, and that is mailed as well, in the thread of the roster.
-    await run(at(workplace, 25), { writeReport: true });
+    await run(at(app, 25), { writeReport: true });
     const later = server.received.slice(6);
     expect(later.map(({ to }) => to)).toEqual(team);
     for (const mail of later) {
@@ -99,12 +99,12 @@ describe('mail from the outbox', () => {
     const down = await startMailServer();
     await down.close();
     const { work, run, database } = await begin();
-    const workplace = { ...(await work({ settings: toSettings() })), secret: () => down.url };
-    const { runId } = await run(workplace, { writeReport: true });
-    for (const hours of [1, 6, 12, 24]) await deliverDue(at(workplace, hours));
+    const app = { ...(await work({ settings: toSettings() })), secret: () => down.url };
+    const { runId } = await run(app, { writeReport: true });
+    for (const hours of [1, 6, 12, 24]) await deliverDue(at(app, hours));
     expect(await statesOf(database)).toEqual(team.map(() => 'queued'));
     const server = await serve({ port: down.port });
-    await Promise.all([deliverDue(at(workplace, 30)), deliverDue(at(workplace, 30)), deliverDue(at(workplace, 30))]);
+    await Promise.all([deliverDue(at(app, 30)), deliverDue(at(app, 30)), deliverDue(at(app, 30))]);
     expect(server.received.map(({ to }) => to).toSorted()).toEqual(team.toSorted());
     expect(server.received[0]?.text).toContain(runId);
     const [mail] = await listMails(database, { all: true });
@@ -119,19 +119,19 @@ describe('mail from the outbox', () => {
     await down.close();
     const { work, run, database } = await begin();
     const to = ['one@bank.example'];
-    const workplace = { ...(await work({ settings: toSettings({ retryFor: '1d', to }) })), secret: () => down.url };
-    await run(workplace, { writeReport: true });
-    await deliverDue(at(workplace, 25));
+    const app = { ...(await work({ settings: toSettings({ retryFor: '1d', to }) })), secret: () => down.url };
+    await run(app, { writeReport: true });
+    await deliverDue(at(app, 25));
     expect(await statesOf(database)).toEqual(['given_up']);
-    expect(workplace.events.at(-1)).toMatchObject({
+    expect(app.events.at(-1)).toMatchObject({
       code: 'mail_not_sent',
       message: expect.stringContaining('mail retry'),
     });
     const server = await serve({ port: down.port });
     const [given] = await listMails(database, { all: false });
-    await retryMails(at(workplace, 26), [given?.id ?? 0]);
+    await retryMails(at(app, 26), [given?.id ?? 0]);
     expect(server.received).toHaveLength(1);
-    await expect(retryMails(workplace, [4_711])).rejects.toThrow('there is no mail 4711');
+    await expect(retryMails(app, [4_711])).rejects.toThrow('there is no mail 4711');
   });
 
   it('never leaves without verified encryption, and waits until that is mended', async () => {
@@ -141,10 +141,10 @@ describe('mail from the outbox', () => {
     let port = stripped.port;
     // 0.0.0.0 reaches this machine without being a loopback name.
     const secret = (): string => `smtp://0.0.0.0:${port}`;
-    const workplace = { ...(await work({ settings: toSettings({ to: ['one@bank.example'] }) })), secret };
-    await run(workplace, { writeReport: true });
+    const app = { ...(await work({ settings: toSettings({ to: ['one@bank.example'] }) })), secret };
+    await run(app, { writeReport: true });
     port = unverified.port;
-    await deliverDue(at(workplace, 1));
+    await deliverDue(at(app, 1));
     const [mail] = await listMails(database, { all: false });
     expect(mail).toMatchObject({ state: 'queued', attempts: [{ outcome: 'failed' }, { outcome: 'failed' }] });
     expect(mail?.attempts[0]?.said).toContain('no verified encryption');
@@ -156,8 +156,8 @@ describe('mail from the outbox', () => {
     const server = await serve({ size: 12_000 });
     const { work, run } = await begin();
     const settings = toSettings({ to: ['one@bank.example'], attach: 'full' });
-    const workplace = { ...(await work({ settings })), secret: () => server.url };
-    await run(workplace, { writeReport: true });
+    const app = { ...(await work({ settings })), secret: () => server.url };
+    await run(app, { writeReport: true });
     expect(server.received).toMatchObject([{ attachments: [], text: expect.stringMatching(/SHA-256: +[0-9a-f]{64}/) }]);
   });
 
@@ -167,11 +167,11 @@ describe('mail from the outbox', () => {
     await writeFile(join(folder, 'taken'), '');
     const directory = join(folder, 'mail');
     const mail = toSettings({ transport: 'file', directory, to: ['one@bank.example'] });
-    const workplace = await work({ settings: { ...mail, reports: { dir: join(folder, 'taken') } } });
-    await expect(run(workplace, { writeReport: true })).rejects.toThrow('could not be written');
+    const app = await work({ settings: { ...mail, reports: { dir: join(folder, 'taken') } } });
+    await expect(run(app, { writeReport: true })).rejects.toThrow('could not be written');
     expect(await listMails(database, { all: false })).toMatchObject([{ state: 'queued', recipient: null, run: 1 }]);
-    expect(await deliverDue(at(workplace, 0))).toEqual({ sent: 0, failed: 0 });
-    expect(await deliverDue(at(workplace, 0.2))).toEqual({ sent: 0, failed: 1 });
+    expect(await deliverDue(at(app, 0))).toEqual({ sent: 0, failed: 0 });
+    expect(await deliverDue(at(app, 0.2))).toEqual({ sent: 0, failed: 1 });
     const mended = await work({ settings: { ...mail, reports: { dir: join(folder, 'reports') } } });
     expect(await deliverDue(at(mended, 1))).toEqual({ sent: 1, failed: 0 });
     expect(await readdir(directory)).toHaveLength(1);
@@ -181,7 +181,7 @@ describe('mail from the outbox', () => {
   it('tells once a day that a night did not run, and why', async () => {
     const server = await serve();
     const { work, database } = await begin();
-    const workplace = {
+    const app = {
       ...(await work({ settings: toSettings({ to: ['ops@bank.example'] }) })),
       secret: () => server.url,
     };
@@ -189,10 +189,9 @@ describe('mail from the outbox', () => {
     const error = new RosterHeldError('retail.csv', [guard], 'nightscreen rescreen --accept-roster');
     // Another host is at it since an hour ago.
     const locked = new RunLockedError('screening/default/retail is held by b', 'b', hourMs);
-    await tellFailure(at(workplace, 0), { task: 'rescreen', roster: 'retail', error: locked });
-    for (const hours of [0, 0, 25])
-      await tellFailure(at(workplace, hours), { task: 'rescreen', roster: 'retail', error });
-    await tellFailure(at(workplace, 25), { task: 'sweep', roster: null, error: new TypeError('Aroha Ngata') });
+    await mailFailure(at(app, 0), { task: 'rescreen', roster: 'retail', error: locked });
+    for (const hours of [0, 0, 25]) await mailFailure(at(app, hours), { task: 'rescreen', roster: 'retail', error });
+    await mailFailure(at(app, 25), { task: 'sweep', roster: null, error: new TypeError('Aroha Ngata') });
     const held = expect.stringMatching(
       /^\[RED\] rescreen of retail did not run: retail.csv is held: 3 rows, and 500 last time .*… - 2/,
     );

@@ -6,11 +6,11 @@ import { describeRun } from '../../../src/runs/describe-run.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { makeAcceptance, openSmallSites } from '../../helpers/small-site.js';
-import { fileOf, people, type TestWorkplace, toCsv } from '../../helpers/small-world.js';
+import { fileOf, people, type TestAppContext, toCsv } from '../../helpers/small-world.js';
 
 const openSite = openSmallSites(testDatabases('postgres').open);
 const { signal } = new AbortController();
-const warnings = ({ events }: TestWorkplace, code: string): string[] =>
+const warnings = ({ events }: TestAppContext, code: string): string[] =>
   events.flatMap((event) => (event.kind === 'warning' && event.code === code ? [event.message] : []));
 
 /** A run that stopped after two searches. */
@@ -49,9 +49,9 @@ it('settings that shape no answer are named, and the run goes on; what was named
 it('a changed roster is named with both figures, and the next start plans anew', async () => {
   const { run, work, roster, runId } = await openStopped();
   await writeFile(fileOf(roster), toCsv([...people, 'Ottoline Vandersteen']));
-  const workplace = await work();
-  expect((await run(workplace)).runId).not.toBe(runId);
-  expect(warnings(workplace, 'run_abandoned').join()).toMatch(
+  const app = await work();
+  expect((await run(app)).runId).not.toBe(runId);
+  expect(warnings(app, 'run_abandoned').join()).toMatch(
     /the roster has changed since: rows 6 then and 7 now, rejected 0 then and 0 now, digest \w{12} then and \w{12} now/,
   );
 });
@@ -59,21 +59,21 @@ it('a changed roster is named with both figures, and the next start plans anew',
 it('a run whose roster was edited is held when it is resumed by its name, and goes on with what it imported once that is accepted', async () => {
   const { work, roster, runId, sandbox } = await openStopped();
   await writeFile(fileOf(roster), toCsv(people.slice(0, 4)));
-  const workplace = await work();
+  const app = await work();
   const calls = sandbox.ledger().filter(({ path }) => path === '/aml/search').length;
-  const refusal = await resumeRun(workplace, runId, signal).catch((error: unknown) => error);
+  const refusal = await resumeRun(app, runId, signal).catch((error: unknown) => error);
   expect(refusal).toBeInstanceOf(RosterHeldError);
   expect(refusal).toMatchObject({
     code: 'roster_held',
     message: expect.stringMatching(/rows 6 then and 4 now.*guard edited/),
   });
   expect(sandbox.ledger().filter(({ path }) => path === '/aml/search')).toHaveLength(calls);
-  expect(await resumeRun(workplace, runId, signal, { acceptRoster: await makeAcceptance(workplace) })).toMatchObject({
+  expect(await resumeRun(app, runId, signal, { acceptRoster: await makeAcceptance(app) })).toMatchObject({
     runId,
     state: 'complete',
     counts: { screened: 6 },
   });
-  expect(warnings(workplace, 'resumed_with_differences').join()).toMatch(/rows 6 then and 4 now.*as it was imported/);
+  expect(warnings(app, 'resumed_with_differences').join()).toMatch(/rows 6 then and 4 now.*as it was imported/);
 });
 
 it('another account and another mode are named by both', async () => {

@@ -7,19 +7,19 @@ import { makeScaledClock } from '../../helpers/clocks.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { printFigure } from '../../helpers/figures.js';
 import { openSmallSites, searched } from '../../helpers/small-site.js';
-import { buildSandboxDossier, canaries, people, type TestWorkplace, watchlist } from '../../helpers/small-world.js';
+import { buildSandboxDossier, canaries, people, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
-const patient = { deadline: '60s', timezone: 'UTC' };
+const waiting = { deadline: '60s', timezone: 'UTC' };
 const names = Array.from({ length: 400 }, (_, index) => `Customer Number ${index}`);
 const searches = (sandbox: Sandbox) => sandbox.ledger().filter(({ path }) => path === '/aml/search');
 const soon = (ms: number, act: () => void): void => void setTimeout(act, ms);
 /** Lets an outage end once the run waits for it, however long that takes. */
-const endOnceMet = (sandbox: Sandbox, { events }: TestWorkplace): void => {
+const endOnceMet = (sandbox: Sandbox, { events }: TestAppContext): void => {
   const watch = setInterval(() => {
     if (!events.some((event) => event.kind === 'warning' && event.code === 'waiting_for_service')) return;
     clearInterval(watch);
-    sandbox.setWeather({});
+    sandbox.setConditions({});
   }, 10);
 };
 
@@ -29,17 +29,17 @@ describe('a service that is out of reach', () => {
 
   it('pauses the run in its middle and costs few calls', async () => {
     const { sandbox, work, run } = await begin(names);
-    const workplace = await work({ settings: { run: patient }, maxAttempts: 6 });
-    const concurrency = workplace.settings.service.rate.concurrency;
+    const app = await work({ settings: { run: waiting }, maxAttempts: 6 });
+    const concurrency = app.settings.service.rate.concurrency;
     let isOver = false;
     let goodAtMs = 0;
-    const going = run(workplace);
+    const going = run(app);
     const watch = setInterval(() => {
       if (searches(sandbox).length < 100) return;
       clearInterval(watch);
-      sandbox.setWeather({ path: '/aml/search', outage: { status: 'cut' } });
+      sandbox.setConditions({ path: '/aml/search', outage: { status: 'cut' } });
       soon(3_000, () => {
-        sandbox.setWeather({});
+        sandbox.setConditions({});
         isOver = true;
         goodAtMs = performance.now();
       });
@@ -55,7 +55,7 @@ describe('a service that is out of reach', () => {
     expect(summary).toMatchObject({ state: 'complete', counts: { screened: names.length, failed: 0, remaining: 0 } });
     expect(summary.counts).toMatchObject({ attempts: searches(sandbox).length });
     expect(beyond).toBeLessThanOrEqual(20);
-    expect(workplace.events.filter((event) => event.kind === 'service').map(({ event }) => event.kind)).toEqual([
+    expect(app.events.filter((event) => event.kind === 'service').map(({ event }) => event.kind)).toEqual([
       'outage_began',
       'outage_ended',
     ]);
@@ -64,14 +64,14 @@ describe('a service that is out of reach', () => {
   it('at the very start is waited for, whether the key or the controls cannot be asked', async () => {
     const { sandbox, work, run } = await begin();
     for (const path of ['/api_keys/public', '/aml/search']) {
-      sandbox.setWeather({ path, outage: {} });
-      const workplace = await work({ clock: makeScaledClock(10), settings: { run: patient } });
-      endOnceMet(sandbox, workplace);
-      const summary = await run(workplace, { selection: 'all' });
+      sandbox.setConditions({ path, outage: {} });
+      const app = await work({ clock: makeScaledClock(10), settings: { run: waiting } });
+      endOnceMet(sandbox, app);
+      const summary = await run(app, { selection: 'all' });
       expect(summary).toMatchObject({ state: 'complete', counts: { screened: people.length, failed: 0 } });
       for (const code of ['waiting_for_service', 'service_is_back']) {
-        const told = workplace.events.filter((event) => event.kind === 'warning' && event.code === code);
-        expect(told).toEqual([expect.objectContaining({ runId: summary.runId })]);
+        const reported = app.events.filter((event) => event.kind === 'warning' && event.code === code);
+        expect(reported).toEqual([expect.objectContaining({ runId: summary.runId })]);
       }
     }
   });
@@ -79,13 +79,13 @@ describe('a service that is out of reach', () => {
   it('for longer than the deadline stops the run, resumable, and says since when', async () => {
     const { sandbox, work, run } = await begin(names.slice(0, 60));
     const stopped = run(await work({ settings: { run: { deadline: '1s', timezone: 'UTC' } } }));
-    soon(200, () => sandbox.setWeather({ path: '/aml/search', outage: {} }));
+    soon(200, () => sandbox.setConditions({ path: '/aml/search', outage: {} }));
     const startedMs = performance.now();
     const summary = await stopped;
     expect(performance.now() - startedMs).toBeLessThan(8_000);
     expect(summary).toMatchObject({ state: 'stopped', exitCode: 4, counts: { failed: 0 } });
     expect(summary.reasons.join()).toMatch(/out of reach since .*run\.deadline \(1s\)/);
-    sandbox.setWeather({});
+    sandbox.setConditions({});
     expect(await resumeRun(await work(), summary.runId, signal)).toMatchObject({
       state: 'complete',
       counts: { screened: 60, remaining: 0 },
@@ -98,7 +98,7 @@ describe('a service that is out of reach', () => {
     sandbox.setFaults([{ path: '/aml/search', status: 429, retryAfter: '86400', afterCalls: 3 }]);
     const startedMs = performance.now();
     const rate = { perSecond: 400, concurrency: 1 };
-    const settings = { run: patient, service: { baseUrl: sandbox.url, rate } };
+    const settings = { run: waiting, service: { baseUrl: sandbox.url, rate } };
     const summary = await run(await work({ settings }));
     expect(performance.now() - startedMs).toBeLessThan(10_000);
     expect(summary).toMatchObject({ state: 'stopped', exitCode: 4, counts: { screened: 1, remaining: 5, failed: 0 } });
@@ -108,7 +108,7 @@ describe('a service that is out of reach', () => {
   it('for one request only is that customer\u2019s failure, and nobody waits for it', async () => {
     const { sandbox, work, run } = await begin();
     sandbox.setFaults([{ name: 'Aroha Ngata', status: 503, times: 10_000 }]);
-    const summary = await run(await work({ settings: { run: patient } }));
+    const summary = await run(await work({ settings: { run: waiting } }));
     expect(summary).toMatchObject({ state: 'incomplete', counts: { screened: 5, failed: 1 } });
     expect(searched(sandbox, 'Aroha Ngata')).toBe(8);
   });
@@ -116,22 +116,22 @@ describe('a service that is out of reach', () => {
   it('holds a sweep up and does not end it', async () => {
     const { sandbox, work } = await begin();
     sandbox.setWorld({ watchlist, dossiers: Array.from({ length: 50 }, (_, index) => buildSandboxDossier(index)) });
-    sandbox.setWeather({ path: '/dossiers', outage: {} });
-    const workplace = await work({ clock: makeScaledClock(10), settings: { run: patient } });
-    endOnceMet(sandbox, workplace);
-    const summary = await runSweep(workplace, { writeReport: false }, signal);
+    sandbox.setConditions({ path: '/dossiers', outage: {} });
+    const app = await work({ clock: makeScaledClock(10), settings: { run: waiting } });
+    endOnceMet(sandbox, app);
+    const summary = await runSweep(app, { writeReport: false }, signal);
     expect(summary).toMatchObject({ state: 'complete', counts: { dossiers: 50, proven: true } });
   });
 
   it('a key that is replaced while the run goes on is noted, and nobody is asked twice', async () => {
     const { sandbox, database, work, run } = await begin(names.slice(0, 100));
-    const workplace = await work({ readKeyAgain: () => sandbox.privateKey });
-    const { tell } = workplace;
-    workplace.tell = (event) => {
-      tell(event);
+    const app = await work({ readKeyAgain: () => sandbox.privateKey });
+    const { emit } = app;
+    app.emit = (event) => {
+      emit(event);
       if (event.kind === 'stage_started' && event.stage === 'screen') soon(50, () => sandbox.rotateKey());
     };
-    const summary = await run(workplace);
+    const summary = await run(app);
     expect(summary).toMatchObject({ state: 'complete', counts: { screened: 100 } });
     expect((await showRun(database, summary.runId)).keyFingerprint.split(', ')).toHaveLength(2);
     expect(searches(sandbox).filter(({ worked }) => worked)).toHaveLength(100 + 2 * canaries.length);
@@ -147,9 +147,9 @@ describe('an address where the service never was', () => {
   it('stops a screening and a sweep at once, and says so', async () => {
     const { sandbox, work, run } = await begin();
     sandbox.setFaults([{ path, raw: portal, times: 100 }]);
-    const workplace = await work({ settings: { run: patient } });
+    const app = await work({ settings: { run: waiting } });
     const startedMs = performance.now();
-    for (const summary of [await run(workplace), await runSweep(workplace, { writeReport: false }, signal)]) {
+    for (const summary of [await run(app), await runSweep(app, { writeReport: false }, signal)]) {
       expect(summary).toMatchObject({ state: 'stopped', exitCode: 4 });
       expect(summary.reasons.join()).toMatch(/has ever answered like the service.*nightscreen doctor/);
     }
@@ -160,8 +160,8 @@ describe('an address where the service never was', () => {
     const { sandbox, work, run } = await begin();
     await run(await work());
     sandbox.setFaults([{ path, raw: portal, times: 2 }]);
-    const workplace = await work({ clock: makeScaledClock(20), settings: { run: patient } });
-    expect(await run(workplace, { selection: 'all' })).toMatchObject({ state: 'complete' });
-    expect(workplace.events).toContainEqual(expect.objectContaining({ code: 'waiting_for_service' }));
+    const app = await work({ clock: makeScaledClock(20), settings: { run: waiting } });
+    expect(await run(app, { selection: 'all' })).toMatchObject({ state: 'complete' });
+    expect(app.events).toContainEqual(expect.objectContaining({ code: 'waiting_for_service' }));
   });
 });

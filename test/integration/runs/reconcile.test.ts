@@ -29,15 +29,15 @@ const names = [...people, 'Ludmila Havel', 'Николай Петров', 'Ines 
 const dossierOf = (number: number, facts: Partial<SandboxDossier> = {}): SandboxDossier =>
   buildSandboxDossier(number, { name: names[number - 1] ?? '', ...facts });
 
-const standingRow = z.object({
+const attendanceRow = z.object({
   kind: z.string(),
   state: z.string(),
   severity: z.string(),
   facts: z.record(z.string(), z.unknown()),
 });
-const readStanding = async (database: Database): Promise<readonly string[]> => {
+const readAttendance = async (database: Database): Promise<readonly string[]> => {
   const rows = await database.query(
-    standingRow,
+    attendanceRow,
     `select kind, state, severity, facts from discrepancy where state <> 'resolved' order by kind, subject`,
   );
   return rows.map(
@@ -69,9 +69,9 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open)
       changes: { dossiers?: readonly SandboxDossier[]; offsetMs?: number; isSwept?: boolean } = {},
     ) => {
       if (changes.dossiers) site.sandbox.setWorld({ watchlist, dossiers: changes.dossiers });
-      const workplace = await site.work({ settings: settingsOf(site, link), offsetMs: changes.offsetMs ?? 0 });
-      if (changes.isSwept !== false) await runSweep(workplace, { writeReport: false }, signal);
-      return { workplace, run: await site.run(workplace) };
+      const app = await site.work({ settings: settingsOf(site, link), offsetMs: changes.offsetMs ?? 0 });
+      if (changes.isSwept !== false) await runSweep(app, { writeReport: false }, signal);
+      return { app, run: await site.run(app) };
     };
     return { ...site, night };
   };
@@ -105,9 +105,9 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open)
       'several_dossiers C-6 medium open',
       'type_conflict C-5 medium open',
     ];
-    expect(await readStanding(database)).toEqual(found);
-    const [told] = (await showRun(database, first.run.runId)).reconciliations;
-    expect(told?.sums).toEqual({
+    expect(await readAttendance(database)).toEqual(found);
+    const [reported] = (await showRun(database, first.run.runId)).reconciliations;
+    expect(reported?.sums).toEqual({
       customers: 10,
       withDossier: 9,
       withoutDossier: 1,
@@ -120,11 +120,11 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open)
       ofOtherRosters: 0,
       notCompared: 9,
     });
-    expect(told?.newsCount).toBe(found.length);
+    expect(reported?.newsCount).toBe(found.length);
 
     // The same again tells nothing new, and writes no row of a discrepancy.
     const second = await night({ offsetMs: -dayMs });
-    expect(await readStanding(database)).toEqual(found);
+    expect(await readAttendance(database)).toEqual(found);
     expect((await showRun(database, second.run.runId)).reconciliations[0]).toMatchObject({ newsCount: 0, news: [] });
 
     await decide(database, await findAlerts(database, 'C-1'), { verdict: 'true_match' });
@@ -137,7 +137,7 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open)
       dossierOf(10),
     ];
     const third = await night({ dossiers: mended });
-    expect(await readStanding(database)).toEqual([
+    expect(await readAttendance(database)).toEqual([
       'approved_with_true_match C-1 critical open',
       'name_conflict C-4 high open',
       'rejected_dossier C-9 high open',
@@ -180,13 +180,13 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open)
       dossierOf(7),
     ]);
     await night({ offsetMs: -3 * dayMs });
-    const before = await readStanding(database);
+    const before = await readAttendance(database);
     expect(before).toContain('customer_without_dossier C-2 medium open');
     await database.execute(`update dossier set gone_at = now() where reference = 'C-5'`);
     const { run } = await night({ isSwept: false });
     expect(run).toMatchObject({ state: 'incomplete', exitCode: 3 });
     expect(run.reasons.join()).toMatch(/reconciled without proof: the last sweep ended at .*, more than 36 hours ago/);
-    expect(await readStanding(database)).toEqual(before);
+    expect(await readAttendance(database)).toEqual(before);
   });
 
   it('that joins nothing, or gives everybody one reference, stores nothing and says so', async () => {
@@ -195,9 +195,9 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open)
     );
     const { run } = await night();
     expect(run.reasons.join()).toContain('not reconciled: it joins none of 10 customers with any of 5 dossiers');
-    expect(await readStanding(database)).toEqual([]);
-    const workplace = await work({ settings: settingsOf({ ...site, database, work }) });
-    await expect(runReconciliation(workplace, { writeReport: false }, signal)).rejects.toThrow(/joins none/);
+    expect(await readAttendance(database)).toEqual([]);
+    const app = await work({ settings: settingsOf({ ...site, database, work }) });
+    await expect(runReconciliation(app, { writeReport: false }, signal)).rejects.toThrow(/joins none/);
     const mapped = await work({ settings: settingsOf({ ...site, database, work }, { reference: { prefix: 'kyc-' } }) });
     await expect(runReconciliation(mapped, { writeReport: false }, signal)).rejects.toThrow(/joins none/);
     const pattern = { reference: { pattern: '^KYC-(.+)$' } };
@@ -291,7 +291,7 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open)
       state: 'complete',
       counts: { customers: 10, ambiguous: 4, notExpected: 1, withoutDossier: 1 },
     });
-    expect(await readStanding(database)).toEqual(
+    expect(await readAttendance(database)).toEqual(
       [
         'approved_before_name_change C-1 medium open',
         'approved_with_truncated_answer C-6 medium open',
@@ -307,8 +307,8 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open)
         'verified_name_not_searched C-6 medium open',
       ].map((line) => (line === 'test_dossier' ? expect.stringMatching(/^test_dossier .* critical open$/) : line)),
     );
-    const [told] = (await showRun(database, live.runId)).reconciliations;
-    expect(told?.sums).toMatchObject({
+    const [reported] = (await showRun(database, live.runId)).reconciliations;
+    expect(reported?.sums).toMatchObject({
       dossiers: 7,
       withCustomer: 5,
       withoutCustomer: 0,
@@ -321,15 +321,15 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open)
     const site = await beginWith([1, 2, 3, 4, 5, 6].map((number) => dossierOf(number)));
     const { database } = site;
     await site.night({ offsetMs: -2 * dayMs });
-    const stands = async () => (await readStanding(database)).filter((line) => line.startsWith('roster_incomplete'));
+    const stands = async () => (await readAttendance(database)).filter((line) => line.startsWith('roster_incomplete'));
     const compare = async (total: string, offsetMs: number) => {
       const rows = toCsv(names).trimEnd().split('\n');
       const stated = rows.map((row, index) => `${row},${index === 0 ? 'total' : total}`);
       await writeFile(String(site.roster.csv?.path), `${stated.join('\n')}\n`);
       const [roster] = settingsOf(site).rosters;
-      const told = { ...(roster ?? site.roster), controlTotal: { column: 'total' } };
-      const workplace = await site.work({ settings: { rosters: [told] }, offsetMs });
-      const run = await site.run(workplace, { roster: told });
+      const reported = { ...(roster ?? site.roster), controlTotal: { column: 'total' } };
+      const app = await site.work({ settings: { rosters: [reported] }, offsetMs });
+      const run = await site.run(app, { roster: reported });
       return run.state;
     };
     expect(await compare('10', -1.8 * dayMs)).toBe('complete');
@@ -343,13 +343,11 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open)
   it('is accepted in a list with a day and a reason, never what is critical, and comes back in time or with other facts', async () => {
     const found = [...[5, 6, 7, 8].map((number) => dossierOf(number)), dossierOf(1), dossierOf(4, { name: 'Another' })];
     const { database, night } = await beginWith(found);
-    const { workplace } = await night({ offsetMs: -3 * dayMs });
+    const { app } = await night({ offsetMs: -3 * dayMs });
     const folder = await mkdtemp(join(tmpdir(), 'nightscreen-accept-'));
     const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
-    const day = (days: number): string =>
-      new Date(workplace.clock.now().getTime() + days * dayMs).toISOString().slice(0, 10);
-    const listNow = async () =>
-      (await exportItems(workplace, { roster: null, exportedBy: 'test' })).discrepancies.listed;
+    const day = (days: number): string => new Date(app.clock.now().getTime() + days * dayMs).toISOString().slice(0, 10);
+    const listNow = async () => (await exportItems(app, { roster: null, exportedBy: 'test' })).discrepancies.listed;
     const take = async (fill: (one: ListedDiscrepancy) => readonly [until: string, reason: string], apply = true) => {
       const listed = await listNow();
       const path = join(folder, `${randomUUID()}.csv`);
@@ -362,7 +360,7 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open)
           return { ...row, accept_until, reason };
         });
       await writeFile(path, stringify(filled, { header: true }));
-      return importDecisions(workplace, { path, reviewer, apply, partial: false });
+      return importDecisions(app, { path, reviewer, apply, partial: false });
     };
     const nameOf = ({ kind, facts }: ListedDiscrepancy): string => `${kind} ${String(facts['reference'])}`;
     const refusals: readonly (readonly [name: string, until: string, reason: string, because: string])[] = [
@@ -397,13 +395,13 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open)
     const [stale] = before.filter((one) => nameOf(one) === 'name_conflict C-4');
     const path = join(folder, 'stale.csv');
     await writeFile(path, `discrepancy,accept_until,reason\n${stale?.mark},${day(9)},longer\n`);
-    expect(await importDecisions(workplace, { path, reviewer, apply: true, partial: false })).toMatchObject({
+    expect(await importDecisions(app, { path, reviewer, apply: true, partial: false })).toMatchObject({
       discrepancies: { rows: [{ result: { reason: 'discrepancy_changed' } }] },
     });
 
-    const standing = async () => (await readStanding(database)).filter((line) => line.includes('accepted'));
+    const status = async () => (await readAttendance(database)).filter((line) => line.includes('accepted'));
     await night({ offsetMs: -dayMs });
-    expect(await standing()).toEqual([
+    expect(await status()).toEqual([
       'customer_without_dossier C-2 medium accepted',
       'customer_without_dossier C-3 medium accepted',
       'name_conflict C-4 high accepted',
@@ -413,20 +411,20 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open)
       acceptance: { isFinal: true, reviewer: reviewer.name, reason: 'known to compliance', until: day(30) },
     });
     const last = await night({ dossiers: [...found.slice(0, 5), dossierOf(4, { name: 'A Third' })] });
-    expect(await standing()).toEqual(['customer_without_dossier C-2 medium accepted']);
-    const told = (await showRun(database, last.run.runId)).reconciliations[0];
-    expect(told?.news.map(({ event, kind }) => `${event} ${kind}`)).toEqual([
+    expect(await status()).toEqual(['customer_without_dossier C-2 medium accepted']);
+    const reported = (await showRun(database, last.run.runId)).reconciliations[0];
+    expect(reported?.news.map(({ event, kind }) => `${event} ${kind}`)).toEqual([
       'changed name_conflict',
       'acceptance_ended customer_without_dossier',
     ]);
 
     const accepted = (await listNow()).find((one) => one.acceptance !== null);
     const undo = { mark: String(accepted?.mark), reviewer, reason: 'a mistake' };
-    expect(await undoDecision(workplace, undo)).toEqual({ kind: 'acceptance_ended' });
-    expect(await undoDecision(workplace, undo)).toEqual({ kind: 'refused', reason: 'changed_since' });
-    expect(await standing()).toEqual([]);
+    expect(await undoDecision(app, undo)).toEqual({ kind: 'acceptance_ended' });
+    expect(await undoDecision(app, undo)).toEqual({ kind: 'refused', reason: 'changed_since' });
+    expect(await status()).toEqual([]);
     // What stood when the run closed stays as it was.
-    const atClose = await listDiscrepancies(database, workplace.settings.organisation, {
+    const atClose = await listDiscrepancies(database, app.settings.organisation, {
       runId: Number(last.run.runId.split('-').at(-1)),
     });
     expect(atClose?.listed.filter(({ acceptance }) => acceptance !== null).map(nameOf)).toEqual([

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import type { AppContext } from '../../../src/runs/app-context.js';
 import { decideItems, showItems, undoDecision } from '../../../src/runs/review/decide.js';
-import { toItemStamp } from '../../../src/runs/review/items.js';
+import { toItemSeenVersion } from '../../../src/runs/review/items.js';
 import { assignItems, delegateItems, findReviewer } from '../../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
-import type { Workplace } from '../../../src/runs/workplace.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { readOrganisation } from '../../../src/store/organisations.js';
 import { readReportSheet, saveReportSheet } from '../../../src/store/report-revisions.js';
@@ -28,7 +28,7 @@ const readNumber = async (database: Database, sql: string): Promise<number> => {
 const countShown = (database: Database) => readNumber(database, '(select count(*) from shown_item)');
 
 /** Keeps a sheet of what waits; gives what it shows, and what the tables say without anything kept. */
-async function keepSheet({ database, clock }: Workplace) {
+async function keepSheet({ database, clock }: AppContext) {
   const now = clock.now();
   const runId = await readNumber(database, '(select max(run_id) from run)');
   const scope = { rosterId: 1, accountId: 1 };
@@ -49,8 +49,8 @@ describe("a report's list of what waits", () => {
       work({ offsetMs: -daysAgo * dayMs, settings: { review: settings } });
     const rerun = async (daysAgo: number, settings = review) => run(await at(daysAgo, settings));
     const by = await findReviewer(database, undefined);
-    const findItem = async (workplace: Workplace, reference: string) => {
-      const [item] = await showItems(workplace, reference);
+    const findItem = async (app: AppContext, reference: string) => {
+      const [item] = await showItems(app, reference);
       const itemId = await readNumber(
         database,
         `(select max(item_id) from review_item join party using (party_id) join customer using (customer_id)
@@ -58,36 +58,36 @@ describe("a report's list of what waits", () => {
       );
       return { mark: item?.mark ?? '', itemId };
     };
-    const decide = async (workplace: Workplace, reference: string, verdict: DispositionVerdict) => {
-      const { itemId } = await findItem(workplace, reference);
+    const decide = async (app: AppContext, reference: string, verdict: DispositionVerdict) => {
+      const { itemId } = await findItem(app, reference);
       const { digestKey } = await readOrganisation(database, 'default');
-      const context = { digestKey, reviewer: by, now: workplace.clock.now(), review: workplace.settings.review };
+      const context = { digestKey, reviewer: by, now: app.clock.now(), review: app.settings.review };
       const results = await database.transaction(async (transaction) => {
         const item = (await holdItems(transaction, [itemId])).get(itemId);
-        const stamp = item ? toItemStamp(item, digestKey) : '';
+        const seenVersion = item ? toItemSeenVersion(item, digestKey) : '';
         const said = { verdict, reason: 'looked at', comment: null, origin: 'review', sheetId: null } as const;
-        return decideItems(transaction, context, [{ itemId, stamp, ...said, expiresAt: null }]);
+        return decideItems(transaction, context, [{ itemId, seenVersion, ...said, expiresAt: null }]);
       });
-      const { fourEyes } = workplace.settings.review;
+      const { fourEyes } = app.settings.review;
       expect(results).toMatchObject([{ kind: fourEyes.length > 0 ? 'proposed' : 'decided' }]);
     };
-    const undo = async (workplace: Workplace, reference: string) => {
-      const { mark } = await findItem(workplace, reference);
-      expect(await undoDecision(workplace, { mark, reason: 'a slip', reviewer: by })).toMatchObject({ kind: 'undone' });
+    const undo = async (app: AppContext, reference: string) => {
+      const { mark } = await findItem(app, reference);
+      expect(await undoDecision(app, { mark, reason: 'a slip', reviewer: by })).toMatchObject({ kind: 'undone' });
     };
-    const assign = (workplace: Workplace, to: string) =>
-      assignItems(workplace, { marks: [], customer: 'C-1', severity: null, roster: null, to, by });
+    const assign = (app: AppContext, to: string) =>
+      assignItems(app, { marks: [], customer: 'C-1', severity: null, roster: null, to, by });
     const until = new Date(Date.now() - 7 * dayMs).toISOString().slice(0, 10);
-    const delegate = (workplace: Workplace, to: string | null) =>
-      delegateItems(workplace, { from: 'ada', to, until: to && until, reason: 'holidays', by });
+    const delegate = (app: AppContext, to: string | null) =>
+      delegateItems(app, { from: 'ada', to, until: to && until, reason: 'holidays', by });
 
     let shown: unknown = [];
-    const expectShown = async (what: string, workplace: Workplace) => {
-      const { sheet, waiting } = await keepSheet(workplace);
+    const expectShown = async (what: string, app: AppContext) => {
+      const { sheet, waiting } = await keepSheet(app);
       expect(waiting, `${what} shows`).not.toEqual(shown);
       expect(sheet, what).toMatchObject({ items: waiting, waiting: waiting.length });
       const stored = await countShown(database);
-      expect((await keepSheet(workplace)).sheet?.items, `${what}, a second time`).toEqual(waiting);
+      expect((await keepSheet(app)).sheet?.items, `${what}, a second time`).toEqual(waiting);
       expect(await countShown(database), `${what} is stored once`).toBe(stored);
       shown = waiting;
     };

@@ -10,19 +10,19 @@ import { runReports } from '../../../src/runs/write-reports.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { fillInList } from '../../helpers/report-files.js';
 import { openSmallSites } from '../../helpers/small-site.js';
-import { listed, people, type TestWorkplace, watchlist } from '../../helpers/small-world.js';
+import { listed, people, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 3_600_000;
 const ruledOut = ['False Positive', 'another birth date'] as const;
 
-const findSomebody = ({ database }: TestWorkplace) =>
+const findSomebody = ({ database }: TestAppContext) =>
   findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
 
-async function take(workplace: TestWorkplace, bytes: Uint8Array, apply = true) {
+async function take(app: TestAppContext, bytes: Uint8Array, apply = true) {
   const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-book-')), 'report.xlsx');
   await writeFile(path, bytes);
-  const reviewer = await findSomebody(workplace);
-  return importDecisions(workplace, { path, reviewer, apply, partial: false });
+  const reviewer = await findSomebody(app);
+  return importDecisions(app, { path, reviewer, apply, partial: false });
 }
 
 async function toReferences(book: Uint8Array): Promise<readonly unknown[]> {
@@ -31,9 +31,9 @@ async function toReferences(book: Uint8Array): Promise<readonly unknown[]> {
   return rows.slice(2).map((row) => row[1]);
 }
 
-async function remake(workplace: TestWorkplace, runId: string): Promise<Buffer> {
+async function remake(app: TestAppContext, runId: string): Promise<Buffer> {
   const directory = await mkdtemp(join(tmpdir(), 'nightscreen-book-'));
-  await runReports(workplace, { runId, directory });
+  await runReports(app, { runId, directory });
   return readFile(join(directory, runId, 'report.xlsx'));
 }
 
@@ -57,31 +57,31 @@ describeOnChosenDatabase("a report's workbook", (open) => {
     const stored = await database.query(z.object({ itemId: z.number() }), 'select item_id as "itemId" from shown_item');
     expect(stored).toHaveLength(3);
 
-    const workplace = await work();
+    const app = await work();
     const both = await fillInList(book, () => ruledOut);
-    expect(await take(workplace, both)).toMatchObject({
+    expect(await take(app, both)).toMatchObject({
       ...{ isApplied: false, decided: [{ sheetId: 1 }], refused: [{ reason: 'changed_since' }] },
     });
     const filled = await fillInList(book, (reference) => (reference === 'C-1' ? ruledOut : null));
-    expect(await take(workplace, filled, false)).toMatchObject({ isApplied: false, decided: [{}], undecided: 1 });
-    expect(await take(workplace, filled)).toMatchObject({ isApplied: true, decided: [{ sheetId: 1 }], undecided: 1 });
-    expect(await take(workplace, filled)).toMatchObject({ decided: [], sameAlready: [{}] });
+    expect(await take(app, filled, false)).toMatchObject({ isApplied: false, decided: [{}], undecided: 1 });
+    expect(await take(app, filled)).toMatchObject({ isApplied: true, decided: [{ sheetId: 1 }], undecided: 1 });
+    expect(await take(app, filled)).toMatchObject({ decided: [], sameAlready: [{}] });
 
-    expect((await remake(workplace, first.runId)).equals(book)).toBe(true);
-    expect((await remake(workplace, second.runId)).equals(later)).toBe(true);
+    expect((await remake(app, first.runId)).equals(book)).toBe(true);
+    expect((await remake(app, second.runId)).equals(later)).toBe(true);
   });
 
   it('masked names neither customers nor listed parties, nor whom an item is assigned to, nor what was said of it', async () => {
     const { sandbox, work, run } = await begin();
     const first = await run(await work({ offsetMs: -2 * dayMs }), { writeReport: true });
     const book = await readFile(join(first.artifacts ?? '', 'report.xlsx'));
-    const workplace = await work({ offsetMs: -1.5 * dayMs });
+    const app = await work({ offsetMs: -1.5 * dayMs });
     const said = ['False Positive', 'his cousin Zebediah says so'] as const;
     const filled = await fillInList(book, (reference) => (reference === 'C-1' ? said : null));
-    expect(await take(workplace, filled)).toMatchObject({ isApplied: true, decided: [{}] });
+    expect(await take(app, filled)).toMatchObject({ isApplied: true, decided: [{}] });
     const whose = { marks: [], customer: 'C-2', severity: null, roster: null };
-    const by = await findSomebody(workplace);
-    expect(await assignItems(workplace, { ...whose, to: 'olga.ownerova', by })).toMatchObject({ assigned: 1 });
+    const by = await findSomebody(app);
+    expect(await assignItems(app, { ...whose, to: 'olga.ownerova', by })).toMatchObject({ assigned: 1 });
     // A material change opens again what was decided.
     const [one = listed('one', ''), ...others] = watchlist;
     sandbox.setWorld({ watchlist: [{ ...one, topics: ['crime'] }, ...others], dossiers: [] });

@@ -18,11 +18,11 @@ describe('an answer that is used again', () => {
   async function planSecond({ work, run }: SmallSite, offsetMs: number): Promise<RosterSettings> {
     const roster = toFileRoster('second', await writeRoster([...people, 'Only Second']));
     const stop = new AbortController();
-    const workplace = await work({ offsetMs, settings });
-    const tell: typeof workplace.tell = (event) => {
+    const app = await work({ offsetMs, settings });
+    const emit: typeof app.emit = (event) => {
       if (event.kind === 'stage_finished' && event.stage === 'plan') stop.abort(new Error('stop'));
     };
-    const stopped = await run({ ...workplace, tell }, { roster }, stop.signal);
+    const stopped = await run({ ...app, emit }, { roster }, stop.signal);
     expect(stopped).toMatchObject({ state: 'stopped', counts: { planned: 7, reused: 0, remaining: 7 } });
     return roster;
   }

@@ -37,10 +37,10 @@ describeOnChosenDatabase('decisions of an older system', (open) => {
     ]);
     sandbox.setWorld({ watchlist: [...watchlist, listed('three', 'Tamsin Oyelaran')], dossiers: [] });
     await run(await work({ offsetMs: -86_400_000 }));
-    const workplace = await work();
+    const app = await work();
     const folder = await mkdtemp(join(tmpdir(), 'nightscreen-legacy-'));
     const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
-    const list = async () => exportItems(workplace, { roster: null, exportedBy: 'a test' });
+    const list = async () => exportItems(app, { roster: null, exportedBy: 'a test' });
 
     // Decided here: the first customer whose item is not the sample's.
     const ids = await database.query(
@@ -62,7 +62,7 @@ describeOnChosenDatabase('decisions of an older system', (open) => {
     }
     const workbook = join(folder, 'filled.xlsx');
     await writeFile(workbook, await writeXlsx({ sheets: [{ name: 'To review', rows }] }));
-    const decided = await importDecisions(workplace, { path: workbook, reviewer, apply: true, partial: false });
+    const decided = await importDecisions(app, { path: workbook, reviewer, apply: true, partial: false });
     expect(decided).toMatchObject({ isApplied: true, decided: [{ reason: 'met him' }], undecided: 2, faulty: [] });
 
     const path = join(folder, 'old.csv');
@@ -76,7 +76,7 @@ describeOnChosenDatabase('decisions of an older system', (open) => {
         ['Customer ID;match_id;listed name;decision;reason;decided by;decided at;comment', ...lines].join('\n'),
       );
     const take = async (how: { apply?: boolean; partial?: boolean } = {}) => {
-      const { isApplied, rows } = await importLegacy(workplace, {
+      const { isApplied, rows } = await importLegacy(app, {
         ...{ path, reviewer, apply: true, partial: false },
         ...how,
       });
@@ -109,7 +109,7 @@ describeOnChosenDatabase('decisions of an older system', (open) => {
     // The same matches on another account are decided there too, also where the last run was not on it.
     const budget = { maxSearchesPerMonth: 1_000, pricePerSearch: 0.2, currency: 'EUR', reserveShare: 0.05 };
     await run(await work({ apiKey: sandbox.livePrivateKey, settings: { budget } }));
-    await run(workplace);
+    await run(app);
     await write(good);
     const onBoth = (await take()).rows.map(({ row, mode, kind }) => [row.line, mode, kind === 'same']);
     expect(onBoth).toEqual([

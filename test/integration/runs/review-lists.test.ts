@@ -12,23 +12,23 @@ import { exportItems } from '../../../src/runs/review/lists.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
-import { listed, type TestWorkplace, watchlist } from '../../helpers/small-world.js';
+import { listed, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 3_600_000;
 type Row = Record<string, string>;
 const rowSchema = z.array(z.record(z.string(), z.string()));
 
-async function exportRows(workplace: TestWorkplace): Promise<Row[]> {
-  const { items } = await exportItems(workplace, { roster: null, exportedBy: 'a test' });
+async function exportRows(app: TestAppContext): Promise<Row[]> {
+  const { items } = await exportItems(app, { roster: null, exportedBy: 'a test' });
   return rowSchema.parse(parse([...renderWorkingList(items)].join(''), { bom: true, columns: true }));
 }
 
-async function importRows(workplace: TestWorkplace, rows: readonly Row[], how: Partial<DecisionImport> = {}) {
+async function importRows(app: TestAppContext, rows: readonly Row[], how: Partial<DecisionImport> = {}) {
   const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-review-')), 'filled.csv');
   await writeFile(path, stringify([...rows], { header: true, delimiter: ';' }));
-  const { database } = workplace;
+  const { database } = app;
   const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
-  return importDecisions(workplace, { path, reviewer, apply: true, partial: false, ...how });
+  return importDecisions(app, { path, reviewer, apply: true, partial: false, ...how });
 }
 
 const decide = (row: Row | undefined, decision: string, reason = 'looked at it'): Row => ({ ...row, decision, reason });
@@ -39,8 +39,8 @@ describeOnChosenDatabase('a working list', (open) => {
   it('goes out and comes back through a spreadsheet that mangles dates and ids, and decides what it says, once', async () => {
     const { work, run } = await begin();
     await run(await work({ offsetMs: -dayMs }));
-    const workplace = await work();
-    const rows = await exportRows(workplace);
+    const app = await work();
+    const rows = await exportRows(app);
     expect(rows.map(({ reference, hit, decision }) => [reference, hit, decision])).toEqual([
       ['C-1', 'yes', ''],
       ['C-2', 'yes', ''],
@@ -50,14 +50,14 @@ describeOnChosenDatabase('a working list', (open) => {
       ...{ comment: row['comment'] ?? '', item: ` ${item.toLowerCase()} ` },
     }));
     const filled = [decide(mangled[0], 'False Positive'), decide(mangled[1], 'true-match')];
-    const preview = await importRows(workplace, filled, { apply: false });
+    const preview = await importRows(app, filled, { apply: false });
     expect(preview).toMatchObject({ isApplied: false, decided: [{}, {}], refused: [], faulty: [] });
     const withoutSheet = (list: readonly Row[]) => list.map(({ sheet: _, ...row }) => row);
-    expect(withoutSheet(await exportRows(workplace))).toEqual(withoutSheet(rows));
-    expect(await importRows(workplace, filled)).toMatchObject({ isApplied: true, decided: [{}, {}] });
-    expect(await exportRows(workplace)).toEqual([]);
-    expect(await importRows(workplace, filled)).toMatchObject({ isApplied: true, decided: [], sameAlready: [{}, {}] });
-    const [history] = await showItems(workplace, 'C-1');
+    expect(withoutSheet(await exportRows(app))).toEqual(withoutSheet(rows));
+    expect(await importRows(app, filled)).toMatchObject({ isApplied: true, decided: [{}, {}] });
+    expect(await exportRows(app)).toEqual([]);
+    expect(await importRows(app, filled)).toMatchObject({ isApplied: true, decided: [], sameAlready: [{}, {}] });
+    const [history] = await showItems(app, 'C-1');
     expect(history).toMatchObject({
       state: 'confirmed',
       history: [{ what: 'opened critical' }, { what: 'decided true_match' }],
@@ -67,8 +67,8 @@ describeOnChosenDatabase('a working list', (open) => {
   it('is taken whole or not at all, unless in part; each row that cannot be taken says why', async () => {
     const { sandbox, work, run } = await begin();
     await run(await work({ offsetMs: -2 * dayMs }));
-    const workplace = await work();
-    const [first, second] = await exportRows(workplace);
+    const app = await work();
+    const [first, second] = await exportRows(app);
     const [one = listed('one', ''), ...others] = watchlist;
     sandbox.setWorld({ watchlist: [{ ...one, topics: ['crime'] }, ...others], dossiers: [] });
     await run(await work({ offsetMs: -dayMs }));
@@ -84,7 +84,7 @@ describeOnChosenDatabase('a working list', (open) => {
       decide(slip, 'false_positive'),
       { ...second, decision: '', reason: '' },
     ];
-    const refused = await importRows(workplace, rows);
+    const refused = await importRows(app, rows);
     expect(refused).toMatchObject({
       isApplied: false,
       decided: [{ line: 3 }],
@@ -96,12 +96,12 @@ describeOnChosenDatabase('a working list', (open) => {
     expect(text).toMatch(/^line 2 +C-1 +what was to be seen has changed/m);
     expect(text).toMatch(/^line 4 +mangled +"N/m);
     expect(document).toMatchObject({ refused: [{ line: 2, customer: 'C-1' }], faulty: [{ customer: 'mangled' }] });
-    expect(await exportRows(workplace)).toHaveLength(2);
-    expect(await importRows(workplace, rows, { partial: true })).toMatchObject({
+    expect(await exportRows(app)).toHaveLength(2);
+    expect(await importRows(app, rows, { partial: true })).toMatchObject({
       isApplied: true,
       decided: [{ line: 3 }],
     });
-    expect(await exportRows(workplace)).toHaveLength(1);
+    expect(await exportRows(app)).toHaveLength(1);
   });
 
   it('keeps all that waits when a later run asks with the key of another account', async () => {
@@ -118,21 +118,21 @@ describeOnChosenDatabase('a working list', (open) => {
 
   it('a name that nobody knows is refused and not taken for nothing to do', async () => {
     const { work, run } = await begin();
-    const workplace = await work();
-    await run(workplace);
+    const app = await work();
+    await run(app);
     const request = { roster: null, exportedBy: 'a test' };
-    await expect(exportItems(workplace, { ...request, roster: 'peple' })).rejects.toThrow(/no roster peple .*: people/);
-    await expect(exportItems(workplace, { ...request, assignee: 'larsn' })).rejects.toThrow(/--assignee: is larsn/);
-    await expect(showItems(workplace, 'C-99')).rejects.toThrow(/no roster has such a customer/);
-    expect(await showItems(workplace, 'C-3')).toEqual([]);
+    await expect(exportItems(app, { ...request, roster: 'peple' })).rejects.toThrow(/no roster peple .*: people/);
+    await expect(exportItems(app, { ...request, assignee: 'larsn' })).rejects.toThrow(/--assignee: is larsn/);
+    await expect(showItems(app, 'C-99')).rejects.toThrow(/no roster has such a customer/);
+    expect(await showItems(app, 'C-3')).toEqual([]);
   });
 
   it('another file is refused by what it lacks', async () => {
     const { work, run } = await begin();
-    const workplace = await work();
-    await expect(importRows(workplace, [{ a: '1', b: '2' }])).rejects.toThrow(/nothing was imported for default yet/);
-    await run(workplace);
-    await expect(importRows(workplace, [{ a: '1', b: '2' }])).rejects.toThrow(/no column item, decision, reason/);
+    const app = await work();
+    await expect(importRows(app, [{ a: '1', b: '2' }])).rejects.toThrow(/nothing was imported for default yet/);
+    await run(app);
+    await expect(importRows(app, [{ a: '1', b: '2' }])).rejects.toThrow(/no column item, decision, reason/);
   });
 
   it('nobody decides in another name', async () => {

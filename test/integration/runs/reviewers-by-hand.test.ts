@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { parseItemMark } from '../../../src/matches/item-code.js';
+import { parseItemCode } from '../../../src/matches/item-code.js';
 import { toFileRoster } from '../../../src/roster/settings.js';
+import type { AppContext } from '../../../src/runs/app-context.js';
 import { decideItems, type ItemDecision, showItems } from '../../../src/runs/review/decide.js';
 import { exportItems } from '../../../src/runs/review/lists.js';
 import {
@@ -14,24 +15,23 @@ import {
 } from '../../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
-import type { Workplace } from '../../../src/runs/workplace.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../../src/store/database/open-database.js';
 import { readOrganisation } from '../../../src/store/organisations.js';
 import { testDatabases, toReviewerGrants } from '../../helpers/databases.js';
-import { canaries, makeWorkplace, people, watchlist, writeRoster } from '../../helpers/small-world.js';
+import { canaries, makeAppContext, people, watchlist, writeRoster } from '../../helpers/small-world.js';
 
 /** Decides false positive about the items of these customers, in this order, as one list would. */
-async function decideAll(workplace: Workplace, ...references: readonly string[]) {
-  const { database, settings, clock } = workplace;
+async function decideAll(app: AppContext, ...references: readonly string[]) {
+  const { database, settings, clock } = app;
   const { digestKey } = await readOrganisation(database, settings.organisation);
   const reviewer = await findReviewer(database, undefined);
   const said = { verdict: 'false_positive', reason: 'another', comment: null, origin: 'review' } as const;
   const decisions: ItemDecision[] = [];
   for (const reference of references) {
-    const [item] = await showItems(workplace, reference);
-    const parsed = parseItemMark(item?.mark ?? '', digestKey);
+    const [item] = await showItems(app, reference);
+    const parsed = parseItemCode(item?.mark ?? '', digestKey);
     if (parsed !== null) decisions.push({ ...parsed, ...said, sheetId: null, expiresAt: null });
   }
   return database.transaction(async (transaction) => {
@@ -52,8 +52,8 @@ describe('a reviewer with SQL by hand', () => {
   const logins = [`ada_${randomBytes(4).toString('hex')}`, `boris_${randomBytes(4).toString('hex')}`] as const;
   let owner: Database;
   let sandbox: Sandbox;
-  let ada: Workplace;
-  let boris: Workplace;
+  let ada: AppContext;
+  let boris: AppContext;
 
   beforeAll(async () => {
     const location: DatabaseLocation = await databases.locate();
@@ -61,19 +61,19 @@ describe('a reviewer with SQL by hand', () => {
     sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
     const roster = toFileRoster('people', await writeRoster(people));
     const review = { ...reviewSettingsSchema.parse({}), fourEyes: ['critical' as const] };
-    const base = await makeWorkplace(owner, sandbox, { settings: { canaries, rosters: [roster], review } });
+    const base = await makeAppContext(owner, sandbox, { settings: { canaries, rosters: [roster], review } });
     const options = { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false } as const;
     await runScreening(base, options, new AbortController().signal);
     await base.client().close();
     await owner.runScript(
       `${logins.map((login) => `create role ${login} login;`).join('')} ${toReviewerGrants(...logins)}`,
     );
-    const seat = async (login: string): Promise<Workplace> => {
+    const slot = async (login: string): Promise<AppContext> => {
       const url = new URL(String(location.url));
       url.username = login;
       return { ...base, database: await openDatabase({ url: url.href }, login) };
     };
-    [ada, boris] = await Promise.all([seat(logins[0]), seat(logins[1])]);
+    [ada, boris] = await Promise.all([slot(logins[0]), slot(logins[1])]);
   });
 
   afterAll(async () => {

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { toItemStamp } from '../../../src/runs/review/items.js';
+import { toItemSeenVersion } from '../../../src/runs/review/items.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { holdItems } from '../../../src/store/review/decisions.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
@@ -103,14 +103,14 @@ describeOnChosenDatabase('what reviewers have to decide about', (open) => {
     const { itemId } = item;
     const stale = await database.transaction(async (transaction) => {
       const held = (await holdItems(transaction, [itemId])).get(itemId);
-      return held ? toItemStamp(held, digestKey) : '';
+      return held ? toItemSeenVersion(held, digestKey) : '';
     });
     expect(await decide(database, [itemId])).toMatchObject([{ kind: 'decided' }]);
-    expect(await decide(database, [itemId], { stamp: stale })).toMatchObject([{ kind: 'same_already' }]);
-    expect(await decide(database, [itemId], { stamp: stale, verdict: 'true_match' })).toMatchObject([
+    expect(await decide(database, [itemId], { seenVersion: stale })).toMatchObject([{ kind: 'same_already' }]);
+    expect(await decide(database, [itemId], { seenVersion: stale, verdict: 'true_match' })).toMatchObject([
       { kind: 'refused', reason: 'decided_since' },
     ]);
-    expect(await decide(database, [itemId], { stamp: '0123456789', verdict: 'true_match' })).toMatchObject([
+    expect(await decide(database, [itemId], { seenVersion: '0123456789', verdict: 'true_match' })).toMatchObject([
       { kind: 'refused', reason: 'changed_since' },
     ]);
     await expect(database.execute('update disposition set verdict = null')).rejects.toThrow(/never changed/);

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { parseItemMark } from '../../../src/matches/item-code.js';
+import { parseItemCode } from '../../../src/matches/item-code.js';
+import type { AppContext } from '../../../src/runs/app-context.js';
 import { decideItems, showItems } from '../../../src/runs/review/decide.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { findRun } from '../../../src/runs/run-reference.js';
-import type { Workplace } from '../../../src/runs/workplace.js';
 import { readOrganisation } from '../../../src/store/organisations.js';
 import { readRunFacts } from '../../../src/store/report-facts.js';
 import { readRunHealth, saveRunHealth } from '../../../src/store/run-health.js';
@@ -14,13 +14,13 @@ import { openSmallSites } from '../../helpers/small-site.js';
 
 const dayMs = 24 * 3_600_000;
 
-async function decide(workplace: Workplace, verdicts: Record<string, DispositionVerdict>) {
-  const { database, settings, clock } = workplace;
+async function decide(app: AppContext, verdicts: Record<string, DispositionVerdict>) {
+  const { database, settings, clock } = app;
   const { digestKey } = await readOrganisation(database, settings.organisation);
   const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'ada' : undefined);
   for (const [reference, verdict] of Object.entries(verdicts)) {
-    const [item] = await showItems(workplace, reference);
-    const parsed = parseItemMark(item?.mark ?? '', digestKey) ?? { itemId: 0, stamp: '' };
+    const [item] = await showItems(app, reference);
+    const parsed = parseItemCode(item?.mark ?? '', digestKey) ?? { itemId: 0, seenVersion: '' };
     await database.transaction((transaction) =>
       decideItems(transaction, { digestKey, reviewer, now: clock.now(), review: settings.review }, [
         { ...parsed, verdict, reason: 'looked', comment: null, origin: 'review', sheetId: null, expiresAt: null },
@@ -37,10 +37,10 @@ describeOnChosenDatabase('what a report tells of how runs went', (open) => {
     const { runId } = await run(await work());
     const { runId: number } = await findRun(database, runId);
     const outcomes = ['error_status,timeout,ok', 'ok,unknown', 'unknown,not_sent,ok,ok', 'timeout,ok,timeout'];
-    for (const [place, told] of outcomes.entries()) {
+    for (const [place, reported] of outcomes.entries()) {
       await database.execute(
         `insert into search_attempt (run_id, request_id, started_at, outcome) select $1, $2, now(), unnest($3::text[])`,
-        [number, 1_000 + place, told.split(',')],
+        [number, 1_000 + place, reported.split(',')],
       );
     }
     await database.transaction((transaction) =>

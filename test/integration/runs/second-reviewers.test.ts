@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { parseItemMark } from '../../../src/matches/item-code.js';
+import { parseItemCode } from '../../../src/matches/item-code.js';
+import type { AppContext } from '../../../src/runs/app-context.js';
 import { decideItems, showItems, undoDecision } from '../../../src/runs/review/decide.js';
 import { exportItems } from '../../../src/runs/review/lists.js';
 import { assignItems, delegateItems, findReviewer, listDelegations } from '../../../src/runs/review/people.js';
 import { type ReviewSettings, reviewSettingsSchema } from '../../../src/runs/review/settings.js';
-import type { Workplace } from '../../../src/runs/workplace.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../../src/store/database/open-database.js';
 import { readOrganisation } from '../../../src/store/organisations.js';
@@ -26,16 +26,16 @@ const reviewOf = (settings: Partial<ReviewSettings>): ReviewSettings => ({
 });
 
 /** Somebody at work: under their own login on Postgres, with their word for it on the embedded database. */
-async function asReviewer({ database }: Workplace, name: string) {
+async function asReviewer({ database }: AppContext, name: string) {
   return findReviewer(database, database.dialect === 'embedded' ? name : undefined);
 }
 
 /** Decides about the item of this mark as a list would. */
-async function decide(workplace: Workplace, mark: string, verdict: DispositionVerdict, name = 'ada') {
-  const { database, settings, clock } = workplace;
+async function decide(app: AppContext, mark: string, verdict: DispositionVerdict, name = 'ada') {
+  const { database, settings, clock } = app;
   const { digestKey } = await readOrganisation(database, settings.organisation);
-  const reviewer = await asReviewer(workplace, name);
-  const parsed = parseItemMark(mark, digestKey) ?? { itemId: 0, stamp: '' };
+  const reviewer = await asReviewer(app, name);
+  const parsed = parseItemCode(mark, digestKey) ?? { itemId: 0, seenVersion: '' };
   return database.transaction(async (transaction) => {
     const context = { digestKey, reviewer, now: clock.now(), review: settings.review };
     const said = { reason: `${verdict}, says ${name}`, comment: null, origin: 'review', sheetId: null } as const;
@@ -57,8 +57,8 @@ const readLastRun = async (database: Database): Promise<number> => {
   return rows[0]?.runId ?? 0;
 };
 
-const showOne = async (workplace: Workplace, reference: string) => {
-  const [item] = await showItems(workplace, reference);
+const showOne = async (app: AppContext, reference: string) => {
+  const [item] = await showItems(app, reference);
   if (!item) throw new Error(`no item of ${reference}`);
   return item;
 };
@@ -96,8 +96,8 @@ describeOnChosenDatabase('decisions that end, and items that have an owner', (op
     await run(await at(9));
     const early = await at(8.9);
     const stale = (await showOne(early, 'C-1')).mark;
-    const undo = async (workplace: Workplace, mark: string) =>
-      undoDecision(workplace, { mark, reason: 'a slip', reviewer: await asReviewer(workplace, 'bea') });
+    const undo = async (app: AppContext, mark: string) =>
+      undoDecision(app, { mark, reason: 'a slip', reviewer: await asReviewer(app, 'bea') });
     expect(await undo(early, stale)).toEqual({ kind: 'refused', reason: 'nothing_to_undo' });
     expect(await undo(early, `${stale}X`)).toEqual({ kind: 'refused', reason: 'no_item' });
     await decide(early, stale, 'false_positive');
@@ -159,8 +159,8 @@ describeOnChosenDatabase('decisions that end, and items that have an owner', (op
     await expect(delegateItems(early, { ...holidays, from: 'cleo', to: 'ada', until: until(11) })).rejects.toThrow(
       /--until: is over/,
     );
-    const owners = async (workplace: Workplace, assignee: string | null = null) => {
-      const { items } = await exportItems(workplace, { roster: null, exportedBy: 'a test', assignee });
+    const owners = async (app: AppContext, assignee: string | null = null) => {
+      const { items } = await exportItems(app, { roster: null, exportedBy: 'a test', assignee });
       return items.map(({ party, owner }) => [party.reference, owner]);
     };
     expect(await owners(early, 'cleo')).toEqual([['C-1', { name: 'cleo', standsInFor: 'ada' }]]);
@@ -179,8 +179,8 @@ describeOnChosenDatabase('decisions that end, and items that have an owner', (op
     sandbox.setWorld({ watchlist: [{ ...first, topics: ['sanction', 'crime'] }, ...others], dossiers: [] });
     await run(await at(8));
     const runId = await readLastRun(database);
-    const { held: told } = await readChanges(database, database, [runId], new Date(0));
-    expect(told).toMatchObject([
+    const { held: reported } = await readChanges(database, database, [runId], new Date(0));
+    expect(reported).toMatchObject([
       {
         item: {
           state: 'open',
@@ -195,7 +195,7 @@ describeOnChosenDatabase('decisions that end, and items that have an owner', (op
     await assignItems(await at(6), { ...all, customer: 'C-1', to: null });
     await decide(await at(6), (await showOne(await at(6), 'C-1')).mark, 'true_match');
     await run(await at(5));
-    expect((await readChanges(database, database, [runId], new Date(0))).held).toEqual(told);
+    expect((await readChanges(database, database, [runId], new Date(0))).held).toEqual(reported);
     expect(await readOpenItems(database, runId)).toEqual(counted);
     expect(await owners(await at(5))).toEqual([['C-2', null]]);
     await expect(database.execute('delete from review_delegation')).rejects.toThrow(/never changed/);
@@ -211,20 +211,20 @@ describe('a decision that takes two people', () => {
   });
 
   /** Does `work` with two reviewers at work, each with a login of their own. */
-  async function withSeats(
-    base: Workplace,
+  async function withDeputies(
+    base: AppContext,
     owner: Database,
-    work: (atAdas: Workplace, atBoris: Workplace) => Promise<void>,
+    work: (atAdas: AppContext, atBoris: AppContext) => Promise<void>,
   ): Promise<void> {
     // Logins belong to the whole server, which other suites use at the same time.
     const [ada, boris] = [`ada_${randomBytes(4).toString('hex')}`, `boris_${randomBytes(4).toString('hex')}`];
     await owner.runScript(`create role ${ada} login; create role ${boris} login; ${toReviewerGrants(ada, boris)}`);
-    const seat = async (login: string): Promise<Workplace> => {
+    const slot = async (login: string): Promise<AppContext> => {
       const url = new URL(String(location.url));
       url.username = login;
       return { ...base, database: await openDatabase({ url: url.href }, login) };
     };
-    const [atAdas, atBoris] = await Promise.all([seat(ada), seat(boris)]);
+    const [atAdas, atBoris] = await Promise.all([slot(ada), slot(boris)]);
     try {
       await work(atAdas, atBoris);
     } finally {
@@ -238,7 +238,7 @@ describe('a decision that takes two people', () => {
     const review = reviewOf({ fourEyes: ['critical'] });
     const base = await work({ settings: { review } });
     await run(base);
-    await withSeats(base, owner, async (atAdas, atBoris) => {
+    await withDeputies(base, owner, async (atAdas, atBoris) => {
       await proposeAndRestrict(atAdas, atBoris);
       await run(await work({ settings: { review } }), { selection: 'all' });
       expect(await readStates(owner)).toEqual({ clear: 4, open_hit: 1, confirmed: 1 });
@@ -255,8 +255,8 @@ describe('a decision that takes two people', () => {
     const review = reviewOf({ fourEyes: ['info'] });
     const base = await work({ settings: { review } });
     await run(base);
-    await withSeats(base, owner, async (atAdas, atBoris) => {
-      const say = async (at: Workplace, reference: string, verdict: DispositionVerdict) =>
+    await withDeputies(base, owner, async (atAdas, atBoris) => {
+      const say = async (at: AppContext, reference: string, verdict: DispositionVerdict) =>
         (await decide(at, (await showOne(at, reference)).mark, verdict))?.kind;
       const forge = (reference: string, verdict: string) =>
         atAdas.database.execute(
@@ -289,8 +289,8 @@ describe('a decision that takes two people', () => {
     // Of two hits one: a night that loses both is held.
     sandbox.setWorld({ watchlist: watchlist.slice(1), dossiers: [] });
     await run(await work({ settings: { review } }), { selection: 'all' });
-    await withSeats(base, owner, async (atAdas, atBoris) => {
-      const say = async (at: Workplace) =>
+    await withDeputies(base, owner, async (atAdas, atBoris) => {
+      const say = async (at: AppContext) =>
         (await decide(at, (await showOne(at, 'C-1')).mark, 'no_longer_matched'))?.kind;
       expect(await say(atAdas)).toBe('proposed');
       expect(await readPartyStates(owner)).toEqual(['open_hit', 'open_hit']);
@@ -300,7 +300,7 @@ describe('a decision that takes two people', () => {
     });
   });
 
-  async function proposeAndRestrict(atAdas: Workplace, atBoris: Workplace): Promise<void> {
+  async function proposeAndRestrict(atAdas: AppContext, atBoris: AppContext): Promise<void> {
     const unseen = (await showOne(atBoris, 'C-1')).mark;
     // Settings of one's own do not allow more than the organisation's runs do.
     const careless = { ...atAdas, settings: { ...atAdas.settings, review: reviewOf({}) } };
@@ -347,7 +347,7 @@ describe('a decision that takes two people', () => {
     ).rejects.toThrow(/permission denied/);
   }
 
-  async function undoAlone(atAdas: Workplace, atBoris: Workplace): Promise<void> {
+  async function undoAlone(atAdas: AppContext, atBoris: AppContext): Promise<void> {
     const { mark } = await showOne(atAdas, 'C-1');
     const reviewer = await asReviewer(atAdas, '');
     const by = {

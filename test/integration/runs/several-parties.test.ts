@@ -35,12 +35,12 @@ describe('customers of several parties', () => {
       const { database, sandbox, work, run } = await begin();
       await run(await work({ offsetMs: -hours * hourMs }));
       await addAliases(database);
-      const workplace = await work();
-      const summary = await run(workplace, { kind: 'screen', selection, importFirst: false });
+      const app = await work();
+      const summary = await run(app, { kind: 'screen', selection, importFirst: false });
       expect({ reasons: summary.reasons, counts: summary.counts }).toMatchObject({ counts });
       // Whom the selection left out is overdue or only due, and never without a reason.
       expect(summary.state).toBe(selection === 'new' && hours > 24 ? 'incomplete' : 'complete');
-      expect((await describeRun(workplace, summary.runId)).balance).toMatchObject({ disagreements: [] });
+      expect((await describeRun(app, summary.runId)).balance).toMatchObject({ disagreements: [] });
       expect(searched(sandbox, 'Alias Of C-1')).toBe(1);
     },
   );
@@ -50,10 +50,10 @@ describe('customers of several parties', () => {
     await run(await work({ offsetMs: -30 * hourMs }));
     await addAliases(database);
     sandbox.setFaults([{ name: 'Alias Of C-1', status: 400 }]);
-    const workplace = await work();
-    const summary = await run(workplace, { kind: 'screen', importFirst: false });
+    const app = await work();
+    const summary = await run(app, { kind: 'screen', importFirst: false });
     expect(summary).toMatchObject({ state: 'incomplete', counts: { planned: 6, screened: 5, failed: 1 } });
-    const { sums, balance } = await describeRun(workplace, summary.runId);
+    const { sums, balance } = await describeRun(app, summary.runId);
     expect(sums?.states).toMatchObject({ not_screened: 0, open_hit: 2 });
     expect(balance).toMatchObject({ disagreements: [] });
   });

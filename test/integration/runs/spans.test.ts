@@ -8,7 +8,7 @@ import { reportSpans, type SpanEdge } from '../../../src/runs/write-reports.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { publishedSchemas } from '../../helpers/shipped-files.js';
 import { openSmallSites, type SmallSite } from '../../helpers/small-site.js';
-import { listed, type TestWorkplace, watchlist } from '../../helpers/small-world.js';
+import { listed, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 86_400_000;
 const withTamsin = [...watchlist, listed('tamsin', 'Tamsin Oyelaran')];
@@ -17,13 +17,13 @@ const published = publishedSchemas.map(({ schema }) => z.fromJSONSchema(z.toJSON
 /** Nights `day` days from now on which the list is this one. */
 async function playNight(site: SmallSite, day: number, list = watchlist, options = {}): Promise<string> {
   site.sandbox.setWorld({ watchlist: list, dossiers: [] });
-  const workplace = await site.work({ offsetMs: day * dayMs });
-  return (await site.run(workplace, options)).runId;
+  const app = await site.work({ offsetMs: day * dayMs });
+  return (await site.run(app, options)).runId;
 }
 
-async function report(workplace: TestWorkplace, since: SpanEdge, until?: SpanEdge, roster?: string) {
+async function report(app: TestAppContext, since: SpanEdge, until?: SpanEdge, roster?: string) {
   const directory = await mkdtemp(join(tmpdir(), 'nightscreen-span-'));
-  const results = await reportSpans(workplace, { since, until, roster }, { directory });
+  const results = await reportSpans(app, { since, until, roster }, { directory });
   const documents = await Promise.all(
     results.map(async ({ directory: folder }) => {
       const document: unknown = JSON.parse(await readFile(join(folder, 'report.json'), 'utf8'));
@@ -44,9 +44,9 @@ describeOnChosenDatabase('the report of a span', (open) => {
     await playNight(site, -4);
     const stopped = await playNight(site, -2, watchlist, { maxSearches: 1 });
     await playNight(site, -1);
-    const workplace = await site.work();
+    const app = await site.work();
 
-    const { results, documents, directory } = await report(workplace, first);
+    const { results, documents, directory } = await report(app, first);
     const [document] = documents;
     expect(results).toMatchObject([{ state: 'incomplete', exitCode: 3 }]);
     expect(document?.changes?.map(({ kind, runId }) => [kind, runId.slice(-1)])).toEqual([
@@ -76,7 +76,7 @@ describeOnChosenDatabase('the report of a span', (open) => {
     // The night after changes nothing of a span that ended before it.
     await playNight(site, 0, withTamsin);
     const until = new Date(Date.now() - dayMs / 2);
-    const [once, again] = [await report(workplace, first, until), await report(workplace, first, until)];
+    const [once, again] = [await report(app, first, until), await report(app, first, until)];
     expect(once.results[0]?.files).toEqual(again.results[0]?.files);
     expect(once.documents[0]?.changes).toHaveLength(2);
     expect(await readdir(directory)).toEqual([results[0]?.runId]);
@@ -86,11 +86,11 @@ describeOnChosenDatabase('the report of a span', (open) => {
     const site = await openSite();
     await playNight(site, -2);
     const stopped = await playNight(site, -1, watchlist, { maxSearches: 1 });
-    const workplace = await site.work();
-    const { directory, results } = await report(workplace, new Date(Date.now() - 3 * dayMs));
+    const app = await site.work();
+    const { directory, results } = await report(app, new Date(Date.now() - 3 * dayMs));
     await site.database.execute(`update run set state_reasons = '{"went on"}' where state = 'stopped'`);
     await reportSpans(
-      workplace,
+      app,
       { since: new Date(Date.now() - 3 * dayMs), until: stopped, roster: undefined },
       { directory },
     );
@@ -103,7 +103,7 @@ describeOnChosenDatabase('the report of a span', (open) => {
   it('is refused where there is nothing to tell, or not what was asked for', async () => {
     const site = await openSite();
     const stopped = await playNight(site, -3);
-    const workplace = await site.work();
+    const app = await site.work();
     const refusals: readonly [SpanEdge, SpanEdge | undefined, string | undefined, string][] = [
       [new Date(Date.now() + dayMs), undefined, undefined, 'lies in the future'],
       [new Date(Date.now() - dayMs), undefined, undefined, 'there is no run in this span'],
@@ -112,10 +112,10 @@ describeOnChosenDatabase('the report of a span', (open) => {
       ['77', undefined, undefined, 'there is no run 77'],
     ];
     for (const [since, until, roster, message] of refusals) {
-      await expect(reportSpans(workplace, { since, until, roster }, {})).rejects.toThrow(message);
+      await expect(reportSpans(app, { since, until, roster }, {})).rejects.toThrow(message);
     }
     await site.database.execute(`update run set state = 'abandoned', sums = null`);
-    await expect(reportSpans(workplace, { since: stopped, until: undefined, roster: undefined }, {})).rejects.toThrow(
+    await expect(reportSpans(app, { since: stopped, until: undefined, roster: undefined }, {})).rejects.toThrow(
       'no screening in this span has come to its end',
     );
   });

@@ -8,16 +8,16 @@ const openSite = openSmallSites(testDatabases('postgres').open);
 
 it('a run that is stopped in its import says so, can be reported on, and goes on in the next start', async () => {
   const { run, work } = await openSite();
-  const workplace = await work();
+  const app = await work();
   const stopping = new AbortController();
-  const tell: typeof workplace.tell = (event) => {
-    workplace.tell(event);
+  const emit: typeof app.emit = (event) => {
+    app.emit(event);
     if (event.kind === 'stage_started' && event.stage === 'import') stopping.abort(new Error('asked to stop'));
   };
-  await expect(run({ ...workplace, tell }, {}, stopping.signal)).rejects.toThrow('asked to stop');
-  const started = workplace.events.find((event) => event.kind === 'run_started');
+  await expect(run({ ...app, emit }, {}, stopping.signal)).rejects.toThrow('asked to stop');
+  const started = app.events.find((event) => event.kind === 'run_started');
   const runId = started?.kind === 'run_started' ? started.runId : '';
-  expect(await describeRun(workplace, runId)).toMatchObject({ state: 'stopped', stage: 'started', heldBy: null });
-  expect(await runReports(workplace, {})).toMatchObject([{ runId, exitCode: 4 }]);
-  expect(await run(workplace)).toMatchObject({ runId, state: 'complete', counts: { screened: 6 } });
+  expect(await describeRun(app, runId)).toMatchObject({ state: 'stopped', stage: 'started', heldBy: null });
+  expect(await runReports(app, {})).toMatchObject([{ runId, exitCode: 4 }]);
+  expect(await run(app)).toMatchObject({ runId, state: 'complete', counts: { screened: 6 } });
 });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { openSmallSites, type SmallSite } from '../../helpers/small-site.js';
-import type { TestWorkplace } from '../../helpers/small-world.js';
+import type { TestAppContext } from '../../helpers/small-world.js';
 
 const states = z.object({ states: z.string() });
 const readStates = ({ database }: SmallSite) =>
@@ -14,17 +14,17 @@ const countRecorded = ({ database }: SmallSite) =>
   database.query(z.object({ count: z.number() }), 'select count(*)::integer as count from customer_state_change');
 
 /** Stops a run by signal after its first answer; before that `whenSearching` may change what the database says of it. */
-async function stopAmid({ run }: SmallSite, workplace: TestWorkplace, whenSearching = async () => undefined) {
+async function stopAmid({ run }: SmallSite, app: TestAppContext, whenSearching = async () => undefined) {
   const stopping = new AbortController();
-  const { tell } = workplace;
-  workplace.tell = (event) => {
-    tell(event);
+  const { emit } = app;
+  app.emit = (event) => {
+    emit(event);
     if (event.kind === 'stage_started' && event.stage === 'screen') {
       void whenSearching().then(() => stopping.abort(new Error('asked to stop')));
     }
   };
-  const ended = await run(workplace, {}, stopping.signal).catch((error: unknown) => error);
-  workplace.tell = tell;
+  const ended = await run(app, {}, stopping.signal).catch((error: unknown) => error);
+  app.emit = emit;
   return ended;
 }
 

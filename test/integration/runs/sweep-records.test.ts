@@ -6,7 +6,7 @@ import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.j
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
-import { buildSandboxDossier, makeWorkplace, type TestWorkplace } from '../../helpers/small-world.js';
+import { buildSandboxDossier, makeAppContext, type TestAppContext } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
 const toToken = (number: number): string => String(number).padStart(24, '0');
@@ -50,16 +50,14 @@ describeOnChosenDatabase('records of dossiers', (open) => {
     const sandbox = await startSandbox({ world: { watchlist: [], dossiers } });
     sandboxes.push(sandbox);
     const database = await open();
-    const work = (maxPerRun: number): Promise<TestWorkplace> =>
-      makeWorkplace(database, sandbox, {
+    const work = (maxPerRun: number): Promise<TestAppContext> =>
+      makeAppContext(database, sandbox, {
         rate: { perSecond: 400, concurrency },
         settings: { sweep: sweepSettingsSchema.parse({ details: { maxPerRun } }) },
       });
-    const sweep = async (workplace: TestWorkplace) => {
-      const { state } = await runSweep(workplace, { writeReport: false }, signal);
-      const finished = workplace.events.findLast(
-        (event) => event.kind === 'stage_finished' && event.stage === 'details',
-      );
+    const sweep = async (app: TestAppContext) => {
+      const { state } = await runSweep(app, { writeReport: false }, signal);
+      const finished = app.events.findLast((event) => event.kind === 'stage_finished' && event.stage === 'details');
       return { state, counts: finished?.kind === 'stage_finished' ? finished.counts : undefined };
     };
     const lookedUp = (): string[] =>
@@ -129,13 +127,13 @@ describeOnChosenDatabase('records of dossiers', (open) => {
 
   it('stay within the budget of a sweep, also of one that dies amid them; the next sweep goes on', async () => {
     const { database, work, sweep, lookedUp } = await begin(range(4), 1);
-    const workplace = await work(3);
-    const { tell } = workplace;
-    workplace.tell = (event) => {
-      tell(event);
+    const app = await work(3);
+    const { emit } = app;
+    app.emit = (event) => {
+      emit(event);
       if (event.kind === 'progress' && event.stage === 'details') throw new Error('gone');
     };
-    await expect(sweep(workplace)).rejects.toThrow('gone');
+    await expect(sweep(app)).rejects.toThrow('gone');
     expect(lookedUp()).toHaveLength(1);
     const counts = { asked: 3, kept: 3, notAvailable: 0 };
     expect(await sweep(await work(3))).toEqual({ state: 'complete', counts: { ...counts, missing: 3 } });
@@ -152,20 +150,20 @@ describeOnChosenDatabase('records of dossiers', (open) => {
     [503, 'out_of_reach', expect.any(Number)],
   ])('never hold a sweep up: %i leaves the rest to the next one', async (status, stoppedBecause, notAvailable) => {
     const { sandbox, database, work, sweep } = await begin(range(6), 1);
-    const workplace = await work(100);
-    const { tell } = workplace;
-    workplace.tell = (event) => {
-      tell(event);
-      if (event.kind === 'stage_started' && event.stage === 'details') sandbox.setWeather({ outage: { status } });
+    const app = await work(100);
+    const { emit } = app;
+    app.emit = (event) => {
+      emit(event);
+      if (event.kind === 'stage_started' && event.stage === 'details') sandbox.setConditions({ outage: { status } });
     };
-    expect(await sweep(workplace)).toMatchObject({ state: 'complete', counts: { kept: 0, notAvailable, missing: 6 } });
-    expect(workplace.events).toContainEqual(expect.objectContaining({ code: 'details_left' }));
+    expect(await sweep(app)).toMatchObject({ state: 'complete', counts: { kept: 0, notAvailable, missing: 6 } });
+    expect(app.events).toContainEqual(expect.objectContaining({ code: 'details_left' }));
     const stored = await database.query(
       z.object({ details: z.looseObject({ stoppedBecause: z.string() }) }),
       'select details from sweep',
     );
     expect(stored).toMatchObject([{ details: { stoppedBecause } }]);
-    sandbox.setWeather({});
+    sandbox.setConditions({});
     expect(await sweep(await work(100))).toMatchObject({ counts: { asked: 12, kept: 12, missing: 0 } });
   });
 });

@@ -2,15 +2,15 @@ import { afterEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { sweepSettingsSchema } from '../../../src/dossiers/creation-windows.js';
 import { sweepDossiers } from '../../../src/dossiers/sweep-dossiers.js';
+import type { RunEvent } from '../../../src/runs/app-context.js';
 import { showRun } from '../../../src/runs/run-reference.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
-import type { RunEvent } from '../../../src/runs/workplace.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import { readDossierHistory } from '../../../src/store/changes.js';
 import { readRunning } from '../../../src/store/watch-facts.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
-import { buildSandboxDossier, makeWorkplace } from '../../helpers/small-world.js';
+import { buildSandboxDossier, makeAppContext } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
 
@@ -25,21 +25,21 @@ describeOnChosenDatabase('a sweep', (open) => {
   const begin = async (dossiers: readonly SandboxDossier[], sweep: z.input<typeof sweepSettingsSchema> = {}) => {
     const sandbox = await startSandbox({ world: { watchlist: [], dossiers } });
     sandboxes.push(sandbox);
-    const workplace = await makeWorkplace(await open(), sandbox, {
+    const app = await makeAppContext(await open(), sandbox, {
       settings: { sweep: sweepSettingsSchema.parse({ perPage: 20, ...sweep }) },
     });
-    return { sandbox, workplace };
+    return { sandbox, app };
   };
 
   it('that it goes on is seen by the pages that it saves', async () => {
-    const { workplace } = await begin(range(1, 45));
-    const { database, clock } = workplace;
+    const { app } = await begin(range(1, 45));
+    const { database, clock } = app;
     let minutes = 0;
     const now = (): Date => {
       minutes += 1;
       return new Date(Date.now() + minutes * 60_000);
     };
-    await runSweep({ ...workplace, clock: { ...clock, now } }, { writeReport: false }, signal);
+    await runSweep({ ...app, clock: { ...clock, now } }, { writeReport: false }, signal);
     const heldAt = await database.query(z.object({ at: z.date() }), 'select max(taken_at) as at from run_holder');
     await database.execute(`update run set state = 'running', finished_at = null`);
     const [running] = await readRunning(database, 1);
@@ -47,24 +47,24 @@ describeOnChosenDatabase('a sweep', (open) => {
   });
 
   it('the first is the starting point, the next tells what appeared, changed and is gone', async () => {
-    const { sandbox, workplace } = await begin(range(1, 105));
-    const first = await runSweep(workplace, { writeReport: false }, signal);
+    const { sandbox, app } = await begin(range(1, 105));
+    const first = await runSweep(app, { writeReport: false }, signal);
     expect(first).toMatchObject({
       state: 'complete',
       counts: { dossiers: 105, appeared: 105, changed: 0, gone: 0, proven: true },
     });
-    expect((await showRun(workplace.database, first.runId)).dossierChanges).toEqual([]);
+    expect((await showRun(app.database, first.runId)).dossierChanges).toEqual([]);
 
     sandbox.setWorld({
       watchlist: [],
       dossiers: [...range(3, 104), buildSandboxDossier(105, { status: 'needs_attention' }), buildSandboxDossier(106)],
     });
-    const second = await runSweep(workplace, { writeReport: false }, signal);
+    const second = await runSweep(app, { writeReport: false }, signal);
     expect(second).toMatchObject({
       state: 'complete',
       counts: { dossiers: 104, appeared: 1, changed: 1, gone: 2, proven: true },
     });
-    const { dossierChanges } = await showRun(workplace.database, second.runId);
+    const { dossierChanges } = await showRun(app.database, second.runId);
     expect(dossierChanges.map(({ kind, dossierId }) => [kind, Number(dossierId.slice(8))])).toEqual([
       ['dossier_appeared', 106],
       ['dossier_status_changed', 105],
@@ -78,8 +78,8 @@ describeOnChosenDatabase('a sweep', (open) => {
     ).toEqual([1, 2]);
 
     sandbox.setWorld({ watchlist: [], dossiers: range(2, 106) });
-    const third = await runSweep(workplace, { writeReport: false }, signal);
-    const kinds = (await showRun(workplace.database, third.runId)).dossierChanges.map(({ kind }) => kind);
+    const third = await runSweep(app, { writeReport: false }, signal);
+    const kinds = (await showRun(app.database, third.runId)).dossierChanges.map(({ kind }) => kind);
     expect(kinds.toSorted()).toEqual(['dossier_returned', 'dossier_status_changed']);
   });
 
@@ -87,42 +87,42 @@ describeOnChosenDatabase('a sweep', (open) => {
     ['an empty last page', { raw: { status: 200, body: '{"dossiers":[],"has_more":false,"next_cursor":null}' } }],
     ['404', { status: 404 }],
   ])('a cursor that is answered with %s: the walk continues after an earlier dossier', async (_, answer) => {
-    const { sandbox, workplace } = await begin(range(1, 60));
-    await runSweep(workplace, { writeReport: false }, signal);
+    const { sandbox, app } = await begin(range(1, 60));
+    await runSweep(app, { writeReport: false }, signal);
     sandbox.setFaults([{ ...answer, path: '/dossiers', afterCalls: 1 }]);
-    const second = await runSweep(workplace, { writeReport: false }, signal);
+    const second = await runSweep(app, { writeReport: false }, signal);
     expect(second).toMatchObject({ state: 'complete', counts: { proven: true, gone: 0, dossiers: 60, changed: 0 } });
   });
 
   it('writes no row for a dossier that is as it was, and marks what is gone in pages', async () => {
-    const { sandbox, workplace } = await begin(range(1, 50));
-    await runSweep(workplace, { writeReport: false }, signal);
-    const { database } = workplace;
+    const { sandbox, app } = await begin(range(1, 50));
+    await runSweep(app, { writeReport: false }, signal);
+    const { database } = app;
     const versions = () =>
       database.query(
         z.object({ at: z.string() }),
         'select ctid::text || xmin::text as at from dossier order by dossier_id',
       );
     const before = await versions();
-    await runSweep(workplace, { writeReport: false }, signal);
+    await runSweep(app, { writeReport: false }, signal);
     expect(await versions()).toEqual(before);
     sandbox.setWorld({ watchlist: [], dossiers: range(41, 50) });
-    expect(await runSweep(workplace, { writeReport: false }, signal)).toMatchObject({
+    expect(await runSweep(app, { writeReport: false }, signal)).toMatchObject({
       counts: { gone: 40, proven: true },
     });
     expect(await database.query(z.object({ runId: z.number() }), 'select run_id from swept_page')).toEqual([]);
   });
 
   it('continues after the last saved page when it was broken off', async () => {
-    const { sandbox, workplace } = await begin(range(1, 200));
-    await runSweep(workplace, { writeReport: false }, signal);
+    const { sandbox, app } = await begin(range(1, 200));
+    await runSweep(app, { writeReport: false }, signal);
     sandbox.setWorld({ watchlist: [], dossiers: [...range(1, 199), buildSandboxDossier(200, { status: 'rejected' })] });
     sandbox.setFaults([{ path: '/dossiers', status: 401, afterCalls: 6 }]);
-    const stopped = await runSweep(workplace, { writeReport: false }, signal);
+    const stopped = await runSweep(app, { writeReport: false }, signal);
     expect(stopped).toMatchObject({ state: 'stopped' });
     sandbox.setFaults([]);
     const callsBefore = sandbox.ledger().length;
-    const resumed = await runSweep(workplace, { writeReport: false }, signal);
+    const resumed = await runSweep(app, { writeReport: false }, signal);
     expect(resumed).toMatchObject({
       runId: stopped.runId,
       state: 'complete',
@@ -138,14 +138,14 @@ describeOnChosenDatabase('a sweep', (open) => {
 
   it('a process that dies again and again costs at most a page of each window each time', async () => {
     const windows = 4;
-    const { sandbox, workplace } = await begin(range(1, 600), { windows });
-    const { tell } = workplace;
+    const { sandbox, app } = await begin(range(1, 600), { windows });
+    const { emit } = app;
     let progress = 0;
     let deaths = 0;
     const dying = {
-      ...workplace,
-      tell: (event: RunEvent) => {
-        tell(event);
+      ...app,
+      emit: (event: RunEvent) => {
+        emit(event);
         if (event.kind !== 'progress') return;
         progress += 1;
         if (progress % 3 === 0) throw new Error('gone');
@@ -164,7 +164,7 @@ describeOnChosenDatabase('a sweep', (open) => {
     const calls = sandbox.ledger().filter(({ path }) => path === '/dossiers').length;
     // 30 pages, for each window a total, a limit and a last page that is not full, and the total, the probe and the head.
     expect(calls).toBeLessThanOrEqual(30 + 3 * windows + 3 + deaths * windows);
-    const left = await workplace.database.query(
+    const left = await app.database.query(
       z.object({ left: z.number() }),
       'select (select count(*) from swept_page)::integer + (select count(*) from sweep_window)::integer as left',
     );
@@ -172,9 +172,9 @@ describeOnChosenDatabase('a sweep', (open) => {
   });
 
   it('says why it makes one walk where the service does not filter after a cursor', async () => {
-    const { sandbox, workplace } = await begin(range(1, 600), { windows: 4 });
+    const { sandbox, app } = await begin(range(1, 600), { windows: 4 });
     sandbox.setFaults([{ path: '/dossiers', status: 400, afterCalls: 4, times: 1 }]);
-    const { events, ...others } = workplace;
+    const { events, ...others } = app;
     expect(await runSweep({ ...others }, { writeReport: false }, signal)).toMatchObject({ state: 'complete' });
     expect(events).toContainEqual(
       expect.objectContaining({ code: 'sweep_one_walk', message: expect.stringContaining('refuses date_from') }),
@@ -182,8 +182,8 @@ describeOnChosenDatabase('a sweep', (open) => {
   });
 
   it('keeps every change of a dossier, also of sweeps that never ended, and a status that went and came back', async () => {
-    const { sandbox, workplace } = await begin(range(1, 60));
-    const { database, clock } = workplace;
+    const { sandbox, app } = await begin(range(1, 60));
+    const { database, clock } = app;
     let minute = 0;
     const at = (day: number): string => `2026-06-0${day}T12:00:00.000Z`;
     const id = buildSandboxDossier(60).id;
@@ -192,7 +192,7 @@ describeOnChosenDatabase('a sweep', (open) => {
       sandbox.setFaults(isBrokenOff ? [{ path: '/dossiers', status: 401, afterCalls: 1 }] : []);
       minute += 7 * 60;
       const now = (): Date => new Date(Date.UTC(2026, 6, 1) + minute * 60_000);
-      return runSweep({ ...workplace, clock: { ...clock, now } }, { writeReport: false }, signal);
+      return runSweep({ ...app, clock: { ...clock, now } }, { writeReport: false }, signal);
     };
     // The starting point is broken off, and too old to be gone on with: seven hours are between any two.
     await sweepWith('open', at(1), true);
@@ -221,10 +221,10 @@ describeOnChosenDatabase('a sweep', (open) => {
   });
 
   it('a service out of reach stops it, and nothing is gone', async () => {
-    const { sandbox, workplace } = await begin(range(1, 10));
-    await runSweep(workplace, { writeReport: false }, signal);
+    const { sandbox, app } = await begin(range(1, 10));
+    await runSweep(app, { writeReport: false }, signal);
     sandbox.setFaults([{ path: '/dossiers', status: 500, times: 100 }]);
-    expect(await runSweep(workplace, { writeReport: false }, signal)).toMatchObject({
+    expect(await runSweep(app, { writeReport: false }, signal)).toMatchObject({
       state: 'stopped',
       exitCode: 4,
       counts: { gone: 0 },
@@ -232,8 +232,8 @@ describeOnChosenDatabase('a sweep', (open) => {
   });
 
   it('dossiers created during the walk are seen, once, and it stays proven', async () => {
-    const { sandbox, workplace } = await begin(range(1, 50));
-    const walk = sweepDossiers(workplace.client().dossiers, { perPage: 20 });
+    const { sandbox, app } = await begin(range(1, 50));
+    const walk = sweepDossiers(app.client().dossiers, { perPage: 20 });
     const seen: string[] = [];
     let next = await walk.next();
     for (let page = 1; !next.done; page += 1, next = await walk.next()) {

@@ -8,7 +8,7 @@ import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import {
   demoRoster,
   loadDemoWorld,
-  makeWorkplace,
+  makeAppContext,
   readDemoCanaries,
   readExpectedChanges,
 } from '../../helpers/small-world.js';
@@ -28,8 +28,8 @@ describeOnChosenDatabase('two nights of the demo roster', (open) => {
     const database = await open();
     const signal = new AbortController().signal;
     const settings = { canaries: await readDemoCanaries() };
-    const first = await makeWorkplace(database, sandbox, { offsetMs: -dayMs, settings });
-    const second = await makeWorkplace(database, sandbox, { settings });
+    const first = await makeAppContext(database, sandbox, { offsetMs: -dayMs, settings });
+    const second = await makeAppContext(database, sandbox, { settings });
     try {
       const nightOne = await runScreening(first, night, signal);
       expect(nightOne).toMatchObject({

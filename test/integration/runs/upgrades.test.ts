@@ -7,7 +7,7 @@ import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { migrate, pendingMigrations } from '../../../src/store/database/migrate.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { fillReleasedDatabase, releasedDatabases } from '../../helpers/former-databases.js';
-import { canaries, makeWorkplace, watchlist } from '../../helpers/small-world.js';
+import { canaries, makeAppContext, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 86_400_000;
 const { signal } = new AbortController();
@@ -32,12 +32,12 @@ describeOnChosenDatabase('a database of each released schema', (open, databases)
       const pending = await pendingMigrations(database);
       expect(await migrate(database)).toEqual(pending);
       const work = async (offsetMs: number) => {
-        const workplace = await makeWorkplace(database, sandbox, {
+        const app = await makeAppContext(database, sandbox, {
           offsetMs,
           settings: { canaries, rosters: [roster] },
         });
-        closing.push(() => workplace.client().close());
-        return workplace;
+        closing.push(() => app.client().close());
+        return app;
       };
       const resumed = await resumeRun(await work(0), '2', signal);
       expect(resumed).toMatchObject({ state: 'complete', counts: { planned: 6, screened: 6, failed: 0, changes: 0 } });

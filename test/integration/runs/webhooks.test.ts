@@ -12,9 +12,9 @@ import { z } from 'zod';
 import { runCommandLine } from '../../../src/cli/run-command-line.js';
 import { shiftedClock } from '../../../src/clock.js';
 import { ConfigError } from '../../../src/errors.js';
+import type { AppContext } from '../../../src/runs/app-context.js';
 import { showItems } from '../../../src/runs/review/decide.js';
-import { tellStates } from '../../../src/runs/status.js';
-import type { Workplace } from '../../../src/runs/workplace.js';
+import { notifyStates } from '../../../src/runs/status.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
@@ -64,9 +64,9 @@ async function startReceiver(statuses: (number | null)[] = []) {
 
 const key = randomBytes(32);
 const secret = `whsec_${key.toString('base64')}`;
-const withSecret = (workplace: Workplace): Workplace => ({ ...workplace, secret: () => secret });
-const later = (workplace: Workplace, minutes: number): Workplace => ({
-  ...workplace,
+const withSecret = (app: AppContext): AppContext => ({ ...app, secret: () => secret });
+const later = (app: AppContext, minutes: number): AppContext => ({
+  ...app,
   clock: shiftedClock(minutes * 60_000),
 });
 const toEvents = ({ body }: Received) => bodySchema.parse(JSON.parse(body)).events;
@@ -86,11 +86,11 @@ describe('webhooks of state changes', () => {
     const webhooks = webhooksSettingsSchema.parse([{ url }]);
     const bare = await work({ settings: { webhooks } });
     await expect(run(bare)).rejects.toThrow(ConfigError);
-    const workplace = withSecret(bare);
-    await run(workplace);
-    expect(await tellStates(workplace)).toMatchObject({ sent: 0, waiting: 1 });
-    await tellStates(later(workplace, 2));
-    expect(await tellStates(later(workplace, 10))).toMatchObject({ sent: 1, waiting: 0 });
+    const app = withSecret(bare);
+    await run(app);
+    expect(await notifyStates(app)).toMatchObject({ sent: 0, waiting: 1 });
+    await notifyStates(later(app, 2));
+    expect(await notifyStates(later(app, 10))).toMatchObject({ sent: 1, waiting: 0 });
     expect(new Set(received.map(({ body }) => body)).size).toBe(1);
     expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
     for (const { headers, body } of received) {
@@ -107,7 +107,7 @@ describe('webhooks of state changes', () => {
     ]);
 
     received.length = 0;
-    await run({ ...workplace, clock: shiftedClock(30 * 3_600_000) });
+    await run({ ...app, clock: shiftedClock(30 * 3_600_000) });
     const again = received.flatMap(toEvents).filter(({ reference }) => reference === 'C-1' || reference === 'C-3');
     // An alert that waits is no news when its screening expires.
     expect(again.map(({ from, to }) => [from, to])).toEqual([
@@ -117,7 +117,7 @@ describe('webhooks of state changes', () => {
 
     received.length = 0;
     await database.execute(`update review_item set is_confirmed = true where party_id = 1`);
-    await tellStates(later(workplace, 31 * 60));
+    await notifyStates(later(app, 31 * 60));
     expect(received.flatMap(toEvents)).toMatchObject([{ reference: 'C-1', to: 'confirmed' }]);
   });
 
@@ -128,8 +128,8 @@ describe('webhooks of state changes', () => {
     const receiver = await startReceiver([302, 410]);
     const hits = await startReceiver();
     const webhooks = webhooksSettingsSchema.parse([{ url: receiver.url }, { url: hits.url, states: ['open_hit'] }]);
-    const workplace = withSecret(await work({ settings: { webhooks } }));
-    await run(workplace);
+    const app = withSecret(await work({ settings: { webhooks } }));
+    await run(app);
     expect(receiver.received.map((one) => toEvents(one).length)).toEqual([100, 100, 5]);
     const sequences = receiver.received.flatMap(toEvents).map(({ sequence }) => sequence);
     expect(sequences).toEqual(sequences.toSorted((left, right) => left - right));

@@ -11,7 +11,7 @@ import { runReports } from '../../../src/runs/write-reports.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { fillInList } from '../../helpers/report-files.js';
 import { openSmallSites } from '../../helpers/small-site.js';
-import { fileOf, listed, people, type TestWorkplace, toCsv, watchlist } from '../../helpers/small-world.js';
+import { fileOf, listed, people, type TestAppContext, toCsv, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 3_600_000;
 const [one = listed('one', ''), two = listed('two', ''), canary = listed('c', '')] = watchlist;
@@ -20,16 +20,16 @@ const readFileOf = ({ artifacts }: RunSummary, name: string): Promise<string> =>
   readFile(join(artifacts ?? '', name), 'utf8');
 const readReport = async (run: RunSummary) => reportJsonSchema.parse(JSON.parse(await readFileOf(run, 'report.json')));
 
-async function ruleOut(workplace: TestWorkplace, run: RunSummary, customer: string): Promise<void> {
+async function ruleOut(app: TestAppContext, run: RunSummary, customer: string): Promise<void> {
   const book = await readFile(join(run.artifacts ?? '', 'report.xlsx'));
   const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-book-')), 'report.xlsx');
   const filled = await fillInList(book, (reference) =>
     reference === customer ? ['false_positive', 'another person, seen in person'] : null,
   );
   await writeFile(path, filled);
-  const { database } = workplace;
+  const { database } = app;
   const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
-  expect(await importDecisions(workplace, { path, reviewer, apply: true, partial: false })).toMatchObject({
+  expect(await importDecisions(app, { path, reviewer, apply: true, partial: false })).toMatchObject({
     isApplied: true,
     decided: [{}],
   });

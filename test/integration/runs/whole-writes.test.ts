@@ -33,9 +33,9 @@ describeOnChosenDatabase('a night of which the database silently leaves somethin
   it.each(lost)('fails where %s loses an %s of %s (%s night), and loses nothing by going on', async (...losing) => {
     const [table, statement, condition, night] = losing;
     const { sandbox, database, run, work } = await openSite();
-    const workplace = await work();
-    if (night === 'second') await run(workplace);
-    const play = () => run(workplace, { selection: 'all' });
+    const app = await work();
+    if (night === 'second') await run(app);
+    const play = () => run(app, { selection: 'all' });
     sandbox.setFaults(condition === isRepeat ? [{ path: '/aml/search', status: 503, times: 1 }] : []);
     await database.runScript(`
       create function leave_out() returns trigger language plpgsql as $$ begin if ${condition} then return null; end if; return new; end $$;

@@ -7,14 +7,14 @@ import { runScreening } from '../../../src/runs/screening-run.js';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { printFigure } from '../../helpers/figures.js';
-import { makeWorkplace, people, watchlist, writeRoster } from '../../helpers/small-world.js';
+import { makeAppContext, people, watchlist, writeRoster } from '../../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
 
 it('an owner whose connection was ended in a transaction while it slept is told who has taken the run over', async () => {
   const sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
   const location = await databases.locate();
-  const sleeper = await makeWorkplace(await databases.open(location), sandbox, {
+  const sleeper = await makeAppContext(await databases.open(location), sandbox, {
     rate: { perSecond: 50, concurrency: 1 },
   });
   const server = await databases.open(location);
@@ -40,7 +40,7 @@ it('an owner whose connection was ended in a transaction while it slept is told 
     return ended;
   };
   let taking: Promise<number> | undefined;
-  sleeper.tell = (event) => {
+  sleeper.emit = (event) => {
     if (event.kind === 'progress' && event.stage === 'screen') taking ??= takeOver();
   };
   const roster = toFileRoster('people', await writeRoster(people));

@@ -60,8 +60,8 @@ const readClaims = (jwt: string): Record<string, unknown> | undefined => {
   return isGenuine ? JSON.parse(Buffer.from(claims, 'base64url').toString()) : undefined;
 };
 const ofRaw = (raw: string): string => createHash('sha256').update(raw).digest('hex');
-const patiently = { timeout: 20_000 };
-const whenReceived = (count: number) => expect.poll(() => received.length, patiently).toBe(count);
+const withRetries = { timeout: 20_000 };
+const whenReceived = (count: number) => expect.poll(() => received.length, withRetries).toBe(count);
 const isDone = () => sandbox.events().every(({ state }) => state === 'delivered');
 
 describe('events', () => {
@@ -115,11 +115,11 @@ describe('events', () => {
       [2, 10_000],
       [3, 20_000],
     ] as const) {
-      await expect.poll(() => sandbox.events()[0]?.attempts.length, patiently).toBe(count);
+      await expect.poll(() => sandbox.events()[0]?.attempts.length, withRetries).toBe(count);
       sandbox.advanceClock(waitMs);
     }
     await whenReceived(4);
-    await expect.poll(isDone, patiently).toBe(true);
+    await expect.poll(isDone, withRetries).toBe(true);
     expect(new Set(received.map(keyOf)).size).toBe(1);
     expect(new Set(received.map(({ raw }) => raw)).size).toBe(1);
     expect(sandbox.events()[0]).toMatchObject({ attempts: [500, null, 302, 200] });
@@ -130,7 +130,7 @@ describe('events', () => {
     sandbox.setEvents({ url });
     sandbox.makeEvent({ type: 'decision.rejected' });
     for (let made = 1; sandbox.events()[0]?.state !== 'given_up'; made += 1) {
-      await expect.poll(() => sandbox.events()[0]?.attempts.length, patiently).toBe(made);
+      await expect.poll(() => sandbox.events()[0]?.attempts.length, withRetries).toBe(made);
       sandbox.advanceClock(5_000 * 2 ** (made - 1));
     }
     expect(received.length).toBe(15);

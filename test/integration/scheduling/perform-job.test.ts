@@ -5,9 +5,9 @@ import { type JobsAndPlan, presentSchedule, showSchedule } from '../../../src/cl
 import { performJob, runForNow } from '../../../src/cli/schedule/run-scheduled.js';
 import { AuthenticationError, NotStartedError, RosterError } from '../../../src/errors.js';
 import { createLogger } from '../../../src/logging.js';
+import type { Job } from '../../../src/runs/app-context.js';
 import type { RunSummary } from '../../../src/runs/run-summary.js';
 import { keepSchedules } from '../../../src/runs/scheduled.js';
-import type { Job } from '../../../src/runs/workplace.js';
 import type { PlannedJob } from '../../../src/scheduling/schedule.js';
 import { schedulerSettingsSchema } from '../../../src/scheduling/settings.js';
 import { DatabaseError } from '../../../src/store/database/database.js';
@@ -16,13 +16,13 @@ import type { RunState } from '../../../src/vocabulary.js';
 import { makeFakeClock } from '../../helpers/clocks.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { buildCounts } from '../../helpers/run-facts.js';
-import { makeWorkplace } from '../../helpers/small-world.js';
+import { makeAppContext } from '../../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
 const silent = createLogger({ level: 'silent', secrets: [], write: () => {} });
 const moment = new Date('2026-11-22T02:00:00Z');
 const run: JobRun = {
-  ...{ jobRunId: 1, job: 'rescreen', occasion: '2026-11-22', localDate: '2026-11-22', dueAt: moment, state: 'running' },
+  ...{ jobRunId: 1, job: 'rescreen', dueSlot: '2026-11-22', localDate: '2026-11-22', dueAt: moment, state: 'running' },
   ...{ isLate: false, attempts: 1, owner: 'host:1:a', begunAt: moment, endedAt: null, exitCode: null, because: null },
   runIds: [],
   attemptAt: null,
@@ -49,7 +49,7 @@ const nothingPlanned = { planned: [], settings: schedulerSettingsSchema.parse({}
 /** How a night ends in which these rosters have a run, and those have not. */
 async function end(summaries: RunSummary[], ...errors: readonly unknown[]): Promise<number | 'taken up again'> {
   const database = await databases.open();
-  const workplace = await makeWorkplace(database, { url: 'http://127.0.0.1:9/v1', privateKey: 'private_sandbox_none' });
+  const app = await makeAppContext(database, { url: 'http://127.0.0.1:9/v1', privateKey: 'private_sandbox_none' });
   const failures = errors.map((error, index) => ({ roster: `roster ${index}`, runId: null, error }));
   const job: Job = {
     name: 'rescreen',
@@ -58,7 +58,7 @@ async function end(summaries: RunSummary[], ...errors: readonly unknown[]): Prom
   };
   const { signal } = new AbortController();
   const options = { plan: nothingPlanned, stopping: signal, logger: silent };
-  const { exitCode } = await performJob(workplace, job, run, signal, options);
+  const { exitCode } = await performJob(app, job, run, signal, options);
   return exitCode ?? 'taken up again';
 }
 
@@ -76,14 +76,14 @@ it('a night is over when nothing of it passes by itself, or when trying again co
 
 it('what failed is logged with its run and roster: of a night for each roster, those that were not begun too', async () => {
   const database = await databases.open();
-  const workplace = await makeWorkplace(database, { url: 'http://127.0.0.1:9/v1', privateKey: 'private_sandbox_none' });
+  const app = await makeAppContext(database, { url: 'http://127.0.0.1:9/v1', privateKey: 'private_sandbox_none' });
   const lines: string[] = [];
   const logger = createLogger({ level: 'info', secrets: [], write: (line) => lines.push(line) });
   const { signal } = new AbortController();
   const perform = async (name: string, work: Job['run']): Promise<unknown[]> => {
     lines.length = 0;
     const options = { plan: nothingPlanned, stopping: signal, logger };
-    await performJob(workplace, { name, defaultSchedule: null, run: work }, run, signal, options);
+    await performJob(app, { name, defaultSchedule: null, run: work }, run, signal, options);
     return lines.map((line) => JSON.parse(line));
   };
   const failures = [
@@ -95,8 +95,8 @@ it('what failed is logged with its run and roster: of a night for each roster, t
     expect.objectContaining({ ...line, runId: 'run-7', roster: 'b' }),
     expect.objectContaining({ ...line, roster: 'c', err: expect.objectContaining({ code: 'not_started' }) }),
   ]);
-  const lost = await perform('own', async ({ tell }) => {
-    tell({ kind: 'run_started', runId: 'run-8', runKind: 'screen', roster: 'd', resumed: false });
+  const lost = await perform('own', async ({ emit }) => {
+    emit({ kind: 'run_started', runId: 'run-8', runKind: 'screen', roster: 'd', resumed: false });
     throw gone;
   });
   expect(lost).toMatchObject([{ msg: 'job_failed', job: 'own', runId: 'run-8', roster: 'd' }]);
@@ -116,12 +116,12 @@ async function openNight(planned: readonly PlannedJob[] = [sweep, rescreen, repo
   const database = await databases.open();
   const sandbox = { url: 'http://127.0.0.1:9/v1', privateKey: 'private_sandbox_none' };
   const clock = makeFakeClock(Date.UTC(2026, 10, 21, 12));
-  const workplace = await makeWorkplace(database, sandbox, { clock });
+  const app = await makeAppContext(database, sandbox, { clock });
   const schedules = planned.map(({ job, schedule }) => ({ job: job.name, schedule }));
-  await keepSchedules(workplace, schedules, { areAll: true });
+  await keepSchedules(app, schedules, { areAll: true });
   await clock.advance(19 * 3_600_000);
   const toDue = (hour: number) => ({
-    ...{ occasion: '2026-11-22', localDate: '2026-11-22' },
+    ...{ dueSlot: '2026-11-22', localDate: '2026-11-22' },
     dueAt: new Date(Date.UTC(2026, 10, 22, hour)),
   });
   const begin = (job: string, hour: number) =>
@@ -140,18 +140,18 @@ async function openNight(planned: readonly PlannedJob[] = [sweep, rescreen, repo
     jobs: planned.map(({ job }) => job),
   };
   return {
-    workplace,
+    app,
     plan,
     begin,
     finish: async (job: string, hour: number, ending: JobEnding) =>
       endJobRun(database, (await begin(job, hour))?.jobRunId ?? 0, ending, clock.now()),
     miss: (job: string, hour: number) =>
       noteMissedJob(database, 1, job, toDue(hour), { now: clock.now(), because: 'nothing was there' }),
-    show: async () => presentSchedule(await showSchedule(workplace, plan), true, null).text ?? '',
+    show: async () => presentSchedule(await showSchedule(app, plan), true, null).text ?? '',
     runReport: (work: Job['run'] = report.job.run) => {
       const { signal } = new AbortController();
       const job = { ...report.job, run: work };
-      return runForNow(workplace, plan, job, silent, signal);
+      return runForNow(app, plan, job, silent, signal);
     },
   };
 }

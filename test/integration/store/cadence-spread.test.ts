@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Database, openBindings } from '../../../src/store/database/database.js';
-import { judgedPartiesSql } from '../../../src/store/plan-sql.js';
+import { assessedPartiesSql } from '../../../src/store/plan-sql.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { printFigure } from '../../helpers/figures.js';
 import { buildPlanInput, fillPlanningWorld } from '../../helpers/planning-world.js';
@@ -54,11 +54,11 @@ it('with a cadence of several days nobody is screened later than it allows, and 
 /** Screens whoever is due the moment a night begins; gives who that was. */
 async function screenNight(database: Database, now: Date, low: string): Promise<readonly number[]> {
   const bindings = openBindings();
-  const judged = judgedPartiesSql(bindings, buildPlanInput(now, { cadence: { low, reason: 'policy 4.2' } }));
+  const assessed = assessedPartiesSql(bindings, buildPlanInput(now, { cadence: { low, reason: 'policy 4.2' } }));
   const rows = await database.query(
     z.object({ id: z.number() }),
     `update party_state set screened_at = ${bindings.bind(now, 'timestamptz')}
-     where party_id in (select party_id from (${judged}) judged where reason <> 'not_due')
+     where party_id in (select party_id from (${assessed}) judged where reason <> 'not_due')
      returning party_id as id`,
     bindings.values,
   );

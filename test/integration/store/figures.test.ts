@@ -6,7 +6,7 @@ import { readMetricFacts } from '../../../src/runs/metrics.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { listFiring } from '../../helpers/alert-rules.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
-import { makeWorkplace } from '../../helpers/small-world.js';
+import { makeAppContext } from '../../helpers/small-world.js';
 
 const now = new Date('2026-11-22T09:00:00Z');
 
@@ -43,20 +43,20 @@ describeOnEachDatabase('the figures of a database, and the alerts that go by the
     await database.runScript(setUp);
   });
 
-  async function tell(rosters: readonly string[], sweeps = { isPlanned: false, isOff: false }): Promise<string> {
+  async function emit(rosters: readonly string[], sweeps = { isPlanned: false, isOff: false }): Promise<string> {
     const sandbox = { url: 'http://127.0.0.1:9', privateKey: 'private_sandbox_aaaaaaaaaaaaaaaa' };
     const clock = { ...shiftedClock(0), now: () => now };
     const settings = { rosters: rosters.map((name) => rosterSettingsSchema.parse({ name, csv: { path: 'r.csv' } })) };
-    const workplace = await makeWorkplace(database, sandbox, { clock, settings });
+    const app = await makeAppContext(database, sandbox, { clock, settings });
     const metrics = createMetrics('1.0.0', { isLasting: false });
-    metrics.show(await readMetricFacts(workplace, sweeps));
+    metrics.show(await readMetricFacts(app, sweeps));
     return metrics.write();
   }
   const linesOf = (text: string, name: RegExp): readonly string[] =>
     text.split('\n').filter((line) => !line.startsWith('#') && name.test(line));
 
   it('tell of the newest night of each configured roster, whatever else was run, and of no other roster', async () => {
-    const text = await tell(['retail']);
+    const text = await emit(['retail']);
     expect(linesOf(text, /^nightscreen_night_/)).toEqual([
       `nightscreen_night_success_timestamp_seconds{roster="retail"} ${now.getTime() / 1_000 - 6 * 3_600}`,
       'nightscreen_night_state{roster="retail",state="complete"} 1',
@@ -70,17 +70,17 @@ describeOnEachDatabase('the figures of a database, and the alerts that go by the
   });
 
   it('tell of a roster that is configured and was never screened', async () => {
-    const text = await tell(['retail', 'core']);
+    const text = await emit(['retail', 'core']);
     expect(linesOf(text, /roster="core"/)).toEqual(['nightscreen_night_success_timestamp_seconds{roster="core"} 0']);
     expect(listFiring(text, now)).toEqual(['NeverScreened']);
   });
 
   it('tell of a sweep until sweeps are switched off', async () => {
-    expect(linesOf(await tell(['retail']), /^nightscreen_sweep/).length).toBe(2);
-    expect(linesOf(await tell(['retail'], { isPlanned: true, isOff: true }), /^nightscreen_sweep/)).toEqual([]);
+    expect(linesOf(await emit(['retail']), /^nightscreen_sweep/).length).toBe(2);
+    expect(linesOf(await emit(['retail'], { isPlanned: true, isOff: true }), /^nightscreen_sweep/)).toEqual([]);
     await database.execute(
       `update run set started_at = started_at - interval '3 days', finished_at = finished_at - interval '3 days' where kind = 'sweep'`,
     );
-    expect(listFiring(await tell(['retail']), now)).toEqual(['SweepOld']);
+    expect(listFiring(await emit(['retail']), now)).toEqual(['SweepOld']);
   });
 });

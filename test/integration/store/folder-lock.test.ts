@@ -85,30 +85,28 @@ describe('the folder lock', () => {
 
   it('is waited for where its owner is a brief one, which is said, and never longer than there is patience', async () => {
     const { child, exited, outcome } = await startHolder('brief');
-    const told: string[] = [];
-    const tellWait = (holder: string): void => void told.push(holder);
+    const reported: string[] = [];
+    const onWait = (holder: string): void => void reported.push(holder);
     const startedMs = performance.now();
-    await expect(lockFolder(folder, 'hasty', { patienceMs: 600, tellWait })).rejects.toThrow(
-      `process ${outcome.pid} on `,
-    );
+    await expect(lockFolder(folder, 'hasty', { maxWaitMs: 600, onWait })).rejects.toThrow(`process ${outcome.pid} on `);
     expect(performance.now() - startedMs).toBeGreaterThan(550);
     const stopped = new Error('stopped');
     await expect(
-      lockFolder(folder, 'stopped', { patienceMs: 60_000, tellWait, signal: AbortSignal.abort(stopped) }),
+      lockFolder(folder, 'stopped', { maxWaitMs: 60_000, onWait, signal: AbortSignal.abort(stopped) }),
     ).rejects.toBe(stopped);
-    await expect(lockFolder(folder, 'without patience', { tellWait })).rejects.toBeInstanceOf(RunLockedError);
-    expect(told).toEqual([1, 2].map(() => expect.stringContaining(`process ${outcome.pid} on `)));
-    const waiting = lockFolder(folder, 'patient', { patienceMs: 60_000, tellWait });
+    await expect(lockFolder(folder, 'without patience', { onWait })).rejects.toBeInstanceOf(RunLockedError);
+    expect(reported).toEqual([1, 2].map(() => expect.stringContaining(`process ${outcome.pid} on `)));
+    const waiting = lockFolder(folder, 'patient', { maxWaitMs: 60_000, onWait });
     setTimeout(() => child.kill('SIGKILL'), 500);
     await exited;
     await (await waiting).release();
-    expect(told).toHaveLength(3);
+    expect(reported).toHaveLength(3);
   });
 
   it('of an owner that lasts is waited for by nobody', async () => {
     const { outcome } = await startHolder('hold');
     const startedMs = performance.now();
-    await expect(lockFolder(folder, 'patient', { patienceMs: 60_000 })).rejects.toThrow(`process ${outcome.pid} on `);
+    await expect(lockFolder(folder, 'patient', { maxWaitMs: 60_000 })).rejects.toThrow(`process ${outcome.pid} on `);
     expect(performance.now() - startedMs).toBeLessThan(5_000);
   });
 
@@ -163,10 +161,10 @@ describe('the folder lock', () => {
     const { child, outcome } = await startHolder('hold');
     expect(outcome.owns).toBe(true);
     child.kill('SIGSTOP');
-    const told: string[] = [];
+    const reported: string[] = [];
     const startedMs = performance.now();
     const claims = await Promise.allSettled(
-      ['first', 'second'].map((name) => lockFolder(folder, name, { tellWait: (holder) => told.push(holder) }, here)),
+      ['first', 'second'].map((name) => lockFolder(folder, name, { onWait: (holder) => reported.push(holder) }, here)),
     );
     expect(performance.now() - startedMs).toBeGreaterThan(here.staleMs);
     const [won, ...more] = claims.flatMap((claim) => (claim.status === 'fulfilled' ? [claim.value] : []));

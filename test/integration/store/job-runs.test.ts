@@ -14,7 +14,7 @@ import {
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 
 const at = (text: string): Date => new Date(text);
-const dueOn = (date: string) => ({ occasion: date, localDate: date, dueAt: at(`${date}T02:00Z`) });
+const dueOn = (date: string) => ({ dueSlot: date, localDate: date, dueAt: at(`${date}T02:00Z`) });
 const beginning = (date: string, owner = 'host-a:1:x') => ({
   ...{
     job: 'rescreen',
@@ -62,7 +62,7 @@ describeOnEachDatabase('what became of the times of jobs', (open) => {
   it('a missed time is noted unless it was begun, and may be begun after all', async () => {
     const missed = { now: at('2026-11-22T09:00Z'), because: 'nobody was there' };
     for (const date of ['2026-11-20', '2026-11-21']) await noteMissedJob(database, 1, 'rescreen', dueOn(date), missed);
-    const states = (await readJobRuns(database, 1, 10)).map(({ occasion, state }) => [occasion, state]);
+    const states = (await readJobRuns(database, 1, 10)).map(({ dueSlot, state }) => [dueSlot, state]);
     expect(states).toEqual([
       ['2026-11-21', 'missed'],
       ['2026-11-20', 'finished'],
@@ -76,12 +76,12 @@ describeOnEachDatabase('what became of the times of jobs', (open) => {
       state: 'interrupted',
       because: 'its process ended without a word',
     });
-    expect(await readJobRuns(database, 1, 1)).toMatchObject([{ occasion: '2026-11-22', state: 'running' }]);
+    expect(await readJobRuns(database, 1, 1)).toMatchObject([{ dueSlot: '2026-11-22', state: 'running' }]);
   });
 
   it('only what ended well is forgotten', async () => {
     await forgetJobRuns(database, 1, 'rescreen', at('2026-12-01T00:00Z'));
-    const kept = (await readJobRuns(database, 1, 10)).map(({ occasion }) => occasion);
+    const kept = (await readJobRuns(database, 1, 10)).map(({ dueSlot }) => dueSlot);
     expect(kept).toEqual(['2026-11-22', '2026-11-21']);
   });
 
@@ -120,7 +120,7 @@ describeOnEachDatabase('what became of the times of jobs', (open) => {
     const early = await begin('2027-01-20', { job: 'sweep', now: ahead.now });
     await end(early?.jobRunId ?? 0, 0);
     const known = async (now: string) =>
-      (await readJobRuns(database, 1, 1, at(now))).filter(({ job }) => job === 'sweep').map(({ occasion }) => occasion);
+      (await readJobRuns(database, 1, 1, at(now))).filter(({ job }) => job === 'sweep').map(({ dueSlot }) => dueSlot);
     expect(await known('2027-01-18T02:01Z')).toEqual([]);
     expect(await known('2027-01-20T08:01Z')).toEqual(['2027-01-20']);
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.js';
 import { LeaseLostError, RunLockedError } from '../../../src/errors.js';
-import { settleRestored } from '../../../src/store/backup/restore-backup.js';
+import { quietRestored } from '../../../src/store/backup/restore-backup.js';
 import type { Database } from '../../../src/store/database/database.js';
 import type { DatabaseLocation } from '../../../src/store/database/open-database.js';
 import {
@@ -63,7 +63,7 @@ describeOnEachDatabase('leases', (open, databases) => {
   it('has no epoch after a restore that any process from before can hold, whether the backup knew the lease or not', async () => {
     const restored = await open();
     const known = await tryAcquireLease(restored, key, 'first', longTtlMs);
-    await restored.transaction((transaction) => settleRestored(transaction, new Set(), 'yesterday'));
+    await restored.transaction((transaction) => quietRestored(transaction, new Set(), 'yesterday'));
     if (!('acquired' in known)) throw new Error('the lease is not free');
     expect(await renewLease(restored, known.acquired, longTtlMs)).toBe(false);
     for (const name of [key, `${key}/later`]) {

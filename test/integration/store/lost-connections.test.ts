@@ -11,13 +11,13 @@ import { type Cut, startCuttingProxy } from '../../helpers/proxies.js';
 const databases = testDatabases('postgres');
 const numberRow = z.object({ n: z.number() });
 
-/** Opens one database twice: by a client that reconnects, and by one that watches; `tell` hears what the first one tells. */
+/** Opens one database twice: by a client that reconnects, and by one that watches; `emit` hears what the first one tells. */
 async function openBoth(reconnectForMs = 20_000) {
   const location = await databases.locate();
   const witness = await databases.open(location);
   await witness.execute('create table kept (n int)');
   const events: ConnectionEvent[] = [];
-  const reconnect = { reconnectForMs, tell: (event: ConnectionEvent) => void events.push(event) };
+  const reconnect = { reconnectForMs, emit: (event: ConnectionEvent) => void events.push(event) };
   const database = await databases.open({ ...location, reconnect });
   return { location, witness, database, events, reconnect };
 }
@@ -131,7 +131,7 @@ describe('an outage', () => {
     const { location } = await openBoth();
     const proxy = await startCuttingProxy(location.url ?? '');
     const events: ConnectionEvent[] = [];
-    const reconnect = { reconnectForMs: 600, tell: (event: ConnectionEvent) => void events.push(event) };
+    const reconnect = { reconnectForMs: 600, emit: (event: ConnectionEvent) => void events.push(event) };
     const database = await openDatabase({ url: proxy.url, reconnect }, 'tests');
     await proxy.close();
     const begunMs = performance.now();

@@ -8,7 +8,7 @@ import type { Database } from '../../../src/store/database/database.js';
 import { readStoredFigures } from '../../../src/store/metrics.js';
 import { claimNext, type OutboxEntry, queueOutbox } from '../../../src/store/outbox.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
-import { makeWorkplace } from '../../helpers/small-world.js';
+import { makeAppContext } from '../../helpers/small-world.js';
 
 const now = new Date('2026-11-22T02:00:00Z');
 const entry = (number: number, changes: Partial<OutboxEntry> = {}): OutboxEntry => ({
@@ -102,10 +102,10 @@ describeOnEachDatabase('putting aside what is not sent', (open, { dialect }) => 
   it('is for good', async () => {
     const mail = mailSettingsSchema.parse({ from: 'night@bank.example', to: ['mlro@bank.example'] });
     const sandbox = { url: 'http://127.0.0.1:9', privateKey: 'private_sandbox_aaaaaaaaaaaaaaaa' };
-    const workplace = await makeWorkplace(database, sandbox, { settings: { mail } });
-    await expect(retryMails(workplace, [1])).rejects.toThrow(`1 was put aside for good by ${by}`);
-    await expect(retryMails(workplace, [4])).rejects.toThrow(`4 was put aside for good by ${by}`);
-    expect(await retryMails(workplace, [])).toEqual([]);
+    const app = await makeAppContext(database, sandbox, { settings: { mail } });
+    await expect(retryMails(app, [1])).rejects.toThrow(`1 was put aside for good by ${by}`);
+    await expect(retryMails(app, [4])).rejects.toThrow(`4 was put aside for good by ${by}`);
+    expect(await retryMails(app, [])).toEqual([]);
     expect(await claimNext(database, { kinds: ['mail_failure'], owner: 'o', now, leaseMs: 1, except: [] })).toBeNull();
     await expect(database.execute(`update outbox set dropped_by = null where outbox_id = 1`)).rejects.toThrow();
   });

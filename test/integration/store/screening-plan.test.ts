@@ -115,7 +115,7 @@ describeOnEachDatabase('the plan of a run', (open) => {
     expect(await readPlan(database)).toEqual(['overdue', 'not_due', 'new']);
     expect(await countStoredPlan(database, 3)).toMatchObject({ planned: 2, reused: 0, searches: 1 });
     const coverage = await readCoverage(database, buildPlanInput(now));
-    expect(coverage.map(({ standing, customers }) => [standing, customers]).sort()).toEqual([
+    expect(coverage.map(({ status, customers }) => [status, customers]).sort()).toEqual([
       ['never', 1],
       ['overdue', 1],
       ['valid', 1],

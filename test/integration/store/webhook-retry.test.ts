@@ -4,15 +4,15 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { presentMails } from '../../../src/cli/commands/mail.js';
 import { ConfigError } from '../../../src/errors.js';
+import type { AppContext } from '../../../src/runs/app-context.js';
 import { listMails } from '../../../src/runs/mail/deliver.js';
 import { dropMails, retryMails } from '../../../src/runs/mail/manage.js';
-import { tellStates } from '../../../src/runs/status.js';
-import type { Workplace } from '../../../src/runs/workplace.js';
+import { notifyStates } from '../../../src/runs/status.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { type OutboxEntry, queueOutbox } from '../../../src/store/outbox.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
-import { makeWorkplace } from '../../helpers/small-world.js';
+import { makeAppContext } from '../../helpers/small-world.js';
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const minutesAgo = (minutes: number): Date => new Date(Date.now() - minutes * 60_000);
@@ -33,7 +33,7 @@ describeOnEachDatabase('sending a message to a webhook again', (open, { dialect 
   let database: Database;
   let server: Server;
   let url = '';
-  let workplace: Workplace;
+  let app: AppContext;
   let status = 410;
   const received: { id: string; body: string }[] = [];
   const listStates = async () => (await listMails(database, { all: true })).map(({ id, state }) => `${id} ${state}`);
@@ -53,9 +53,9 @@ describeOnEachDatabase('sending a message to a webhook again', (open, { dialect 
     );
     const sandbox = { url: 'http://127.0.0.1:9', privateKey: 'private_sandbox_aaaaaaaaaaaaaaaa' };
     const webhooks = webhooksSettingsSchema.parse([{ url }]);
-    workplace = { ...(await makeWorkplace(database, sandbox, { settings: { webhooks } })), secret: () => secret };
+    app = { ...(await makeAppContext(database, sandbox, { settings: { webhooks } })), secret: () => secret };
     await queueOutbox(database, [toEntry(1, url), toEntry(2, url), toEntry(3, 'https://former.bank.example/hook')]);
-    await tellStates(workplace);
+    await notifyStates(app);
     // Those that came later wait for a receiver that has not answered.
     const waiting = { nextAttemptAt: minutesAgo(-30), giveUpAt: minutesAgo(-600) };
     await queueOutbox(database, [
@@ -71,26 +71,28 @@ describeOnEachDatabase('sending a message to a webhook again', (open, { dialect 
   it('one that was refused says how, and is left alone until somebody asks', async () => {
     expect(toIds()).toEqual(['nightscreen_1_1', 'nightscreen_1_2']);
     expect(await listStates()).toEqual(['1 refused', '2 refused', '3 given_up', '4 queued', '5 queued']);
-    const { text: told } = presentMails(await listMails(database, { all: false }), { isTried: false });
-    expect(told).toMatch(/nightscreen mail retry 2 tries again, nightscreen mail drop 2 puts it aside\): status 410/);
-    expect(await tellStates(workplace)).toMatchObject({ sent: 0, refused: 0 });
+    const { text: reported } = presentMails(await listMails(database, { all: false }), { isTried: false });
+    expect(reported).toMatch(
+      /nightscreen mail retry 2 tries again, nightscreen mail drop 2 puts it aside\): status 410/,
+    );
+    expect(await notifyStates(app)).toMatchObject({ sent: 0, refused: 0 });
     expect(toIds()).toEqual([]);
   });
 
   it('is refused, with nothing tried, for an address that is no webhook any more, without its secret, and for what there is not', async () => {
-    await expect(retryMails(workplace, [1, 3])).rejects.toThrow(
+    await expect(retryMails(app, [1, 3])).rejects.toThrow(
       '3 is a message to https://former.bank.example/hook, which is no webhook in this configuration; nightscreen mail drop 3',
     );
-    await expect(retryMails({ ...workplace, secret: () => undefined }, [1])).rejects.toThrow(ConfigError);
-    await expect(retryMails(workplace, [1, 99])).rejects.toThrow('there is no mail 99');
-    await expect(retryMails(workplace, [])).rejects.toThrow('is not configured, so none can be sent; messages');
+    await expect(retryMails({ ...app, secret: () => undefined }, [1])).rejects.toThrow(ConfigError);
+    await expect(retryMails(app, [1, 99])).rejects.toThrow('there is no mail 99');
+    await expect(retryMails(app, [])).rejects.toThrow('is not configured, so none can be sent; messages');
     expect(await listStates()).toEqual(['1 refused', '2 refused', '3 given_up', '4 queued', '5 queued']);
     expect(received).toEqual([]);
   });
 
   it('one that is not taken again is tried further, and what came after it waits with it', async () => {
     status = 503;
-    const tried = await retryMails(workplace, [1]);
+    const tried = await retryMails(app, [1]);
     expect(toIds()).toEqual(['nightscreen_1_1']);
     expect(tried.map(({ id, state }) => `${id} ${state}`)).toEqual(['1 queued', '4 queued', '5 queued']);
     expect(presentMails(tried, { isTried: true }).exitCode).toBe(3);
@@ -103,7 +105,7 @@ describeOnEachDatabase('sending a message to a webhook again', (open, { dialect 
 
   it('goes with the ids and bytes that it had, before what came after it and waits for the same webhook', async () => {
     status = 204;
-    const tried = await retryMails(workplace, [2, 1]);
+    const tried = await retryMails(app, [2, 1]);
     expect(received.map(({ body }) => body)).toEqual([1, 2, 4, 5].map(toBody));
     expect(toIds()).toEqual([1, 2, 4, 5].map((number) => `nightscreen_1_${number}`));
     expect(tried.map(({ id, state }) => `${id} ${state}`)).toEqual(['1 sent', '2 sent']);
@@ -112,8 +114,8 @@ describeOnEachDatabase('sending a message to a webhook again', (open, { dialect 
 
   it('one that was put aside stays there', async () => {
     const by = dialect === 'embedded' ? 'A. Meyer' : undefined;
-    await dropMails(workplace, { ids: [3], reason: 'the system is gone', by, evenQueued: false });
-    await expect(retryMails(workplace, [3])).rejects.toThrow('3 was put aside for good');
+    await dropMails(app, { ids: [3], reason: 'the system is gone', by, evenQueued: false });
+    await expect(retryMails(app, [3])).rejects.toThrow('3 was put aside for good');
     expect(await listStates()).toEqual(['1 sent', '2 sent', '3 dropped', '4 sent', '5 sent']);
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { judgeVanished, type VanishedFigures, VanishedTally } from '../../../src/changes/assess-vanished.js';
+import { assessVanished, type VanishedFigures, VanishedTally } from '../../../src/changes/assess-vanished.js';
 import { topicFamiliesSchema } from '../../../src/changes/severity.js';
 import type { Match } from '../../../src/matches/match.js';
 import { holdSettingsSchema } from '../../../src/screening/settings.js';
@@ -75,8 +75,8 @@ describe('known hits', () => {
     const tally = new VanishedTally(families);
     tally.add({ requestId: 1, before: [hit(1)], after: [], isCompared: false });
     expect(tally.figures()).toEqual([
-      { family: 'any', known: 0, vanished: 0, standing: 1 },
-      { family: 'sanction', known: 0, vanished: 0, standing: 1 },
+      { family: 'any', known: 0, vanished: 0, current: 1 },
+      { family: 'sanction', known: 0, vanished: 0, current: 1 },
     ]);
   });
 
@@ -96,21 +96,21 @@ const count = fc.integer({ min: 0, max: 3_000 });
 const figures = fc
   .tuple(count, count, count)
   .map((numbers) => numbers.toSorted((left, right) => left - right))
-  .map(([vanished = 0, known = 0, standing = 0]): VanishedFigures => ({ family: 'any', known, vanished, standing }));
-const isHeld = (one: VanishedFigures, before = 0): boolean => judgeVanished([one], { any: before }, bounds).length > 0;
+  .map(([vanished = 0, known = 0, current = 0]): VanishedFigures => ({ family: 'any', known, vanished, current }));
+const isHeld = (one: VanishedFigures, before = 0): boolean => assessVanished([one], { any: before }, bounds).length > 0;
 
 describe('a run', () => {
   it('is held by the bounds and by nothing else', () => {
     fc.assert(
       fc.property(figures, fc.integer({ min: 0, max: 500 }), (one, before) => {
-        const { known, vanished, standing } = one;
+        const { known, vanished, current } = one;
         const share = vanished / known;
         const inRun = vanished >= 5 && share >= (known >= 500 ? 0.05 : 0.1);
         const all = known >= 2 && vanished === known;
-        const inWeek = before + vanished >= 5 && (before + vanished) / (standing + before) >= 0.15;
+        const inWeek = before + vanished >= 5 && (before + vanished) / (current + before) >= 0.15;
         // To the last digit, as shares of whole numbers are no exact fractions.
         fc.pre(
-          [share - 0.05, share - 0.1, (before + vanished) / (standing + before) - 0.15].every(
+          [share - 0.05, share - 0.1, (before + vanished) / (current + before) - 0.15].every(
             (gap) => !(Math.abs(gap) < 1e-9),
           ),
         );
@@ -130,7 +130,7 @@ describe('a run', () => {
     [500, 24, false],
     [2_000, 60, false],
   ])('with %i known hits of which %i vanish: held is %s', (known, vanished, held) => {
-    expect(isHeld({ family: 'any', known, vanished, standing: known })).toBe(held);
+    expect(isHeld({ family: 'any', known, vanished, current: known })).toBe(held);
   });
 
   it('that holds with so many vanished hits holds with more of the same', () => {
@@ -149,7 +149,7 @@ describe('a run', () => {
           ...Array.from({ length: lost }, (_, index) => [[hit(index, { topics: ['crime'] })], []] as const),
           ...Array.from({ length: whole }, (_, index) => [[hit(10_000 + index)], null] as const),
         ];
-        const found = judgeVanished(tallyOf(answers).figures(), {}, bounds);
+        const found = assessVanished(tallyOf(answers).figures(), {}, bounds);
         expect(found.map(({ family }) => family)).toContain('crime');
       }),
       { numRuns: 20 },
@@ -161,7 +161,7 @@ describe('a run', () => {
       fc.property(fc.uniqueArray(fc.nat(500), { minLength: 1, maxLength: 40 }), (numbers) => {
         const before = numbers.map((number) => hit(number));
         const after = before.map((match) => ({ ...match, id: `new ${match.id}` })).toReversed();
-        expect(judgeVanished(tallyOf([[before, after]]).figures(), {}, bounds)).toEqual([]);
+        expect(assessVanished(tallyOf([[before, after]]).figures(), {}, bounds)).toEqual([]);
       }),
     );
   });

@@ -66,7 +66,7 @@ describe('a contradicting birth date', () => {
     rekeyed: [made(['role.pep']), made(['role.pep'], { id: 'amla_two' })],
     other_change: [made(['role.pep']), made(['role.pep'], { countries: ['fr'] })],
   };
-  const judge = (rule: SeverityRuleName, facts: Partial<SeverityCase>, ...further: string[]) => {
+  const assess = (rule: SeverityRuleName, facts: Partial<SeverityCase>, ...further: string[]) => {
     const [before, after, own, truncated = false] = examples[rule];
     const list = (match: Match | null) => (match ? [{ ...match, topics: [...match.topics, ...further] }] : []);
     const known = { matches: list(before), unreturned: [], removed: [], reportedScores: {} };
@@ -85,9 +85,9 @@ describe('a contradicting birth date', () => {
     'lowers %s as documented',
     (rule) => {
       const [, severity, , , lowered] = table.find(([, , name]) => name === `\`${rule}\``) ?? [];
-      expect(judge(rule, unknown)).toEqual({ severity, rule, adjustments: [] });
+      expect(assess(rule, unknown)).toEqual({ severity, rule, adjustments: [] });
       const adjustments = lowered === severity ? [] : ['birth_date_contradicts'];
-      expect(judge(rule, {})).toEqual({ severity: lowered, rule, adjustments });
+      expect(assess(rule, {})).toEqual({ severity: lowered, rule, adjustments });
       expect(place(lowered) - place(severity)).toBeLessThanOrEqual(1);
     },
   );
@@ -97,13 +97,13 @@ describe('a contradicting birth date', () => {
       const [, after, own] = examples[rule];
       // A sanction that is lost is one without anything added.
       const further = rule === 'sanction_topic_lost' ? [] : ['sanction'];
-      const withIt = place(judge(rule, {}, ...further).severity);
+      const withIt = place(assess(rule, {}, ...further).severity);
       expect(withIt, rule).toBeLessThanOrEqual(
-        Math.max(place('medium'), place(judge(rule, unknown, ...further).severity)),
+        Math.max(place('medium'), place(assess(rule, unknown, ...further).severity)),
       );
       const facts = { ...own, isConfirmed: true };
-      expect(judge(rule, facts).severity, rule).toBe(judge(rule, { ...facts, ...unknown }).severity);
-      if (after === null) expect(judge(rule, {}).severity, rule).toBe(judge(rule, unknown).severity);
+      expect(assess(rule, facts).severity, rule).toBe(assess(rule, { ...facts, ...unknown }).severity);
+      if (after === null) expect(assess(rule, {}).severity, rule).toBe(assess(rule, unknown).severity);
     }
   });
 });

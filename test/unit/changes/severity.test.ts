@@ -7,7 +7,7 @@ import { makeMatch as match } from '../../helpers/run-facts.js';
 const settings = changeSettingsSchema.parse({});
 
 /** How a difference is judged where nothing but the answers is known. */
-const judge = (before: Match | null, after: Match | null, facts: Partial<SeverityCase> = {}, changed = settings) => {
+const assess = (before: Match | null, after: Match | null, facts: Partial<SeverityCase> = {}, changed = settings) => {
   const list = (one: Match | null) => (one ? [one] : []);
   const known = { matches: list(before), unreturned: [], removed: [], reportedScores: {} };
   const current = { total: list(after).length, truncated: false, matches: list(after) };
@@ -62,7 +62,7 @@ it.each([
   ['a weak match that went', match({ isHit: false }), null, 'low other_change'],
   ['a new id for the same party', pep, match({ topics: ['role.pep'], id: 'amla_two' }), 'info rekeyed'],
 ] as const)('%s is judged by its rule', (_title, before, after, verdict) => {
-  expect(judge(before, after)).toBe(verdict);
+  expect(assess(before, after)).toBe(verdict);
 });
 
 const born = (birthDate: 'agree' | 'contradict' | 'unknown') => ({
@@ -71,23 +71,23 @@ const born = (birthDate: 'agree' | 'contradict' | 'unknown') => ({
 const below = match({ topics: ['sanction'], isHit: false });
 
 it('a birth date that agrees makes a sanction below the threshold urgent', () => {
-  expect(judge(null, below, born('agree'))).toBe('high sanction_birth_date_agrees');
-  expect(judge(null, below, born('unknown'))).toBe('medium sanction_below_threshold');
-  expect(judge(null, below, born('contradict'))).toBe('medium sanction_below_threshold');
+  expect(assess(null, below, born('agree'))).toBe('high sanction_birth_date_agrees');
+  expect(assess(null, below, born('unknown'))).toBe('medium sanction_below_threshold');
+  expect(assess(null, below, born('contradict'))).toBe('medium sanction_below_threshold');
 });
 
 it('the risk tier only raises, and never to critical', () => {
-  expect(judge(null, pep, { riskTier: 'high' })).toBe('high pep_hit_gained risk_tier');
-  expect(judge(null, match({ topics: ['crime'] }), { riskTier: 'high' })).toBe('high crime_hit_gained');
-  expect(judge(null, pep, { riskTier: 'low' })).toBe('medium pep_hit_gained');
-  expect(judge(pep, match({ topics: ['role.pep'], id: 'amla_two' }), { riskTier: 'high' })).toBe('info rekeyed');
+  expect(assess(null, pep, { riskTier: 'high' })).toBe('high pep_hit_gained risk_tier');
+  expect(assess(null, match({ topics: ['crime'] }), { riskTier: 'high' })).toBe('high crime_hit_gained');
+  expect(assess(null, pep, { riskTier: 'low' })).toBe('medium pep_hit_gained');
+  expect(assess(pep, match({ topics: ['role.pep'], id: 'amla_two' }), { riskTier: 'high' })).toBe('info rekeyed');
 });
 
 it('facts of the customer that change about a confirmed match are urgent', () => {
   const moved = match({ topics: ['role.pep'], score: 0.95 });
-  expect(judge(pep, moved, { isConfirmed: true, cause: 'customer_record' })).toBe('high confirmed_customer_changed');
-  expect(judge(pep, moved, { isConfirmed: true })).toBe('low other_change');
-  expect(judge(pep, moved, { cause: 'customer_record' })).toBe('low other_change');
+  expect(assess(pep, moved, { isConfirmed: true, cause: 'customer_record' })).toBe('high confirmed_customer_changed');
+  expect(assess(pep, moved, { isConfirmed: true })).toBe('low other_change');
+  expect(assess(pep, moved, { cause: 'customer_record' })).toBe('low other_change');
 });
 
 it('a match that is back is judged like a new one', () => {
@@ -107,8 +107,8 @@ it('the configuration changes single severities and what a topic means', () => {
     raisedTiers: [],
     birthDateLowers: false,
   });
-  expect(judge(null, pep, { riskTier: 'high' }, changed)).toBe('high pep_hit_gained');
-  expect(judge(null, match({ topics: ['moon.far'] }), born('contradict'), changed)).toBe(
+  expect(assess(null, pep, { riskTier: 'high' }, changed)).toBe('high pep_hit_gained');
+  expect(assess(null, match({ topics: ['moon.far'] }), born('contradict'), changed)).toBe(
     'critical sanction_hit_gained',
   );
   expect(changeSettingsSchema.safeParse({ severities: { no_such_rule: 'high' } }).success).toBe(false);

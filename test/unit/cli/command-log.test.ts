@@ -3,7 +3,7 @@ import { CommandLog } from '../../../src/cli/command-log.js';
 import { describeError } from '../../../src/cli/describe-error.js';
 import { ReportError } from '../../../src/errors.js';
 import type { LoggerSettings } from '../../../src/logging.js';
-import { LastRun } from '../../../src/runs/workplace.js';
+import { LastRun } from '../../../src/runs/app-context.js';
 
 const runId = '2026-01-01-screen-1';
 

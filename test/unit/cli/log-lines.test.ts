@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { formatLogLine, logEvents } from '../../../src/cli/session.js';
 import { createLogger } from '../../../src/logging.js';
-import type { RunEvent } from '../../../src/runs/workplace.js';
+import type { RunEvent } from '../../../src/runs/app-context.js';
 
 type Level = Parameters<typeof createLogger>[0]['level'];
 
@@ -25,9 +25,9 @@ describe('log lines', () => {
       { kind: 'warning', runId, code: 'mail_waits', message: 'after it' },
       { kind: 'service', event: { kind: 'paused', operation: 'dossiers.list', pauseMs: 10 } },
     ];
-    const teller = logEvents(logger, 10);
-    for (const event of events) teller.tell(event);
-    teller.close();
+    const reporter = logEvents(logger, 10);
+    for (const event of events) reporter.emit(event);
+    reporter.close();
     const read = lines.map((line) => JSON.parse(line));
     const of = read.map(({ msg, runId: run, roster }) => [msg, run === runId && roster === 'retail']);
     expect(of).toEqual([

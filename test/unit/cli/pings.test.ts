@@ -42,9 +42,9 @@ const complaints: string[] = [];
 const complain = (message: string): void => {
   complaints.push(message);
 };
-const untold = { complain: () => {}, signal: new AbortController().signal };
+const unreported = { complain: () => {}, signal: new AbortController().signal };
 const ping = (exitCode: number, url: string | undefined = address) =>
-  withPings(configure(url), { ...untold, complain }, async () => ({ exitCode, text: 'no alarm\n' }));
+  withPings(configure(url), { ...unreported, complain }, async () => ({ exitCode, text: 'no alarm\n' }));
 
 it.each([
   [0, '/check'],
@@ -60,7 +60,7 @@ it.each([
 
 it('work that throws is a failure, told by its code and not by its words', async () => {
   seen.length = 0;
-  const work = withPings(configure(address), untold, () => Promise.reject(new Error('Jane Doe')));
+  const work = withPings(configure(address), unreported, () => Promise.reject(new Error('Jane Doe')));
   await expect(work).rejects.toThrow('Jane Doe');
   expect(seen.map(({ path }) => path)).toEqual(['/check/start', '/check/fail']);
   expect(seen[1]?.body).not.toContain('Jane');
@@ -104,6 +104,6 @@ it.each([
   ['http://monitor.example/x', 'https://'],
   ['no url', 'https://'],
 ])('%s as an address is refused before anything is done', async (url, said) => {
-  const work = withPings(configure(url), untold, async () => ({ exitCode: 0, text: '' }));
+  const work = withPings(configure(url), unreported, async () => ({ exitCode: 0, text: '' }));
   await expect(work).rejects.toThrow(said);
 });

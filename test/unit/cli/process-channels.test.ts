@@ -31,9 +31,9 @@ describe('the channels of the process', () => {
   it('give each run event and each attempt to who listens, and the attempt to the observer before', () => {
     const heard: unknown[] = [];
     listen('nightscreen:run-event', (event) => heard.push(event));
-    listen('nightscreen:attempt', (told) => heard.push(told));
+    listen('nightscreen:attempt', (reported) => heard.push(reported));
     publishRunEvent({ kind: 'database_wait', isWaiting: true });
-    const observer = publishAttempts({ ended: (...told) => heard.push(['observer', ...told]) });
+    const observer = publishAttempts({ ended: (...reported) => heard.push(['observer', ...reported]) });
     observer.started?.(attempt);
     observer.ended?.(attempt, end);
     expect(heard).toEqual([{ kind: 'database_wait', isWaiting: true }, ['observer', attempt, end], { attempt, end }]);
@@ -51,10 +51,10 @@ describe('the channels of the process', () => {
     await publishExit(0);
     const codes: number[] = [];
     let isDone = false;
-    listen<{ exitCode: number; waitFor: (promise: Promise<unknown>) => void }>('nightscreen:exit', (told) => {
-      codes.push(told.exitCode);
-      told.waitFor(Promise.reject(new Error('nobody collects')));
-      told.waitFor(
+    listen<{ exitCode: number; waitFor: (promise: Promise<unknown>) => void }>('nightscreen:exit', (reported) => {
+      codes.push(reported.exitCode);
+      reported.waitFor(Promise.reject(new Error('nobody collects')));
+      reported.waitFor(
         new Promise<void>((resolve) => setTimeout(resolve, 20)).then(() => {
           isDone = true;
         }),

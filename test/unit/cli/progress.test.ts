@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
 import { describeProgress, describeSpan, ProgressMeter, SlidingRate, showProgress } from '../../../src/cli/progress.js';
 import { logEvents } from '../../../src/cli/session.js';
-import type { RunEvent } from '../../../src/runs/workplace.js';
+import type { RunEvent } from '../../../src/runs/app-context.js';
 
 const runId = '2026-01-01-rescreen-1';
 const begin: readonly RunEvent[] = [
@@ -101,9 +101,9 @@ it('a screen gets one line redrawn within its width, and what happened stays abo
     columns: 40,
     hasColours: false,
   };
-  const { tell, close } = showProgress(terminal, 50);
-  for (const event of [...begin, step(1)]) tell(event);
-  tell({ kind: 'warning', runId, code: 'x', message: 'careful' });
+  const { emit, close } = showProgress(terminal, 50);
+  for (const event of [...begin, step(1)]) emit(event);
+  emit({ kind: 'warning', runId, code: 'x', message: 'careful' });
   close();
   const drawn = written.split('\r\u001b[2K');
   expect(drawn.every((line) => line.includes('\n') || line.length < 40)).toBe(true);
@@ -116,12 +116,12 @@ it('without a screen a line with the same figures is logged every so often and a
   try {
     const lines: Record<string, unknown>[] = [];
     const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-    const { tell, close } = logEvents(logger, 50);
-    for (const event of [...begin, step(7)]) tell(event);
+    const { emit, close } = logEvents(logger, 50);
+    for (const event of [...begin, step(7)]) emit(event);
     vi.advanceTimersByTime(60_000);
     expect(lines.filter(({ msg }) => msg === 'progress')).toHaveLength(2);
     expect(lines.at(-1)).toMatchObject({ done: 7, total: 1_000, matches: 17, hits: 3, limitPerSecond: 50 });
-    tell(step(9));
+    emit(step(9));
     close();
     expect(lines.at(-1)).toMatchObject({ msg: 'progress', done: 9 });
   } finally {

@@ -25,7 +25,7 @@ test.each<[string, () => unknown]>([
   listeners.add(() => void heard.push(event));
   listeners.add(fail);
   listeners.add(() => void heard.push(event));
-  expect(() => listeners.tell(event)).not.toThrow();
+  expect(() => listeners.emit(event)).not.toThrow();
   expect(heard).toEqual([event, event]);
   await new Promise((resolve) => setTimeout(resolve, 10));
   expect(warnings).toMatchObject([{ code: 'listener_failed', message: expect.stringContaining('key_renewed') }]);
@@ -40,8 +40,8 @@ test('whoever leaves hears no more, and one that listens twice leaves once at a 
   };
   const leave = listeners.add(listen);
   listeners.add(listen);
-  listeners.tell(event);
+  listeners.emit(event);
   leave();
-  listeners.tell(event);
+  listeners.emit(event);
   expect(heard).toBe(3);
 });

@@ -14,7 +14,7 @@ const script = `
   const entrant = { operation: 'x', isRepeat: false, signal: stop.signal };
   const verdict = { reachability: 'out_of_reach', isRefusedForPace: false, pauseMs: 0 };
   const paces = [createPace({ perSecond: 1_000, concurrency: 1 }), createPace({ perSecond: 1, concurrency: 2 })];
-  for (let count = 0; count < 10; count += 1) await paces[0].run(entrant, async (turn) => turn.judge(verdict));
+  for (let count = 0; count < 10; count += 1) await paces[0].run(entrant, async (turn) => turn.assess(verdict));
   await paces[1].run(entrant, async () => undefined);
   const waiting = paces.map((pace) => pace.run(entrant, async () => 'served').catch(() => 'left'));
   await new Promise((resolve) => setImmediate(resolve));

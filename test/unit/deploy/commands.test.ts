@@ -163,7 +163,7 @@ const isShipped = (pattern: string): boolean =>
     ? listShipped(pattern.slice(0, pattern.lastIndexOf('/'))).some((name) => name.endsWith(pattern.split('*')[1] ?? ''))
     : existsSync(join(root, pattern));
 
-async function judge(line: string): Promise<string | null> {
+async function assess(line: string): Promise<string | null> {
   const [first = '', ...rest] = splitWords(line);
   const other = others[first];
   const found = other
@@ -179,7 +179,7 @@ describe.each([
   test('exists, with its options, units, manifests and files', async () => {
     const typed = listTyped(text);
     expect(typed.length).toBeGreaterThanOrEqual(least);
-    expect((await Promise.all(typed.map(judge))).filter((found) => found !== null)).toEqual([]);
+    expect((await Promise.all(typed.map(assess))).filter((found) => found !== null)).toEqual([]);
   });
 });
 
@@ -196,5 +196,5 @@ test('what is typed wrongly would be found', async () => {
     'docker run --rm nightscreen runs --list',
     'install -m 0644 deploy/systemd/nightscreen.conf /etc/nightscreen/',
   ];
-  expect((await Promise.all(wrong.map(judge))).map((found) => found === null)).toEqual(wrong.map(() => false));
+  expect((await Promise.all(wrong.map(assess))).map((found) => found === null)).toEqual(wrong.map(() => false));
 });

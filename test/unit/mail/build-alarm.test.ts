@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { type Alarm, buildAlarmMessage } from '../../../src/mail/failure-message.js';
 
 const alarm: Alarm = {
-  telling: 'begun',
+  phase: 'begun',
   title: 'retail: did not run',
   reason: 'no screening of it has begun',
   openedAt: new Date('2026-11-21T04:00:00Z'),
@@ -10,11 +10,11 @@ const alarm: Alarm = {
   actions: ['See how the rosters stand: nightscreen coverage'],
 };
 const settings = { from: 'night@bank.example' };
-const build = (changes: Partial<Alarm>, key = ['7', changes.telling ?? 'begun'], to = 'ops@bank.example') =>
+const build = (changes: Partial<Alarm>, key = ['7', changes.phase ?? 'begun'], to = 'ops@bank.example') =>
   buildAlarmMessage({ ...alarm, ...changes }, key, to, settings);
 
 it('the mail that an incident is over says what it was, from when to when, and not that nothing was missed', () => {
-  const { subject, text, html, attachments } = build({ telling: 'over' });
+  const { subject, text, html, attachments } = build({ phase: 'over' });
   expect(subject).toBe('[RECOVERED] retail: did not run - 2026-11-22');
   expect(text).toContain('RECOVERED: retail: did not run');
   expect(text).toContain('What it was: no screening of it has begun');
@@ -30,8 +30,8 @@ it('begun and over are two mails, one for each recipient, and the same is told o
   const begun = build({});
   expect(begun.subject).toBe('[ALARM] retail: did not run - 2026-11-22');
   expect(begun.text).not.toContain('What it was');
-  const over = build({ telling: 'over' });
+  const over = build({ phase: 'over' });
   expect(over.messageId).not.toBe(begun.messageId);
-  expect(build({ telling: 'over', at: new Date('2026-11-23T00:00:00Z') }).messageId).toBe(over.messageId);
+  expect(build({ phase: 'over', at: new Date('2026-11-23T00:00:00Z') }).messageId).toBe(over.messageId);
   expect(build({}, undefined, 'mlro@bank.example').messageId).not.toBe(begun.messageId);
 });

@@ -114,36 +114,36 @@ describe('each reader is told what they need', () => {
       byAge: { upToOneDay: 14, upToOneWeek: 0, upToThirtyDays: 0, older: 0 },
     },
   });
-  const tell = (shows: MailKind, told = facts()) =>
-    buildReportMessage(toReport(told), written, { address: 'a@bank.example', shows, attach: 'none' }, settings);
+  const emit = (shows: MailKind, reported = facts()) =>
+    buildReportMessage(toReport(reported), written, { address: 'a@bank.example', shows, attach: 'none' }, settings);
 
   it('reviewers: counts by severity, sanction hits, what waits and until when, and what to do', () => {
-    const { text } = tell('report');
+    const { text } = emit('report');
     expect(text).toContain('- 2 critical changes, 1 of them a sanction hit');
     expect(text).toContain('14 alerts of 9 customers wait for a decision: 2 critical, 3 overdue, 1 no longer matched.');
     expect(text).toContain('- 2 open alerts rated critical, 1 overdue');
     expect(text).toContain('- Next due among the changes: 2026-11-24 02:00:00 UTC');
     expect(text).toContain('nightscreen review export');
-    expect(tell('report', buildRunFacts()).text).toContain('Nothing: this mail says that the run was made.');
+    expect(emit('report', buildRunFacts()).text).toContain('Nothing: this mail says that the run was made.');
   });
 
   it('managers: coverage and figures, no lists and no commands', () => {
-    const { text } = tell('summary');
+    const { text } = emit('summary');
     expect(text).toContain('498 of 500 customers in scope have a valid screening (99.6 %)');
     expect(text).not.toContain('nightscreen ');
   });
 
   it('operators: what failed, why, and what to type', () => {
-    const { text } = tell('failure');
+    const { text } = emit('failure');
     expect(text).toContain('Not screened after all repeats: 1 screening temporarily unavailable, 1 no answer in time');
     expect(text).toContain('nightscreen runs show run-20261121-0200-7f3a');
-    expect(tell('failure', { ...facts(), state: 'stopped' }).text).toContain('nightscreen runs resume');
+    expect(emit('failure', { ...facts(), state: 'stopped' }).text).toContain('nightscreen runs resume');
   });
 
   it.each(['report', 'summary', 'failure'] as const)(
     '%s: the text says what the page says, and nobody is named',
     (shows) => {
-      const { text, html } = tell(shows);
+      const { text, html } = emit(shows);
       const words = (part: string) => part.replace(/<[^>]*>/g, ' ').match(/[\p{L}\p{N}]+/gu);
       expect(words(html)).toEqual(words(text));
       expect(text).not.toMatch(/Haddad|C-1001|1971/);
@@ -152,12 +152,12 @@ describe('each reader is told what they need', () => {
 
   it('nobody is shown a path of the server', () => {
     for (const shows of ['report', 'summary', 'failure'] as const) {
-      expect(tell(shows).text).toContain('on the server, in the folder run-1');
-      expect(JSON.stringify(tell(shows))).not.toContain('/var/reports');
+      expect(emit(shows).text).toContain('on the server, in the folder run-1');
+      expect(JSON.stringify(emit(shows))).not.toContain('/var/reports');
     }
   });
 
   it('different mail about one report is not the same message', () => {
-    expect(new Set((['report', 'summary', 'failure'] as const).map((shows) => tell(shows).messageId)).size).toBe(3);
+    expect(new Set((['report', 'summary', 'failure'] as const).map((shows) => emit(shows).messageId)).size).toBe(3);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listRecipients, type MailOccasion, toOccasion } from '../../../src/mail/recipients.js';
+import { listRecipients, type MailTrigger, toMailTrigger } from '../../../src/mail/recipients.js';
 import { mailSettingsSchema } from '../../../src/mail/settings.js';
 import { toReport } from '../../../src/reports/report.js';
 import { buildChange, buildCounts, buildRedFacts, buildRunFacts } from '../../helpers/run-facts.js';
@@ -15,7 +15,7 @@ const settings = mailSettingsSchema.parse({
     { to: 'MLRO@bank.example', kinds: ['summary', 'failure'], attach: 'full' },
   ],
 });
-const told = (about: Partial<MailOccasion>) =>
+const reported = (about: Partial<MailTrigger>) =>
   Object.fromEntries(
     listRecipients(settings, { kind: 'report', roster: 'retail', level: 'complete', severities: [], ...about }).map(
       ({ address, shows, attach }) => [address, `${shows} ${attach}`],
@@ -24,7 +24,7 @@ const told = (about: Partial<MailOccasion>) =>
 
 describe('of a report', () => {
   it('that is complete and has found nothing, reviewers and managers are told, operators are not', () => {
-    expect(told({})).toEqual({
+    expect(reported({})).toEqual({
       'mlro@bank.example': 'report none',
       'Board@bank.example': 'summary none',
       'retail@bank.example': 'report masked',
@@ -32,7 +32,7 @@ describe('of a report', () => {
   });
 
   it('that is partial, operators are told too, and whoever is told of failures gets that instead of a summary', () => {
-    expect(told({ level: 'partial' })).toMatchObject({
+    expect(reported({ level: 'partial' })).toMatchObject({
       'operator@bank.example': 'failure none',
       'board@bank.example': 'failure none',
       'mlro@bank.example': 'report none',
@@ -40,14 +40,14 @@ describe('of a report', () => {
   });
 
   it('of another roster, nobody is told who asked for one', () => {
-    expect(told({ roster: 'core' })).not.toHaveProperty('retail@bank.example');
-    expect(told({ roster: null })).toHaveProperty('retail@bank.example');
+    expect(reported({ roster: 'core' })).not.toHaveProperty('retail@bank.example');
+    expect(reported({ roster: null })).toHaveProperty('retail@bank.example');
   });
 
   it('is told to whoever asked for a severity when it occurs, and always when the run is red', () => {
-    expect(told({ severities: ['low'] })).not.toHaveProperty('urgent@bank.example');
-    expect(told({ severities: ['low', 'critical'] })).toMatchObject({ 'urgent@bank.example': 'report archive' });
-    expect(told({ level: 'red' })).toMatchObject({ 'urgent@bank.example': 'report archive' });
+    expect(reported({ severities: ['low'] })).not.toHaveProperty('urgent@bank.example');
+    expect(reported({ severities: ['low', 'critical'] })).toMatchObject({ 'urgent@bank.example': 'report archive' });
+    expect(reported({ level: 'red' })).toMatchObject({ 'urgent@bank.example': 'report archive' });
   });
 
   it('is told to whoever asked for other severities when it is partial and nobody else would be told', () => {
@@ -56,7 +56,7 @@ describe('of a report', () => {
     const about = { kind: 'report', roster: 'retail', severities: ['low'] } as const;
     expect(listRecipients(only, { ...about, level: 'partial' })).toMatchObject([{ address: 'urgent@bank.example' }]);
     expect(listRecipients(only, { ...about, level: 'complete' })).toEqual([]);
-    expect(told({ level: 'partial' })).not.toHaveProperty('urgent@bank.example');
+    expect(reported({ level: 'partial' })).not.toHaveProperty('urgent@bank.example');
   });
 
   it('level and severities are those of its verdict, changes and first screenings', () => {
@@ -66,23 +66,23 @@ describe('of a report', () => {
       baseline: { critical: 1, high: 0, medium: 0, low: 0, info: 0 },
       counts: buildCounts({ changes: 1 }),
     });
-    expect(toOccasion(toReport(facts))).toEqual({
+    expect(toMailTrigger(toReport(facts))).toEqual({
       kind: 'report',
       roster: 'retail',
       level: 'complete',
       severities: ['low', 'critical'],
     });
-    expect(toOccasion(toReport(buildRedFacts())).level).toBe('red');
+    expect(toMailTrigger(toReport(buildRedFacts())).level).toBe('red');
   });
 });
 
 it('of critical changes amid a run, those are told who get warnings; of other failures, those who get failures', () => {
-  expect(Object.keys(told({ kind: 'warning', severities: ['critical'] }))).toEqual([
+  expect(Object.keys(reported({ kind: 'warning', severities: ['critical'] }))).toEqual([
     'mlro@bank.example',
     'retail@bank.example',
     'urgent@bank.example',
   ]);
-  expect(Object.keys(told({ kind: 'failure', level: 'red' }))).toEqual([
+  expect(Object.keys(reported({ kind: 'failure', level: 'red' }))).toEqual([
     'mlro@bank.example',
     'operator@bank.example',
     'board@bank.example',

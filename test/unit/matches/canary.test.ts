@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Canary, canaryKinds, findCanaryCoverage, findScript, judgeCanary } from '../../../src/matches/canary.js';
-import { type MatchSet, treatAsCut } from '../../../src/matches/match.js';
+import { assessCanary, type Canary, canaryKinds, findCanaryCoverage, findScript } from '../../../src/matches/canary.js';
+import { type MatchSet, treatAsTruncated } from '../../../src/matches/match.js';
 import { countCanarySearches } from '../../../src/runs/screening/plan.js';
 import { buildMatch } from '../../helpers/run-facts.js';
 import { readDemoCanaries } from '../../helpers/small-world.js';
@@ -14,16 +14,16 @@ const listed: Canary = { type: 'person', name: 'Ivan Testov', expect: 'match' };
 
 describe('a canary', () => {
   it('passes by any hit, or by one that carries one of its topics', () => {
-    expect(judgeCanary(listed, answer(['poi']))).toBeNull();
-    expect(judgeCanary({ ...listed, topics: ['sanction', 'debarment'] }, answer(['poi'], ['debarment']))).toBeNull();
+    expect(assessCanary(listed, answer(['poi']))).toBeNull();
+    expect(assessCanary({ ...listed, topics: ['sanction', 'debarment'] }, answer(['poi'], ['debarment']))).toBeNull();
   });
 
   it('fails in words when the hit is missing, of another list, or not wanted', () => {
-    expect(judgeCanary(listed, answer())).toBe('no hit among 0 results for a listed party');
-    expect(judgeCanary({ ...listed, topics: ['sanction'] }, answer(['role.pep']))).toBe(
+    expect(assessCanary(listed, answer())).toBe('no hit among 0 results for a listed party');
+    expect(assessCanary({ ...listed, topics: ['sanction'] }, answer(['role.pep']))).toBe(
       '1 hits for a listed party, none of them with sanction',
     );
-    expect(judgeCanary({ ...listed, expect: 'none' }, answer(['poi']))).toBe('1 hits for a name that is on no list');
+    expect(assessCanary({ ...listed, expect: 'none' }, answer(['poi']))).toBe('1 hits for a name that is on no list');
   });
 
   it('is of the script of its letters', () => {
@@ -62,7 +62,7 @@ it('the control searches of a run are foretold: first, after every so many, and 
 
 it('a list of just the length at which lists are cut is taken for cut, and no other', () => {
   const matchSet = answer(['poi'], ['poi']);
-  expect(treatAsCut(matchSet, 2)).toEqual({ ...matchSet, truncated: true });
-  expect(treatAsCut(matchSet, 3)).toBe(matchSet);
-  expect(treatAsCut(matchSet, null)).toBe(matchSet);
+  expect(treatAsTruncated(matchSet, 2)).toEqual({ ...matchSet, truncated: true });
+  expect(treatAsTruncated(matchSet, 3)).toBe(matchSet);
+  expect(treatAsTruncated(matchSet, null)).toBe(matchSet);
 });

@@ -28,7 +28,7 @@ const sweep = (changes: Partial<RunFigures> = {}): RunFigures =>
 const night = { roster: 'retail', state: 'complete', failedCanaries: 0, lastSuccessAt: ago(6) };
 const group = {
   tier: 'high',
-  standing: 'valid',
+  status: 'valid',
   state: 'clear',
   failedBecause: null,
   customers: 5,
@@ -116,7 +116,7 @@ describe('the shipped alerts', () => {
     ],
     [
       'a customer who was left out',
-      { rosters: [{ roster: 'retail', groups: [{ ...group, standing: 'overdue', oldestScreenedAt: ago(26) }] }] },
+      { rosters: [{ roster: 'retail', groups: [{ ...group, status: 'overdue', oldestScreenedAt: ago(26) }] }] },
       ['ScreeningTooOld', 'NotCovered'],
     ],
     [
@@ -125,7 +125,7 @@ describe('the shipped alerts', () => {
         rosters: [
           {
             roster: 'retail',
-            groups: [group, { ...group, standing: 'overdue', failedBecause: 'http_422', oldestScreenedAt: ago(900) }],
+            groups: [group, { ...group, status: 'overdue', failedBecause: 'http_422', oldestScreenedAt: ago(900) }],
           },
         ],
       },

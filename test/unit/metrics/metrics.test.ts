@@ -20,10 +20,10 @@ const facts: MetricFacts = {
     {
       roster: 'retail',
       groups: [
-        { tier: 'high', standing: 'valid', state: 'clear', failedBecause: null, customers: 5, oldestScreenedAt: at },
+        { tier: 'high', status: 'valid', state: 'clear', failedBecause: null, customers: 5, oldestScreenedAt: at },
         {
           tier: 'high',
-          standing: 'never',
+          status: 'never',
           state: 'not_screened',
           failedBecause: 'http_500',
           customers: 1,
@@ -31,7 +31,7 @@ const facts: MetricFacts = {
         },
         {
           tier: 'low',
-          standing: 'valid',
+          status: 'valid',
           state: 'clear',
           failedBecause: null,
           customers: 2,

@@ -87,12 +87,12 @@ it('columns that a link reads have to be kept', () => {
 it('the documentation names every kind with its severity', async () => {
   const text = await readFile(new URL('../../../docs/reconciliation.md', import.meta.url), 'utf8');
   const rows = text.split('\n').filter((line) => line.startsWith('| `'));
-  const told = rows.flatMap((row) => {
+  const reported = rows.flatMap((row) => {
     const [, codes = '', severity = ''] = row.split('|');
     return [...codes.matchAll(/`(\w+)`/g)].map(([, code]) => `${code} ${severity.trim()}`);
   });
-  expect(told).toEqual(
+  expect(reported).toEqual(
     expect.arrayContaining(Object.entries(toSeverities({ severity: {} })).map((one) => one.join(' '))),
   );
-  expect(told).toHaveLength(discrepancyKinds.length);
+  expect(reported).toHaveLength(discrepancyKinds.length);
 });

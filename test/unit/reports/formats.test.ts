@@ -229,7 +229,7 @@ describe('report.html', () => {
       );
     const [held, unheld] = [build(0, 210, true), build(210, 30, true)];
     const none = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };
-    const nobody = { count: 0, sanctionHits: 0, standingHits: 0 };
+    const nobody = { count: 0, sanctionHits: 0, currentHits: 0 };
     const noCounts = { critical: nobody, high: nobody, medium: nobody, low: nobody, info: nobody };
     const readAll = async function* () {
       yield [...held, ...unheld, ...build(240, 60, false)];
@@ -242,7 +242,7 @@ describe('report.html', () => {
         changes: null,
         baseline: {
           lines: 300,
-          bySeverity: { ...noCounts, high: { count: 300, sanctionHits: 240, standingHits: 240 } },
+          bySeverity: { ...noCounts, high: { count: 300, sanctionHits: 240, currentHits: 240 } },
           read: readAll,
           readOf: readAll,
           readSanctionHits: async function* () {

@@ -100,10 +100,10 @@ describe('whatever stands in the name of a roster, in a reason or a reference', 
   const kinds = ['report', 'summary', 'failure'] as const;
   const build = (text: string) => {
     const facts = buildRunFacts({ roster: text, organisation: text, state: 'incomplete', stateReasons: [text] });
-    const told = toReport(facts);
+    const reported = toReport(facts);
     return [
       ...kinds.map((shows) =>
-        buildReportMessage(told, written, { address: 'mlro@bank.example', shows, attach: 'none' }, settings),
+        buildReportMessage(reported, written, { address: 'mlro@bank.example', shows, attach: 'none' }, settings),
       ),
       buildEarlyWarning(
         {

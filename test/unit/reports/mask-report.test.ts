@@ -80,7 +80,7 @@ function plant(names: readonly string[]): RunFacts {
     item: toItem(),
   });
   const facts = buildEventfulFacts();
-  const flood = Array.from({ length: 25 }, (_, index) =>
+  const cluster = Array.from({ length: 25 }, (_, index) =>
     buildChange({
       changeId: 500 + index,
       severity: 'low',
@@ -91,7 +91,7 @@ function plant(names: readonly string[]): RunFacts {
       after: buildMatch({ isHit: false }),
     }),
   );
-  const changes = [...facts.changes, ...flood].map(toChange);
+  const changes = [...facts.changes, ...cluster].map(toChange);
   const who = { acceptedBy: next(), isAttested: true, reason: `for ${next()}`, acceptedAt: new Date(0) };
   const toRecord = () => ({
     name: next(),
@@ -202,9 +202,9 @@ describe('a masked report', () => {
     expect(part.coverage).toEqual(whole.coverage);
     expect(part.groups).toEqual(whole.groups);
     expect(part.groups).not.toEqual([]);
-    const tell = ({ changes }: typeof whole) =>
+    const emit = ({ changes }: typeof whole) =>
       changes?.map(({ party, group, kind }) => [party.reference, group, kind]);
-    expect(tell(part)).toEqual(tell(whole));
+    expect(emit(part)).toEqual(emit(whole));
     const text = await renderAll(masked);
     expect(text).toContain('Rescreening of retail, 2026-11-21 - MASKED</title>');
     expect(text).toContain('MASKED: names are initials');

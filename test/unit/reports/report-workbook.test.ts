@@ -79,15 +79,15 @@ describe("a report's workbook", () => {
   });
 
   it('says on each sheet and each printed page that a test is no evidence, and nothing of the kind otherwise', async () => {
-    const told = async (mode: RunFacts['mode']) => {
+    const reported = async (mode: RunFacts['mode']) => {
       const { sheets } = await open(buildRunFacts({ mode }), buildToReview([buildWaitingItem()]));
       return sheets.map(({ rows, headerFooter }) => [
         String(rows[0]?.[0]).startsWith('TEST: not evidence'),
         headerFooter?.oddHeader?.includes('TEST: not evidence') ?? false,
       ]);
     };
-    expect(new Set((await told('test')).flat())).toEqual(new Set([true]));
-    expect(new Set((await told('live')).flat())).toEqual(new Set([false]));
+    expect(new Set((await reported('test')).flat())).toEqual(new Set([true]));
+    expect(new Set((await reported('live')).flat())).toEqual(new Set([false]));
   });
 
   it('says what did not fit and where all of it is', async () => {

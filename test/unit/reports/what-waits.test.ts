@@ -163,13 +163,13 @@ describe('a change is named for what happened', () => {
   it('delisted is said only where the list changed and the answer was whole', () => {
     const gone = { before: buildMatch(), after: null, rule: 'delisted' };
     const causes = ['service_data', 'customer_record', 'settings'] as const;
-    const told = causes.flatMap((cause) =>
+    const reported = causes.flatMap((cause) =>
       (['match_removed', 'match_not_returned'] as const).map((kind) => {
         const change = buildChange({ ...gone, kind, cause });
         return /delisted/i.test(`${describeChange(change)} ${describeRule(change)}`);
       }),
     );
-    expect(told).toEqual([true, false, false, false, false, false]);
+    expect(reported).toEqual([true, false, false, false, false, false]);
   });
 
   it('what the customer was before stands above what it is now', async () => {

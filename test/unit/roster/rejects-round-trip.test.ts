@@ -84,8 +84,8 @@ test('rejects.csv read again without a change gives the same rejects, with the m
   ]);
   const again = await readFileText(toRejectsCsv(first), source);
   expect(again.headers).toEqual(['id', 'name', 'land', 'note']);
-  const told = ({ column, reason, reference, fields }: RejectedRow) => ({ column, reason, reference, fields });
-  expect(onlyRejected(again.rows).map(told)).toEqual(first.map(told));
+  const reported = ({ column, reason, reference, fields }: RejectedRow) => ({ column, reason, reference, fields });
+  expect(onlyRejected(again.rows).map(reported)).toEqual(first.map(reported));
   expect(toRejectsCsv(onlyRejected(again.rows)).length).toBeGreaterThan(0);
 });
 

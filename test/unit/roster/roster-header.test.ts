@@ -39,9 +39,9 @@ describe('a first line that is a customer', () => {
       const [mail] = buildFailureMails(work, mailSettings, new Date(0));
       expect(mail?.subject).toContain('did not run');
       // Any short number may come up in the digits of a message id.
-      const told = JSON.stringify([error.message, { ...mail, messageId: '' }]);
+      const reported = JSON.stringify([error.message, { ...mail, messageId: '' }]);
       for (const cell of row.split(',').filter((cell) => cell.length > 2 && cell !== 'person')) {
-        expect(told).not.toContain(cell);
+        expect(reported).not.toContain(cell);
       }
       if (error.code === 'column_missing') {
         expect(error.message).toContain('The first line has 6 columns, none of those that are mapped');

@@ -29,7 +29,7 @@ const sums = (counts: Partial<RunSums['counts']> = {}, clear = 10): RunSums => (
   possiblyBilledTwice: 0,
 });
 const fired = { configured: 2, missing: [], failed: 0 };
-const judge = (end: Partial<Parameters<typeof toRunVerdict>[0]>) =>
+const assess = (end: Partial<Parameters<typeof toRunVerdict>[0]>) =>
   toRunVerdict({
     urgentOverBudget: 0,
     sums: sums(),
@@ -42,17 +42,17 @@ const judge = (end: Partial<Parameters<typeof toRunVerdict>[0]>) =>
   });
 
 it('a run is complete only when everybody was screened, the canaries fired and the sums hold', () => {
-  expect(judge({})).toEqual({ state: 'complete', reasons: [] });
-  expect(judge({ sums: sums({ screened: 9, failed: 1 }) })).toMatchObject({ state: 'incomplete' });
-  expect(judge({ canaries: { ...fired, failed: 1 } })).toMatchObject({ state: 'incomplete' });
-  expect(judge({ haltedBecause: 'the service refused the account (401)' })).toMatchObject({ state: 'stopped' });
+  expect(assess({})).toEqual({ state: 'complete', reasons: [] });
+  expect(assess({ sums: sums({ screened: 9, failed: 1 }) })).toMatchObject({ state: 'incomplete' });
+  expect(assess({ canaries: { ...fired, failed: 1 } })).toMatchObject({ state: 'incomplete' });
+  expect(assess({ haltedBecause: 'the service refused the account (401)' })).toMatchObject({ state: 'stopped' });
 });
 
 it('whom the budget leaves out was due, so that the run is never complete', () => {
   const left = { ...sums({ planned: 9, screened: 9 }), skippedBecause: { over_budget: 1 } };
   left.counts.skipped = 1;
   left.states = { ...left.states, clear: 9, not_screened: 1 };
-  expect(judge({ sums: left })).toEqual({
+  expect(assess({ sums: left })).toEqual({
     state: 'incomplete',
     reasons: ['the budget left out 1 customer who was due again'],
   });
@@ -60,22 +60,22 @@ it('whom the budget leaves out was due, so that the run is never complete', () =
 
 it('without canaries a run with a test key may be complete, a run with a live key may not', () => {
   const canaries = { configured: 0, missing: ['match', 'none'] as const, failed: 0 };
-  expect(judge({ canaries })).toMatchObject({ state: 'complete' });
-  expect(judge({ canaries, mode: 'live' })).toMatchObject({ state: 'incomplete' });
+  expect(assess({ canaries })).toMatchObject({ state: 'complete' });
+  expect(assess({ canaries, mode: 'live' })).toMatchObject({ state: 'incomplete' });
 });
 
 it('a live run whose control searches expect only matches, or only nothing, is not complete', () => {
   for (const missing of ['match', 'none'] as const) {
     const canaries = { ...fired, missing: [missing] };
-    expect(judge({ canaries })).toMatchObject({ state: 'complete' });
-    expect(judge({ canaries, mode: 'live' })).toMatchObject({ state: 'incomplete' });
+    expect(assess({ canaries })).toMatchObject({ state: 'complete' });
+    expect(assess({ canaries, mode: 'live' })).toMatchObject({ state: 'incomplete' });
   }
 });
 
 it('sums that do not hold make the run unbalanced and name both figures, whatever else happened', () => {
-  const unbalanced = judge({ sums: sums({ rows: 13 }), haltedBecause: 'stopped on request' });
+  const unbalanced = assess({ sums: sums({ rows: 13 }), haltedBecause: 'stopped on request' });
   expect(unbalanced.state).toBe('unbalanced');
   expect(unbalanced.reasons).toEqual(['rows = customers + rejected + duplicates does not hold: 13 is not 12']);
-  expect(judge({ sums: sums({}, 9) }).state).toBe('unbalanced');
-  expect(judge({ sums: sums({ planned: 9 }) }).state).toBe('unbalanced');
+  expect(assess({ sums: sums({}, 9) }).state).toBe('unbalanced');
+  expect(assess({ sums: sums({ planned: 9 }) }).state).toBe('unbalanced');
 });

@@ -14,7 +14,7 @@ it('a ledger keeps the last 100,000 calls and counts all of them, under a bounde
   } as const;
   for (let index = 0; index < 250_000; index += 1) {
     const path = index % 2 === 0 ? '/dossiers' : `/invented/${index}`;
-    ledger.settle(ledger.open({ ...call, method: 'GET', path }), index % 4 === 0 ? null : 200);
+    ledger.finish(ledger.open({ ...call, method: 'GET', path }), index % 4 === 0 ? null : 200);
   }
   expect(ledger.calls().length).toBe(100_000);
   expect(ledger.calls().at(-1)?.sequence).toBe(250_000);

@@ -4,7 +4,7 @@ import {
   type DecidingRules,
   decideDue,
   findNextStart,
-  type JobStanding,
+  type JobStatus,
   mostAttempts,
   toJitterMs,
 } from '../../../src/scheduling/schedule.js';
@@ -15,7 +15,7 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const at = (text: string): Date => new Date(text);
 
-const toStanding = (job: string, cron: string, changes: Partial<JobStanding> = {}): JobStanding => ({
+const toCurrent = (job: string, cron: string, changes: Partial<JobStatus> = {}): JobStatus => ({
   job,
   times: toDueTimes({ cron, timezone: 'UTC' }),
   plannedSince: at('2026-11-01T12:00Z'),
@@ -27,20 +27,20 @@ const toStanding = (job: string, cron: string, changes: Partial<JobStanding> = {
 
 const toRun = (job: string, date: string, changes: Partial<JobRun> = {}): JobRun =>
   toJobRun({
-    ...{ job, occasion: date, localDate: date, dueAt: at(`${date}T02:00Z`), endedAt: at(`${date}T03:00Z`) },
+    ...{ job, dueSlot: date, localDate: date, dueAt: at(`${date}T02:00Z`), endedAt: at(`${date}T03:00Z`) },
     ...changes,
   });
 
 const left = { state: 'running', exitCode: null, endedAt: null } as const;
 
 const decide = (
-  standing: JobStanding,
+  status: JobStatus,
   now: string,
-  { others = [], ...rules }: Partial<DecidingRules> & { others?: readonly JobStanding[] } = {},
+  { others = [], ...rules }: Partial<DecidingRules> & { others?: readonly JobStatus[] } = {},
 ) => {
-  const all = new Map([standing, ...others].map((one) => [one.job, one]));
+  const all = new Map([status, ...others].map((one) => [one.job, one]));
   const defaults = { catchUpMs: 7 * dayMs, waitAtMostMs: 6 * hourMs, freeSince: null };
-  const { decision, missed, givenUp } = decideDue(standing, all, { ...defaults, now: at(now), ...rules });
+  const { decision, missed, givenUp } = decideDue(status, all, { ...defaults, now: at(now), ...rules });
   return {
     kind: decision.kind,
     ...(decision.kind === 'none' ? {} : { date: decision.due.localDate }),
@@ -51,7 +51,7 @@ const decide = (
   };
 };
 
-const nightly = (known: readonly JobRun[] = []) => toStanding('rescreen', '0 2 * * *', { known });
+const nightly = (known: readonly JobRun[] = []) => toCurrent('rescreen', '0 2 * * *', { known });
 
 it('is begun when it is due, and not before', () => {
   const known = [toRun('rescreen', '2026-11-21')];
@@ -61,8 +61,8 @@ it('is begun when it is due, and not before', () => {
 });
 
 it('a first start catches up nothing', () => {
-  const standing = toStanding('rescreen', '0 2 * * *', { plannedSince: at('2026-11-22T03:00Z') });
-  expect(decide(standing, '2026-11-22T03:00:00Z')).toEqual({ kind: 'none', missed: [] });
+  const status = toCurrent('rescreen', '0 2 * * *', { plannedSince: at('2026-11-22T03:00Z') });
+  expect(decide(status, '2026-11-22T03:00:00Z')).toEqual({ kind: 'none', missed: [] });
 });
 
 it('of several nights that were missed the newest is caught up, late; the others are missed', () => {
@@ -76,9 +76,9 @@ it('of several nights that were missed the newest is caught up, late; the others
 });
 
 it('a job that was kept but never ran is caught up as well', () => {
-  const standing = toStanding('rescreen', '0 2 * * *', { plannedSince: at('2026-11-20T12:00Z') });
+  const status = toCurrent('rescreen', '0 2 * * *', { plannedSince: at('2026-11-20T12:00Z') });
   const late = { kind: 'begin', date: '2026-11-22', isLate: true, missed: ['2026-11-21'] };
-  expect(decide(standing, '2026-11-22T09:00Z')).toEqual(late);
+  expect(decide(status, '2026-11-22T09:00Z')).toEqual(late);
 });
 
 it('catching up has a bound, and can be switched off', () => {
@@ -96,8 +96,8 @@ it('what had to wait for its turn in this process is neither late nor missed', (
 });
 
 it('what was done is not done again, also where its schedule has become a later one on that date', () => {
-  const standing = toStanding('rescreen', '0 5 * * *', { known: [toRun('rescreen', '2026-11-22')] });
-  expect(decide(standing, '2026-11-22T05:00Z')).toEqual({ kind: 'none', missed: [] });
+  const status = toCurrent('rescreen', '0 5 * * *', { known: [toRun('rescreen', '2026-11-22')] });
+  expect(decide(status, '2026-11-22T05:00Z')).toEqual({ kind: 'none', missed: [] });
 });
 
 it.each(['finished', 'missed'] as const)('a date that is %s is settled', (state) => {
@@ -117,7 +117,7 @@ it('what never comes to its end is given up', () => {
 });
 
 it('of what comes round all the time only the last is due, and nothing is missed', () => {
-  const mail = toStanding('mail', '*/15 * * * *');
+  const mail = toCurrent('mail', '*/15 * * * *');
   const { kind, missed } = decide(mail, '2026-11-22T12:10Z');
   expect({ kind, missed }).toEqual({ kind: 'begin', missed: [] });
   const all = new Map([['mail', mail]]);
@@ -126,7 +126,7 @@ it('of what comes round all the time only the last is due, and nothing is missed
   expect(decision).toMatchObject({ due: { dueAt: at('2026-11-22T12:00Z') } });
 });
 
-const report = toStanding('report', '0 6 * * *', { after: ['sweep', 'rescreen'] });
+const report = toCurrent('report', '0 6 * * *', { after: ['sweep', 'rescreen'] });
 
 it('waits for the jobs before it on the same date, and goes on when they have failed', () => {
   const running = nightly([toRun('rescreen', '2026-11-22', left)]);
@@ -144,7 +144,7 @@ it('waits no longer than it may, and neither for what is due too late nor for wh
   const running = nightly([toRun('rescreen', '2026-11-22', left)]);
   expect(decide(since, '2026-11-22T11:59Z', { others: [running] })).toMatchObject({ kind: 'wait' });
   expect(decide(since, '2026-11-22T12:00Z', { others: [running] })).toMatchObject({ kind: 'begin', isLate: true });
-  const evening = toStanding('rescreen', '0 22 * * *');
+  const evening = toCurrent('rescreen', '0 22 * * *');
   expect(decide(since, '2026-11-22T06:00Z', { others: [evening] })).toMatchObject({ kind: 'begin' });
   const begunLater = { ...nightly(), plannedSince: at('2026-11-22T03:00Z') };
   expect(decide(since, '2026-11-22T06:00Z', { others: [begunLater] })).toMatchObject({ kind: 'begin' });
@@ -183,7 +183,7 @@ it('the jitter is the same for the same job and date, below its bound, and sprea
 
 it('the next start counts the jitter and leaves out what is done', () => {
   const jittered = { ...nightly(), toStart: ({ dueAt }: { dueAt: Date }) => new Date(dueAt.getTime() + 600_000) };
-  const startAt = (standing: JobStanding, now: string) => findNextStart(standing, at(now))?.at.toISOString();
+  const startAt = (status: JobStatus, now: string) => findNextStart(status, at(now))?.at.toISOString();
   expect(startAt(jittered, '2026-11-22T02:05Z')).toBe('2026-11-22T02:10:00.000Z');
   expect(startAt(jittered, '2026-11-22T02:10Z')).toBe('2026-11-23T02:10:00.000Z');
   expect(startAt(nightly([toRun('rescreen', '2026-11-22')]), '2026-11-22T01:00Z')).toBe('2026-11-23T02:00:00.000Z');
@@ -191,8 +191,8 @@ it('the next start counts the jitter and leaves out what is done', () => {
 
 it('after a time that was begun early, what a more frequent schedule asks for until then is due', () => {
   const early = toRun('rescreen', '2026-11-23', { begunAt: at('2026-11-22T20:00Z'), endedAt: at('2026-11-22T20:30Z') });
-  const hourly = toStanding('rescreen', '0 * * * *', { known: [early] });
+  const hourly = toCurrent('rescreen', '0 * * * *', { known: [early] });
   expect(decide(hourly, '2026-11-22T21:01Z')).toMatchObject({ kind: 'begin', date: '2026-11-22' });
-  const nightly = toStanding('rescreen', '0 2 * * *', { known: [early] });
+  const nightly = toCurrent('rescreen', '0 2 * * *', { known: [early] });
   expect(decide(nightly, '2026-11-23T02:01Z')).toMatchObject({ kind: 'none' });
 });

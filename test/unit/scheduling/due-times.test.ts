@@ -7,7 +7,7 @@ const at = (text: string): Date => new Date(text);
 const between = (cron: string, timezone: string, after: string, until: string) =>
   toDueTimes({ cron, timezone })
     .between(at(after), at(until))
-    .map(({ occasion, dueAt }) => [occasion, dueAt.toISOString().replace(':00.000Z', 'Z')]);
+    .map(({ dueSlot, dueAt }) => [dueSlot, dueAt.toISOString().replace(':00.000Z', 'Z')]);
 
 describe('one time on each local date', () => {
   it('a time that a change of clocks skips is due at the first instant after it', () => {
@@ -82,13 +82,13 @@ describe('one time on each local date', () => {
         let after = new Date(start);
         for (const span of seconds) {
           const until = new Date(after.getTime() + span * 1_000);
-          for (const { occasion, dueAt } of times.between(after, until)) {
+          for (const { dueSlot, dueAt } of times.between(after, until)) {
             expect(dueAt > after && dueAt <= until).toBe(true);
-            seen.push(occasion);
+            seen.push(dueSlot);
           }
           after = until;
         }
-        const all = times.between(new Date(start), after).map(({ occasion }) => occasion);
+        const all = times.between(new Date(start), after).map(({ dueSlot }) => dueSlot);
         expect(seen).toEqual(all);
         expect(new Set(seen).size).toBe(seen.length);
         const days = Math.round((after.getTime() - start) / 86_400_000);

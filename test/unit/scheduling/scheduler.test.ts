@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { Job } from '../../../src/runs/workplace.js';
+import type { Job } from '../../../src/runs/app-context.js';
 import { planJobs } from '../../../src/scheduling/schedule.js';
 import { type ScheduleEvent, startScheduler } from '../../../src/scheduling/scheduler.js';
 import { jobsSettingsSchema, schedulerSettingsSchema } from '../../../src/scheduling/settings.js';
@@ -51,7 +51,7 @@ test('looks at once and then when it is due by the clock, however that is set me
     looks.push(clock.now().toISOString().slice(11, 16));
     return next;
   };
-  const scheduler = startScheduler({ clock, look, tell: () => {} });
+  const scheduler = startScheduler({ clock, look, emit: () => {} });
   await delay(1_100);
   expect(looks).toEqual(['00:00']);
   await clock.advance(3_600_000);
@@ -66,7 +66,7 @@ test('looks at once and then when it is due by the clock, however that is set me
 
 test('a look that fails is told and tried again; stop waits for the one under way, and two never overlap', async () => {
   const clock = makeFakeClock();
-  const told: ScheduleEvent[] = [];
+  const reported: ScheduleEvent[] = [];
   let looks = 0;
   let under = 0;
   let ended = 0;
@@ -83,9 +83,9 @@ test('a look that fails is told and tried again; stop waits for the one under wa
     ended += 1;
     return clock.now();
   };
-  const scheduler = startScheduler({ clock, look, tell: (event) => told.push(event) });
+  const scheduler = startScheduler({ clock, look, emit: (event) => reported.push(event) });
   await delay(50);
-  expect(told).toMatchObject([{ kind: 'blocked', retryMs: 1_000 }]);
+  expect(reported).toMatchObject([{ kind: 'blocked', retryMs: 1_000 }]);
   await clock.advance(1_000);
   await delay(1_200);
   expect(looks).toBe(2);

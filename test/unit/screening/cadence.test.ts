@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { listNextRuns } from '../../../src/scheduling/due-times.js';
-import { listTierDues, toCadence } from '../../../src/screening/cadence.js';
+import { listTierDueTimes, toCadence } from '../../../src/screening/cadence.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 
 const minuteMs = 60_000;
@@ -34,12 +34,12 @@ describe('cadence by risk tier', () => {
   /** The age in hours at which somebody of a cadence is due when the next run comes so many hours from now. */
   const dueAge = (cadenceHours: number, nextHours?: number): number => {
     const next = nextHours === undefined ? null : new Date(now.getTime() + nextHours * hourMs);
-    const [high] = listTierDues(toCadence({ cadenceHours }), now, next);
+    const [high] = listTierDueTimes(toCadence({ cadenceHours }), now, next);
     return (now.getTime() - (high?.dueBefore.getTime() ?? 0)) / hourMs;
   };
 
   it('of a day finds everybody due the next night, also when the clocks were changed or the last run came late', () => {
-    const [high] = listTierDues(toCadence({ cadenceHours: 24 }), now);
+    const [high] = listTierDueTimes(toCadence({ cadenceHours: 24 }), now);
     expect(high).toMatchObject({ tier: 'high', place: 0, nights: 1 });
     expect(now.getTime() - (high?.overdueBefore.getTime() ?? 0)).toBe(48 * hourMs);
     expect(now.getTime() - (high?.staleBefore.getTime() ?? 0)).toBe(27 * hourMs);
@@ -63,7 +63,7 @@ describe('cadence by risk tier', () => {
   });
 
   it('below a day has one hour of grace, and keeps to it', () => {
-    const [high] = listTierDues(toCadence({ cadenceHours: 12 }), now);
+    const [high] = listTierDueTimes(toCadence({ cadenceHours: 12 }), now);
     expect(now.getTime() - (high?.staleBefore.getTime() ?? 0)).toBe(13 * hourMs);
     expect(dueAge(12, 12)).toBe(1);
   });
@@ -103,7 +103,7 @@ describe('cadence by risk tier', () => {
           for (const runMs of runs.toSorted((one, other) => one - other)) {
             const next = planned.find((at) => at.getTime() > runMs + minuteMs);
             if (next === undefined) return;
-            const [high] = listTierDues(cadence, new Date(runMs), next);
+            const [high] = listTierDueTimes(cadence, new Date(runMs), next);
             if (!high) throw new Error('no tier');
             const isOfTonight = high.nights > 1 && request % high.nights === high.tonight;
             const isDue = lastMs <= high.dueBefore.getTime() || (isOfTonight && lastMs < high.nightBeganAt.getTime());
@@ -124,7 +124,7 @@ describe('cadence by risk tier', () => {
   );
 
   it('of a week is due at the last night that does not come too late, and in one night of seven before', () => {
-    const [, medium] = listTierDues(toCadence({ cadenceHours: 24, cadence: { medium: '7d', reason: 'r' } }), now);
+    const [, medium] = listTierDueTimes(toCadence({ cadenceHours: 24, cadence: { medium: '7d', reason: 'r' } }), now);
     expect(medium).toMatchObject({ nights: 7, nightBeganAt: new Date('2026-11-21T00:00:00Z') });
     expect(now.getTime() - (medium?.dueBefore.getTime() ?? 0)).toBe((6 * 24 + 2) * hourMs);
   });

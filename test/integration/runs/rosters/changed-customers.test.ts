@@ -80,8 +80,8 @@ describeOnChosenDatabase('changes of known customers', (open) => {
     await expect(nights.play(night)).rejects.toThrow(
       /501 of 2001 known customers have another name, type, birth date or party, or lost a value: 25.04 % \(at most 1 %, guards.maxChangedShare\) \[guard changed\].*--accept-roster --by NAME --reason TEXT/,
     );
-    const { workplace, settings } = await nights.prepare(night);
-    const { changes } = await previewImport(workplace, settings, new AbortController().signal);
+    const { app, settings } = await nights.prepare(night);
+    const { changes } = await previewImport(app, settings, new AbortController().signal);
     expect(changes).toHaveLength(20);
     expect(changes[0]).toEqual({
       reference: 'C-00000',

@@ -26,8 +26,8 @@ it('says that nothing of the roster was stored when our own database goes away i
   const database = await openDatabase(location, 'nightscreen');
   const nights = await openRosterNights(database);
   await nights.play({ header, rows: rowsOf(3) });
-  const { workplace, settings } = await nights.prepare({ header, rows: rowsOf(30_000) });
-  const tell: typeof workplace.tell = (event) => {
+  const { app, settings } = await nights.prepare({ header, rows: rowsOf(30_000) });
+  const emit: typeof app.emit = (event) => {
     // At the end of the first chunk, the rest of the file is yet to be read.
     if (event.kind === 'progress' && !isEnded) {
       isEnded = true;
@@ -37,13 +37,13 @@ it('says that nothing of the roster was stored when our own database goes away i
   let isEnded = false;
   let ending: Promise<unknown> = Promise.resolve();
   const { signal } = new AbortController();
-  const error: unknown = await runImport({ ...workplace, tell }, settings, signal).catch((thrown: unknown) => thrown);
+  const error: unknown = await runImport({ ...app, emit }, settings, signal).catch((thrown: unknown) => thrown);
   await ending;
   expect(error).toMatchObject({ code: 'import_broken_off' });
-  const told = formatError(describeError(error));
-  expect(told).toMatch(/our own database went away while roster people was being imported: \S/);
-  expect(told).toMatch(/Nothing of the roster was stored; it is as it was/);
-  expect(told).toMatch(/start the same command again/);
+  const reported = formatError(describeError(error));
+  expect(reported).toMatch(/our own database went away while roster people was being imported: \S/);
+  expect(reported).toMatch(/Nothing of the roster was stored; it is as it was/);
+  expect(reported).toMatch(/start the same command again/);
   expect(await readChanges(witness)).toHaveLength(3);
   expect(
     await witness.query(z.object({ customers: z.number() }), 'select count(*)::integer as customers from customer'),

@@ -16,7 +16,7 @@ import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { fillInList } from '../../../helpers/report-files.js';
 import { openRosterNights, readChanges } from '../../../helpers/roster-nights.js';
 import { openSmallSites } from '../../../helpers/small-site.js';
-import { fileOf, people, type TestWorkplace, watchlist } from '../../../helpers/small-world.js';
+import { fileOf, people, type TestAppContext, watchlist } from '../../../helpers/small-world.js';
 
 const dayMs = 24 * 3_600_000;
 const { signal } = new AbortController();
@@ -31,13 +31,13 @@ const readFileOf = ({ artifacts }: RunSummary, name: string): Promise<string> =>
   readFile(join(artifacts ?? '', name), 'utf8');
 const readReport = async (run: RunSummary) => reportJsonSchema.parse(JSON.parse(await readFileOf(run, 'report.json')));
 
-const ruleOut = async (workplace: TestWorkplace, run: RunSummary): Promise<void> => {
+const ruleOut = async (app: TestAppContext, run: RunSummary): Promise<void> => {
   const path = join(run.artifacts ?? '', 'filled.xlsx');
   const book = await readFile(join(run.artifacts ?? '', 'report.xlsx'));
   await writeFile(path, await fillInList(book, (who) => (who === 'C-1' ? ['false_positive', 'born elsewhere'] : null)));
-  const { database } = workplace;
+  const { database } = app;
   const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
-  expect(await importDecisions(workplace, { path, reviewer, apply: true, partial: false })).toMatchObject({
+  expect(await importDecisions(app, { path, reviewer, apply: true, partial: false })).toMatchObject({
     isApplied: true,
   });
 };
@@ -164,11 +164,11 @@ describeOnChosenDatabase('a fact that cannot be read', (open) => {
       ],
     });
     // A tier that cannot be read lowers no severity.
-    const [seat] = await shared.query(
+    const [slot] = await shared.query(
       z.object({ partyId: z.number() }),
       `select party_id as "partyId" from party join customer using (customer_id) where reference = 'K-1' and ordinal = 0`,
     );
-    const asked = { partyId: seat?.partyId ?? 0, customerVersion: 1 };
+    const asked = { partyId: slot?.partyId ?? 0, customerVersion: 1 };
     expect([...(await readChangedParties(shared, 0, [asked])).values()]).toMatchObject([
       { riskTier: 'high', birthDate: null, countries: ['de'] },
     ]);
@@ -184,8 +184,8 @@ describeOnChosenDatabase('a fact that cannot be read', (open) => {
 
   it('is shown by a preview without being stored', async () => {
     const nights = await openRosterNights(shared, 'preview');
-    const { workplace, settings } = await nights.prepare({ header, rows: ['P-1,person,Ann Lee,2513-01-01,Stateless'] });
-    expect(await previewImport(workplace, settings, signal)).toMatchObject({
+    const { app, settings } = await nights.prepare({ header, rows: ['P-1,person,Ann Lee,2513-01-01,Stateless'] });
+    expect(await previewImport(app, settings, signal)).toMatchObject({
       counts: { customers: 1, rejected: 0 },
       doubts: [{ values: [{ why: 'buddhist_year' }] }, { values: [{ why: 'stateless' }] }],
     });

@@ -119,8 +119,8 @@ describeOnChosenDatabase('a party whose source drops it', (open) => {
     const imported = await runImport(await work({ offsetMs: -31 * hourMs }), roster, new AbortController().signal);
     expect(imported.snapshot).toMatchObject({ droppedParties: 1 });
     expect(formatRun(imported)).toContain('no longer in the source');
-    const workplace = await work({ offsetMs: -30 * hourMs });
-    const screened = await run(workplace, { roster, kind: 'screen', importFirst: false, writeReport: true });
+    const app = await work({ offsetMs: -30 * hourMs });
+    const screened = await run(app, { roster, kind: 'screen', importFirst: false, writeReport: true });
     const json: unknown = JSON.parse(await readFile(join(screened.artifacts ?? '', 'report.json'), 'utf8'));
     expect(json).toMatchObject({
       droppedParties: [{ party: { role: 'alias', name: 'Oktavian Prunescu' } }],
@@ -137,12 +137,12 @@ describeOnChosenDatabase('a party whose source drops it', (open) => {
     await write(['C-2,entity,Gamma,', 'C-1,person,Aroha Ngata,', 'C-1,person,Wilhelmina Achterberg,'], []);
     await run(await work({ offsetMs: -60 * hourMs }), { roster });
     await write(['C-2,entity,Gamma,', 'C-1,person,Aroha Ngata,'], []);
-    const workplace = await work();
-    const summary = await run(workplace, { roster, writeReport: true });
+    const app = await work();
+    const summary = await run(app, { roster, writeReport: true });
     const json: unknown = JSON.parse(await readFile(join(summary.artifacts ?? '', 'report.json'), 'utf8'));
     expect(json).toMatchObject({
       droppedParties: [{ party: { role: 'conflicting_row', name: 'Wilhelmina Achterberg' }, state: 'open_hit' }],
     });
-    expect((await describeRun(workplace, summary.runId)).sums?.states).toMatchObject({ open_hit: 1, clear: 1 });
+    expect((await describeRun(app, summary.runId)).sums?.states).toMatchObject({ open_hit: 1, clear: 1 });
   });
 });

@@ -83,10 +83,10 @@ describeOnChosenDatabase('guards of a roster', (open) => {
       'column "birthdate" reads like birthDate, which no column is mapped for, so nobody has a birth date: write birthDate: "birthdate" under columns of this roster, or ignore: ["birthdate"] where it is something else',
       'columns "Country", "nationality" read like countries, which no column is mapped for, so nobody has a country: write countries: ["Country", "nationality"] under columns of this roster, or ignore: ["Country", "nationality"] where they are something else',
     ];
-    const { workplace, settings } = await nights.prepare(night);
-    expect(await previewImport(workplace, settings, signal)).toMatchObject({ heldBy: [], unmapped: lines });
-    await runImport(workplace, settings, signal);
-    const warnings = workplace.events.flatMap((event) => (event.kind === 'warning' ? [event] : []));
+    const { app, settings } = await nights.prepare(night);
+    expect(await previewImport(app, settings, signal)).toMatchObject({ heldBy: [], unmapped: lines });
+    await runImport(app, settings, signal);
+    const warnings = app.events.flatMap((event) => (event.kind === 'warning' ? [event] : []));
     expect(warnings.map(({ code, message }) => [code, message.replace(/^.*?: /, '')])).toEqual(
       lines.map((line) => ['unmapped_column', line]),
     );
@@ -110,7 +110,7 @@ describeOnChosenDatabase('guards of a roster', (open) => {
     await writeFile(`${settings.csv?.path}.parties`, 'customer_id,role,name,party_type\nC-1,director,Acme,entity\n');
     const csv = { ...settings.csv, path: `${settings.csv?.path}.parties` };
     const withParties = rosterSettingsSchema.parse({ ...settings, parties: [{ csv }] });
-    expect((await previewImport(workplace, withParties, signal)).unmapped).toContain(
+    expect((await previewImport(app, withParties, signal)).unmapped).toContain(
       'column "party_type" reads like type, which no column is mapped for, so every party counts as a person: write type: "party_type" under columns of this source of related parties, or ignore: ["party_type"] where it is something else',
     );
     await nights.close();
@@ -121,12 +121,12 @@ describeOnChosenDatabase('guards of a roster', (open) => {
     const nights = await openRosterNights(database);
     const rows = rowsOf(100);
     await nights.play({ header, rows, guards: {} });
-    const { workplace, settings } = await nights.prepare({ header, rows, guards: {} });
+    const { app, settings } = await nights.prepare({ header, rows, guards: {} });
     const path = String(settings.csv?.path);
     const text = await readFile(path, 'utf8');
     const previewText = async (content: string) => {
       await writeFile(path, content);
-      return (await previewImport(workplace, settings, signal)).heldBy.map(({ message }) => message);
+      return (await previewImport(app, settings, signal)).heldBy.map(({ message }) => message);
     };
     const message = (line: number): string =>
       `line ${line} is the last and ends in the middle of its row, so the file is cut off`;
@@ -139,7 +139,7 @@ describeOnChosenDatabase('guards of a roster', (open) => {
     const first = await openRosterNights(database, 'others');
     const others = await first.prepare({ header, rows: [], guards: {} });
     await writeFile(String(others.settings.csv?.path), text.slice(0, text.indexOf(',Customer 98')));
-    await expect(runImport(others.workplace, others.settings, signal)).rejects.toMatchObject({
+    await expect(runImport(others.app, others.settings, signal)).rejects.toMatchObject({
       heldBy: [{ guard: 'cut_off' }],
     });
     await nights.close();
@@ -149,13 +149,13 @@ describeOnChosenDatabase('guards of a roster', (open) => {
   it('hold a roster below the control total that its files state, in whatever row they state it', async () => {
     const database = await open();
     const nights = await openRosterNights(database);
-    const { workplace, settings } = await nights.prepare({ header, rows: rowsOf(3), guards: {} });
+    const { app, settings } = await nights.prepare({ header, rows: rowsOf(3), guards: {} });
     const path = String(settings.csv?.path);
     const roster = { ...settings, controlTotal: { column: 'total' } };
     const read = async (...totals: readonly string[]) => {
       const rows = rowsOf(totals.length).map((row, index) => `${row},${totals[index]}`);
       await writeFile(path, `${header},total\n${rows.join('\n')}\n`);
-      return (await previewImport(workplace, roster, signal)).heldBy.map(({ message }) => message);
+      return (await previewImport(app, roster, signal)).heldBy.map(({ message }) => message);
     };
     expect(await read('3', '', '3')).toEqual([]);
     expect(await read('', '2', '')).toEqual([]);
@@ -163,7 +163,7 @@ describeOnChosenDatabase('guards of a roster', (open) => {
       'its source says that it has 1004 rows, and 3 were read: 1001 are missing (controlTotal)',
     ]);
     expect(await read('', 'many', '')).toEqual(['no row says how many there are (controlTotal)']);
-    await expect(previewImport(workplace, { ...roster, controlTotal: { column: 'sum' } }, signal)).rejects.toThrow(
+    await expect(previewImport(app, { ...roster, controlTotal: { column: 'sum' } }, signal)).rejects.toThrow(
       'has no column "sum", which controlTotal of the roster names',
     );
     await nights.close();
@@ -191,8 +191,8 @@ describeOnChosenDatabase('guards of a roster', (open) => {
       isDelta: true,
     };
     const again = bad(10).map((row, index) => `${row},${22 + index},unknown_type`);
-    const { workplace, settings } = await nights.prepare({ rows: again, ...rejects, day: 1 });
-    const preview = await previewImport(workplace, settings, signal, { isDelta: true });
+    const { app, settings } = await nights.prepare({ rows: again, ...rejects, day: 1 });
+    const preview = await previewImport(app, settings, signal, { isDelta: true });
     expect(presentImportPreview(preview).exitCode).toBe(3);
     const summary = await nights.play({ rows: again, ...rejects, day: 1 });
     expect(summary).toMatchObject({
@@ -223,8 +223,8 @@ describeOnChosenDatabase('guards of a roster', (open) => {
     const database = await open();
     const nights = await openRosterNights(database);
     const preview = async (rows: readonly string[]) => {
-      const { workplace, settings } = await nights.prepare({ header, rows, guards: {} });
-      return previewImport(workplace, settings, signal);
+      const { app, settings } = await nights.prepare({ header, rows, guards: {} });
+      return previewImport(app, settings, signal);
     };
     const twins = ['C-1,person,Customer 1', 'C-2,person,Customer 1', 'C-3,entity,Customer 1'];
     expect(await preview([...twins, ...bad(6)])).toMatchObject({

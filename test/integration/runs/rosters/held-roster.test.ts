@@ -45,24 +45,24 @@ describeOnChosenDatabase('a night whose roster is held', (open) => {
     const { sandbox, database, roster, run, work } = await openSite(names);
     sandbox.setWorld(world);
     const path = String(roster.csv?.path);
-    const workplace = await work();
-    expect((await run(workplace)).state).toBe('complete');
-    const before = await expectAgreement(workplace);
+    const app = await work();
+    expect((await run(app)).state).toBe('complete');
+    const before = await expectAgreement(app);
     expect(before).toMatchObject({ open_hit: 20 });
 
     const rotated = [...names.slice(1, 20), names[0] ?? '', ...names.slice(20)];
     await writeFile(path, toCsv([...rotated, 'Nova Entrant']));
-    await expect(runImport(workplace, roster, signal)).rejects.toBeInstanceOf(RosterHeldError);
-    const held = await run(workplace, { selection: 'all', writeReport: true });
+    await expect(runImport(app, roster, signal)).rejects.toBeInstanceOf(RosterHeldError);
+    const held = await run(app, { selection: 'all', writeReport: true });
     expect(held).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { rows: 0, screened: 100, skipped: 1 } });
     expect(held.reasons[0]).toMatch(
       /^the roster is held: 20 of 100 known customers have the name that another one had: .* \[guard names_rotated\]; 20 of 20 customers with alerts or decisions are changed: .* The last accepted roster was screened, and 1 new customer of it is not screened\. .* nightscreen rescreen --roster people --accept-roster --by NAME --reason TEXT$/,
     );
     expect(searched(sandbox, 'Nova Entrant')).toBe(0);
     expect(await readUnaccepted(database)).toEqual(['C-101 not_screened roster_held']);
-    expect(await expectAgreement(workplace)).toEqual({ ...before, not_screened: 1 });
+    expect(await expectAgreement(app)).toEqual({ ...before, not_screened: 1 });
 
-    const accepted = await run(workplace, { acceptRoster: await makeAcceptance({ database }), writeReport: true });
+    const accepted = await run(app, { acceptRoster: await makeAcceptance({ database }), writeReport: true });
     expect(accepted.state).toBe('complete');
     expect(accepted.acceptedChanges).toHaveLength(20);
     expect(accepted.acceptedChanges?.[0]).toMatchObject({
@@ -77,37 +77,37 @@ describeOnChosenDatabase('a night whose roster is held', (open) => {
     expect(await readFile(join(accepted.artifacts ?? '', 'report.html'), 'utf8')).toContain(names[1]);
     expect(await readUnaccepted(database)).toEqual([]);
     // The alerts of the former names wait for a person, whatever the roster says of the customers now.
-    expect(await expectAgreement(workplace)).toMatchObject({ open_hit: 20 });
+    expect(await expectAgreement(app)).toMatchObject({ open_hit: 20 });
   });
 
   it('that is stopped does not go on when the roster was mended, or is accepted', async () => {
     const { roster, run, work } = await openSite(names);
     const path = String(roster.csv?.path);
-    const workplace = await work();
-    await run(workplace);
+    const app = await work();
+    await run(app);
     const rotated = toCsv([...names.slice(1, 20), names[0] ?? '', ...names.slice(20)]);
     await writeFile(path, rotated);
     const stop = { selection: 'all', maxSearches: 5 } as const;
-    const stopped = await run(workplace, stop);
+    const stopped = await run(app, stop);
     expect(stopped).toMatchObject({ state: 'stopped', counts: { screened: 5 } });
     const resumeOnly = Number(stopped.runId.split('-').at(-1));
-    const acceptRoster = await makeAcceptance(workplace);
-    await expect(run(workplace, { ...stop, resumeOnly, acceptRoster })).rejects.toThrow(
+    const acceptRoster = await makeAcceptance(app);
+    await expect(run(app, { ...stop, resumeOnly, acceptRoster })).rejects.toThrow(
       /goes on with the last accepted roster.* nightscreen rescreen --roster people --accept-roster/,
     );
-    expect((await run(workplace, stop)).runId).toBe(stopped.runId);
+    expect((await run(app, stop)).runId).toBe(stopped.runId);
 
     await writeFile(path, toCsv([...names, 'Nova Entrant']));
-    const mended = await run(workplace, { ...stop, maxSearches: 200 });
+    const mended = await run(app, { ...stop, maxSearches: 200 });
     expect(mended.runId).not.toBe(stopped.runId);
     expect(mended).toMatchObject({ state: 'complete', counts: { rows: 101, screened: 101 } });
 
     await writeFile(path, rotated);
-    const again = await run(workplace, stop);
-    const accepted = await run(workplace, { selection: 'all', acceptRoster });
+    const again = await run(app, stop);
+    const accepted = await run(app, { selection: 'all', acceptRoster });
     expect(accepted.runId).not.toBe(again.runId);
     expect(accepted.acceptedChanges).toHaveLength(20);
-    expect(workplace.events).toContainEqual(
+    expect(app.events).toContainEqual(
       expect.objectContaining({ code: 'run_abandoned', message: expect.stringContaining('its roster was held') }),
     );
   });
@@ -115,13 +115,13 @@ describeOnChosenDatabase('a night whose roster is held', (open) => {
   it('is refused where no roster was accepted yet, and where it is onboarded', async () => {
     const { roster, run, work } = await openSite(names);
     const path = String(roster.csv?.path);
-    const workplace = await work({ settings: { canaries } });
+    const app = await work({ settings: { canaries } });
     await writeFile(path, `${toCsv(names)}${'X-1,robot,Ann\n'.repeat(6)}`);
-    await expect(run(workplace)).rejects.toBeInstanceOf(RosterHeldError);
+    await expect(run(app)).rejects.toBeInstanceOf(RosterHeldError);
     await writeFile(path, toCsv(names.slice(0, 90)));
-    await runImport(workplace, roster, signal);
+    await runImport(app, roster, signal);
     await writeFile(path, toCsv(names.slice(0, 10)));
-    await expect(run(workplace, { kind: 'onboard', selection: 'new' })).rejects.toBeInstanceOf(RosterHeldError);
-    expect(await run(workplace)).toMatchObject({ exitCode: 3, counts: { screened: 90 } });
+    await expect(run(app, { kind: 'onboard', selection: 'new' })).rejects.toBeInstanceOf(RosterHeldError);
+    expect(await run(app)).toMatchObject({ exitCode: 3, counts: { screened: 90 } });
   });
 });

@@ -160,8 +160,8 @@ describeOnChosenDatabase('rows of a roster that belong together', (open) => {
       'select fields from roster_reject order by ordinal limit 1',
     );
     expect(fields[0]?.fields).toMatchObject({ customer_id: 'C-2', name: 'Ben Beech', type: 'person' });
-    const seated = await readParties(database);
-    expect(seated).toEqual([
+    const slotted = await readParties(database);
+    expect(slotted).toEqual([
       'C-1 0 customer Ann Alder',
       'C-2 0 customer Ben Birch',
       'C-2 1 conflicting_row Ben Bay',
@@ -172,7 +172,7 @@ describeOnChosenDatabase('rows of a roster that belong together', (open) => {
     ]);
     await nights.play({ day: 2, rows: [...news.toReversed(), ...contradiction.toReversed()] });
     expect(await readCounts(database)).toEqual(['conflicts=2', 'customers=2', 'duplicates=1', 'rejected=4', 'rows=7']);
-    expect(await readParties(database)).toEqual(seated);
+    expect(await readParties(database)).toEqual(slotted);
     await nights.play({
       day: 3,
       rows: [row(1, 'Ann Alder'), row(2, 'Ben Birch'), row(3, 'Cyd Cedar'), row(9, 'New One')],
@@ -195,20 +195,20 @@ describeOnChosenDatabase('rows of a roster that belong together', (open) => {
     const nights = await openRosterNights(database);
     const parties = ['C-1,director,person,Dee Dogwood,,', 'C-1,beneficial_owner,entity,Elm Holding,,'];
     await nights.play({ rows: [row(1, 'Ann Alder', ',,,,Annie Alder,,'), row(2, 'Ben Birch')], parties });
-    const seated = [
+    const slotted = [
       'C-1 0 customer Ann Alder',
       'C-1 1 alias Annie Alder',
       'C-1 2 beneficial_owner Elm Holding',
       'C-1 3 director Dee Dogwood',
       'C-2 0 customer Ben Birch',
     ];
-    expect(await readParties(database)).toEqual(seated);
+    expect(await readParties(database)).toEqual(slotted);
     await nights.play({
       day: 1,
       rows: ['C-1,robot,Ann Alder,,,,Annie Alder,,', row(2, 'Ben Birch')],
       parties: [...parties.toReversed(), 'C-8,director,person,Nobody Known,,', 'C-1,clerk,person,?,,'],
     });
-    expect(await readParties(database)).toEqual(seated);
+    expect(await readParties(database)).toEqual(slotted);
     expect(await readCounts(database)).toEqual([
       'customers=1',
       'party_rejected=2',

@@ -5,7 +5,7 @@ import { measureCoverage } from '../../../../src/runs/coverage.js';
 import { describeRun } from '../../../../src/runs/describe-run.js';
 import { previewImport } from '../../../../src/runs/preview.js';
 import { decideItems, showItems, undoDecision } from '../../../../src/runs/review/decide.js';
-import { toItemStamp } from '../../../../src/runs/review/items.js';
+import { toItemSeenVersion } from '../../../../src/runs/review/items.js';
 import { findReviewer } from '../../../../src/runs/review/people.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { readOrganisation } from '../../../../src/store/organisations.js';
@@ -21,13 +21,13 @@ const rows = (count: number): string[] => Array.from({ length: count }, (_, at) 
 const dayMs = 86_400_000;
 
 /** What was said of C-1, import by import. */
-const readStanding = async (database: Database): Promise<readonly string[]> =>
+const readAttendance = async (database: Database): Promise<readonly string[]> =>
   (await readChanges(database)).filter((line) => line.includes(' C-1 ') && !line.includes('joined'));
 
-const standingRow = z.object({ absent: z.boolean(), left: z.boolean() });
+const attendanceRow = z.object({ absent: z.boolean(), left: z.boolean() });
 const readFirst = (database: Database) =>
   database.query(
-    standingRow,
+    attendanceRow,
     `select absent_since is not null as absent, left_at is not null as left from customer where reference = 'C-1'`,
   );
 
@@ -40,14 +40,14 @@ describeOnChosenDatabase('leaving a roster', (open) => {
     await nights.play({ rows: rows(3) });
     // The first snapshot after two weeks without any is the first that says something of C-1.
     await nights.play({ day: 14, rows: rows(3).slice(1) });
-    expect(await readStanding(database)).toEqual(['2: C-1 absent']);
+    expect(await readAttendance(database)).toEqual(['2: C-1 absent']);
     // Absent for ten days by the clock, of which one had a snapshot.
     await nights.play({ day: 24, rows: rows(3).slice(1) });
     await nights.play({ day: 24, rows: rows(3).slice(1) });
     for (let day = 25; day <= 29; day += 1) await nights.play({ day, rows: rows(3).slice(1) });
-    expect(await readStanding(database)).toEqual(['2: C-1 absent']);
+    expect(await readAttendance(database)).toEqual(['2: C-1 absent']);
     await nights.play({ day: 30, rows: rows(3).slice(1) });
-    expect(await readStanding(database)).toEqual(['2: C-1 absent', '10: C-1 left absent']);
+    expect(await readAttendance(database)).toEqual(['2: C-1 absent', '10: C-1 left absent']);
     await nights.close();
   });
 
@@ -61,8 +61,8 @@ describeOnChosenDatabase('leaving a roster', (open) => {
     await writeFile(fileOf(roster), `customer_id,type,name,last_day\nC-1,person,Ada Ficticia,${today}\n`);
     const settings = { run: { deadline: '200ms', timezone } };
     const ending = { ...roster, columns: { endDate: 'last_day' } };
-    const workplace = await work({ offsetMs: fiveNextDay - Date.now(), settings: { ...settings, rosters: [ending] } });
-    await run(workplace, { roster: ending });
+    const app = await work({ offsetMs: fiveNextDay - Date.now(), settings: { ...settings, rosters: [ending] } });
+    await run(app, { roster: ending });
     expect(await readFirst(database)).toMatchObject([{ left: hasLeft }]);
   });
 
@@ -74,8 +74,8 @@ describeOnChosenDatabase('leaving a roster', (open) => {
     const none = async (day: number): Promise<void> => {
       await nights.play({ day, rows: others.slice(10), guards: {} }).catch(() => undefined);
       await nights.play({ day, rows: ['C-2,"person'] }).catch(() => undefined);
-      const { workplace, settings } = await nights.prepare({ day, rows: others });
-      await previewImport(workplace, settings, new AbortController().signal);
+      const { app, settings } = await nights.prepare({ day, rows: others });
+      await previewImport(app, settings, new AbortController().signal);
       await nights.play({ day, rows: others.slice(0, 2), isDelta: true });
     };
     await none(1);
@@ -119,7 +119,7 @@ describeOnChosenDatabase('leaving a roster', (open) => {
     expect([searched(sandbox, 'Aroha Ngata'), searched(sandbox, 'Ciro Malvestuto')]).toEqual([2, 1]);
     // Once, not every night.
     expect((await run(await work(), { roster: settings })).counts).toMatchObject({ planned: 0, skipped: 2 });
-    expect(await readStanding(database)).toEqual([
+    expect(await readAttendance(database)).toEqual([
       '2: C-1 changed standing',
       '2: C-1 left inactive',
       '3: C-1 changed standing',
@@ -141,8 +141,8 @@ describeOnChosenDatabase('leaving a roster', (open) => {
       database.transaction(async (transaction) => {
         const said = { verdict, reason: 'it is them', comment: null, origin: 'review' } as const;
         const decisions = [...(await holdItems(transaction, ids)).values()].map((item) => {
-          const stamp = toItemStamp(item, digestKey);
-          return { itemId: item.itemId, stamp, ...said, sheetId: null, expiresAt: null };
+          const seenVersion = toItemSeenVersion(item, digestKey);
+          return { itemId: item.itemId, seenVersion, ...said, sheetId: null, expiresAt: null };
         });
         await decideItems(
           transaction,
@@ -157,11 +157,11 @@ describeOnChosenDatabase('leaving a roster', (open) => {
     }
     await write('C-1,person,Wilhelmina Achterberg,,no', 'C-2,person,Aroha Ngata,,yes');
     const night = async (daysAgo: number) => {
-      const workplace = await work({ offsetMs: -daysAgo * dayMs, settings: { rosters: [settings] } });
-      const { runId, counts, snapshot } = await run(workplace, { roster: settings });
-      const { sums, balance } = await describeRun(workplace, runId);
+      const app = await work({ offsetMs: -daysAgo * dayMs, settings: { rosters: [settings] } });
+      const { runId, counts, snapshot } = await run(app, { roster: settings });
+      const { sums, balance } = await describeRun(app, runId);
       expect(balance).toMatchObject({ disagreements: [] });
-      const { total } = await measureCoverage(workplace, { list: 0 });
+      const { total } = await measureCoverage(app, { list: 0 });
       return { counts, states: sums?.states, inScope: total.inScope, dropped: snapshot?.droppedParties };
     };
     expect(await night(3)).toMatchObject({ counts: { planned: 2 }, inScope: 2, states: { confirmed: 2 }, dropped: 1 });

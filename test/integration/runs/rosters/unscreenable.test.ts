@@ -37,13 +37,13 @@ describeOnChosenDatabase('customers of whom the roster cannot be read', (open) =
     const roster = toFileRoster('people', await writeRows(rows));
     const { csv } = toFileRoster('parties', await writeParties(parties ?? []));
     const settings = parties && csv ? { ...roster, parties: [{ csv, columns: {} }] } : roster;
-    const workplace = await site.work({ settings: { rosters: [settings] } });
-    const night = () => site.run(workplace, { roster: settings, selection: 'all', writeReport: true });
-    return { ...site, workplace, night, writeRows, writeParties };
+    const app = await site.work({ settings: { rosters: [settings] } });
+    const night = () => site.run(app, { roster: settings, selection: 'all', writeReport: true });
+    return { ...site, app, night, writeRows, writeParties };
   };
 
   it('are not screened when their row was rejected, and end in exit code 3 until somebody accepts it until a day', async () => {
-    const { workplace, database, night } = await begin([...sound, 'C-9,robot,Ann']);
+    const { app, database, night } = await begin([...sound, 'C-9,robot,Ann']);
     const first = await night();
     expect(first).toMatchObject({
       exitCode: 3,
@@ -52,20 +52,20 @@ describeOnChosenDatabase('customers of whom the roster cannot be read', (open) =
     expect(first.reasons).toEqual([
       'not screened as the roster stands: 1 customer without a record: the row was rejected. Mend the roster, or accept it until a day: nightscreen roster except --roster people --all --until DATE --by NAME --reason TEXT',
     ]);
-    expect(await expectAgreement(workplace)).toEqual({ clear: 4, not_screened: 1 });
+    expect(await expectAgreement(app)).toEqual({ clear: 4, not_screened: 1 });
     expect(await readUnscreened(database)).toEqual(['C-9 not_screened row_rejected']);
     const measure = (days = 0) => {
-      const at = { ...workplace, clock: { ...workplace.clock, now: () => new Date(Date.now() + days * 86_400_000) } };
+      const at = { ...app, clock: { ...app.clock, now: () => new Date(Date.now() + days * 86_400_000) } };
       return measureCoverage(at, { list: 0 });
     };
     expect(await measure()).toMatchObject({ isCovered: false, total: { inScope: 5, valid: 4 } });
     const until = new Date(Date.now() + 2 * 86_400_000).toISOString().slice(0, 10);
     const acceptance = await makeAcceptance({ database });
-    const refused = acceptGaps(workplace, { roster: 'people', customers: ['C-8'], until }, acceptance);
+    const refused = acceptGaps(app, { roster: 'people', customers: ['C-8'], until }, acceptance);
     await expect(refused).rejects.toThrow('"C-8": nothing is to be accepted');
-    const over = acceptGaps(workplace, { roster: 'people', customers: null, until: '2020-01-01' }, acceptance);
+    const over = acceptGaps(app, { roster: 'people', customers: null, until: '2020-01-01' }, acceptance);
     await expect(over).rejects.toThrow('2020-01-01 is over');
-    await acceptGaps(workplace, { roster: 'people', customers: ['C-9'], until }, acceptance);
+    await acceptGaps(app, { roster: 'people', customers: ['C-9'], until }, acceptance);
     expect(await night()).toMatchObject({ state: 'complete', exitCode: 0 });
     expect(await measure()).toMatchObject({
       isCovered: true,
@@ -78,7 +78,7 @@ describeOnChosenDatabase('customers of whom the roster cannot be read', (open) =
   });
 
   it('are searched for and not screened when only rows that contradict each other name them', async () => {
-    const { workplace, database, night, sandbox, writeRows } = await begin([
+    const { app, database, night, sandbox, writeRows } = await begin([
       ...sound,
       'C-9,person,Ann Lee',
       'C-9,person,Bo Ek',
@@ -89,37 +89,37 @@ describeOnChosenDatabase('customers of whom the roster cannot be read', (open) =
     });
     expect([searched(sandbox, 'Ann Lee'), searched(sandbox, 'Bo Ek')]).toEqual([1, 1]);
     expect(await readUnscreened(database)).toEqual(['C-9 not_screened conflicting_duplicate']);
-    expect(await expectAgreement(workplace)).toEqual({ clear: 4, not_screened: 1 });
+    expect(await expectAgreement(app)).toEqual({ clear: 4, not_screened: 1 });
     await writeRows([...sound, 'C-9,person,Ann Lee']);
     expect(await night()).toMatchObject({ exitCode: 0 });
-    expect(await expectAgreement(workplace)).toEqual({ clear: 5 });
+    expect(await expectAgreement(app)).toEqual({ clear: 5 });
   });
 
   it('keep coverage from being complete when nobody can say who they are, and invent no customer', async () => {
-    const { workplace, database, night } = await begin([...sound, ',person,Ann Lee']);
+    const { app, database, night } = await begin([...sound, ',person,Ann Lee']);
     expect(await night()).toMatchObject({
       exitCode: 3,
       counts: { rows: 5, rejected: 1, skipped: 0 },
       reasons: [expect.stringContaining('1 row without a readable customer id.')],
     });
-    const measured = await measureCoverage(workplace, { list: 0 });
+    const measured = await measureCoverage(app, { list: 0 });
     expect(measured).toMatchObject({ isCovered: false, total: { inScope: 4, valid: 4 } });
     const choice = { roster: undefined, customers: null, until: new Date().toISOString().slice(0, 10) };
-    await acceptGaps(workplace, choice, await makeAcceptance({ database }));
-    expect(await measureCoverage(workplace, { list: 0 })).toMatchObject({ isCovered: true });
+    await acceptGaps(app, choice, await makeAcceptance({ database }));
+    expect(await measureCoverage(app, { list: 0 })).toMatchObject({ isCovered: true });
   });
 
   it('are not screened when a director of theirs has no name and was never known', async () => {
-    const { workplace, database, night, writeParties } = await begin(sound, ['C-1,director,', 'C-2,director,Bo Ek']);
+    const { app, database, night, writeParties } = await begin(sound, ['C-1,director,', 'C-2,director,Bo Ek']);
     expect(await night()).toMatchObject({
       exitCode: 3,
       reasons: [expect.stringContaining('1 customer with a related party that cannot be read.')],
     });
     expect(await readUnscreened(database)).toEqual(['C-1 not_screened related_party_unreadable']);
-    expect(await expectAgreement(workplace)).toEqual({ clear: 3, not_screened: 1 });
+    expect(await expectAgreement(app)).toEqual({ clear: 3, not_screened: 1 });
     // Who was known stays: the customer is screened with the director of the last accepted record.
     await writeParties(['C-1,director,Ann Lee', 'C-2,director,']);
     expect(await night()).toMatchObject({ exitCode: 0 });
-    expect(await expectAgreement(workplace)).toEqual({ clear: 4 });
+    expect(await expectAgreement(app)).toEqual({ clear: 4 });
   });
 });

@@ -35,7 +35,7 @@ function toRuns(sandbox: Sandbox): number[] {
 const listRounds = async (database: Database, runId: string): Promise<string[]> => {
   const [first] = (await showRun(database, runId)).canaries;
   return (first?.rounds ?? []).map(
-    ({ round, occasion, searches, verdict }) => `${round} ${occasion} ${searches} ${verdict}`,
+    ({ round, trigger, searches, verdict }) => `${round} ${trigger} ${searches} ${verdict}`,
   );
 };
 

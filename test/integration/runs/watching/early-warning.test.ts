@@ -61,7 +61,7 @@ describe('critical changes of a long run', () => {
     let isRunning = true;
     let mailsAmid = 0;
     const plain = { ...(await work({ clock, settings })), secret: () => server.url };
-    const workplace = listenAlong(plain, (event) => {
+    const app = listenAlong(plain, (event) => {
       // The first attempt at the second mail is refused.
       if (event.kind === 'warning' && event.code === 'critical_changes') {
         server.isRefusing = server.received.length === 1;
@@ -70,12 +70,12 @@ describe('critical changes of a long run', () => {
       if (event.kind === 'warning' && event.code === 'mail_waits') server.isRefusing = false;
       if (event.kind === 'run_finished') isRunning = false;
     });
-    const summary = await run(workplace);
+    const summary = await run(app);
     expect(summary).toMatchObject({ state: 'complete', counts: { screened: 60 } });
     expect(mailsAmid).toBeGreaterThanOrEqual(2);
     // What was refused shortly before the end is tried again after it.
     await clock.sleep(4 * minuteMs);
-    await deliverDue(workplace);
+    await deliverDue(app);
 
     const listedReferences = server.received.flatMap(({ text }) => text.match(/C-\d+/g) ?? []);
     expect(listedReferences.toSorted()).toEqual(referencesOf(sanctioned));
@@ -125,9 +125,9 @@ describe('critical changes', () => {
     expect(files).toHaveLength(2);
     const before = await readFile(join(directory, first ?? ''), 'utf8');
     const after = await readFile(join(directory, files.find((file) => file !== first) ?? ''), 'utf8');
-    const told = [before, after].map((text) => new Set(text.match(/C-\d+(?= )/g)));
-    expect([...(told[0] ?? []), ...(told[1] ?? [])].toSorted()).toEqual(referencesOf(sanctioned));
-    expect(sanctioned.filter((name) => before.includes(name)).length).toBe(told[0]?.size);
+    const reported = [before, after].map((text) => new Set(text.match(/C-\d+(?= )/g)));
+    expect([...(reported[0] ?? []), ...(reported[1] ?? [])].toSorted()).toEqual(referencesOf(sanctioned));
+    expect(sanctioned.filter((name) => before.includes(name)).length).toBe(reported[0]?.size);
   });
 
   it('are an event without names where no mail is configured', async () => {
@@ -137,9 +137,9 @@ describe('critical changes', () => {
     const rate = { perSecond: 400, concurrency: 1 };
     const unmailed = await work({ clock: makeScaledClock(400), settings: { service: { baseUrl: sandbox.url, rate } } });
     await run(unmailed);
-    const told = unmailed.events.filter((event) => event.kind === 'warning' && event.code === 'critical_changes');
-    expect(told.length).toBeGreaterThanOrEqual(1);
-    expect(told[0]).toMatchObject({
+    const reported = unmailed.events.filter((event) => event.kind === 'warning' && event.code === 'critical_changes');
+    expect(reported.length).toBeGreaterThanOrEqual(1);
+    expect(reported[0]).toMatchObject({
       message: expect.stringMatching(/^[12] critical changes? found so far and not told before; nobody is mailed/),
     });
   });

@@ -9,7 +9,7 @@ import type { RunSummary } from '../../../../src/runs/run-summary.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { listenAlong, openSmallSites, type SmallSite, searched } from '../../../helpers/small-site.js';
-import { canaries, listed, people, type TestWorkplace, toCsv, watchlist } from '../../../helpers/small-world.js';
+import { canaries, listed, people, type TestAppContext, toCsv, watchlist } from '../../../helpers/small-world.js';
 
 const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;
@@ -50,19 +50,19 @@ const countRows = async (database: Database, table: string): Promise<number> => 
 };
 
 /** A workplace whose service finds nobody any more as soon as customers are searched. */
-const blindAmid = (workplace: TestWorkplace, { sandbox }: Pick<SmallSite, 'sandbox'>, done = 0): TestWorkplace =>
-  listenAlong(workplace, (event) => {
+const blindAmid = (app: TestAppContext, { sandbox }: Pick<SmallSite, 'sandbox'>, done = 0): TestAppContext =>
+  listenAlong(app, (event) => {
     const isNow = done === 0 ? event.kind === 'stage_started' && event.stage === 'screen' : event.kind === 'progress';
     if (isNow && (event.kind !== 'progress' || event.done === done)) sandbox.setWorld(blind);
   });
 
 /** The workplace of a run that somebody stops after so many searches. */
-function stopAfter(workplace: TestWorkplace, done: number): { workplace: TestWorkplace; signal: AbortSignal } {
+function stopAfter(app: TestAppContext, done: number): { app: TestAppContext; signal: AbortSignal } {
   const stop = new AbortController();
-  const listening = listenAlong(workplace, (event) => {
+  const listening = listenAlong(app, (event) => {
     if (event.kind === 'progress' && event.done === done) stop.abort(new Error('asked to stop'));
   });
-  return { workplace: listening, signal: stop.signal };
+  return { app: listening, signal: stop.signal };
 }
 
 const leave = async (roster: RosterSettings, name: string): Promise<void> => {
@@ -143,7 +143,7 @@ describeOnChosenDatabase('an answer holds only once control searches have passed
     await run(await work({ offsetMs: -2 * dayMs }));
     const before = await readStates(database);
     const stopping = stopAfter(await work({ offsetMs: -2 * hourMs, ...oneByOne }), 4);
-    const stopped = await run(blindAmid(stopping.workplace, site), { writeReport: true }, stopping.signal);
+    const stopped = await run(blindAmid(stopping.app, site), { writeReport: true }, stopping.signal);
     sandbox.setWorld(everybody);
     expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4 });
     expect(stopped.reasons[0]).toContain(
@@ -168,12 +168,12 @@ describeOnChosenDatabase('an answer holds only once control searches have passed
     const site = await begin();
     const { sandbox, database, work, run } = site;
     const first = stopAfter(await work({ offsetMs: -2 * hourMs, ...oneByOne }), 3);
-    const stopped = await run(first.workplace, {}, first.signal);
+    const stopped = await run(first.app, {}, first.signal);
     expect(stopped).toMatchObject({ state: 'stopped', counts: { screened: 3 } });
     const afterwards = await measureCoverage(await work({ offsetMs: -hourMs }), { list: 0 });
     expect(afterwards.total).toMatchObject({ inScope: 6, valid: 0, never: 6, states: { not_screened: 6 } });
     const second = stopAfter(await work({ offsetMs: -hourMs, ...oneByOne }), 4);
-    expect(await run(second.workplace, {}, second.signal)).toMatchObject({ runId: stopped.runId, state: 'stopped' });
+    expect(await run(second.app, {}, second.signal)).toMatchObject({ runId: stopped.runId, state: 'stopped' });
     expect((await measureCoverage(await work(), { list: 0 })).total).toMatchObject({ valid: 3, never: 3 });
     sandbox.setWorld(blind);
     const red = await run(await work({ offsetMs: -hourMs / 2 }));
@@ -193,7 +193,7 @@ describeOnChosenDatabase('an answer holds only once control searches have passed
     const before = await readStates(database);
     const stopping = stopAfter(await work({ offsetMs: -2 * hourMs, ...oneByOne }), 4);
     sandbox.setWorld(everybody);
-    expect(await run(stopping.workplace, {}, stopping.signal)).toMatchObject({ state: 'stopped' });
+    expect(await run(stopping.app, {}, stopping.signal)).toMatchObject({ state: 'stopped' });
     const midway = await measureCoverage(await work({ offsetMs: -hourMs }), { list: 0 });
     expect(midway.total).toMatchObject({ valid: 0, overdue: 6 });
     await database.execute(
@@ -216,7 +216,7 @@ describeOnChosenDatabase('an answer holds only once control searches have passed
     await run(await work({ offsetMs: -2 * dayMs }));
     const before = await readStates(database);
     const stopping = stopAfter(await work({ offsetMs: -2 * hourMs, ...oneByOne }), 4);
-    const killed = await run(blindAmid(stopping.workplace, site), {}, stopping.signal);
+    const killed = await run(blindAmid(stopping.app, site), {}, stopping.signal);
     // As a process leaves it that dies after the control search that expects nothing: a blind service passes that.
     await database.execute(`update run set state = 'running', finished_at = null, sums = null where run_id = 2`);
     await database.execute(
@@ -238,7 +238,7 @@ describeOnChosenDatabase('an answer holds only once control searches have passed
   it('without control searches answers stand as they came', async () => {
     const { database, work, run } = await begin();
     const stopping = stopAfter(await work({ offsetMs: -hourMs, ...oneByOne, settings: { canaries: [] } }), 4);
-    const stopped = await run(stopping.workplace, {}, stopping.signal);
+    const stopped = await run(stopping.app, {}, stopping.signal);
     expect(stopped.reasons[0]).not.toContain('control searches');
     const next = await run(await work({ settings: { canaries: [] } }), { kind: 'screen' });
     expect(next).toMatchObject({ counts: { planned: 2, screened: 2 } });

@@ -3,8 +3,8 @@ import { afterEach, expect, it } from 'vitest';
 import { presentWatch } from '../../../../src/cli/watchdog.js';
 import { mailSettingsSchema } from '../../../../src/mail/settings.js';
 import { toFileRoster } from '../../../../src/roster/settings.js';
+import type { AppContext } from '../../../../src/runs/app-context.js';
 import { keepSchedules } from '../../../../src/runs/scheduled.js';
-import type { Workplace } from '../../../../src/runs/workplace.js';
 import {
   jobsSettingsSchema,
   schedulerSettingsSchema,
@@ -16,7 +16,7 @@ import { listOutbox, queueOutbox } from '../../../../src/store/outbox.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { type MailServer, startMailServer } from '../../../helpers/mail-server.js';
 import { openSmallSites } from '../../../helpers/small-site.js';
-import { people, type TestWorkplace, writeRoster } from '../../../helpers/small-world.js';
+import { people, type TestAppContext, writeRoster } from '../../../helpers/small-world.js';
 
 const hourMs = 3_600_000;
 const settings = {
@@ -25,9 +25,9 @@ const settings = {
   watchdog: watchdogSettingsSchema.parse({}),
 };
 const mail = mailSettingsSchema.parse({ transport: 'smtp', from: 'night@bank.example', to: ['ops@bank.example'] });
-const at = (workplace: TestWorkplace, hours: number): Workplace => {
+const at = (app: TestAppContext, hours: number): AppContext => {
   const now = (): Date => new Date(Date.now() + hours * hourMs);
-  return { ...workplace, clock: { ...workplace.clock, now } };
+  return { ...app, clock: { ...app.clock, now } };
 };
 const describe = ({ findings, isAlarm }: Watch) => [
   isAlarm,
@@ -49,53 +49,53 @@ describeOnChosenDatabase('the watchdog', (open) => {
     const server = await startMailServer();
     servers.push(server);
     const site = await begin();
-    const workplace = { ...(await site.work({ settings: { mail } })), secret: () => server.url };
-    return { ...site, server, workplace };
+    const app = { ...(await site.work({ settings: { mail } })), secret: () => server.url };
+    return { ...site, server, app };
   };
 
   it('tells an incident once, whoever looks at the same time, and once when it is over', async () => {
-    const { workplace, run, server } = await startSite();
+    const { app, run, server } = await startSite();
     // A fresh installation has its cadence for the first night.
-    const fresh = await Promise.all([-30, -30, -5].map((hours) => watch(at(workplace, hours), settings)));
+    const fresh = await Promise.all([-30, -30, -5].map((hours) => watch(at(app, hours), settings)));
     for (const found of fresh) expect([describe(found), found.unscreened]).toEqual([[false], ['people']]);
-    const looks = await Promise.all([1, 2, 3].map(() => watch(workplace, settings)));
+    const looks = await Promise.all([1, 2, 3].map(() => watch(app, settings)));
     for (const found of looks) expect(describe(found)).toEqual([true, 'did_not_run']);
-    expect(describe(await watch(at(workplace, 1), settings))).toEqual([true, 'did_not_run']);
+    expect(describe(await watch(at(app, 1), settings))).toEqual([true, 'did_not_run']);
     expect(alarmsOf(server)).toEqual(['[ALARM] people: did not run']);
 
-    await run(workplace);
-    const over = await watch(workplace, settings);
+    await run(app);
+    const over = await watch(app, settings);
     expect(describe(over)).toEqual([false]);
     expect(over.over.map(({ kind }) => kind)).toEqual(['did_not_run']);
     expect(alarmsOf(server)).toEqual(['[ALARM] people: did not run', '[RECOVERED] people: did not run']);
 
     // A day without a night: it did not run, and the screenings are too old.
-    expect(describe(await watch(at(workplace, 24), settings))).toEqual([false]);
-    expect(describe(await watch(at(workplace, 27), settings))).toEqual([true, 'did_not_run', 'screening_overdue']);
+    expect(describe(await watch(at(app, 24), settings))).toEqual([false]);
+    expect(describe(await watch(at(app, 27), settings))).toEqual([true, 'did_not_run', 'screening_overdue']);
   });
 
   it('tells of a customer who fails every night when that is new, and when it has lasted for too long', async () => {
-    const { workplace, run, server, sandbox, database } = await startSite();
-    await run(workplace);
+    const { app, run, server, sandbox, database } = await startSite();
+    await run(app);
     const fail = (...names: string[]): void =>
       sandbox.setFaults(names.map((name) => ({ name, status: 400, times: 9 })));
     fail('Tamsin Oyelaran');
-    await run(at(workplace, 24));
-    expect(describe(await watch(at(workplace, 24), settings))).toEqual([true, 'customers_failing']);
+    await run(at(app, 24));
+    expect(describe(await watch(at(app, 24), settings))).toEqual([true, 'customers_failing']);
     // Still the same night.
-    expect(describe(await watch(at(workplace, 30), settings))).toEqual([true, 'customers_failing']);
+    expect(describe(await watch(at(app, 30), settings))).toEqual([true, 'customers_failing']);
     // And while it is gone on with.
     const last = 'where run_id = (select max(run_id) from run)';
     await database.execute(`update run set state = 'running' ${last}`);
-    expect(describe(await watch(at(workplace, 31), settings))).toEqual([true, 'customers_failing']);
+    expect(describe(await watch(at(app, 31), settings))).toEqual([true, 'customers_failing']);
     await database.execute(`update run set state = 'incomplete' ${last}`);
 
-    await run(at(workplace, 48));
-    const known = await watch(at(workplace, 48), settings);
+    await run(at(app, 48));
+    const known = await watch(at(app, 48), settings);
     expect(describe(known)).toEqual([false, '(customers_failing)']);
     fail('Tamsin Oyelaran', 'Aroha Ngata');
-    await run(at(workplace, 72));
-    const further = await watch(at(workplace, 72), settings);
+    await run(at(app, 72));
+    const further = await watch(at(app, 72), settings);
     expect(describe(further)).toEqual([true, 'customers_failing']);
     expect(further.findings[0]?.reason).toContain(
       '2 customers cannot be screened though the service answers others; 1 of them newly',
@@ -103,32 +103,37 @@ describeOnChosenDatabase('the watchdog', (open) => {
 
     // A week after the first one's last valid answer.
     fail('Tamsin Oyelaran', 'Aroha Ngata');
-    await run(at(workplace, 7 * 24));
-    const aged = await watch(at(workplace, 7 * 24 + 1), settings);
+    await run(at(app, 7 * 24));
+    const aged = await watch(at(app, 7 * 24 + 1), settings);
     expect(aged.findings[0]?.reason).toContain('1 without a valid answer for longer');
     sandbox.setFaults([]);
-    await run(at(workplace, 8 * 24));
-    expect(describe(await watch(at(workplace, 8 * 24), settings))).toEqual([false]);
-    const told = '[ALARM] people: customers cannot be screened';
-    expect(alarmsOf(server)).toEqual([told, told, told, '[RECOVERED] people: customers cannot be screened']);
+    await run(at(app, 8 * 24));
+    expect(describe(await watch(at(app, 8 * 24), settings))).toEqual([false]);
+    const reported = '[ALARM] people: customers cannot be screened';
+    expect(alarmsOf(server)).toEqual([
+      reported,
+      reported,
+      reported,
+      '[RECOVERED] people: customers cannot be screened',
+    ]);
   });
 
   it('tells of runs and screenings that a clock which was ahead has dated, until the next night has asked about them anew', async () => {
-    const { workplace, run, server, database } = await startSite();
+    const { app, run, server, database } = await startSite();
     const ofReport = { kind: 'mail_failure', destination: 'mlro@bank.example', runId: null } as const;
     const times = { queuedAt: new Date(), giveUpAt: new Date(Date.now() + hourMs) };
-    await run(at(workplace, 30 * 24));
+    await run(at(app, 30 * 24));
     await queueOutbox(database, [
       { organisationId: 1, ...ofReport, dedupKey: 'failure/1', content: {}, messageId: '<1@bank.example>', ...times },
     ]);
-    const found = await watch(workplace, settings);
+    const found = await watch(app, settings);
     expect(describe(found)).toEqual([true, 'screening_overdue', 'job_failed']);
     const [overdue, ahead] = found.findings;
     expect(overdue?.reason).toMatch(/^the screening of \d customers is dated at what is yet to come$/);
     expect(ahead?.reason).toMatch(/rescreen-1 began at .* yet to come; \d customers screened at/);
     // The next night asks about all of them although an answer of theirs is younger than any.
-    await run(workplace);
-    expect(describe(await watch(workplace, settings))).toEqual([false]);
+    await run(app);
+    expect(describe(await watch(app, settings))).toEqual([false]);
     expect(alarmsOf(server)).toContain('[ALARM] people: a clock was ahead');
     expect(alarmsOf(server)).toContain('[RECOVERED] people: a clock was ahead');
     // What is no alarm is left to the host that makes the reports.
@@ -139,11 +144,11 @@ describeOnChosenDatabase('the watchdog', (open) => {
   });
 
   it('sees a failed control search, a run that was left and one that stopped, and keeps what cannot be mailed yet', async () => {
-    const { workplace, run, server, sandbox, database } = await startSite();
+    const { app, run, server, sandbox, database } = await startSite();
     server.isRefusing = true;
     sandbox.setWorld({ watchlist: [], dossiers: [] });
-    await run(workplace);
-    expect(describe(await watch(workplace, settings))).toEqual([true, 'canary_failed']);
+    await run(app);
+    expect(describe(await watch(app, settings))).toEqual([true, 'canary_failed']);
     expect(alarmsOf(server)).toEqual([]);
     server.isRefusing = false;
     await database.execute(
@@ -152,29 +157,29 @@ describeOnChosenDatabase('the watchdog', (open) => {
     await database.execute(
       `update lease set heartbeat_at = heartbeat_at - interval '11 minutes', expires_at = acquired_at`,
     );
-    const left = await watch(at(workplace, 1), settings);
+    const left = await watch(at(app, 1), settings);
     expect(describe(left)).toEqual([true, 'canary_failed', 'stuck']);
     expect(left.over).toEqual([]);
     expect(alarmsOf(server)).toEqual(['[ALARM] people: control searches failed', expect.stringContaining('is stuck')]);
     await database.execute(
       `update run set state = 'stopped', state_reasons = '{the key was refused}', halted_by = 'account'`,
     );
-    const stopped = await watch(at(workplace, 2), settings);
+    const stopped = await watch(at(app, 2), settings);
     expect(stopped.findings.find(({ kind }) => kind === 'partial')?.reason).toContain(
       'ended stopped: the key was refused',
     );
     // Gone on with, it says so no more; nor has it ended better.
     await database.execute(`update run set state = 'running', state_reasons = '{}', halted_by = null`);
-    const goneOn = await watch(at(workplace, 3), settings);
+    const goneOn = await watch(at(app, 3), settings);
     expect(describe(goneOn)).toEqual([true, 'canary_failed', 'partial', 'stuck']);
     expect(goneOn.over).toEqual([]);
   });
 
   it('closes without a word what is about a roster that nobody watches any more, and expects nothing of one that is back', async () => {
-    const { workplace, server, roster } = await startSite();
+    const { app, server, roster } = await startSite();
     const watching = (hours: number, ...names: string[]) => {
       const rosters = names.map((name) => ({ ...roster, name }));
-      return watch({ ...at(workplace, hours), settings: { ...workplace.settings, rosters } }, settings);
+      return watch({ ...at(app, hours), settings: { ...app.settings, rosters } }, settings);
     };
     await watching(0, 'people', 'sweep');
     expect(describe(await watching(27, 'people', 'sweep'))).toEqual([true, 'did_not_run', 'did_not_run']);
@@ -188,79 +193,79 @@ describeOnChosenDatabase('the watchdog', (open) => {
   });
 
   /** Three jobs that a scheduler has planned, due 10, 6 and 3 hours ago. */
-  const planThree = async (workplace: TestWorkplace) => {
+  const planThree = async (app: TestAppContext) => {
     const hour = new Date().getUTCHours();
     const planned = [10, 6, 3].map((ago, index) => ({
       job: ['rescreen', 'report', 'copy'][index] ?? '',
       schedule: { cron: `0 ${(hour - ago + 24) % 24} * * *`, timezone: 'UTC' },
     }));
-    await watch(at(workplace, -12), settings);
-    await keepSchedules(at(workplace, -12), planned, { areAll: true });
+    await watch(at(app, -12), settings);
+    await keepSchedules(at(app, -12), planned, { areAll: true });
   };
 
   it('mails one alarm for a scheduler that is gone, with the installation and the host, and one recovery', async () => {
-    const { workplace, run, server, database } = await startSite();
-    await planThree(workplace);
-    expect(describe(await watch(at(workplace, -7), settings))).toEqual([true, 'did_not_run']);
-    expect(describe(await watch(at(workplace, -3), settings))).toEqual([true, 'did_not_run', 'did_not_run']);
-    expect(describe(await watch(workplace, settings))).toEqual([true, 'did_not_run', 'did_not_run', 'did_not_run']);
+    const { app, run, server, database } = await startSite();
+    await planThree(app);
+    expect(describe(await watch(at(app, -7), settings))).toEqual([true, 'did_not_run']);
+    expect(describe(await watch(at(app, -3), settings))).toEqual([true, 'did_not_run', 'did_not_run']);
+    expect(describe(await watch(app, settings))).toEqual([true, 'did_not_run', 'did_not_run', 'did_not_run']);
     expect(alarmsOf(server)).toEqual(['[ALARM] people: did not run']);
-    expect(server.received[0]?.text).toContain(workplace.settings.organisation);
+    expect(server.received[0]?.text).toContain(app.settings.organisation);
     expect(server.received[0]?.text).toContain(hostname());
 
-    await run(workplace);
-    expect((await watch(workplace, settings)).over.map(({ subject }) => subject)).toEqual(['people']);
+    await run(app);
+    expect((await watch(app, settings)).over.map(({ subject }) => subject)).toEqual(['people']);
     for (const job of ['report', 'copy']) {
       const now = new Date();
-      const due = { occasion: 'x', localDate: now.toISOString().slice(0, 10), dueAt: now };
+      const due = { dueSlot: 'x', localDate: now.toISOString().slice(0, 10), dueAt: now };
       const beginning = { job, ...due, owner: 'host-a:1:x', now, isLate: true, again: [], timeoutMs: hourMs };
       const begun = await beginJobRun(database, 1, beginning);
       await endJobRun(database, begun?.jobRunId ?? 0, { exitCode: 0, because: null, runIds: [] }, now);
     }
-    expect(describe(await watch(workplace, settings))).toEqual([false]);
+    expect(describe(await watch(app, settings))).toEqual([false]);
     expect(alarmsOf(server)).toHaveLength(2);
     expect(alarmsOf(server)[1]).toMatch(/^\[RECOVERED\] (copy, report|report, copy): did not run$/);
   });
 
   it('says who has paused the schedule, expects nothing that is due within the pause, and gives it time after that', async () => {
-    const { workplace, server, database } = await startSite();
-    await planThree(workplace);
-    const pause = { pausedAt: at(workplace, -11.5).clock.now(), until: at(workplace, 24).clock.now() };
+    const { app, server, database } = await startSite();
+    await planThree(app);
+    const pause = { pausedAt: at(app, -11.5).clock.now(), until: at(app, 24).clock.now() };
     await pauseSchedule(database, 1, { ...pause, by: 'ann@host-a', reason: 'the database moves' });
-    const paused = await watch(workplace, settings);
+    const paused = await watch(app, settings);
     expect(describe(paused)).toEqual([false]);
     expect(presentWatch(paused).text).toContain(
       `the schedule is paused until ${pause.until.toISOString()} by ann@host-a (the database moves)`,
     );
     await resumeSchedule(database, 1, 'ann@host-a', new Date());
-    const resumed = await watch(at(workplace, 1.5), settings);
+    const resumed = await watch(at(app, 1.5), settings);
     expect(describe(resumed)).toEqual([false]);
     expect(presentWatch(resumed).text).not.toContain('paused');
-    expect(describe(await watch(at(workplace, 2.5), settings))[0]).toBe(true);
+    expect(describe(await watch(at(app, 2.5), settings))[0]).toBe(true);
     expect(alarmsOf(server)).toHaveLength(1);
   });
 
   it('goes by what schedulers did: a date begun early, a job under way, a plan that is new', async () => {
-    const { workplace, run, database } = await startSite();
+    const { app, run, database } = await startSite();
     const planned = { ...settings, jobs: jobsSettingsSchema.parse({ rescreen: { cron: '0 2 * * *' } }) };
-    const day = (await watch(workplace, planned)).at;
+    const day = (await watch(app, planned)).at;
     const toTime = (days: number, time: string): number => {
       const date = new Date(day.getTime() + days * 24 * hourMs).toISOString().slice(0, 10);
       return (Date.parse(`${date}T${time}Z`) - Date.now()) / hourMs;
     };
-    await run(at(workplace, toTime(1, '02:00')));
-    expect(describe(await watch(at(workplace, toTime(1, '04:30')), planned))).toEqual([false]);
+    await run(at(app, toTime(1, '02:00')));
+    expect(describe(await watch(at(app, toTime(1, '04:30')), planned))).toEqual([false]);
     // At another time from now on, for which today's is not expected.
     const moved = { ...settings, jobs: jobsSettingsSchema.parse({ rescreen: { cron: '0 5 * * *' } }) };
-    expect(describe(await watch(at(workplace, toTime(1, '06:00')), moved))).toEqual([false]);
-    expect(describe(await watch(at(workplace, toTime(1, '08:00')), moved))).toEqual([false]);
+    expect(describe(await watch(at(app, toTime(1, '06:00')), moved))).toEqual([false]);
+    expect(describe(await watch(at(app, toTime(1, '08:00')), moved))).toEqual([false]);
     // Late, but another job is under way.
     await database.execute(
       `insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at)
        values ('job/' || (select name from organisation) || '/sweep', 1, 'host:1:abcd', now(), now(), now() + interval '1 hour')`,
     );
     const late = async (time: string) =>
-      (await watch(at(workplace, toTime(2, time)), moved)).findings.map(({ kind }) => kind);
+      (await watch(at(app, toTime(2, time)), moved)).findings.map(({ kind }) => kind);
     expect(await late('07:30')).not.toContain('did_not_run');
     expect(await late('13:30')).toContain('did_not_run');
     await database.execute(`update lease set expires_at = acquired_at where lease_key like 'job/%'`);
@@ -278,15 +283,15 @@ describeOnChosenDatabase('the watchdog', (open) => {
   });
 
   it('tells once of customers who failed when they were taken up after the last night', async () => {
-    const { workplace, run, sandbox } = await startSite();
-    await run(workplace);
+    const { app, run, sandbox } = await startSite();
+    await run(app);
     sandbox.setFaults([{ name: 'Ines Abelard', status: 400, times: 9 }]);
     const grown = toFileRoster('people', await writeRoster([...people, 'Ines Abelard']));
-    const onboarded = await run(at(workplace, 1), { kind: 'onboard', selection: 'new', roster: grown });
-    const [told] = (await watch(at(workplace, 1), settings)).findings;
-    expect(told).toMatchObject({ kind: 'customers_failing', isNews: true });
-    expect(told?.actions[0]).toContain(onboarded.runId);
-    const [again] = (await watch(at(workplace, 20), settings)).findings;
-    expect(again).toMatchObject({ kind: 'customers_failing', isNews: false, mark: told?.mark });
+    const onboarded = await run(at(app, 1), { kind: 'onboard', selection: 'new', roster: grown });
+    const [reported] = (await watch(at(app, 1), settings)).findings;
+    expect(reported).toMatchObject({ kind: 'customers_failing', isNews: true });
+    expect(reported?.actions[0]).toContain(onboarded.runId);
+    const [again] = (await watch(at(app, 20), settings)).findings;
+    expect(again).toMatchObject({ kind: 'customers_failing', isNews: false, mark: reported?.mark });
   });
 });

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { presentLegacy } from '../../../../src/cli/commands/working-list.js';
 import {
+  type AssessedRow,
+  assessLegacyRows,
   findLegacyItems,
   findUntaken,
   isSampled,
-  type JudgedRow,
-  judgeLegacyRows,
   type LegacyFacts,
   type LegacyRow,
 } from '../../../../src/runs/review/legacy.js';
@@ -73,17 +73,17 @@ it('a row is judged on each account where its match is, and told once with the a
   const here = { ...toItem(1, 'a', 'Ann'), isDecidedHere: true };
   const onTest = { ...toItem(2, 'a', 'Ann'), accountId: 2, mode: 'test' } as const;
   const row = toRow(said({ matchId: 'a' }));
-  const judged = judgeLegacyRows([row], [toCustomer([here, onTest])], () => false);
-  expect(judged).toMatchObject([
+  const assessed = assessLegacyRows([row], [toCustomer([here, onTest])], () => false);
+  expect(assessed).toMatchObject([
     { kind: 'refused', mode: 'live', reason: 'decided_here' },
     { kind: 'decided', mode: 'test', itemId: 2 },
   ]);
-  expect(findUntaken(judged)).toMatchObject([{ row, problem: 'live account: somebody has decided about it here' }]);
+  expect(findUntaken(assessed)).toMatchObject([{ row, problem: 'live account: somebody has decided about it here' }]);
   const where = { file: 'old.csv', unmatched: 'unmatched.csv', wasApplied: true };
-  const tell = (rows: readonly JudgedRow[]) =>
+  const emit = (rows: readonly AssessedRow[]) =>
     presentLegacy({ isApplied: true, rows, proposed: 0 }, findUntaken(rows), where).text.trimEnd().split('\n');
-  expect(tell(judged)).toEqual(expect.arrayContaining(['of these on a test account  1', 'stored']));
-  expect(tell(judged.slice(0, 1)).at(-1)).toMatch(/^nothing was stored/);
+  expect(emit(assessed)).toEqual(expect.arrayContaining(['of these on a test account  1', 'stored']));
+  expect(emit(assessed.slice(0, 1)).at(-1)).toMatch(/^nothing was stored/);
 });
 
 it('each row of any list comes out once and in its place, and no item is decided twice or against somebody here', () => {
@@ -105,9 +105,9 @@ it('each row of any list comes out once and in its place, and no item is decided
         }));
       const customers = [toCustomer(toItems(first, 'C-1', 1)), toCustomer(toItems(second, 'C-2', 10), 'C-2')];
       const rows = list.map((one, index) => toRow(one === null ? { problem: 'odd' } : said(one), index + 2));
-      const judged = judgeLegacyRows(rows, customers, (itemId) => itemId % 4 === part);
-      expect(judged.map(({ row: { line } }) => line)).toEqual(rows.map(({ line }) => line));
-      const taken = judged.flatMap((one) => ('itemId' in one ? [one] : []));
+      const assessed = assessLegacyRows(rows, customers, (itemId) => itemId % 4 === part);
+      expect(assessed.map(({ row: { line } }) => line)).toEqual(rows.map(({ line }) => line));
+      const taken = assessed.flatMap((one) => ('itemId' in one ? [one] : []));
       expect(new Set(taken.map(({ itemId }) => itemId)).size).toBe(taken.length);
       const byId = new Map(customers.flatMap((customer) => customer.items.map((one) => [one.itemId, one])));
       for (const {
@@ -125,8 +125,8 @@ it('each row of any list comes out once and in its place, and no item is decided
           return made === undefined ? one : { ...one, taken: made.facts.verdict };
         }),
       }));
-      const kinds = judgeLegacyRows(rows, again, () => false).map(({ kind }) => kind);
-      expect(kinds).toEqual(judged.map(({ kind }) => (kind === 'decided' || kind === 'sample' ? 'same' : kind)));
+      const kinds = assessLegacyRows(rows, again, () => false).map(({ kind }) => kind);
+      expect(kinds).toEqual(assessed.map(({ kind }) => (kind === 'decided' || kind === 'sample' ? 'same' : kind)));
     }),
     { numRuns: 300 },
   );
@@ -134,26 +134,26 @@ it('each row of any list comes out once and in its place, and no item is decided
 
 it('rows that contradict each other decide nothing, rows that agree count once', () => {
   const customers = [toCustomer([toItem(1, 'a', 'Ann')])];
-  const judge = (...verdicts: DispositionVerdict[]) =>
-    judgeLegacyRows(
+  const assess = (...verdicts: DispositionVerdict[]) =>
+    assessLegacyRows(
       verdicts.map((verdict, index) => toRow(said({ listedName: 'Ann', verdict }), index + 2)),
       customers,
       () => false,
     ).map(({ kind }) => kind);
-  expect(judge('false_positive', 'false_positive')).toEqual(['decided', 'same']);
-  expect(judge('false_positive', 'true_match')).toEqual(['refused', 'refused']);
+  expect(assess('false_positive', 'false_positive')).toEqual(['decided', 'same']);
+  expect(assess('false_positive', 'true_match')).toEqual(['refused', 'refused']);
 });
 
 it('a row that cannot be taken for another reason contradicts all the same, and only what it could mean', () => {
   const customers = [toCustomer([toItem(1, 'a', 'Ann Lee', ['1960']), toItem(2, 'b', 'Ann Lee', ['1971'])])];
-  const judge = (...rows: LegacyRow[]) => judgeLegacyRows(rows, customers, () => false).map(({ kind }) => kind);
+  const assess = (...rows: LegacyRow[]) => assessLegacyRows(rows, customers, () => false).map(({ kind }) => kind);
   const ours = toRow(said({ matchId: 'a' }));
   const unreadable = (said: Partial<LegacyRow['cells']>): LegacyRow => ({
     line: 3,
     cells: { ...cells, customer_id: 'C-1', decision: 'True Match', ...said },
     facts: { problem: 'decided_by is empty' },
   });
-  const against = (other: LegacyRow) => judge(ours, other)[0];
+  const against = (other: LegacyRow) => assess(ours, other)[0];
   expect(against(unreadable({ match_id: 'a' }))).toBe('refused');
   expect(against(unreadable({ listed_name: 'ANN LEE' }))).toBe('refused');
   expect(against(unreadable({ match_id: 'gone', listed_name: 'Ann Lee', listed_birth_date: '1950' }))).toBe('refused');

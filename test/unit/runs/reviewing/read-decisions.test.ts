@@ -2,11 +2,11 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { toItemMark } from '../../../../src/matches/item-code.js';
+import { toItemCode } from '../../../../src/matches/item-code.js';
 import { readReviewList } from '../../../../src/runs/review/lists.js';
 
 const key = Buffer.alloc(32, 7);
-const toMark = (itemId: number): string => toItemMark({ itemId, stamp: '0123456789' }, key);
+const toMark = (itemId: number): string => toItemCode({ itemId, seenVersion: '0123456789' }, key);
 const [one, two, three, four] = [toMark(1), toMark(2), toMark(3), toMark(4)];
 const folder = await mkdtemp(join(tmpdir(), 'nightscreen-decisions-'));
 

@@ -31,13 +31,13 @@ function change(state: StoredItem['state'], severity: Severity) {
     },
   };
   const unknown = { birthDate: 'unknown', country: 'unknown' } as const;
-  const told = {
+  const reported = {
     ...{ matchId: before.id, kind: 'match_changed' as const, severity },
     ...{ rule: 'other_change', corroboration: unknown, isBaseline: false },
   };
   const party = {
     ...{ partyId: 1, customerVersion: 1, customer, isCurrent: true, riskTier: null },
-    ...{ matches: [after], changes: new Map([[before.id, told]]), causes: new Map() },
+    ...{ matches: [after], changes: new Map([[before.id, reported]]), causes: new Map() },
   };
   const families = topicFamiliesSchema.parse({});
   return toItemChanges(party, [item], { calendar: reviewSettingsSchema.parse({}), families, now });

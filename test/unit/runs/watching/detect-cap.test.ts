@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { detectCap, judgeCap } from '../../../../src/runs/screening/monitoring.js';
+import { assessCap, detectCap } from '../../../../src/runs/screening/monitoring.js';
 
 /** The length of a list, drawn from a geometric spread in which each longer one is `decay` times as frequent. */
 const drawLength = (uniform: number, decay: number): number => Math.floor(Math.log(1 - uniform) / Math.log(decay));
@@ -69,26 +69,26 @@ describe('a cap on lists', () => {
 
   it('that is known stays while no list is longer, and goes with the first that is', () => {
     expect(
-      judgeCap(
+      assessCap(
         20,
         new Map([
           [3, 50],
           [20, 1],
         ]),
       ),
-    ).toEqual({ cap: 20, standing: 'known', gone: null });
+    ).toEqual({ cap: 20, status: 'known', gone: null });
     expect(
-      judgeCap(
+      assessCap(
         20,
         new Map([
           [3, 50],
           [21, 1],
         ]),
       ),
-    ).toEqual({ cap: null, standing: 'found', gone: 20 });
-    expect(judgeCap(20, new Map([[10, 40]]))).toEqual({ cap: 10, standing: 'found', gone: 20 });
-    expect(judgeCap(20, new Map([[50, 40]]))).toEqual({ cap: 50, standing: 'found', gone: 20 });
-    expect(judgeCap(null, new Map([[20, 40]]))).toEqual({ cap: 20, standing: 'found', gone: null });
-    expect(judgeCap(null, new Map([[2, 40]]))).toEqual({ cap: null, standing: 'found', gone: null });
+    ).toEqual({ cap: null, status: 'found', gone: 20 });
+    expect(assessCap(20, new Map([[10, 40]]))).toEqual({ cap: 10, status: 'found', gone: 20 });
+    expect(assessCap(20, new Map([[50, 40]]))).toEqual({ cap: 50, status: 'found', gone: 20 });
+    expect(assessCap(null, new Map([[20, 40]]))).toEqual({ cap: 20, status: 'found', gone: null });
+    expect(assessCap(null, new Map([[2, 40]]))).toEqual({ cap: null, status: 'found', gone: null });
   });
 });

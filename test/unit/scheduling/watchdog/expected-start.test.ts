@@ -49,7 +49,7 @@ it('the jitter may put off what is due at fixed times of a date', () => {
   expect(since('0 * * * *')).toEqual(at('10T05:59'));
 });
 
-const done = (occasion: string, begunAt: Date): JobRun => toJobRun({ occasion, localDate: occasion, dueAt: begunAt });
+const done = (dueSlot: string, begunAt: Date): JobRun => toJobRun({ dueSlot, localDate: dueSlot, dueAt: begunAt });
 
 it('a date that was done before its time was moved counts from when it was begun', () => {
   const moved = { schedule: { cron: '0 5 * * *', timezone: 'UTC' } };

@@ -36,7 +36,7 @@ const countFullestSecond = (calls: readonly LedgerEntry[]): number => {
 
 describe('a rate limit', () => {
   it('lets exactly its number through in any second that slides, whatever is refused meanwhile', async () => {
-    sandbox.setWeather({ limit: { perSecond: 40, retryAfter: true } });
+    sandbox.setConditions({ limit: { perSecond: 40, retryAfter: true } });
     const made = await searchFor({ durationMs: 2_500 });
     const accepted = withStatus(201);
     const fullest = countFullestSecond(accepted);
@@ -51,12 +51,12 @@ describe('a rate limit', () => {
   });
 
   it('is told as rate_limit_exceeded, with Retry-After when that was asked for, to each key for itself', async () => {
-    sandbox.setWeather({ limit: { perSecond: 1, retryAfter: true } });
+    sandbox.setConditions({ limit: { perSecond: 1, retryAfter: true } });
     await search();
     const refused = await search();
     expect([toOutcome(refused), refused.headers.get('retry-after')]).toEqual(['429 rate_limit_exceeded', '1']);
     expect((await search({ key: sandbox.livePrivateKey })).status).toBe(201);
-    sandbox.setWeather({ limit: { perSecond: 1 } });
+    sandbox.setConditions({ limit: { perSecond: 1 } });
     await search();
     expect((await search()).headers.get('retry-after')).toBeNull();
   });
@@ -64,7 +64,7 @@ describe('a rate limit', () => {
 
 describe('refusals by chance', () => {
   it('hit about their share of calls, do no work, and are all in ledger and counts', async () => {
-    sandbox.setWeather({ refuse: { share: 0.3, status: 502, seed: 11, retryAfter: '2' } });
+    sandbox.setConditions({ refuse: { share: 0.3, status: 502, seed: 11, retryAfter: '2' } });
     const made = await searchFor({ calls: 1_500 });
     const refused = withStatus(502);
     printFigure(`sandbox share of 0.3: ${refused.length} of ${made} calls refused`);
@@ -77,7 +77,7 @@ describe('refusals by chance', () => {
   });
 
   it('carry the Retry-After they were given', async () => {
-    sandbox.setWeather({ refuse: { share: 1, retryAfter: 'Wed, 21 Oct 2015 07:28:00 GMT' } });
+    sandbox.setConditions({ refuse: { share: 1, retryAfter: 'Wed, 21 Oct 2015 07:28:00 GMT' } });
     const refused = await search();
     expect(refused.headers.get('retry-after')).toBe('Wed, 21 Oct 2015 07:28:00 GMT');
     expect(toOutcome(refused)).toBe('503 service_unavailable');
@@ -86,27 +86,27 @@ describe('refusals by chance', () => {
 
 describe('an outage', () => {
   it('fails every matching call until the weather changes, and no other path', async () => {
-    sandbox.setWeather({ path: '/aml/search', outage: {} });
+    sandbox.setConditions({ path: '/aml/search', outage: {} });
     expect(toOutcome(await search())).toBe('503 service_unavailable');
     expect(toOutcome(await search())).toBe('503 service_unavailable');
     expect((await callSandbox(sandbox, 'GET /dossiers')).status).toBe(200);
-    sandbox.setWeather({});
+    sandbox.setConditions({});
     expect((await search()).status).toBe(201);
     expect(sandbox.ledger().map((call) => call.worked)).toEqual([false, false, true, true]);
   });
 
   it('that cuts leaves calls without status and without work', async () => {
-    sandbox.setWeather({ outage: { status: 'cut' } });
+    sandbox.setConditions({ outage: { status: 'cut' } });
     await expect(search()).rejects.toThrow();
     await expect.poll(() => sandbox.ledger()).toMatchObject([{ status: null, worked: false }]);
   });
 
   it('that hangs answers nothing until the caller gives up, which counts as cut', async () => {
-    sandbox.setWeather({ outage: { status: 'hang' } });
+    sandbox.setConditions({ outage: { status: 'hang' } });
     const controller = new AbortController();
     const pending = fetch(`${sandbox.url}/dossiers`, { signal: controller.signal });
     await expect.poll(() => sandbox.ledger().length).toBe(1);
-    sandbox.setWeather({});
+    sandbox.setConditions({});
     const first = await Promise.race([pending, new Promise((resolve) => setTimeout(resolve, 300, 'silence'))]);
     expect(first).toBe('silence');
     controller.abort();
@@ -117,7 +117,7 @@ describe('an outage', () => {
   });
 
   it('that hangs does not keep the sandbox from closing', async () => {
-    sandbox.setWeather({ outage: { status: 'hang' } });
+    sandbox.setConditions({ outage: { status: 'hang' } });
     const pending = search();
     pending.catch(() => undefined);
     await expect.poll(() => sandbox.ledger().length).toBe(1);
@@ -129,7 +129,7 @@ describe('an outage', () => {
 
 describe('latency', () => {
   it('answers later, after the work was done', async () => {
-    sandbox.setWeather({ latencyMs: { min: 400, max: 410 } });
+    sandbox.setConditions({ latencyMs: { min: 400, max: 410 } });
     const startMs = performance.now();
     const pending = search();
     await expect.poll(() => sandbox.ledger()[0]).toMatchObject({ worked: true, status: null });
@@ -140,7 +140,7 @@ describe('latency', () => {
 
 describe('weather and faults together', () => {
   it('let a matching fault decide alone, and all other calls meet the weather', async () => {
-    sandbox.setWeather({ outage: { status: 500 } });
+    sandbox.setConditions({ outage: { status: 500 } });
     sandbox.setFaults([{ status: 402, afterCalls: 1 }, { delayMs: 1 }]);
     const outcomes = [];
     for (let count = 0; count < 4; count += 1) outcomes.push(toOutcome(await search()));

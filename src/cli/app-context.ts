@@ -8,23 +8,23 @@ import type { Config } from '../config/load-config.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { listEntries } from '../mail/recipients.js';
 import { toDurationMs } from '../roster/duration.js';
-import type { RunEvent, Workplace } from '../runs/workplace.js';
+import type { AppContext, RunEvent } from '../runs/app-context.js';
 import { findNextRun } from '../scheduling/due-times.js';
-import type { FolderPatience } from '../store/database/folder-lock.js';
+import type { FolderWaitPolicy } from '../store/database/folder-lock.js';
 import type { ConnectionEvent } from '../store/database/reconnecting.js';
 import { locateDatabase, requireSchema, toEventsFolder } from './open-database.js';
 import { version } from './process.js';
 
 /** What a workplace is built from; `command` names this process to operators. */
-interface WorkplaceParts {
+interface AppContextParts {
   config: Config;
   command: string;
-  tell: (event: RunEvent) => void;
+  emit: (event: RunEvent) => void;
   clock?: Clock;
   /** Is told of every attempt at the service. */
   observer?: AttemptObserver | undefined;
   /** How the folder of the embedded database is taken; without it, at once or not at all. */
-  patience?: FolderPatience;
+  waitPolicy?: FolderWaitPolicy;
   /** How long the answer to one query is waited for on Postgres; without it as long as it takes. */
   queryTimeoutMs?: number | undefined;
   /** Whether a database without a schema of ours is an error, and gets none. */
@@ -34,7 +34,7 @@ interface WorkplaceParts {
 }
 
 /** A workplace that is open; `close` frees the database and the connections. */
-export interface OpenWorkplace extends Workplace {
+export interface OpenAppContext extends AppContext {
   close(): Promise<void>;
 }
 
@@ -80,20 +80,20 @@ export function findFourEyesProblems({ settings, secret, originOf }: Config): Co
 async function openMigrated({
   config,
   command,
-  tell,
-  patience,
+  emit,
+  waitPolicy,
   queryTimeoutMs,
   needsDatabase = false,
-}: WorkplaceParts): Promise<Workplace['database']> {
+}: AppContextParts): Promise<AppContext['database']> {
   const { openDatabase } = await import('../store/database/open-database.js');
   const { migrate } = await import('../store/database/migrate.js');
   const location = locateDatabase(config);
   const reconnect =
     queryTimeoutMs === undefined
-      ? { reconnectForMs: toDurationMs(config.settings.database.reconnectFor), tell: toConnectionTeller(tell) }
+      ? { reconnectForMs: toDurationMs(config.settings.database.reconnectFor), emit: toConnectionListener(emit) }
       : // It is to say how the database is at this moment.
         undefined;
-  const database = await openDatabase({ ...location, queryTimeoutMs, reconnect }, `nightscreen ${command}`, patience);
+  const database = await openDatabase({ ...location, queryTimeoutMs, reconnect }, `nightscreen ${command}`, waitPolicy);
   try {
     if (needsDatabase) await requireSchema(database, location);
     await migrate(database);
@@ -105,8 +105,8 @@ async function openMigrated({
 }
 
 /** Tells once of each outage of the database, and once of its end. */
-const toConnectionTeller =
-  (tell: WorkplaceParts['tell']) =>
+const toConnectionListener =
+  (emit: AppContextParts['emit']) =>
   (event: ConnectionEvent): void => {
     const [code, message] =
       event.kind === 'lost'
@@ -115,7 +115,7 @@ const toConnectionTeller =
             `the connection to the database was lost (${event.because}); it is tried again for up to ${event.reconnectForMs / 1_000} s (database.reconnectFor)`,
           ]
         : ['database_is_back', `the database answers again after ${(event.afterMs / 1_000).toFixed(1)} s`];
-    tell({ kind: 'warning', runId: null, code, message });
+    emit({ kind: 'warning', runId: null, code, message });
   };
 
 /** Where a key that came from a file is read again. */
@@ -137,7 +137,7 @@ function findNextRescreening({ settings }: Config, now: Date): Date | null {
  * Opens and migrates the database and puts everything beside it that a run works with; the client is made at first use. Throws ConfigError
  * when the settings ask for more than the database can do.
  */
-export async function buildWorkplace(parts: WorkplaceParts): Promise<OpenWorkplace> {
+export async function buildAppContext(parts: AppContextParts): Promise<OpenAppContext> {
   const { config, clock = systemClock } = parts;
   const { settings } = config;
   const impossible = findFourEyesProblems(config);
@@ -161,7 +161,7 @@ export async function buildWorkplace(parts: WorkplaceParts): Promise<OpenWorkpla
         ...toKeySource(config),
         ...(parts.observer ? { observer: parts.observer } : {}),
       });
-      client.listen((event) => parts.tell({ kind: 'service', event }));
+      client.listen((event) => parts.emit({ kind: 'service', event }));
       return client;
     },
     clock,
@@ -172,7 +172,7 @@ export async function buildWorkplace(parts: WorkplaceParts): Promise<OpenWorkpla
     settingsDigest: config.settingsDigest,
     owner: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
     version,
-    tell: parts.tell,
+    emit: parts.emit,
     secret: (name) => {
       const value = config.secret(name);
       if (value !== undefined) parts.noteSecret?.(value);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { judgeDecision, type StandingDecision } from '../../../src/matches/review-item.js';
+import { type CurrentDecision, classifyDecision } from '../../../src/matches/review-item.js';
 import { dispositionVerdicts } from '../../../src/vocabulary.js';
 
 const names = fc.constantFrom('ada', 'boris', 'cleo');
@@ -13,19 +13,19 @@ const said = fc.record({
   isChanged: fc.boolean(),
 });
 
-interface Stored extends StandingDecision {
+interface Stored extends CurrentDecision {
   kind: 'decided' | 'proposed' | 'confirmed';
 }
 
 /** Plays what several people say about one item, one after the other, as it would be stored. */
 function play(sayings: readonly (typeof said extends fc.Arbitrary<infer Said> ? Said : never)[]) {
-  let standing: Stored | null = null;
+  let status: Stored | null = null;
   return sayings.map(({ isChanged, ...each }, index) => {
-    const before: Stored | null = isChanged && standing !== null ? { ...standing, isAboutTheSame: false } : standing;
-    const step = judgeDecision(before, each);
+    const before: Stored | null = isChanged && status !== null ? { ...status, isAboutTheSame: false } : status;
+    const step = classifyDecision(before, each);
     if (step.kind !== 'same_already') {
       const others = step.kind === 'confirmed' ? (before?.reviewers ?? []) : [];
-      standing = {
+      status = {
         kind: step.kind,
         dispositionId: index,
         verdict: each.verdict,
@@ -34,7 +34,7 @@ function play(sayings: readonly (typeof said extends fc.Arbitrary<infer Said> ? 
         isAboutTheSame: true,
       };
     }
-    return { ...each, before, step, after: standing };
+    return { ...each, before, step, after: status };
   });
 }
 

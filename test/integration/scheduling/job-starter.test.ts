@@ -1,15 +1,15 @@
 import { getEventListeners } from 'node:events';
 import { expect, it } from 'vitest';
+import type { Job } from '../../../src/runs/app-context.js';
 import { keepSchedules } from '../../../src/runs/scheduled.js';
-import type { Job } from '../../../src/runs/workplace.js';
 import type { PlannedJob } from '../../../src/scheduling/schedule.js';
-import { Lookout, type PerformJob, type ScheduleEvent } from '../../../src/scheduling/scheduler.js';
+import { JobStarter, type PerformJob, type ScheduleEvent } from '../../../src/scheduling/scheduler.js';
 import { schedulerSettingsSchema } from '../../../src/scheduling/settings.js';
 import { type Database, DatabaseError } from '../../../src/store/database/database.js';
 import { cancelJobRun, type JobEnding, pauseSchedule, readJobRuns, resumeSchedule } from '../../../src/store/jobs.js';
 import { type FakeClock, makeFakeClock } from '../../helpers/clocks.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { makeWorkplace } from '../../helpers/small-world.js';
+import { makeAppContext } from '../../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
 const hourMs = 3_600_000;
@@ -22,7 +22,7 @@ const plan = (name: string, cron: string, after: readonly string[] = []): Planne
 
 /** A host that looks by a clock of its own; `worked` is what it has performed, `ending` what becomes of that. */
 async function makeHost(database: Database, planned: readonly PlannedJob[], clock: FakeClock, owner: string) {
-  const workplace = { ...(await makeWorkplace(database, nowhere, { clock })), owner };
+  const app = { ...(await makeAppContext(database, nowhere, { clock })), owner };
   const worked: string[] = [];
   const events: ScheduleEvent[] = [];
   const stopping = new AbortController();
@@ -31,27 +31,27 @@ async function makeHost(database: Database, planned: readonly PlannedJob[], cloc
     listListeners: () => getEventListeners(stopping.signal, 'abort'),
     worked,
     events,
-    workplace,
+    app,
     ending: async (_: AbortSignal): Promise<JobEnding> => ({ exitCode: 0, because: null, runIds: [] }),
     keep: () =>
       keepSchedules(
-        workplace,
+        app,
         planned.map(({ job, schedule }) => ({ job: job.name, schedule })),
         { areAll: true },
       ),
-    look: () => lookout.look(workplace, stopping.signal),
+    look: () => jobStarter.look(app, stopping.signal),
   };
   const perform: PerformJob = async (_, job, { localDate, isLate }, held) => {
     worked.push(`${job.name} ${localDate}${isLate ? ' late' : ''}`);
     return host.ending(held);
   };
   const scheduler = schedulerSettingsSchema.parse({});
-  const lookout = new Lookout({ planned, settings: scheduler, seed: '' }, perform, (event) => events.push(event));
+  const jobStarter = new JobStarter({ planned, settings: scheduler, seed: '' }, perform, (event) => events.push(event));
   return host;
 }
 
 const states = async (database: Database) =>
-  (await readJobRuns(database, 1, 20)).map(({ job, occasion, state, exitCode }) => [job, occasion, state, exitCode]);
+  (await readJobRuns(database, 1, 20)).map(({ job, dueSlot, state, exitCode }) => [job, dueSlot, state, exitCode]);
 
 it('a night runs once on whichever of two hosts, and the other hears who has it', async () => {
   const [database, clock] = [await databases.open(), makeFakeClock(Date.UTC(2026, 10, 22))];
@@ -194,7 +194,7 @@ it('the same process goes on when its clock is put back, also with a job that wa
   const host = await makeHost(database, [plan('rescreen', '0 2 * * *')], clock, 'host:1:x');
   await host.keep();
   let offsetMs = 30 * 24 * hourMs;
-  host.workplace.clock = { ...clock, now: () => new Date(clock.now().getTime() + offsetMs) };
+  host.app.clock = { ...clock, now: () => new Date(clock.now().getTime() + offsetMs) };
   host.ending = async () => ({ because: 'the database went away', runIds: [] });
   await host.look();
   expect(host.worked).toHaveLength(1);

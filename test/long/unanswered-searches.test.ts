@@ -13,10 +13,10 @@ import { canaries, people } from '../helpers/small-world.js';
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `Customer Number ${index}`);
 const searches = (sandbox: Sandbox) => sandbox.ledger().filter(({ path }) => path === '/aml/search');
 const portal = { status: 200, body: '<html>login</html>', contentType: 'text/html' };
-const patient = { deadline: '8h', timezone: 'UTC' };
+const waiting = { deadline: '8h', timezone: 'UTC' };
 const usual = { maxAttempts: 6, baseDelayMs: 500 };
 /** A day's waiting in a few seconds. */
-const hastily = (factor: number) => ({ ...usual, clock: makeScaledClock(factor), settings: { run: patient } });
+const hastily = (factor: number) => ({ ...usual, clock: makeScaledClock(factor), settings: { run: waiting } });
 const until = async (holds: () => boolean): Promise<void> => {
   while (!holds()) await systemClock.sleep(1);
 };
@@ -30,10 +30,10 @@ describe('requests that the service never answers', () => {
     const poison = all.filter((_, index) => index % 15 === 5).slice(0, 12);
     const { sandbox, database, work, run } = await begin(all);
     sandbox.setFaults(poison.map((name) => ({ name, status: 500, times: 100_000 })));
-    const workplace = await work(hastily(500));
-    const startedMs = workplace.clock.elapsedMs();
-    const summary = await run(workplace);
-    const minutes = (workplace.clock.elapsedMs() - startedMs) / 60_000;
+    const app = await work(hastily(500));
+    const startedMs = app.clock.elapsedMs();
+    const summary = await run(app);
+    const minutes = (app.clock.elapsedMs() - startedMs) / 60_000;
     const controls = searched(sandbox, canaries[0].name) - 2;
     printFigure(
       `12 of 200 customers that the service never answers: failed after ${minutes.toFixed(0)} minutes, ${controls} control searches`,
@@ -43,7 +43,7 @@ describe('requests that the service never answers', () => {
     expect(controls).toBe(12);
     // Each of them stands as evidence by itself.
     const rounds = (await showRun(database, summary.runId)).canaries.flatMap(({ rounds }) => rounds);
-    expect(rounds.filter(({ occasion }) => occasion === 'control')).toHaveLength(controls);
+    expect(rounds.filter(({ trigger }) => trigger === 'control')).toHaveLength(controls);
     for (const name of poison) expect(searched(sandbox, name)).toBe(12);
   });
 
@@ -51,19 +51,19 @@ describe('requests that the service never answers', () => {
     const { sandbox, work, run } = await begin();
     sandbox.setFaults([{ name: 'Aroha Ngata', status: 500, times: 100_000 }]);
     const options = hastily(100);
-    const workplace = await work({ ...options, settings: { ...options.settings, canaries: [] } });
-    expect(await run(workplace)).toMatchObject({ counts: { screened: 5, failed: 1, remaining: 0 } });
+    const app = await work({ ...options, settings: { ...options.settings, canaries: [] } });
+    expect(await run(app)).toMatchObject({ counts: { screened: 5, failed: 1, remaining: 0 } });
   });
 
   it('fail nobody while nothing at all is answered, with canaries or without', async () => {
     for (const outage of [{ status: 503 }, { status: 429 }]) {
       const { sandbox, work, run } = await begin();
-      sandbox.setWeather({ path: '/aml/search', outage });
+      sandbox.setConditions({ path: '/aml/search', outage });
       const options = hastily(400);
-      const workplace = await work({ ...options, settings: { run: { ...patient, deadline: '20m' }, canaries: [] } });
-      const startedMs = workplace.clock.elapsedMs();
-      const summary = await run(workplace);
-      const minutes = (workplace.clock.elapsedMs() - startedMs) / 60_000;
+      const app = await work({ ...options, settings: { run: { ...waiting, deadline: '20m' }, canaries: [] } });
+      const startedMs = app.clock.elapsedMs();
+      const summary = await run(app);
+      const minutes = (app.clock.elapsedMs() - startedMs) / 60_000;
       expect(summary).toMatchObject({
         state: 'stopped',
         exitCode: 4,
@@ -77,7 +77,7 @@ describe('requests that the service never answers', () => {
 
   it('are few when every second answer is a refusal', async () => {
     const { sandbox, work, run } = await begin(names(150));
-    sandbox.setWeather({ path: '/aml/search', refuse: { share: 0.5, seed: 3 } });
+    sandbox.setConditions({ path: '/aml/search', refuse: { share: 0.5, seed: 3 } });
     const summary = await run(await work(hastily(200)));
     const { screened = 0 } = { screened: 0, ...summary.counts };
     printFigure(`half of all answers a 503: ${150 - screened} of 150 customers failed`);
@@ -100,7 +100,7 @@ describe('what stands in the service\u2019s place', () => {
   it('stops the run, resumable, when it stays', async () => {
     const { sandbox, work, run } = await begin(names(100));
     sandbox.setFaults([{ raw: portal, afterCalls: 40, times: 100_000 }]);
-    const summary = await run(await work({ ...hastily(1_000), settings: { run: { ...patient, deadline: '30m' } } }));
+    const summary = await run(await work({ ...hastily(1_000), settings: { run: { ...waiting, deadline: '30m' } } }));
     expect(summary).toMatchObject({
       state: 'stopped',
       exitCode: 4,
@@ -112,8 +112,8 @@ describe('what stands in the service\u2019s place', () => {
     const { sandbox, work, run } = await begin();
     const broken = { status: 201, body: '{"results":"none"}', contentType: 'application/json' };
     sandbox.setFaults([{ name: canaries[0].name, raw: broken, times: 2 }]);
-    const workplace = await work();
-    expect(await run(workplace)).toMatchObject({ state: 'complete', counts: { attempts: searches(sandbox).length } });
+    const app = await work();
+    expect(await run(app)).toMatchObject({ state: 'complete', counts: { attempts: searches(sandbox).length } });
   });
 });
 
@@ -123,8 +123,8 @@ describe('what ends spending', () => {
 
   it('a limit of searches lets those that were handed out go, and is exact', async () => {
     const { sandbox, work, run } = await begin(names(30));
-    const workplace = await work({ rate: { perSecond: 20, concurrency: 8 }, settings: { canaries: [] } });
-    const summary = await run(workplace, { maxSearches: 10 });
+    const app = await work({ rate: { perSecond: 20, concurrency: 8 }, settings: { canaries: [] } });
+    const summary = await run(app, { maxSearches: 10 });
     expect(summary).toMatchObject({ state: 'stopped', exitCode: 4, counts: { screened: 10, remaining: 20 } });
     expect(searches(sandbox)).toHaveLength(10);
   });
@@ -133,17 +133,17 @@ describe('what ends spending', () => {
     const { sandbox, database, work, run } = await begin(names(200));
     const afterCalls = 41;
     sandbox.setFaults([{ path: '/aml/search', status: 402, afterCalls, times: 100_000 }]);
-    const workplace = await work();
-    const summary = await run({ ...workplace, database: slowly(database) });
+    const app = await work();
+    const summary = await run({ ...app, database: slowly(database) });
     expect(summary).toMatchObject({ state: 'stopped', exitCode: 4, counts: { failed: 0 } });
     expect(searches(sandbox).length - afterCalls).toBeLessThanOrEqual(8);
   });
 
   it('a wish to stop is heard at once while a key is renewed', async () => {
     const { sandbox, work, run } = await begin(names(100));
-    const workplace = await work({ readKeyAgain: () => sandbox.privateKey });
+    const app = await work({ readKeyAgain: () => sandbox.privateKey });
     const stop = new AbortController();
-    const going = run(workplace, {}, stop.signal);
+    const going = run(app, {}, stop.signal);
     await until(() => searches(sandbox).length > 20);
     sandbox.setFaults([{ path: '/api_keys/public', hang: 'before_headers', times: 100 }]);
     sandbox.rotateKey();
@@ -159,11 +159,10 @@ describe('what ends spending', () => {
     for (const path of ['/api_keys/public', '/aml/search', '/dossiers']) {
       const { sandbox, work, run } = await begin();
       sandbox.setFaults([{ path, status: 429, retryAfter: '86400', times: 10 }]);
-      const workplace = await work({ settings: { run: patient } });
+      const app = await work({ settings: { run: waiting } });
       const startedMs = performance.now();
       const signal = new AbortController().signal;
-      const summary =
-        path === '/dossiers' ? await runSweep(workplace, { writeReport: false }, signal) : await run(workplace);
+      const summary = path === '/dossiers' ? await runSweep(app, { writeReport: false }, signal) : await run(app);
       expect(summary).toMatchObject({ state: 'stopped', exitCode: 4 });
       expect(summary.reasons.join()).toMatch(/asks for a pause until .*run\.deadline \(8h\)/);
       expect(performance.now() - startedMs).toBeLessThan(3_000);
@@ -175,8 +174,8 @@ describe('what ends spending', () => {
     let jumpMs = 0;
     const clock = { ...systemClock, now: () => new Date(Date.UTC(2026, 0, 1, 6) + jumpMs) };
     sandbox.setFaults([{ name: 'Tamsin Oyelaran', status: 500, times: 100_000 }]);
-    const workplace = await work({ clock, settings: { run: { deadline: '06:30', timezone: 'UTC' } } });
-    const going = run(workplace);
+    const app = await work({ clock, settings: { run: { deadline: '06:30', timezone: 'UTC' } } });
+    const going = run(app);
     await until(() => searches(sandbox).length > 2);
     jumpMs = 3_600_000;
     expect(await going).toMatchObject({ state: 'incomplete', counts: { screened: people.length - 1, failed: 1 } });

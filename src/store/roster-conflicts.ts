@@ -28,12 +28,12 @@ export function isFirstImport(transaction: Queryable, rosterId: number): Promise
 }
 
 /** Collects the customers that are more than one row of the roster, each with all that the snapshot says of them. */
-export async function collectCases(
+export async function collectImportConflicts(
   transaction: Queryable,
   { runId, rosterId, isDelta }: StagedImport,
-  judgedRows: number,
+  assessedRows: number,
 ): Promise<void> {
-  if (judgedRows > 0) {
+  if (assessedRows > 0) {
     await analyzeRecords(transaction);
     await collectConflicts(transaction, runId, isDelta);
   }
@@ -81,7 +81,7 @@ export async function collectCases(
       [runId, rosterId],
     );
   }
-  await fillCases(transaction, runId, isDelta);
+  await fillConflicts(transaction, runId, isDelta);
 }
 
 function hasStrayParties(transaction: Queryable, runId: number): Promise<boolean> {
@@ -124,7 +124,7 @@ async function collectConflicts(transaction: Queryable, runId: number, isDelta: 
 }
 
 /** Takes the accepted rows of cases out of those that stand by themselves. */
-async function fillCases(transaction: Queryable, runId: number, isDelta: boolean): Promise<void> {
+async function fillConflicts(transaction: Queryable, runId: number, isDelta: boolean): Promise<void> {
   const rows = await transaction.query(
     z.object({ found: z.boolean() }),
     'select exists (select from roster_case where run_id = $1) as found',
@@ -210,12 +210,12 @@ export async function compareWithKnown(transaction: Queryable, staged: StagedImp
      where step.run_id = $1 and said.run_id = $1 and said.ordinal = step.ordinal and step.kind in ('new', 'changed')`,
     [runId],
   );
-  await makeSeatedCases(transaction, runId);
+  await makeSlotConflicts(transaction, runId);
 }
 
 /** A change of somebody who has or had several parties needs each of them to be found again. */
-async function makeSeatedCases(transaction: Queryable, runId: number): Promise<void> {
-  const isSeated = `
+async function makeSlotConflicts(transaction: Queryable, runId: number): Promise<void> {
+  const isSlotted = `
     step.run_id = $1 and step.kind = 'changed' and (
       jsonb_array_length(step.record -> 'parties') > 1
       or exists (
@@ -226,17 +226,17 @@ async function makeSeatedCases(transaction: Queryable, runId: number): Promise<v
   await transaction.execute(
     `insert into roster_case (run_id, reference, ordinal, own_record, own_digest, leaves, is_shown)
      select step.run_id, step.reference, step.ordinal, step.record, step.record_digest, step.leaves, true
-     from roster_step step where ${isSeated}`,
+     from roster_step step where ${isSlotted}`,
     [runId],
   );
-  await transaction.execute(`delete from roster_step step where ${isSeated}`, [runId]);
+  await transaction.execute(`delete from roster_step step where ${isSlotted}`, [runId]);
 }
 
 /**
  * Decides what the staged rows are to each other: identical repetitions, rows that contradict each other, related parties of customers
  * nobody knows. Gives how many rows repeat or contradict another one.
  */
-export async function judgeRows(transaction: Queryable, { runId, rosterId }: StagedImport): Promise<number> {
+export async function assessRows(transaction: Queryable, { runId, rosterId }: StagedImport): Promise<number> {
   await analyzeRows(transaction);
   const repeated = await transaction.execute(
     `update roster_staging staged set
@@ -257,8 +257,8 @@ export async function judgeRows(transaction: Queryable, { runId, rosterId }: Sta
      where staged.run_id = $1 and staged.ordinal = judged.ordinal and (judged.place > 1 or judged.is_conflict)`,
     [runId],
   );
-  const judged = repeated + (await judgeBesideRejects(transaction, runId, rosterId));
-  if (judged > 0) await analyzeRows(transaction);
+  const assessed = repeated + (await assessBesideRejects(transaction, runId, rosterId));
+  if (assessed > 0) await analyzeRows(transaction);
   await transaction.execute(
     `update roster_party_staging related set reject_reason = 'unknown_customer'
      where run_id = $1 and reject_reason is null
@@ -271,14 +271,14 @@ export async function judgeRows(transaction: Queryable, { runId, rosterId }: Sta
        )`,
     [runId, rosterId],
   );
-  return judged;
+  return assessed;
 }
 
 /**
  * A row that was accepted does not speak for a customer of whom another row was rejected: nobody can read whom that one meant. It counts as a
  * contradiction, unless it says what is known of the customer already. Gives how many such rows there are.
  */
-function judgeBesideRejects(transaction: Queryable, runId: number, rosterId: number): Promise<number> {
+function assessBesideRejects(transaction: Queryable, runId: number, rosterId: number): Promise<number> {
   return transaction.execute(
     `update roster_staging staged set is_plain = false, reject_reason = 'conflicting_id'
      where ${plainSql}
@@ -304,7 +304,7 @@ async function analyzeRows(transaction: Queryable): Promise<void> {
 }
 
 /** A party as a record holds it. */
-const seatedPartySchema = z.object({
+const slottedPartySchema = z.object({
   role: z.string(),
   type: z.string(),
   name: z.string(),
@@ -316,40 +316,40 @@ const seatedPartySchema = z.object({
   said: z.record(z.string(), z.string()).optional(),
 });
 /** A party as a record holds it. */
-export type SeatedParty = z.infer<typeof seatedPartySchema>;
+export type SlottedParty = z.infer<typeof slottedPartySchema>;
 
 /** A record: who is screened, each in the place that is theirs for ever; a place whose party is gone holds null. */
-export const seatedRecordSchema = z.looseObject({
+export const slottedRecordSchema = z.looseObject({
   riskTier: z.string().nullable(),
-  parties: z.array(seatedPartySchema.nullable()),
+  parties: z.array(slottedPartySchema.nullable()),
 });
 /** A record of a customer. */
-export type SeatedRecord = z.infer<typeof seatedRecordSchema>;
+export type SlottedRecord = z.infer<typeof slottedRecordSchema>;
 
-const caseRow = z.object({
+const conflictRow = z.object({
   reference: z.string(),
   ordinal: z.number().nullable(),
-  ownRecord: seatedRecordSchema.nullable(),
+  ownRecord: slottedRecordSchema.nullable(),
   ownDigest: z.string().nullable(),
   leaves: z.enum(['inactive', 'end_date']).nullable(),
-  conflicts: z.array(z.array(seatedPartySchema)),
-  related: z.array(seatedPartySchema),
+  conflicts: z.array(z.array(slottedPartySchema)),
+  related: z.array(slottedPartySchema),
   keepsRelated: z.boolean(),
   isShown: z.boolean(),
   customerId: z.number().nullable(),
   version: z.number().nullable(),
   knownDigest: z.string().nullable(),
   knownOwnDigest: z.string().nullable(),
-  knownRecord: seatedRecordSchema.nullable(),
+  knownRecord: slottedRecordSchema.nullable(),
   /** Everybody who ever had a place, by place. */
-  seats: z.record(z.string(), seatedPartySchema).nullable(),
+  slots: z.record(z.string(), slottedPartySchema).nullable(),
 });
 
 /** All that a snapshot says of one customer, and what was known of them. */
-export type RosterCase = z.infer<typeof caseRow>;
+export type ImportConflict = z.infer<typeof conflictRow>;
 
 /** What came of a case. */
-export interface SettledCase {
+export interface ResolvedConflict {
   kind: 'new' | 'changed' | 'same';
   isShown: boolean;
   hasRecord: boolean;
@@ -358,38 +358,38 @@ export interface SettledCase {
   version: number | null;
   leaves: string | null;
   /** Null where nothing changes. */
-  record: SeatedRecord | null;
+  record: SlottedRecord | null;
   /** Also of a record that stays as it is, where an earlier version has stored another. */
   recordDigest: string | null;
   ownDigest: string | null;
 }
 
 /** The cases of a run in the order of their references, `limit` of them after `after`. */
-export async function readCases(
+export async function readConflicts(
   transaction: Queryable,
   { runId, rosterId }: { runId: number; rosterId: number },
   after: string,
   limit: number,
-): Promise<readonly RosterCase[]> {
+): Promise<readonly ImportConflict[]> {
   return transaction.query(
-    caseRow,
+    conflictRow,
     `select whole.reference, whole.ordinal, whole.own_record, encode(whole.own_digest, 'hex') as "ownDigest",
        whole.leaves, whole.conflicts, whole.related, whole.keeps_related, whole.is_shown,
        customer.customer_id, customer.version, encode(customer.record_digest, 'hex') as "knownDigest",
-       encode(customer.own_digest, 'hex') as "knownOwnDigest", latest.record as "knownRecord", seated.seats
+       encode(customer.own_digest, 'hex') as "knownOwnDigest", latest.record as "knownRecord", slotted.slots
      from roster_case whole
      left join customer on customer.roster_id = $2 and customer.reference = whole.reference
      left join customer_version latest on latest.customer_id = customer.customer_id and latest.version = customer.version
      left join lateral (
-       select jsonb_object_agg(place, facts) as seats
+       select jsonb_object_agg(place, facts) as slots
        from (
          select distinct on (place) place - 1 as place, facts
          from customer_version former
-         cross join jsonb_array_elements(former.record -> 'parties') with ordinality as seat (facts, place)
+         cross join jsonb_array_elements(former.record -> 'parties') with ordinality as slot (facts, place)
          where former.customer_id = customer.customer_id and facts <> 'null'
          order by place, former.version desc
        ) newest
-     ) seated on true
+     ) slotted on true
      where whole.run_id = $1 and whole.reference > $3
      order by whole.reference
      limit $4`,
@@ -398,7 +398,11 @@ export async function readCases(
 }
 
 /** Stores what came of cases as steps of the run. */
-export async function saveSettledCases(transaction: Queryable, runId: number, settled: readonly SettledCase[]) {
+export async function saveResolvedConflicts(
+  transaction: Queryable,
+  runId: number,
+  resolved: readonly ResolvedConflict[],
+) {
   await transaction.execute(
     `insert into roster_step (run_id, kind, is_shown, has_record, reference, customer_id, version, leaves, record, record_digest, own_digest)
      select $1, kind, "isShown", "hasRecord", reference, "customerId", version, leaves, record, decode("recordDigest", 'hex'), decode("ownDigest", 'hex')
@@ -406,25 +410,25 @@ export async function saveSettledCases(transaction: Queryable, runId: number, se
        kind text, "isShown" boolean, "hasRecord" boolean, reference text, "customerId" bigint, version integer, leaves text, record jsonb,
        "recordDigest" text, "ownDigest" text
      )`,
-    [runId, JSON.stringify(settled)],
+    [runId, JSON.stringify(resolved)],
   );
 }
 
-const crowdRow = z.object({ reference: z.string(), parties: z.number() });
+const tooManyPartiesRow = z.object({ reference: z.string(), parties: z.number() });
 
 /** The customer for whom a run has staged the most different related parties, where it is more than `most`; null otherwise. */
-export function findCrowd(transaction: Queryable, runId: number, most: number) {
+export function findTooManyParties(transaction: Queryable, runId: number, most: number) {
   return findRow(
     transaction,
-    crowdRow,
-    `select crowd.reference, count(distinct staged.party)::integer as parties
+    tooManyPartiesRow,
+    `select counted.reference, count(distinct staged.party)::integer as parties
      from (
        select reference from roster_party_staging
        where run_id = $1 and reject_reason is null group by reference having count(*) > $2
-     ) crowd
-     join roster_party_staging staged on staged.run_id = $1 and staged.reference = crowd.reference and staged.reject_reason is null
-     group by crowd.reference having count(distinct staged.party) > $2
-     order by parties desc, crowd.reference limit 1`,
+     ) counted
+     join roster_party_staging staged on staged.run_id = $1 and staged.reference = counted.reference and staged.reject_reason is null
+     group by counted.reference having count(distinct staged.party) > $2
+     order by parties desc, counted.reference limit 1`,
     [runId, most],
   );
 }
@@ -456,6 +460,8 @@ export function changedFieldsSql(before: string, after: string): string {
     ['attributes', (record) => `${record} -> 'attributes'`],
     ['doubts', (record) => `${record} -> 'doubts'`],
   ];
-  const cases = parts.map(([field, of]) => `case when ${of(before)} is distinct from ${of(after)} then '${field}' end`);
-  return `array_remove(array[${cases.join(', ')}], null)`;
+  const conflicts = parts.map(
+    ([field, of]) => `case when ${of(before)} is distinct from ${of(after)} then '${field}' end`,
+  );
+  return `array_remove(array[${conflicts.join(', ')}], null)`;
 }

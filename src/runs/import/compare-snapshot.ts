@@ -3,16 +3,33 @@ import { formatCount } from '../../reports/text.js';
 import { type ChangeExample, ChangeTally, findNameColumn } from '../../roster/change-guards.js';
 import { maxParties } from '../../roster/customer.js';
 import {
+  assessSnapshot,
   changeGuards,
   type GuardSettings,
   type GuardVerdict,
   guardsSchema,
-  judgeSnapshot,
   type Verdict,
 } from '../../roster/guards.js';
 import { createIsRead, standardHeaders, standardPartyHeaders } from '../../roster/headers.js';
 import type { PartySettings, RosterSettings } from '../../roster/settings.js';
 import type { Queryable } from '../../store/database/database.js';
+import {
+  analyzeRecords,
+  analyzeSteps,
+  assessRows,
+  collectImportConflicts,
+  compareWithKnown,
+  findTooManyParties,
+  type ImportConflict,
+  isFirstImport,
+  type ResolvedConflict,
+  readConflicts,
+  type SlottedParty,
+  type SlottedRecord,
+  type StagedImport,
+  saveResolvedConflicts,
+  takeRoom,
+} from '../../store/roster-conflicts.js';
 import {
   compareRecords,
   countSnapshot,
@@ -24,30 +41,13 @@ import {
   readStagedFields,
   type SnapshotCounts,
 } from '../../store/roster-figures.js';
-import {
-  analyzeRecords,
-  analyzeSteps,
-  collectCases,
-  compareWithKnown,
-  findCrowd,
-  isFirstImport,
-  judgeRows,
-  type RosterCase,
-  readCases,
-  type SeatedParty,
-  type SeatedRecord,
-  type SettledCase,
-  type StagedImport,
-  saveSettledCases,
-  takeRoom,
-} from '../../store/roster-settling.js';
 import { countOnTheWay, requireStaged, type Staged } from '../../store/roster-staging.js';
 import type { PlainCounts } from '../../store/save-requests.js';
 import type { RunMode } from '../../vocabulary.js';
 import { digestRecord, type StagedSource } from './stage.js';
 
 /** A staged snapshot of which is known what it would change, and whether guards hold it. */
-export interface SettledSnapshot {
+export interface ComparedSnapshot {
   counts: SnapshotCounts;
   plain: PlainCounts;
   isFirst: boolean;
@@ -62,7 +62,7 @@ export interface SettledSnapshot {
 const batchSize = 500;
 
 /** Decides what every staged row stands for and what the snapshot changes, without changing anything of the roster. */
-export async function settleSnapshot(
+export async function compareSnapshot(
   transaction: Queryable,
   staged: StagedImport,
   roster: RosterSettings,
@@ -71,16 +71,16 @@ export async function settleSnapshot(
     'headers' | 'partyHeaders' | 'unmapped' | 'cutRows' | 'isFedBack' | 'ordinals' | 'doubts' | 'controlTotal'
   >,
   rule: LeavingRule & { mode: RunMode },
-): Promise<SettledSnapshot> {
+): Promise<ComparedSnapshot> {
   const { rosterId, isDelta } = staged;
   await takeRoom(transaction);
-  const judgedRows = await judgeRows(transaction, staged);
-  const crowd = await findCrowd(transaction, staged.runId, maxParties);
-  if (crowd !== null) throw refuseParties(crowd.reference, crowd.parties);
-  await collectCases(transaction, staged, judgedRows);
+  const assessedRows = await assessRows(transaction, staged);
+  const tooMany = await findTooManyParties(transaction, staged.runId, maxParties);
+  if (tooMany !== null) throw refuseParties(tooMany.reference, tooMany.parties);
+  await collectImportConflicts(transaction, staged, assessedRows);
   const isFirst = await isFirstImport(transaction, rosterId);
   if (!isFirst) await compareWithKnown(transaction, staged);
-  await settleCases(transaction, staged);
+  await resolveConflicts(transaction, staged);
   await analyzeSteps(transaction);
   const { counts, plain } = await countSnapshot(transaction, { ...staged, isFirst }, rule);
   if (isFirst && (plain.several > 0 || plain.customers < counts.rows)) await analyzeRecords(transaction);
@@ -92,8 +92,8 @@ export async function settleSnapshot(
   const figures = { ...counts, isFirst, isDelta, isFedBack, known, mostIn30Days, partyRowsBefore };
   const settings = guardsSchema.parse(roster.guards ?? {});
   const compared = { headers: source.headers, known, now: rule.importedAt };
-  const changes = isFirst ? noChanges : await judgeChanges(transaction, staged, compared, settings);
-  const heldBy = judgeSnapshot(
+  const changes = isFirst ? noChanges : await assessChanges(transaction, staged, compared, settings);
+  const heldBy = assessSnapshot(
     {
       ...figures,
       headers: source.headers,
@@ -155,19 +155,19 @@ async function describeCuts(
 }
 
 /** What the changes of known customers are held by, and the first of them. */
-interface JudgedChanges {
+interface AssessedChanges {
   verdicts: readonly Verdict[];
   examples: readonly ChangeExample[];
 }
 
-const noChanges: JudgedChanges = { verdicts: [], examples: [] };
+const noChanges: AssessedChanges = { verdicts: [], examples: [] };
 
-async function judgeChanges(
+async function assessChanges(
   transaction: Queryable,
   staged: StagedImport,
   { headers, known, now }: { headers: readonly string[]; known: number; now: Date },
   settings: GuardSettings,
-): Promise<JudgedChanges> {
+): Promise<AssessedChanges> {
   const tally = new ChangeTally();
   for await (const batch of compareRecords(transaction, staged, { now, guards: changeGuards })) {
     for (const customer of batch) tally.add(customer);
@@ -178,7 +178,7 @@ async function judgeChanges(
     hasBirthDates: tally.losesBirthDates && (await hasBirthDates(transaction, staged.runId)),
     movedTo: tally.mayBeSwapped(known) ? await findMovedNames(transaction, staged.runId, headers, tally.sample) : null,
   };
-  const verdicts = tally.judge(scale, settings);
+  const verdicts = tally.assess(scale, settings);
   return { verdicts, examples: verdicts.length === 0 ? [] : tally.listExamples() };
 }
 
@@ -204,13 +204,13 @@ async function findMovedNames(
   return most === undefined ? null : { column: most[0], customers: most[1] };
 }
 
-async function settleCases(transaction: Queryable, staged: StagedImport): Promise<void> {
+async function resolveConflicts(transaction: Queryable, staged: StagedImport): Promise<void> {
   let after = '';
   for (;;) {
-    const cases = await readCases(transaction, staged, after, batchSize);
-    const last = cases.at(-1);
+    const conflicts = await readConflicts(transaction, staged, after, batchSize);
+    const last = conflicts.at(-1);
     if (last === undefined) return;
-    await saveSettledCases(transaction, staged.runId, cases.map(settleCase));
+    await saveResolvedConflicts(transaction, staged.runId, conflicts.map(resolveConflict));
     after = last.reference;
   }
 }
@@ -223,7 +223,7 @@ const conflictRole = 'conflicting_row';
  * related parties; and of rows that contradict each other everybody they name, so that each of the names is searched for. Throws RosterError
  * `too_many_parties`.
  */
-function settleCase(given: RosterCase): SettledCase {
+function resolveConflict(given: ImportConflict): ResolvedConflict {
   const known = given.knownRecord?.parties.filter((party) => party !== null) ?? [];
   const isConflict = given.conflicts.length > 0;
   const keepsRest = given.ownRecord === null && !isConflict;
@@ -256,10 +256,10 @@ function settleCase(given: RosterCase): SettledCase {
   if (saysTheSame(given.knownRecord, { ...rest, parties: [...own, ...extras] })) {
     return { ...where, kind: 'same', record: null, ...digests };
   }
-  const seats = new Map(Object.entries(given.seats ?? {}).map(([place, party]) => [Number(place), party]));
-  const record: SeatedRecord = {
+  const slots = new Map(Object.entries(given.slots ?? {}).map(([place, party]) => [Number(place), party]));
+  const record: SlottedRecord = {
     ...rest,
-    parties: seatParties(seats, [...own, ...extras]),
+    parties: assignPartySlots(slots, [...own, ...extras]),
   };
   const kind = customerId === null ? 'new' : 'changed';
   return { ...where, kind, record, ...digests };
@@ -275,12 +275,15 @@ function refuseParties(reference: string, parties: number): RosterError {
 }
 
 /** The digest of what the customer's own row last said; null for one that no accepted row has ever described. */
-function toKnownOwnDigest({ knownDigest, knownOwnDigest }: RosterCase, known: readonly SeatedParty[]): string | null {
+function toKnownOwnDigest(
+  { knownDigest, knownOwnDigest }: ImportConflict,
+  known: readonly SlottedParty[],
+): string | null {
   return known.some(({ role }) => role === 'customer') ? (knownOwnDigest ?? knownDigest) : null;
 }
 
 /** Each party once, in an order that does not depend on that of the rows. */
-function toDistinct(parties: readonly SeatedParty[]): readonly SeatedParty[] {
+function toDistinct(parties: readonly SlottedParty[]): readonly SlottedParty[] {
   const byKey = new Map(parties.map((party) => [toPartyKey(party), party]));
   return [...byKey].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, party]) => party);
 }
@@ -289,35 +292,35 @@ function toDistinct(parties: readonly SeatedParty[]): readonly SeatedParty[] {
  * Tells whether two records say the same, whatever the order of their parties: rows that were stored by an earlier version have digests
  * of the order that their source gave.
  */
-function saysTheSame(known: SeatedRecord | null, said: SeatedRecord): boolean {
+function saysTheSame(known: SlottedRecord | null, said: SlottedRecord): boolean {
   return known !== null && toComparable(known) === toComparable(said);
 }
 
-function toComparable({ parties, said: _, ...rest }: SeatedRecord): string {
+function toComparable({ parties, said: _, ...rest }: SlottedRecord): string {
   const others = Object.entries(rest).map(([key, value]) => [
     key,
     isObject(value) ? Object.entries(value).toSorted() : value,
   ]);
-  const keys = parties.filter((party): party is SeatedParty => party !== null).map(toPartyKey);
+  const keys = parties.filter((party): party is SlottedParty => party !== null).map(toPartyKey);
   return JSON.stringify([others.toSorted(), keys.toSorted()]);
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** Everybody who ever had a place in a customer's record, by place. */
-type Seats = ReadonlyMap<number, SeatedParty>;
+type PartySlots = ReadonlyMap<number, SlottedParty>;
 
 /** Gives the same text for the same party: its facts, those in doubt included, in a fixed order. */
-export const toPartyKey = ({ role, type, sentName, name, birthDate, countries, doubts }: SeatedParty): string =>
+export const toPartyKey = ({ role, type, sentName, name, birthDate, countries, doubts }: SlottedParty): string =>
   JSON.stringify([
     ...[role, type, sentName, name, birthDate ?? '', countries],
     ...(doubts === undefined ? [] : [Object.entries(doubts).toSorted()]),
   ]);
 
-const toNameKey = ({ role, type, sentName }: SeatedParty): string => JSON.stringify([role, type, sentName]);
+const toNameKey = ({ role, type, sentName }: SlottedParty): string => JSON.stringify([role, type, sentName]);
 
 /** A director who becomes an owner, or whose role is known by now, is the same party; an alias and a row in conflict are not. */
-const toRelatedKey = (party: SeatedParty): string =>
+const toRelatedKey = (party: SlottedParty): string =>
   toNameKey(party.role === 'alias' || party.role === 'conflicting_row' ? party : { ...party, role: 'other' });
 
 /**
@@ -325,32 +328,32 @@ const toRelatedKey = (party: SeatedParty): string =>
  * that is sent, or else by the last two of these, the place they have always had; everybody else one that nobody ever had. Places of those
  * who are gone hold null.
  */
-export function seatParties(seats: Seats, parties: readonly SeatedParty[]): (SeatedParty | null)[] {
-  const seated = new Map<number, SeatedParty>();
-  const others: SeatedParty[] = [];
+export function assignPartySlots(slots: PartySlots, parties: readonly SlottedParty[]): (SlottedParty | null)[] {
+  const slotted = new Map<number, SlottedParty>();
+  const others: SlottedParty[] = [];
   for (const party of parties) {
-    if (party.role === 'customer') seated.set(0, party);
+    if (party.role === 'customer') slotted.set(0, party);
     else others.push(party);
   }
-  const known = [...seats].filter(([place]) => place > 0).toSorted(([one], [other]) => one - other);
-  let waiting: readonly SeatedParty[] = others;
+  const known = [...slots].filter(([place]) => place > 0).toSorted(([one], [other]) => one - other);
+  let waiting: readonly SlottedParty[] = others;
   for (const toKey of [toPartyKey, toNameKey, toRelatedKey]) {
     const free = new Map<string, number[]>();
     for (const [place, party] of known) {
-      if (!seated.has(place)) free.set(toKey(party), [...(free.get(toKey(party)) ?? []), place]);
+      if (!slotted.has(place)) free.set(toKey(party), [...(free.get(toKey(party)) ?? []), place]);
     }
     waiting = waiting.filter((party) => {
       const place = free.get(toKey(party))?.shift();
       if (place === undefined) return true;
-      seated.set(place, party);
+      slotted.set(place, party);
       return false;
     });
   }
-  let next = Math.max(0, ...seats.keys()) + 1;
+  let next = Math.max(0, ...slots.keys()) + 1;
   for (const party of waiting) {
-    seated.set(next, party);
+    slotted.set(next, party);
     next += 1;
   }
-  const length = Math.max(...seated.keys()) + 1;
-  return Array.from({ length }, (_, place) => seated.get(place) ?? null);
+  const length = Math.max(...slotted.keys()) + 1;
+  return Array.from({ length }, (_, place) => slotted.get(place) ?? null);
 }

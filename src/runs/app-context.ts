@@ -11,7 +11,7 @@ import type { RosterSettings } from '../roster/settings.js';
 import type { BudgetSettings } from '../screening/budget.js';
 import type { ScreeningSettings } from '../screening/settings.js';
 import type { Database } from '../store/database/database.js';
-import type { CanaryOccasion, RunKind, RunMode, RunState } from '../vocabulary.js';
+import type { CanaryTrigger, RunKind, RunMode, RunState } from '../vocabulary.js';
 import type { WebhookSettings } from '../webhooks/settings.js';
 import type { EvidenceSettings } from './details-settings.js';
 import type { ReviewSettings } from './review/settings.js';
@@ -42,7 +42,7 @@ export interface RunSettings {
 }
 
 /** Everything a run works with; the command line builds it once per process. */
-export interface Workplace {
+export interface AppContext {
   database: Database;
   /** The service's client, made at first use so that work without calls needs no key; throws ConfigError. */
   client: () => Client;
@@ -61,7 +61,7 @@ export interface Workplace {
   /** Version of Nightscreen. */
   version: string;
   /** Hears what happens, for progress and logs. */
-  tell: (event: RunEvent) => void;
+  emit: (event: RunEvent) => void;
   /** A secret by the name of its environment variable (or `NAME_FILE`); undefined when it is not set. */
   secret: (name: string) => string | undefined;
 }
@@ -109,7 +109,7 @@ export type RunEvent =
       runId: string;
       stage: RunStage;
       counts: Readonly<Record<string, number>>;
-      occasion?: CanaryOccasion;
+      occasion?: CanaryTrigger;
     }
   /** What the client met on its way to the service. */
   | { kind: 'service'; event: ClientEvent }
@@ -169,13 +169,13 @@ export class LastRun {
 }
 
 /** The workplace with an ear on which run was begun in it last. */
-export function watchRun(workplace: Workplace): { watched: Workplace; lastRun: LastRun } {
+export function watchRun(app: AppContext): { watched: AppContext; lastRun: LastRun } {
   const lastRun = new LastRun();
-  const tell: Workplace['tell'] = (event) => {
+  const emit: AppContext['emit'] = (event) => {
     lastRun.note(event);
-    workplace.tell(event);
+    app.emit(event);
   };
-  return { watched: { ...workplace, tell }, lastRun };
+  return { watched: { ...app, emit }, lastRun };
 }
 
 /** When a job starts: a cron expression read in an IANA time zone. */
@@ -185,7 +185,7 @@ export interface JobSchedule {
 }
 
 /** The time at which a job is due that is being run. */
-export interface JobOccasion {
+export interface JobSlot {
   /** The date (`yyyy-mm-dd`) in the job's time zone that it stands for. */
   date: string;
   dueAt: Date;
@@ -213,5 +213,5 @@ export interface Job {
   timeoutMs?: number;
   /** The code is the user's own: an attempt that is stopped is not continued. */
   isOwn?: boolean;
-  run(workplace: Workplace, signal: AbortSignal, occasion: JobOccasion): Promise<JobResult>;
+  run(app: AppContext, signal: AbortSignal, slot: JobSlot): Promise<JobResult>;
 }

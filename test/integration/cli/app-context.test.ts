@@ -2,7 +2,7 @@ import { mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { buildWorkplace } from '../../../src/cli/workplace.js';
+import { buildAppContext } from '../../../src/cli/app-context.js';
 import { loadConfig } from '../../../src/config/load-config.js';
 import { makeFakeClock } from '../../helpers/clocks.js';
 import { testDatabases } from '../../helpers/databases.js';
@@ -23,24 +23,24 @@ it.each([
   ['is not known when the schedule is switched off', 'cron: "30 3 * * *", enabled: false', undefined],
   ['is not known without a schedule, although the scheduler has one of its own', 'timezone: Asia/Tokyo', undefined],
 ])('the next rescreening %s', async (_, schedule, time) => {
-  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-workplace-'));
+  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-app-'));
   await writeFile(join(folder, 'nightscreen.config.yaml'), `jobs:\n  rescreen: { ${schedule} }\n`);
   const { url = '' } = await databases.locate();
   const config = loadConfig({ environment: { DATABASE_URL: url }, folder });
   const clock = makeFakeClock(Date.UTC(2031, 2, 5, 1, 59, 30));
-  const workplace = await buildWorkplace({ config, clock, command: 'test', tell: () => undefined });
+  const app = await buildAppContext({ config, clock, command: 'test', emit: () => undefined });
   try {
-    expect(workplace.nextRescreening?.()).toEqual(time === undefined ? null : new Date(time));
+    expect(app.nextRescreening?.()).toEqual(time === undefined ? null : new Date(time));
   } finally {
-    await workplace.close();
+    await app.close();
   }
 });
 
 it('on the embedded database two people cannot be asked for, and nothing is opened', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-workplace-'));
+  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-app-'));
   await writeFile(join(folder, 'nightscreen.config.yaml'), 'review:\n  fourEyes: [critical]\n');
   const config = loadConfig({ environment: {}, folder });
-  const opening = buildWorkplace({ config, command: 'test', tell: () => undefined });
+  const opening = buildAppContext({ config, command: 'test', emit: () => undefined });
   await expect(opening).rejects.toThrow(
     /config.yaml:2.*review.fourEyes: needs a database with a login for each reviewer/s,
   );

@@ -7,10 +7,10 @@ import { hasBegun } from '../store/plan.js';
 import { type RosterHold, readImportOrigin, readRosterHold } from '../store/roster-imports.js';
 import { type RunRow, readLastActivity, readRunKeys, toRunId } from '../store/runs.js';
 import type { PlanSelection, RunKind, RunMode } from '../vocabulary.js';
+import type { AppContext } from './app-context.js';
 import { joinDigests } from './roster-scope.js';
 import type { Comparison } from './session.js';
 import { type Acceptance, nameChangedSettings, toStoredSettings } from './settings-diff.js';
-import type { Workplace } from './workplace.js';
 
 const resumableForMs = 12 * 60 * 60 * 1_000;
 
@@ -35,17 +35,17 @@ interface Intention {
  * Compares an open run with what is wanted now and names what differs, with old and new value. Throws RosterError when the roster cannot
  * be read, and RosterHeldError when the roster of a run that somebody named was edited since and they have not accepted that.
  */
-export async function findObstacle(workplace: Workplace, open: RunRow, intention: Intention): Promise<Comparison> {
-  const changed = open.settings ? nameChangedSettings(open.settings, toStoredSettings(workplace.settings)) : [];
-  const obstacle =
-    findOtherWish(open, intention) ??
-    findOtherSettings(workplace, open, changed) ??
-    (await findOtherAccount(workplace, open, intention)) ??
-    (await findAge(workplace, open, intention)) ??
-    (await findMendedRoster(workplace, open, intention));
-  if (obstacle !== null) return { obstacle, differences: [] };
-  const rosterChange = open.stage === 'started' ? null : await findOtherRoster(workplace, open, intention);
-  if (rosterChange !== null && !intention.isNamed) return { obstacle: rosterChange.words, differences: [] };
+export async function findBlocker(app: AppContext, open: RunRow, intention: Intention): Promise<Comparison> {
+  const changed = open.settings ? nameChangedSettings(open.settings, toStoredSettings(app.settings)) : [];
+  const blocker =
+    findOtherRequest(open, intention) ??
+    findOtherSettings(app, open, changed) ??
+    (await findOtherAccount(app, open, intention)) ??
+    (await findAge(app, open, intention)) ??
+    (await findMendedRoster(app, open, intention));
+  if (blocker !== null) return { blocker, differences: [] };
+  const rosterChange = open.stage === 'started' ? null : await findOtherRoster(app, open, intention);
+  if (rosterChange !== null && !intention.isNamed) return { blocker: rosterChange.words, differences: [] };
   if (rosterChange?.isEdited && !intention.acceptRoster) {
     const message = `${rosterChange.words}; once that is accepted, ${toRunId(open)} goes on with the roster as it was imported`;
     const override = `nightscreen runs resume ${toRunId(open)} --accept-roster --by NAME --reason TEXT`;
@@ -57,24 +57,24 @@ export async function findObstacle(workplace: Workplace, open: RunRow, intention
   }
   const differences = [
     ...changed.map(({ words }) => words),
-    ...(await findOtherKey(workplace, open, intention)),
+    ...(await findOtherKey(app, open, intention)),
     ...(rosterChange === null ? [] : [`${rosterChange.words}; it goes on with the roster as it was imported`]),
   ];
   const overridden =
     rosterChange?.isEdited && intention.acceptRoster
       ? { acceptance: intention.acceptRoster, heldBy: [{ guard: 'edited', message: rosterChange.words }] }
       : undefined;
-  return { obstacle: null, differences, overridden };
+  return { blocker: null, differences, overridden };
 }
 
-function findOtherWish(open: RunRow, { kind, selection, mode }: Intention): string | null {
+function findOtherRequest(open: RunRow, { kind, selection, mode }: Intention): string | null {
   if (open.kind !== kind) return `it was a run of kind ${open.kind}, and a run of kind ${kind} is wanted`;
   if (open.selection !== selection) return `it asked about ${open.selection} customers, and ${selection} are wanted`;
   return mode === null || open.mode === mode ? null : `it ran with a ${open.mode} key, and this key is a ${mode} one`;
 }
 
 function findOtherSettings(
-  { settingsDigest }: Workplace,
+  { settingsDigest }: AppContext,
   open: RunRow,
   changed: ReturnType<typeof nameChangedSettings>,
 ): string | null {
@@ -83,13 +83,17 @@ function findOtherSettings(
   return `the settings have changed since${named.length === 0 ? '' : `: ${named.join(', ')}`}`;
 }
 
-async function findOtherAccount({ database }: Workplace, open: RunRow, { account }: Intention): Promise<string | null> {
+async function findOtherAccount(
+  { database }: AppContext,
+  open: RunRow,
+  { account }: Intention,
+): Promise<string | null> {
   if (!account || account.accountId === open.accountId || !(await hasBegun(database, open.runId))) return null;
   const before = open.accountId === null ? 'none' : await readAccountName(database, open.accountId);
   return `it ran under another account: ${before}, and this key is of ${await readAccountName(database, account.accountId)}`;
 }
 
-async function findAge({ database, clock }: Workplace, open: RunRow, { isNamed }: Intention): Promise<string | null> {
+async function findAge({ database, clock }: AppContext, open: RunRow, { isNamed }: Intention): Promise<string | null> {
   if (isNamed) return null;
   const last = await readLastActivity(database, open);
   const isOld = clock.now().getTime() - last.getTime() > resumableForMs;
@@ -101,12 +105,11 @@ async function findAge({ database, clock }: Workplace, open: RunRow, { isNamed }
  * somebody named the run and accepts the roster with it.
  */
 async function findMendedRoster(
-  workplace: Workplace,
+  app: AppContext,
   open: RunRow,
   { roster, isNamed, acceptRoster }: Intention,
 ): Promise<string | null> {
-  const hold =
-    roster === null || open.stage === 'started' ? null : await readRosterHold(workplace.database, open.runId);
+  const hold = roster === null || open.stage === 'started' ? null : await readRosterHold(app.database, open.runId);
   if (hold === null || roster === null) return null;
   if (isNamed && acceptRoster) {
     throw new RosterError(
@@ -116,18 +119,18 @@ async function findMendedRoster(
   }
   if (isNamed) return null;
   if (acceptRoster) return 'its roster was held, and is accepted now';
-  return (await isOtherThanHeld(workplace, hold, roster)) ? 'its roster was held, and is another now' : null;
+  return (await isOtherThanHeld(app, hold, roster)) ? 'its roster was held, and is another now' : null;
 }
 
 /** A run that somebody named goes on also when its roster cannot be read any more. */
 async function findOtherRoster(
-  workplace: Workplace,
+  app: AppContext,
   open: RunRow,
   { roster, isNamed }: Intention,
 ): Promise<{ words: string; isEdited: boolean } | null> {
   if (roster === null) return null;
   try {
-    const words = await describeRosterChange(workplace, open.runId, roster);
+    const words = await describeRosterChange(app, open.runId, roster);
     return words === null ? null : { words, isEdited: true };
   } catch (error) {
     if (isNamed && error instanceof RosterError) {
@@ -139,7 +142,7 @@ async function findOtherRoster(
 
 /** Another key of the same account hinders nothing. */
 async function findOtherKey(
-  { database }: Workplace,
+  { database }: AppContext,
   open: RunRow,
   { keyFingerprint }: Intention,
 ): Promise<readonly string[]> {
@@ -153,7 +156,7 @@ async function findOtherKey(
  * that imported nothing. Throws RosterError when it cannot be read.
  */
 async function describeRosterChange(
-  { database, secret }: Workplace,
+  { database, secret }: AppContext,
   runId: number,
   roster: RosterSettings,
 ): Promise<string | null> {
@@ -167,12 +170,12 @@ async function describeRosterChange(
 }
 
 /** Whether a roster is another, or reads otherwise, than the one that guards held in a run. Throws RosterError when it cannot be read. */
-async function isOtherThanHeld({ secret }: Workplace, hold: RosterHold, roster: RosterSettings): Promise<boolean> {
+async function isOtherThanHeld({ secret }: AppContext, hold: RosterHold, roster: RosterSettings): Promise<boolean> {
   const { source, digest } = await readFigures(roster, secret);
   return source !== hold.source || digest !== hold.sourceDigest;
 }
 
-async function readFigures(roster: RosterSettings, secret: Workplace['secret']) {
+async function readFigures(roster: RosterSettings, secret: AppContext['secret']) {
   const reading = await readRoster(roster, secret);
   try {
     const now = { rows: 0, rejected: 0 };
@@ -189,7 +192,7 @@ async function readFigures(roster: RosterSettings, secret: Workplace['secret']) 
 
 const shorten = (digest: string): string => digest.slice(0, 12);
 
-async function digestParties(roster: RosterSettings, secret: Workplace['secret']): Promise<readonly string[]> {
+async function digestParties(roster: RosterSettings, secret: AppContext['secret']): Promise<readonly string[]> {
   const digests: string[] = [];
   for (const settings of roster.parties ?? []) {
     const reading = await readParties(settings, secret);

@@ -4,17 +4,17 @@ import { z } from 'zod';
 import { applyOverride } from '../../../../src/config/load-config.js';
 import { configSchema, type Settings } from '../../../../src/config/schema.js';
 import {
-  compareJudging,
-  digestJudging,
-  type JudgingSettings,
+  type AssessmentSettings,
+  compareAssessment,
+  digestAssessment,
   keepGuards,
-  toJudgingSettings,
+  toAssessmentSettings,
 } from '../../../../src/runs/settings-acceptance.js';
 
 const settings = (given: object = {}): Settings => configSchema.parse(given);
-const judging = (given: object = {}): JudgingSettings => toJudgingSettings(settings(given));
+const assessing = (given: object = {}): AssessmentSettings => toAssessmentSettings(settings(given));
 const compare = (before: object, after: object): readonly string[] =>
-  compareJudging(judging(before), judging(after)).differences;
+  compareAssessment(assessing(before), assessing(after)).differences;
 const roster = (name: string, guards: object = {}): object => ({ name, csv: { path: `${name}.csv` }, guards });
 const nothing = { differences: [], retired: [] };
 const canary = (name: string): object => ({ type: 'person', name, expect: 'match' });
@@ -63,16 +63,16 @@ it('mail, reports, rates, paths, budgets, schedules and calendars judge nothing'
 
 it('a new roster, and a setting that an older version did not know, judge as by default', () => {
   expect(compare({}, { rosters: [roster('retail')] })).toEqual([]);
-  const { changes: _, ...older } = judging();
-  expect(compareJudging(older, judging())).toEqual(nothing);
-  expect(compareJudging(older, judging({ changes: { scoreStep: 0.1 } })).differences).toEqual([
+  const { changes: _, ...older } = assessing();
+  expect(compareAssessment(older, assessing())).toEqual(nothing);
+  expect(compareAssessment(older, assessing({ changes: { scoreStep: 0.1 } })).differences).toEqual([
     'changes.scoreStep was 0.02 and is 0.1',
   ]);
 });
 
 it('what an older version knew and this one does not is told, and is nobody’s change', () => {
   const older = {
-    ...judging(),
+    ...assessing(),
     matching: { depth: 3 },
     changes: {
       scoreStep: 4,
@@ -91,13 +91,13 @@ it('what an older version knew and this one does not is told, and is nobody’s 
     'changes.severities.hit_of_old was high and is not set',
     'matching.depth was 3 and is not set',
   ];
-  expect(compareJudging(older, judging(inForce))).toEqual({
+  expect(compareAssessment(older, assessing(inForce))).toEqual({
     differences: [],
     retired: retired.map((words) => `${words} (unknown to this version)`),
   });
   // A person has put another value in its place, and another control search.
   const chosen = { canaries: [canary('Somebody Else'), canary('Another')], changes: { scoreStep: 0.5 } };
-  expect(compareJudging(older, judging(chosen)).differences).toEqual([
+  expect(compareAssessment(older, assessing(chosen)).differences).toEqual([
     'canaries was a list of 2 and is another one of 2',
     'changes.scoreStep was 4 and is 0.5',
     'changes.severities.hit_lost was low and is not set',
@@ -105,14 +105,16 @@ it('what an older version knew and this one does not is told, and is nobody’s 
 });
 
 it('guards are compared for the rosters that are run, and those of others are kept as they were accepted', () => {
-  const accepted = judging({ rosters: [roster('retail', { maxGrowth: 2 }), roster('staff', { maxGrowth: 3 })] });
-  const now = judging({ rosters: [roster('staff', { maxGrowth: 4 })] });
-  expect(compareJudging(accepted, now, ['retail']).differences).toEqual(['guards.retail.maxGrowth was 2 and is 0.5']);
-  expect(compareJudging(accepted, now).differences).toEqual(['guards.staff.maxGrowth was 3 and is 4']);
-  expect(compareJudging(accepted, now, ['given'])).toEqual(nothing);
+  const accepted = assessing({ rosters: [roster('retail', { maxGrowth: 2 }), roster('staff', { maxGrowth: 3 })] });
+  const now = assessing({ rosters: [roster('staff', { maxGrowth: 4 })] });
+  expect(compareAssessment(accepted, now, ['retail']).differences).toEqual([
+    'guards.retail.maxGrowth was 2 and is 0.5',
+  ]);
+  expect(compareAssessment(accepted, now).differences).toEqual(['guards.staff.maxGrowth was 3 and is 4']);
+  expect(compareAssessment(accepted, now, ['given'])).toEqual(nothing);
   const kept = keepGuards(accepted, now);
-  expect(compareJudging(kept, accepted, ['retail'])).toEqual(nothing);
-  expect(compareJudging(kept, now)).toEqual(nothing);
+  expect(compareAssessment(kept, accepted, ['retail'])).toEqual(nothing);
+  expect(compareAssessment(kept, now)).toEqual(nothing);
 });
 
 /** What a person can change. */
@@ -134,15 +136,15 @@ const leftBehind = fc.tuple(
 );
 const put = (given: unknown, path: string, value: unknown): unknown =>
   applyOverride(given, { path: path.split('.'), value, origin: '' });
-const toJudging = z.record(z.string(), z.unknown());
+const toAssessment = z.record(z.string(), z.unknown());
 
 it('whatever a former version has left behind, what a person has changed is named and nothing else is', () => {
-  const base = judging({ rosters: [roster('retail')] });
+  const base = assessing({ rosters: [roster('retail')] });
   fc.assert(
     fc.property(fc.subarray([...choices]), fc.array(leftBehind, { maxLength: 5 }), (chosen, left) => {
       const stored = left.reduce<unknown>((given, [group, key, value]) => put(given, `${group}${key}`, value), base);
       const now = chosen.reduce<unknown>((given, [path, value]) => put(given, path, value), base);
-      const { differences } = compareJudging(toJudging.parse(stored), toJudging.parse(now));
+      const { differences } = compareAssessment(toAssessment.parse(stored), toAssessment.parse(now));
       expect(differences.map((words) => words.split(' was ')[0])).toEqual(chosen.map(([path]) => path));
     }),
     { numRuns: 60 },
@@ -150,6 +152,6 @@ it('whatever a former version has left behind, what a person has changed is name
 });
 
 it('the digest does not depend on the order of keys', () => {
-  const { service, ...others } = judging();
-  expect(digestJudging({ ...others, service })).toBe(digestJudging(judging()));
+  const { service, ...others } = assessing();
+  expect(digestAssessment({ ...others, service })).toBe(digestAssessment(assessing()));
 });

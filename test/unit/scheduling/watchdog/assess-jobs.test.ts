@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type JobFacts, judgeJobs } from '../../../../src/scheduling/watchdog/findings.js';
+import { assessJobs, type JobFacts } from '../../../../src/scheduling/watchdog/findings.js';
 import type { Incident } from '../../../../src/store/incidents.js';
 import type { JobRun } from '../../../../src/store/jobs.js';
 import { toJobRun } from '../../../helpers/clocks.js';
@@ -24,7 +24,7 @@ const job = (runs: readonly JobRun[], facts: Partial<JobFacts> = {}): JobFacts =
   start: null,
   ...facts,
 });
-const told = (facts: Partial<Incident> = {}): Incident => ({
+const reported = (facts: Partial<Incident> = {}): Incident => ({
   incidentId: 1,
   kind: 'job_failed',
   subject: 'report',
@@ -33,13 +33,13 @@ const told = (facts: Partial<Incident> = {}): Incident => ({
   mark: 'told',
   runId: null,
   openedAt: ago(20),
-  toldAt: ago(20),
-  timesTold: 1,
+  reportedAt: ago(20),
+  timesReported: 1,
   recoveredAt: null,
   ...facts,
 });
 const kinds = (facts: JobFacts, open: readonly Incident[] = []): readonly string[] =>
-  judgeJobs([facts], open, now).map(({ kind }) => kind);
+  assessJobs([facts], open, now).map(({ kind }) => kind);
 
 it.each([
   ['report', 'finished', 0, [], 0],
@@ -65,7 +65,7 @@ it.each([
 
 it('a job that failed says how to run it again, where that would', () => {
   const actions = (exitCode: number): string =>
-    judgeJobs([job([run({ exitCode })])], [], now)
+    assessJobs([job([run({ exitCode })])], [], now)
       .flatMap((finding) => finding.actions)
       .join('\n');
   expect(actions(1)).toContain('nightscreen schedule run report');
@@ -74,15 +74,15 @@ it('a job that failed says how to run it again, where that would', () => {
 
 it('while a job is under way, what was told of it stands, and how it ended before is judged', () => {
   const failed = run({ dueAt: ago(26), endedAt: ago(25), exitCode: 1 });
-  expect(judgeJobs([job([running, failed])], [told()], now)).toMatchObject([{ kind: 'job_failed', mark: 'told' }]);
+  expect(assessJobs([job([running, failed])], [reported()], now)).toMatchObject([{ kind: 'job_failed', mark: 'told' }]);
   expect(kinds(job([running, failed]))).toEqual(['job_failed']);
   // Begun again for the same date, so that only the date before has an end.
-  expect(kinds(job([running, run({ dueAt: ago(26), endedAt: ago(25) })]), [told()])).toEqual(['job_failed']);
-  expect(kinds(job([run({}), failed]), [told()])).toEqual([]);
+  expect(kinds(job([running, run({ dueAt: ago(26), endedAt: ago(25) })]), [reported()])).toEqual(['job_failed']);
+  expect(kinds(job([run({}), failed]), [reported()])).toEqual([]);
 });
 
 it('a job whose process has ended without a word is left, unless runs say so', () => {
-  expect(judgeJobs([job([running], { silentMs: 600_000 })], [], now)[0]?.reason).toContain('was left: its process');
+  expect(assessJobs([job([running], { silentMs: 600_000 })], [], now)[0]?.reason).toContain('was left: its process');
   expect(kinds(job([running], { silentMs: 599_999 }))).toEqual([]);
   expect(kinds(job([{ ...running, job: 'rescreen' }], { silentMs: 600_000 }))).toEqual([]);
 });
@@ -106,7 +106,7 @@ it('nights that a newer one has overtaken are told for a day, in the same words 
   const missed = (date: string): JobRun =>
     run({
       job: 'rescreen',
-      occasion: date,
+      dueSlot: date,
       state: 'missed',
       because: 'nobody',
       begunAt: null,
@@ -114,26 +114,26 @@ it('nights that a newer one has overtaken are told for a day, in the same words 
       exitCode: null,
     });
   const nights = [missed('2026-03-09'), missed('2026-03-08')];
-  const judged = (newest: JobRun, at = now) =>
-    judgeJobs([job([{ ...newest, job: 'rescreen' }, ...nights], { doneAt: ago(1) })], [], at);
-  const [meanwhile] = judged(running);
+  const assessed = (newest: JobRun, at = now) =>
+    assessJobs([job([{ ...newest, job: 'rescreen' }, ...nights], { doneAt: ago(1) })], [], at);
+  const [meanwhile] = assessed(running);
   expect(meanwhile).toMatchObject({
     kind: 'job_failed',
     reason: expect.stringContaining('nobody, as 1 time before it'),
   });
-  expect(judged(run({}))).toEqual([meanwhile]);
-  expect(judged(run({}), new Date(now.getTime() + 22 * 3_600_000))).toEqual([]);
+  expect(assessed(run({}))).toEqual([meanwhile]);
+  expect(assessed(run({}), new Date(now.getTime() + 22 * 3_600_000))).toEqual([]);
 });
 
 it('a planned job that nobody began did not run, until it is begun', () => {
   const expected = { since: ago(3), waitsUntil: ago(-3), because: 'it was due' };
   const former = run({ dueAt: ago(26), endedAt: ago(25) });
-  const missing = told({ kind: 'did_not_run', openedAt: ago(1) });
+  const missing = reported({ kind: 'did_not_run', openedAt: ago(1) });
   const late = { start: { expected, isWaiting: false } };
   const waiting = { start: { expected, isWaiting: true } };
   expect(kinds(job([former], late))).toEqual(['did_not_run']);
   expect(kinds(job([], late))).toEqual(['did_not_run']);
-  expect(judgeJobs([job([], late)], [], now)[0]?.actions.at(-1)).toContain('write jobs.report.enabled: false into');
+  expect(assessJobs([job([], late)], [], now)[0]?.actions.at(-1)).toContain('write jobs.report.enabled: false into');
   expect(kinds(job([former], waiting))).toEqual([]);
   expect(kinds(job([former], waiting), [missing])).toEqual(['did_not_run']);
   expect(kinds(job([former], { start: { expected: null, isWaiting: false } }), [missing])).toEqual(['did_not_run']);
@@ -144,7 +144,7 @@ it('a planned job that nobody began did not run, until it is begun', () => {
 
 it('a job that exceeds its timeout is stuck although its process lives; the alarm names the job, its host and what to type', () => {
   const overdue = run({ job: 'copy', state: 'running', endedAt: null, exitCode: null, deadlineAt: ago(0.1) });
-  const [stuck] = judgeJobs([job([overdue])], [], now);
+  const [stuck] = assessJobs([job([overdue])], [], now);
   expect(stuck).toMatchObject({ kind: 'job_stuck', subject: 'copy' });
   expect(stuck?.reason).toMatch(
     /^the job copy .* is stuck on the host host \(process host:1:abcd\): it has exceeded its timeout/,
@@ -154,6 +154,6 @@ it('a job that exceeds its timeout is stuck although its process lives; the alar
   const left = run({ job: 'copy', exitCode: 1, isTimedOut: true, because: 'it exceeded its timeout of 1h' });
   expect(kinds(job([left]))).toEqual(['job_stuck']);
   expect(
-    kinds(job([run({ job: 'copy', dueAt: ago(1) }), left]), [told({ kind: 'job_stuck', subject: 'copy' })]),
+    kinds(job([run({ job: 'copy', dueAt: ago(1) }), left]), [reported({ kind: 'job_stuck', subject: 'copy' })]),
   ).toEqual([]);
 });

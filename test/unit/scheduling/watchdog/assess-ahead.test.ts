@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeIncident, judgeAhead } from '../../../../src/scheduling/watchdog/findings.js';
+import { assessAhead, describeIncident } from '../../../../src/scheduling/watchdog/findings.js';
 
 const later = new Date('2026-12-24T02:00:00Z');
 const retail = {
@@ -7,8 +7,8 @@ const retail = {
 };
 
 it('a roster that was begun and screened at what is yet to come is one alarm, which says whom to screen again', () => {
-  expect(judgeAhead([])).toEqual([]);
-  const [finding, ...others] = judgeAhead([retail]);
+  expect(assessAhead([])).toEqual([]);
+  const [finding, ...others] = assessAhead([retail]);
   if (!finding) throw new Error('nothing was found');
   expect(others).toEqual([]);
   expect(describeIncident(finding)).toBe('retail: a clock was ahead');
@@ -19,12 +19,12 @@ it('a roster that was begun and screened at what is yet to come is one alarm, wh
 });
 
 it('is told again when customers are found to be hit, and not because there are more of them or the next run began in time', () => {
-  const markOf = (changes: Partial<typeof retail>) => judgeAhead([{ ...retail, ...changes }])[0]?.mark;
-  const begun = judgeAhead([{ ...retail, customers: 0, latestScreenedAt: null }])[0];
+  const markOf = (changes: Partial<typeof retail>) => assessAhead([{ ...retail, ...changes }])[0]?.mark;
+  const begun = assessAhead([{ ...retail, customers: 0, latestScreenedAt: null }])[0];
   expect(begun?.reason).not.toContain('screened at');
   expect(begun?.mark).not.toBe(markOf({}));
   expect(markOf({ customers: 40 })).toBe(markOf({}));
-  const mended = judgeAhead([{ ...retail, run: null, startedAt: null }])[0];
+  const mended = assessAhead([{ ...retail, run: null, startedAt: null }])[0];
   expect(mended?.reason).toMatch(/^2 customers screened at/);
   expect(mended?.mark).toBe(markOf({}));
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type GuardFigures, guardsSchema, judgeSnapshot } from '../../../../src/roster/guards.js';
+import { assessSnapshot, type GuardFigures, guardsSchema } from '../../../../src/roster/guards.js';
 
 const quiet: GuardFigures = {
   rows: 100_000,
@@ -28,99 +28,99 @@ const quiet: GuardFigures = {
   isLive: true,
   doubts: [],
 };
-const judge = (figures: Partial<GuardFigures>, settings: object = {}): readonly string[] =>
-  judgeSnapshot({ ...quiet, ...figures }, guardsSchema.parse(settings)).map(
+const assess = (figures: Partial<GuardFigures>, settings: object = {}): readonly string[] =>
+  assessSnapshot({ ...quiet, ...figures }, guardsSchema.parse(settings)).map(
     ({ guard, message }) => `${guard}: ${message}`,
   );
 
 describe('guards', () => {
   it('pass a quiet night, whatever the order of the columns', () => {
-    expect(judge({})).toEqual([]);
+    expect(assess({})).toEqual([]);
   });
 
   it('hold what is above a share, and pass what reaches it', () => {
-    expect(judge({ rejected: 500 })).toEqual([]);
-    expect(judge({ rejected: 501 })).toEqual([
+    expect(assess({ rejected: 500 })).toEqual([]);
+    expect(assess({ rejected: 501 })).toEqual([
       'rejects: 501 of 100000 rows were rejected: 0.501 % (at most 0.5 %, guards.maxRejectShare)',
     ]);
-    expect(judge({ newlyAbsent: 1_000 })).toEqual([]);
-    expect(judge({ newlyAbsent: 1_001 })).toHaveLength(1);
-    expect(judge({ customers: 97_000 })).toEqual([]);
-    expect(judge({ customers: 96_999 })).toEqual([
+    expect(assess({ newlyAbsent: 1_000 })).toEqual([]);
+    expect(assess({ newlyAbsent: 1_001 })).toHaveLength(1);
+    expect(assess({ customers: 97_000 })).toEqual([]);
+    expect(assess({ customers: 96_999 })).toEqual([
       'shrink_30_days: 3001 of 100000 customers of the largest snapshot in 30 days are fewer now: 3.001 % (at most 3 %, guards.maxShrink30Days)',
     ]);
-    expect(judge({ joined: 50_001 })).toEqual([
+    expect(assess({ joined: 50_001 })).toEqual([
       'growth: 50001 customers are new beside the 100000 of the last snapshot: 50.001 % (at most 50 %, guards.maxGrowth)',
     ]);
-    expect(judge({ duplicates: 5_001 })).toHaveLength(1);
-    expect(judge({ partyRows: 1_000, partyRejected: 6 })).toHaveLength(1);
+    expect(assess({ duplicates: 5_001 })).toHaveLength(1);
+    expect(assess({ partyRows: 1_000, partyRejected: 6 })).toHaveLength(1);
   });
 
   it('let a few rows of a small roster through, of which each is a large share', () => {
     const small = { rows: 20, customers: 15, known: 20, mostIn30Days: 20, newlyAbsent: 5, rejected: 5, joined: 900 };
-    expect(judge(small)).toEqual([]);
-    expect(judge({ ...small, rejected: 6 })).toHaveLength(1);
-    expect(judge({ ...small, rejected: 1 }, { maxRejectedRows: 0 })).toHaveLength(1);
+    expect(assess(small)).toEqual([]);
+    expect(assess({ ...small, rejected: 6 })).toHaveLength(1);
+    expect(assess({ ...small, rejected: 1 }, { maxRejectedRows: 0 })).toHaveLength(1);
   });
 
   it('hold a roster of any size that loses two customers or more in a night and over half of them', () => {
     const five = { rows: 5, customers: 5, known: 5, mostIn30Days: 5 };
-    expect(judge({ ...five, newlyAbsent: 2 })).toEqual([]);
-    expect(judge({ ...five, newlyAbsent: 3 })).toEqual([
+    expect(assess({ ...five, newlyAbsent: 2 })).toEqual([]);
+    expect(assess({ ...five, newlyAbsent: 3 })).toEqual([
       'shrink_night: 3 of 5 customers of the last snapshot are missing: 60 % (at most 1 %, guards.maxShrinkNight; of so few more than half is too many, guards.maxMissingCustomers)',
     ]);
-    expect(judge({ ...five, leaversByRow: 5 })).toHaveLength(1);
+    expect(assess({ ...five, leaversByRow: 5 })).toHaveLength(1);
     // Over weeks one by one may go, and so may the parties of one customer.
-    expect(judge({ ...five, partyRowsBefore: 3, partyRows: 1 })).toEqual([]);
-    expect(judge({ ...five, customers: 2, known: 3 })).toEqual([]);
+    expect(assess({ ...five, partyRowsBefore: 3, partyRows: 1 })).toEqual([]);
+    expect(assess({ ...five, customers: 2, known: 3 })).toEqual([]);
     // One of one or two may go, and whoever allows everything is not held.
-    expect(judge({ ...five, known: 1, newlyAbsent: 1 })).toEqual([]);
-    expect(judge({ ...five, newlyAbsent: 5 }, { maxShrinkNight: 1 })).toEqual([]);
-    expect(judge({ ...five, newlyAbsent: 5, isDelta: true })).toEqual([]);
+    expect(assess({ ...five, known: 1, newlyAbsent: 1 })).toEqual([]);
+    expect(assess({ ...five, newlyAbsent: 5 }, { maxShrinkNight: 1 })).toEqual([]);
+    expect(assess({ ...five, newlyAbsent: 5, isDelta: true })).toEqual([]);
   });
 
   it('hold a source of any size of which over half of the customer or party rows are rejected', () => {
     const five = { rows: 5, customers: 0, known: 5, mostIn30Days: 5 };
-    expect(judge({ ...five, customers: 2, rejected: 3 })).toEqual([
+    expect(assess({ ...five, customers: 2, rejected: 3 })).toEqual([
       'rejects: 3 of 5 rows were rejected: 60 % (at most 0.5 %, guards.maxRejectShare; of so few more than half is too many, guards.maxRejectedRows)',
     ]);
-    expect(judge({ ...five, rejected: 5 }).map((verdict) => verdict.split(':')[0])).toEqual(['empty', 'rejects']);
-    expect(judge({ partyRows: 5, partyRejected: 5 })).toEqual([
+    expect(assess({ ...five, rejected: 5 }).map((verdict) => verdict.split(':')[0])).toEqual(['empty', 'rejects']);
+    expect(assess({ partyRows: 5, partyRejected: 5 })).toEqual([
       'party_rejects: 5 of 5 rows of related parties were rejected: 100 % (at most 0.5 %, guards.maxRejectShare; of so few more than half is too many, guards.maxRejectedRows)',
     ]);
-    expect(judge({ partyRows: 1, partyRejected: 1, isFirst: true })).toHaveLength(1);
-    expect(judge({ partyRows: 4, partyRejected: 2 })).toEqual([]);
-    expect(judge({ partyRows: 5, partyRejected: 5 }, { maxRejectShare: 1 })).toEqual([]);
+    expect(assess({ partyRows: 1, partyRejected: 1, isFirst: true })).toHaveLength(1);
+    expect(assess({ partyRows: 4, partyRejected: 2 })).toEqual([]);
+    expect(assess({ partyRows: 5, partyRejected: 5 }, { maxRejectShare: 1 })).toEqual([]);
   });
 
   it('name every column that is missing or new', () => {
-    expect(judge({ headers: ['id', 'full name'] })).toEqual([
+    expect(assess({ headers: ['id', 'full name'] })).toEqual([
       'columns: it had 2 columns and has 2; missing: "name"; new: "full name"',
     ]);
-    expect(judge({ headers: ['id', 'full name'] }, { columns: false })).toEqual([]);
-    expect(judge({ headersBefore: null })).toEqual([]);
+    expect(assess({ headers: ['id', 'full name'] }, { columns: false })).toEqual([]);
+    expect(assess({ headersBefore: null })).toEqual([]);
   });
 
   it('let columns come and go that nobody reads, and name them beside others', () => {
-    expect(judge({ headers: ['id', 'name', 'note'] })).toEqual([]);
-    expect(judge({ headersBefore: ['id', 'name', 'note'] })).toEqual([]);
-    expect(judge({ headers: ['id', 'name', 'note', 'born'] })).toEqual([
+    expect(assess({ headers: ['id', 'name', 'note'] })).toEqual([]);
+    expect(assess({ headersBefore: ['id', 'name', 'note'] })).toEqual([]);
+    expect(assess({ headers: ['id', 'name', 'note', 'born'] })).toEqual([
       'columns: it had 2 columns and has 4; new: "note", "born"',
     ]);
   });
 
   it('hold a roster without customers with both figures, and measure neither a first snapshot nor a part by the one before', () => {
-    expect(judge({ rows: 0, customers: 0, isFirst: true, known: 0 })).toEqual([
+    expect(assess({ rows: 0, customers: 0, isFirst: true, known: 0 })).toEqual([
       'empty: none of its 0 rows is acceptable; the last snapshot showed 0 customers',
     ]);
     const strange = { newlyAbsent: 90_000, joined: 90_000, customers: 1_000, headers: ['x'] };
-    expect(judge({ ...strange, isFirst: true })).toEqual([]);
-    expect(judge({ ...strange, isDelta: true })).toEqual([]);
-    expect(judge(strange)).toHaveLength(4);
+    expect(assess({ ...strange, isFirst: true })).toEqual([]);
+    expect(assess({ ...strange, isDelta: true })).toEqual([]);
+    expect(assess(strange)).toHaveLength(4);
   });
 
   it('say what to look at, each its own', () => {
-    const verdicts = judgeSnapshot({ ...quiet, newlyAbsent: 5_000, joined: 90_000 }, guardsSchema.parse({}));
+    const verdicts = assessSnapshot({ ...quiet, newlyAbsent: 5_000, joined: 90_000 }, guardsSchema.parse({}));
     expect(verdicts.map(({ look }) => look)).toEqual([
       'look whether the export is cut off or was filtered',
       'look whether the customers are new, or only their ids are written in another way',

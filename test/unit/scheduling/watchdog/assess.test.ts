@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import {
+  assessRoster,
+  assessRunning,
+  assessSweep,
   type Finding,
-  judgeRoster,
-  judgeRunning,
-  judgeSweep,
   type RosterFacts,
   type SweepFacts,
 } from '../../../../src/scheduling/watchdog/findings.js';
@@ -51,15 +51,15 @@ const incident = (facts: Partial<Incident> = {}): Incident => ({
   mark: 'told',
   runId: 6,
   openedAt: ago(48),
-  toldAt: ago(30),
-  timesTold: 1,
+  reportedAt: ago(30),
+  timesReported: 1,
   recoveredAt: null,
   ...facts,
 });
 const compare = (open: readonly Incident[], findings: readonly Finding[]) =>
   compareIncidents(open, findings, () => 'here');
 const kinds = (facts: Parameters<typeof rosterFacts>[0], open: readonly Incident[] = []): readonly string[] =>
-  judgeRoster(rosterFacts(facts), open, now).map(({ kind, isKnown }) => (isKnown ? `${kind} (known)` : kind));
+  assessRoster(rosterFacts(facts), open, now).map(({ kind, isKnown }) => (isKnown ? `${kind} (known)` : kind));
 
 it('a night that began when it should and is complete is no alarm', () => {
   expect(kinds({})).toEqual([]);
@@ -76,13 +76,13 @@ it('a roster whose turn comes after another that is being screened is not late y
 });
 
 it('what did not run is over when it has begun, not while it waits or nothing is expected', () => {
-  const told = incident({ kind: 'did_not_run', runId: 6, openedAt: ago(4) });
+  const reported = incident({ kind: 'did_not_run', runId: 6, openedAt: ago(4) });
   const before = night({ runId: 6, takenAt: ago(30) });
-  expect(kinds({ night: before, isWaiting: true }, [told])).toEqual(['did_not_run']);
-  expect(kinds({ night: before, expected: null }, [told])).toEqual(['did_not_run']);
-  expect(kinds({ night: night({ takenAt: ago(3) }), expected: null }, [told])).toEqual([]);
+  expect(kinds({ night: before, isWaiting: true }, [reported])).toEqual(['did_not_run']);
+  expect(kinds({ night: before, expected: null }, [reported])).toEqual(['did_not_run']);
+  expect(kinds({ night: night({ takenAt: ago(3) }), expected: null }, [reported])).toEqual([]);
   // The same run, gone on with.
-  expect(kinds({ night: night({ runId: 6, takenAt: ago(3) }), expected: null }, [told])).toEqual([]);
+  expect(kinds({ night: night({ runId: 6, takenAt: ago(3) }), expected: null }, [reported])).toEqual([]);
 });
 
 const begun = night({ runId: 8, name: 'run-8', state: 'running', takenAt: ago(0.2) });
@@ -91,23 +91,23 @@ it.each([
   ['partial', night({ state: 'stopped', reasons: ['no answer'] })],
   ['canary_failed', night({ state: 'incomplete', reasons: ['1 of 2 control searches failed'], hasFailedCanary: true })],
 ] as const)('%s stands while the next night is under way, and ends with a good one', (kind, ended) => {
-  const [finding] = judgeRoster(rosterFacts({ night: ended }), [], now);
+  const [finding] = assessRoster(rosterFacts({ night: ended }), [], now);
   if (!finding) throw new Error('no finding');
-  const told = incident({ kind, runId: 7, mark: finding.mark });
-  const meanwhile = judgeRoster(rosterFacts({ begun, ended }), [told], now);
-  expect(compare([told], meanwhile)).toEqual({ begun: [], again: [], over: [], dropped: [] });
+  const reported = incident({ kind, runId: 7, mark: finding.mark });
+  const meanwhile = assessRoster(rosterFacts({ begun, ended }), [reported], now);
+  expect(compare([reported], meanwhile)).toEqual({ begun: [], again: [], over: [], dropped: [] });
   expect(meanwhile.map((one) => one.kind)).toEqual([kind]);
-  const good = judgeRoster(rosterFacts({ night: { ...begun, state: 'complete' } }), [told], now);
-  expect(compare([told], good).over).toEqual([told]);
+  const good = assessRoster(rosterFacts({ night: { ...begun, state: 'complete' } }), [reported], now);
+  expect(compare([reported], good).over).toEqual([reported]);
 });
 
 it('what stopped stays told of while it is gone on with, or was given up for a newer one', () => {
-  const told = incident({ kind: 'partial', runId: 7, mark: 'stopped: no answer' });
+  const reported = incident({ kind: 'partial', runId: 7, mark: 'stopped: no answer' });
   const before = night({ runId: 6 });
   const goneOn = night({ state: 'running', takenAt: ago(0.1) });
-  expect(kinds({ begun: goneOn, ended: before }, [told])).toEqual(['partial']);
-  expect(kinds({ begun, ended: before }, [told])).toEqual(['partial']);
-  expect(kinds({ night: night({ takenAt: ago(0.1) }) }, [told])).toEqual([]);
+  expect(kinds({ begun: goneOn, ended: before }, [reported])).toEqual(['partial']);
+  expect(kinds({ begun, ended: before }, [reported])).toEqual(['partial']);
+  expect(kinds({ night: night({ takenAt: ago(0.1) }) }, [reported])).toEqual([]);
 });
 
 it('a control search that fails is told before the night ends', () => {
@@ -116,25 +116,25 @@ it('a control search that fails is told before the night ends', () => {
 });
 
 it('a night that is under way does not make customers who fail known', () => {
-  const told = incident({ runId: 7 });
-  expect(kinds({ begun, ended: failingNight, failing: failing(0, 0) }, [told])).toEqual(['customers_failing']);
+  const reported = incident({ runId: 7 });
+  expect(kinds({ begun, ended: failingNight, failing: failing(0, 0) }, [reported])).toEqual(['customers_failing']);
 });
 
 it('customers who failed in a later run than the last night are told once, with that run', () => {
   const onboarded = { ...failing(1, 0), run: { runId: 9, name: 'onboard-9' } };
-  const [finding] = judgeRoster(rosterFacts({ night: failingNight, failing: onboarded }), [incident()], now);
+  const [finding] = assessRoster(rosterFacts({ night: failingNight, failing: onboarded }), [incident()], now);
   expect(finding).toMatchObject({ runId: 9, actions: [expect.stringContaining('onboard-9'), expect.anything()] });
-  const told = incident({ runId: 9, mark: finding?.mark ?? '' });
-  const later = judgeRoster(
+  const reported = incident({ runId: 9, mark: finding?.mark ?? '' });
+  const later = assessRoster(
     rosterFacts({ night: failingNight, failing: { ...onboarded, newly: 0 } }),
-    [told],
+    [reported],
     new Date(now.getTime() + 24 * hourMs),
   );
-  expect(compare([told], later)).toEqual({ begun: [], again: [], over: [], dropped: [] });
+  expect(compare([reported], later)).toEqual({ begun: [], again: [], over: [], dropped: [] });
 });
 
 it.each(['stopped', 'unbalanced', 'refused'] as const)('a run that ended %s is partial, with its reason', (state) => {
-  const [finding, ...others] = judgeRoster(
+  const [finding, ...others] = assessRoster(
     rosterFacts({ night: night({ state, reasons: ['for 3 reasons'] }) }),
     [],
     now,
@@ -145,7 +145,7 @@ it.each(['stopped', 'unbalanced', 'refused'] as const)('a run that ended %s is p
 
 it('figures in a reason are no news, another reason is', () => {
   const markOf = (reason: string): string | undefined =>
-    judgeRoster(rosterFacts({ night: night({ state: 'incomplete', reasons: [reason] }) }), [], now)[0]?.mark;
+    assessRoster(rosterFacts({ night: night({ state: 'incomplete', reasons: [reason] }) }), [], now)[0]?.mark;
   expect(markOf('the budget left out 12 customers')).toBe(markOf('the budget left out 13 customers'));
   expect(markOf('the budget left out 12 customers')).not.toBe(markOf('the service may be broken'));
 });
@@ -182,20 +182,20 @@ it.each([
   ['new', failing(1, 0)],
   ['aged', failing(0, 1)],
 ] as const)('one that is %s is told, though others are known', (_what, facts) => {
-  const findings = judgeRoster(rosterFacts({ night: failingNight, failing: facts }), [incident()], now);
+  const findings = assessRoster(rosterFacts({ night: failingNight, failing: facts }), [incident()], now);
   expect(findings.map(({ kind, isKnown }) => [kind, isKnown])).toEqual([['customers_failing', false]]);
   expect(compare([incident()], findings).again).toHaveLength(1);
 });
 
 it('a run that is incomplete for another reason beside its failures is partial as well', () => {
   const both = night({ ...failingNight, reasons: ['the service may be broken', ...failingNight.reasons] });
-  const findings = judgeRoster(rosterFacts({ night: both, failing: failing(0, 0) }), [incident()], now);
+  const findings = assessRoster(rosterFacts({ night: both, failing: failing(0, 0) }), [incident()], now);
   expect(findings.map(({ kind }) => kind)).toEqual(['partial', 'customers_failing']);
   expect(findings[0]?.reason).not.toContain('could not be screened');
 });
 
 it('a screening older than the cadence allows is an alarm with its age', () => {
-  const [finding] = judgeRoster(rosterFacts({ overdue: { customers: 1, oldestScreenedAt: ago(40) } }), [], now);
+  const [finding] = assessRoster(rosterFacts({ overdue: { customers: 1, oldestScreenedAt: ago(40) } }), [], now);
   expect(finding).toMatchObject({ kind: 'screening_overdue', reason: expect.stringContaining(ago(40).toISOString()) });
 });
 
@@ -203,7 +203,7 @@ const running = { runId: 8, name: 'run-8', kind: 'rescreen', roster: 'retail', o
 
 it('a run is stuck when its process is gone for ten minutes, or is alive and saves nothing for too long', () => {
   const marks = (silentMs: number | null, activeAt: Date) =>
-    judgeRunning([{ ...running, silentMs, activeAt }], 2 * hourMs, now).map(({ mark }) => mark);
+    assessRunning([{ ...running, silentMs, activeAt }], 2 * hourMs, now).map(({ mark }) => mark);
   expect(marks(null, ago(1))).toEqual([]);
   expect(marks(null, ago(2))).toEqual(['idle']);
   expect(marks(9 * 60_000, ago(5))).toEqual([]);
@@ -215,7 +215,7 @@ const sweepFacts = (facts: Partial<SweepFacts> & { newest?: NightFacts | null })
   return { begun: newest, ended: newest, expected: null, isWaiting: false, isPlanned: true, isRecent: true, ...rest };
 };
 const sweepKinds = (facts: Parameters<typeof sweepFacts>[0], open: readonly Incident[] = []): readonly string[] =>
-  judgeSweep(sweepFacts(facts), open).map(({ kind }) => kind);
+  assessSweep(sweepFacts(facts), open).map(({ kind }) => kind);
 const unproven = night({ name: 'sweep-9', state: 'incomplete', isProven: false });
 
 it('a sweep is watched for its start where one is due, and for its proof', () => {
@@ -228,7 +228,7 @@ it('a sweep is watched for its start where one is due, and for its proof', () =>
 });
 
 it('whoever reads that a sweep is missing reads how to say that none is wanted', () => {
-  const [finding] = judgeSweep(sweepFacts({ expected: due }), []);
+  const [finding] = assessSweep(sweepFacts({ expected: due }), []);
   expect(finding?.actions).toEqual([
     'Sweep again: nightscreen sweep',
     expect.stringContaining('write jobs.sweep.enabled: false into the configuration'),
@@ -236,12 +236,12 @@ it('whoever reads that a sweep is missing reads how to say that none is wanted',
 });
 
 it('a sweep that was not proven stands until one has ended that was', () => {
-  const told = incident({ kind: 'partial', subject: 'sweep', roster: null, runId: 7 });
-  expect(sweepKinds({ begun, ended: unproven }, [told])).toEqual(['partial']);
-  expect(sweepKinds({ begun: { ...unproven, state: 'running' }, ended: null }, [told])).toEqual(['partial']);
-  expect(sweepKinds({ newest: { ...begun, state: 'complete', isProven: true } }, [told])).toEqual([]);
+  const reported = incident({ kind: 'partial', subject: 'sweep', roster: null, runId: 7 });
+  expect(sweepKinds({ begun, ended: unproven }, [reported])).toEqual(['partial']);
+  expect(sweepKinds({ begun: { ...unproven, state: 'running' }, ended: null }, [reported])).toEqual(['partial']);
+  expect(sweepKinds({ newest: { ...begun, state: 'complete', isProven: true } }, [reported])).toEqual([]);
   // A sweep that is missing besides does not end it.
-  expect(sweepKinds({ newest: { ...unproven, takenAt: ago(30) }, expected: due }, [told])).toEqual([
+  expect(sweepKinds({ newest: { ...unproven, takenAt: ago(30) }, expected: due }, [reported])).toEqual([
     'did_not_run',
     'partial',
   ]);
@@ -255,7 +255,7 @@ it('what somebody swept once long ago is history', () => {
 });
 
 it('news is what is not open yet, what has another mark, and what is open no more', () => {
-  const [finding] = judgeRoster(rosterFacts({ night: null }), [], now);
+  const [finding] = assessRoster(rosterFacts({ night: null }), [], now);
   if (!finding) throw new Error('no finding');
   const known = incident({ kind: 'did_not_run', mark: finding.mark });
   const none = { begun: [], again: [], over: [], dropped: [] };
@@ -265,7 +265,7 @@ it('news is what is not open yet, what has another mark, and what is open no mor
 });
 
 it('a roster that is called sweep is not the sweep', () => {
-  const [finding] = judgeRoster({ ...rosterFacts({ night: null }), roster: 'sweep' }, [], now);
+  const [finding] = assessRoster({ ...rosterFacts({ night: null }), roster: 'sweep' }, [], now);
   if (!finding) throw new Error('no finding');
   const ofSweeps = incident({ kind: 'did_not_run', subject: 'sweep', roster: null, mark: finding.mark });
   expect(compare([ofSweeps], [finding])).toEqual({ begun: [finding], again: [], over: [ofSweeps], dropped: [] });

@@ -10,13 +10,13 @@ const toRecord = (name: string, facts: Partial<NonNullable<ComparedRecord['parti
 });
 
 /** The guards that hold when each of these records becomes the other one, among so many known customers. */
-function judge(pairs: readonly (readonly [ComparedRecord, ComparedRecord])[], known: number): readonly string[] {
+function assess(pairs: readonly (readonly [ComparedRecord, ComparedRecord])[], known: number): readonly string[] {
   const tally = new ChangeTally();
   for (const [index, [before, next]] of pairs.entries()) {
     tally.add({ reference: `C-${index}`, hasAlerts: false, known: before, next, weekAgo: null });
   }
   const scale = { known, withAlerts: 0, hasBirthDates: true, namesAsIds: 0, movedTo: null };
-  return tally.judge(scale, settings).map(({ guard }) => guard);
+  return tally.assess(scale, settings).map(({ guard }) => guard);
 }
 
 const word = fc.stringMatching(/^[a-zåéøüłşñç]{2,9}$/);
@@ -46,7 +46,7 @@ it('case and accents never hold a roster, nor does the order of words of less th
           .toUpperCase();
       });
       const pairs = all.map((name, at) => [toRecord(name), toRecord(spelt[at] ?? '')] as const);
-      expect(judge(pairs, all.length)).toEqual([]);
+      expect(assess(pairs, all.length)).toEqual([]);
     }),
   );
 });
@@ -61,7 +61,7 @@ it('names that five customers or more have exchanged always hold a roster, howev
         const pairs = all
           .slice(0, moved)
           .map((name, at, some) => [toRecord(name), toRecord(some[(at + 1) % some.length] ?? '')] as const);
-        expect(judge(pairs, all.length + others)).toContain('names_rotated');
+        expect(assess(pairs, all.length + others)).toContain('names_rotated');
       },
     ),
   );
@@ -75,7 +75,7 @@ it('fewer than five changed customers are never a shape', () => {
         .map(
           (name) => [toRecord(name), toRecord(name.slice(0, 4), { type: 'entity', birthDate: '1970-04-03' })] as const,
         );
-      expect(judge(pairs, all.length)).toEqual([]);
+      expect(assess(pairs, all.length)).toEqual([]);
     }),
   );
 });
@@ -91,18 +91,18 @@ it('birth dates that were not known are no change, unless most of them are the s
       });
       return [toParties(from), toParties(to(at))] as const;
     });
-  expect(judge(fill(toDate), 1_000)).toEqual([]);
+  expect(assess(fill(toDate), 1_000)).toEqual([]);
   expect(
-    judge(
+    assess(
       fill((at) => `1970-${String((at % 12) + 1).padStart(2, '0')}`, '1970'),
       1_000,
     ),
   ).toEqual([]);
   expect(
-    judge(
+    assess(
       fill(() => '1970-01-01'),
       1_000,
     ),
   ).toEqual(['birth_dates_same']);
-  expect(judge(fill(toDate, '1949-12-31'), 1_000)).toEqual(['changed']);
+  expect(assess(fill(toDate, '1949-12-31'), 1_000)).toEqual(['changed']);
 });
