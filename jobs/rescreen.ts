@@ -10,17 +10,10 @@ import { type AppContext, type Job, type JobResult, watchRun } from '../src/runs
 import type { RunSummary } from '../src/runs/run-summary.js';
 import type { Acceptance } from '../src/runs/settings-diff.js';
 
-/** A roster that has no summary, with the run that was begun for it, where one was. */
-export interface NightFailure {
-  roster: string;
-  runId: string | null;
-  error: unknown;
-}
-
-/** What became of each roster: a summary, or the error that kept it from having one; those that were not begun have a NotStartedError. */
+/** What became of each roster: a summary, or the error that kept it from having one, with the run that was begun; those that were not begun have a NotStartedError. */
 export interface Night {
   summaries: RunSummary[];
-  failures: NightFailure[];
+  failures: { roster: string; runId: string | null; error: unknown }[];
 }
 
 /** Whether the account itself is refused, so that no other roster is begun. */
@@ -41,7 +34,7 @@ export async function rescreenRosters(
   const { mailFailure } = await import('../src/runs/mail/deliver.js');
   const { describeFailure } = await import('../src/runs/mail/queue.js');
   const night: Night = { summaries: [], failures: [] };
-  const fail = async (failure: NightFailure, isMailed: boolean): Promise<void> => {
+  const fail = async (failure: Night['failures'][number], isMailed: boolean): Promise<void> => {
     const { roster, runId, error } = failure;
     const failed = { task: 'rescreen', roster, error, signal };
     const code = error instanceof NightscreenError ? error.code : 'unexpected';

@@ -47,15 +47,8 @@ interface LogMeans {
   findLevel: () => LoggerSettings['level'];
 }
 
-/** What is to be known beside the result of a command; `code` is stable. */
-interface Notice {
-  level: 'info' | 'warn';
-  code: string;
-  message: string;
-}
-
-/** Tells one, and goes on. */
-export type Notify = (notice: Notice) => void;
+/** Tells what is to be known beside the result of a command, and goes on; `code` is stable. */
+export type Notify = (notice: { level: 'info' | 'warn'; code: string; message: string }) => void;
 
 /**
  * Tells what a command has to say beside its result, what ends it above all: in words on a screen, elsewhere as a line of the log with the

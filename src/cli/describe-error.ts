@@ -29,12 +29,7 @@ export interface ErrorDescription {
   next: string | null;
 }
 
-/** Who reads what is told: the doctor is not sent to the doctor. */
-interface ErrorReader {
-  isDoctor: boolean;
-}
-
-function describeNext(error: unknown, { isDoctor }: ErrorReader): string | null {
+function describeNext(error: unknown, isDoctor: boolean): string | null {
   if (error instanceof ConfigError && error.problems.every(({ where }) => where === 'run'))
     return '`nightscreen runs list` shows the runs and their states';
   if (error instanceof ConfigError)
@@ -85,8 +80,8 @@ function describeSystemCause(error: unknown, said: string): string {
 
 const toCause = (error: unknown): unknown => (error instanceof Error ? error.cause : undefined);
 
-/** Describes any error, without a stack trace. */
-export function describeError(error: unknown, reader: ErrorReader = { isDoctor: false }): ErrorDescription {
+/** Describes any error, without a stack trace; the doctor is not sent to the doctor. */
+export function describeError(error: unknown, { isDoctor } = { isDoctor: false }): ErrorDescription {
   const problems = error instanceof ConfigError ? error.problems : [];
   const said = error instanceof Error ? error.message.replace(/^error: /, '') : String(error);
   const several = problems.length === 1 ? said : `${problems.length} settings are wrong`;
@@ -95,7 +90,7 @@ export function describeError(error: unknown, reader: ErrorReader = { isDoctor: 
     message: error instanceof ConfigError ? several : `${said}${describeSystemCause(error, said)}`,
     problems,
     where: describeWhere(error),
-    next: describeNext(error, reader),
+    next: describeNext(error, isDoctor),
   };
 }
 

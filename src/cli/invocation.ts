@@ -5,18 +5,12 @@ import type { Notify } from './command-log.js';
 import type { Measuring } from './measuring.js';
 import type { Terminal } from './terminal.js';
 
-/** The options that every command takes. */
-export interface GlobalOptions {
-  config?: string;
-  json?: true;
-  logLevel?: string;
-}
-
 /** One call of the program: what it was given and where it writes. */
 export interface Invocation {
   /** The command that was called, as in `runs list`. */
   command: string;
-  options: GlobalOptions;
+  /** The options that every command takes. */
+  options: { config?: string; json?: true; logLevel?: string };
   environment: Environment;
   /** The current folder. */
   folder: string;

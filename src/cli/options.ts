@@ -31,16 +31,12 @@ export const parseWholeNumber =
 export const examples = (lines: readonly string[]): string =>
   `\nExample${lines.length > 1 ? 's' : ''}:\n${lines.map((line) => `  $ nightscreen ${line}`).join('\n')}\n`;
 
-/** The options that choose a roster. */
+/** The options that choose a roster, and those that accept it although its guards would hold it. */
 export interface RosterChoice {
   roster?: string;
   file?: string;
   /** A part of the roster as a CSV file, whatever the roster itself is read from. */
   delta?: string;
-}
-
-/** The option that overrides the guards of a roster. */
-export interface RosterAcceptance {
   acceptRoster?: true;
   by?: string;
   reason?: string;
@@ -59,7 +55,7 @@ export const addAcceptOption = (command: Command): Command =>
 /** Who takes a roster against its guards, and why; undefined where nobody does. Throws ConfigError naming the flag that is missing. */
 export async function findRosterAcceptance(
   database: Database,
-  { acceptRoster, by, reason }: RosterAcceptance,
+  { acceptRoster, by, reason }: RosterChoice,
 ): Promise<Acceptance | undefined> {
   if (!acceptRoster) return undefined;
   const { findAcceptance } = await import('../runs/settings-acceptance.js');

@@ -5,16 +5,11 @@ import type { RunEvent, RunStage } from '../runs/app-context.js';
 import type { Terminal } from './terminal.js';
 import { describeCounts } from './text.js';
 
-interface Sample {
-  atMs: number;
-  count: number;
-}
-
 /** How fast a counter has grown of late. */
 export class SlidingRate {
   readonly #windowMs: number;
   readonly #spacingMs: number;
-  #samples: Sample[] = [];
+  #samples: { atMs: number; count: number }[] = [];
 
   /** Looks back over `windowMs`. */
   constructor(windowMs: number) {
@@ -70,8 +65,6 @@ type Wait =
   /** The calls wait for their answers. */
   | { kind: 'answers' };
 
-type Progress = Extract<RunEvent, { kind: 'progress' }>;
-
 const shortMs = 10_000;
 const longMs = 60_000;
 // As much of the rate as is used while nothing but the rate holds the run up.
@@ -89,7 +82,7 @@ export class ProgressMeter {
   #databaseSinceMs: number | null = null;
   #foundBefore = nothing;
   #stage: { runId: string; stage: RunStage; beganMs: number; calls: SlidingRate; done: SlidingRate } | null = null;
-  #latest: Progress | null = null;
+  #latest: Extract<RunEvent, { kind: 'progress' }> | null = null;
 
   constructor(limitPerSecond: number, elapsedMs: () => number) {
     this.#limitPerSecond = limitPerSecond;

@@ -32,24 +32,25 @@ import { addSweepCommand } from './commands/sweep.js';
 import { addWatchdogCommand } from './commands/watchdog.js';
 import { describeError, toErrorDocument } from './describe-error.js';
 import { exitCodes, toErrorExitCode } from './exit-code.js';
-import type { Act, Action, GlobalOptions, Invocation, Outcome } from './invocation.js';
+import type { Act, Action, Invocation, Outcome } from './invocation.js';
 import { mailDirectly } from './notify.js';
 import { examples } from './options.js';
 import { version } from './process.js';
 import { loadInvocationConfig } from './session.js';
 import type { Terminal } from './terminal.js';
 
-/** What the command line is called with. */
-interface CommandLine {
-  /** Without the interpreter and the script. */
+/** Runs one command to its end and gives the exit code; whatever goes wrong is told, never thrown. */
+export async function runCommandLine({
+  words,
+  environment,
+  folder,
+  terminal,
+}: {
   words: readonly string[];
   environment: Environment;
   folder: string;
   terminal: Terminal;
-}
-
-/** Runs one command to its end and gives the exit code; whatever goes wrong is told, never thrown. */
-export async function runCommandLine({ words, environment, folder, terminal }: CommandLine): Promise<number> {
+}): Promise<number> {
   const askedSecrets = openRedactor();
   const lastRun = new LastRun();
   const redact = (text: string): string => askedSecrets.redact(toRedactor(listEnvironmentSecrets(environment))(text));
@@ -122,7 +123,7 @@ export async function runCommandLine({ words, environment, folder, terminal }: C
     try {
       return loadInvocationConfig({ options: program.opts(), environment, folder }).settings.log.level;
     } catch {
-      return program.opts<GlobalOptions>().logLevel === 'debug' ? 'debug' : 'info';
+      return program.opts<Invocation['options']>().logLevel === 'debug' ? 'debug' : 'info';
     }
   }
 }
@@ -154,14 +155,14 @@ const exitCodeHelp = `
 Exit codes: 0 complete, 1 unexpected, 2 refused before anything was spent, 3 finished but not all is well, 4 stopped early and resumable
 `;
 
-/** Where usage errors and help texts are written. */
-interface ProgramOutput {
-  writeOut: (text: string) => void;
-  writeErr: (text: string) => void;
-}
-
 /** The command line as commander sees it; `act` carries out the command that was called, usage errors are thrown. */
-export function createProgram(act: Act, output: ProgramOutput): Command {
+export function createProgram(
+  act: Act,
+  output: {
+    writeOut: (text: string) => void;
+    writeErr: (text: string) => void;
+  },
+): Command {
   const program = new Command('nightscreen')
     .description('Screens customer rosters night after night and reports exactly what changed.')
     .version(version, '-V, --version', 'print the version')

@@ -283,8 +283,7 @@ async function reportUnreachable(config: Config, reason: string, listener: PingL
     listener,
   );
   try {
-    const note: UnreachableNote = { since, told: reported };
-    await writePrivately(noteFile, `${JSON.stringify(note)}\n`);
+    await writePrivately(noteFile, `${JSON.stringify({ since, told: reported })}\n`);
   } catch (error) {
     complain(`${noteFile} (watchdog.noteFile) cannot be written, so this is told each time: ${toWords(error)}`);
   }
@@ -332,12 +331,11 @@ async function mail(config: Config, alarm: Alarm, { complain, signal }: PingList
 
 const toWords = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-const noteSchema = z.object({ since: z.coerce.date(), told: z.boolean() });
 /** Since when the database cannot be looked into, and whether that has been told: it cannot be kept in the database itself. */
-type UnreachableNote = z.infer<typeof noteSchema>;
+const noteSchema = z.object({ since: z.coerce.date(), told: z.boolean() });
 
 /** The note in a file; null when there is none, or none that can be read. */
-async function readNote(file: string): Promise<UnreachableNote | null> {
+async function readNote(file: string): Promise<z.infer<typeof noteSchema> | null> {
   try {
     return noteSchema.parse(JSON.parse(await readFile(file, 'utf8')));
   } catch {

@@ -45,14 +45,8 @@ type GaugeName = keyof typeof definitions;
 /** A figure with its labels. */
 type Sample = readonly [name: GaugeName, labels: Readonly<Record<string, string>>, value: number];
 
-/** All figures of a registry; `show` puts new ones in the place of all that were there. */
-interface Gauges {
-  show(samples: readonly Sample[]): void;
-  set(name: GaugeName, value: number): void;
-}
-
-/** Adds the figures to a registry. */
-function addGauges(registry: Registry): Gauges {
+/** Adds the figures to a registry; `show` puts new ones in the place of all that were there. */
+function addGauges(registry: Registry) {
   const gauges = new Map(
     Object.entries(definitions).map(([name, [help, labelNames]]) => [
       name,
@@ -60,11 +54,11 @@ function addGauges(registry: Registry): Gauges {
     ]),
   );
   return {
-    show: (samples) => {
+    show: (samples: readonly Sample[]): void => {
       for (const gauge of gauges.values()) gauge.reset();
       for (const [name, labels, value] of samples) gauges.get(name)?.set(labels, value);
     },
-    set: (name, value) => gauges.get(name)?.set(value),
+    set: (name: GaugeName, value: number): void => gauges.get(name)?.set(value),
   };
 }
 

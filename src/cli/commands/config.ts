@@ -172,21 +172,6 @@ export function addConfigCommand(program: Command, act: Act): void {
 
 const keyVariable = 'NIGHTSCREEN_API_KEY';
 
-/** A setting in force and where it comes from. */
-interface DescribedSetting {
-  path: string;
-  value: unknown;
-  origin: string;
-}
-
-/** Whether a secret is set; a key's `fingerprint` tells two keys apart, and URLs have none because a short password in one could be guessed from it. */
-interface DescribedSecret {
-  name: string;
-  state: 'set' | 'not set' | 'cannot be read';
-  fingerprint: string | null;
-  from: string | null;
-}
-
 function listLeaves(value: unknown, path: SettingPath): { path: SettingPath; value: unknown }[] {
   const entries: [string | number, unknown][] = Array.isArray(value)
     ? [...value.entries()]
@@ -197,7 +182,8 @@ function listLeaves(value: unknown, path: SettingPath): { path: SettingPath; val
   return entries.flatMap(([key, inner]) => listLeaves(inner, [...path, key]));
 }
 
-function describeSecret(config: Config, name: string): DescribedSecret {
+/** Whether a secret is set; a key's `fingerprint` tells two keys apart, and URLs have none because a short password in one could be guessed from it. */
+function describeSecret(config: Config, name: string) {
   try {
     const from = config.originOfSecret(name);
     const value = config.secret(name);
@@ -210,7 +196,7 @@ function describeSecret(config: Config, name: string): DescribedSecret {
 }
 
 /** Every setting with its origin, and of every secret, those that settings name included, only whether it is set. */
-export function describeConfig(config: Config): { settings: DescribedSetting[]; secrets: DescribedSecret[] } {
+export function describeConfig(config: Config) {
   const settings = listLeaves(config.settings, []).map(({ path, value }) => ({
     path: path.join('.'),
     value,

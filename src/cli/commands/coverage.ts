@@ -9,11 +9,6 @@ import { describeSpan } from '../progress.js';
 import { withAppContext } from '../session.js';
 import { describeCounts, describeGap, formatTable, toMinute } from '../text.js';
 
-interface CoverageOptions {
-  roster?: string;
-  list?: number;
-}
-
 /** The server ends a statement that takes longer. */
 const queryTimeoutMs = 10 * 60_000;
 
@@ -92,7 +87,7 @@ export function addCoverageCommand(program: Command, act: Act): void {
       parseWholeNumber(1, 1_000_000),
     )
     .addHelpText('after', examples(['coverage', 'coverage --roster retail --list 20', 'coverage --json']))
-    .action((options: CoverageOptions) =>
+    .action((options: { roster?: string; list?: number }) =>
       act(async (invocation) => {
         const { measureCoverage } = await import('../../runs/coverage.js');
         return withAppContext(invocation, {

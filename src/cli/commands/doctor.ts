@@ -13,13 +13,11 @@ interface DoctorOptions {
   spend?: number;
 }
 
-/** What the doctor found; `probe` is null where it was not asked for, or could not be asked. */
-interface Examination {
-  checks: Finding[];
-  probe: ProbeReport | null;
-}
-
-async function examine(invocation: Invocation, options: DoctorOptions): Promise<Examination> {
+/** `probe` is null where it was not asked for, or could not be asked. */
+async function examine(
+  invocation: Invocation,
+  options: DoctorOptions,
+): Promise<{ checks: Finding[]; probe: ProbeReport | null }> {
   try {
     const config = loadInvocationConfig(invocation);
     const { checkAll } = await import('../doctor/check-all.js');

@@ -1,19 +1,8 @@
 import { type Command, Option } from 'commander';
 import type { Act } from '../invocation.js';
-import {
-  addAcceptOption,
-  chooseRoster,
-  examples,
-  findRosterAcceptance,
-  type RosterAcceptance,
-  type RosterChoice,
-} from '../options.js';
+import { addAcceptOption, chooseRoster, examples, findRosterAcceptance, type RosterChoice } from '../options.js';
 import { presentImportPreview, presentRun } from '../present-run.js';
 import { withAppContext } from '../session.js';
-
-interface ImportCommandOptions extends RosterChoice, RosterAcceptance {
-  dryRun?: true;
-}
 
 /** Adds `import`. */
 export function addImportCommand(program: Command, act: Act): void {
@@ -33,21 +22,27 @@ export function addImportCommand(program: Command, act: Act): void {
       'after',
       examples(['import --roster retail', 'import --file customers.csv --dry-run', 'import --delta rejects.csv']),
     )
-    .action(({ dryRun, ...choice }: ImportCommandOptions) =>
-      act(async (invocation) => {
-        const { runImport } = await import('../../runs/import/import-run.js');
-        const { previewImport } = await import('../../runs/preview.js');
-        const { signal } = invocation;
-        const isDelta = choice.delta !== undefined;
-        return withAppContext(invocation, {
-          isLasting: true,
-          prepare: ({ settings }) => chooseRoster(settings.rosters, choice),
-          work: async (app, roster) => {
-            if (dryRun) return presentImportPreview(await previewImport(app, roster, signal, { isDelta }));
-            const acceptRoster = await findRosterAcceptance(app.database, choice);
-            return presentRun(await runImport(app, roster, signal, { isDelta, acceptRoster }));
-          },
-        });
-      }),
+    .action(
+      ({
+        dryRun,
+        ...choice
+      }: RosterChoice & {
+        dryRun?: true;
+      }) =>
+        act(async (invocation) => {
+          const { runImport } = await import('../../runs/import/import-run.js');
+          const { previewImport } = await import('../../runs/preview.js');
+          const { signal } = invocation;
+          const isDelta = choice.delta !== undefined;
+          return withAppContext(invocation, {
+            isLasting: true,
+            prepare: ({ settings }) => chooseRoster(settings.rosters, choice),
+            work: async (app, roster) => {
+              if (dryRun) return presentImportPreview(await previewImport(app, roster, signal, { isDelta }));
+              const acceptRoster = await findRosterAcceptance(app.database, choice);
+              return presentRun(await runImport(app, roster, signal, { isDelta, acceptRoster }));
+            },
+          });
+        }),
     );
 }

@@ -7,13 +7,6 @@ import { examples, parseWholeNumber } from '../options.js';
 import { requireService, withAppContext } from '../session.js';
 import { formatTable, type Row } from '../text.js';
 
-interface InviteFlags {
-  roster?: string;
-  limit?: number;
-  remind?: boolean;
-  send?: boolean;
-}
-
 /** Adds `invite`. */
 export function addInviteCommand(program: Command, act: Act): void {
   program
@@ -36,17 +29,28 @@ export function addInviteCommand(program: Command, act: Act): void {
         ['', ' --limit 100 --send', ' --remind --send'].map((rest) => `invite --kind customer_without_dossier${rest}`),
       ),
     )
-    .action(({ roster, limit, remind = false, send = false }: InviteFlags) =>
-      act(async (invocation) => {
-        const { inviteCustomers } = await import('../../runs/invitations/invite.js');
-        const options = { roster, limit, isSent: send, isReminder: remind };
-        return withAppContext(invocation, {
-          isLasting: send,
-          needsDatabase: true,
-          prepare: (config) => (send ? requireService(config, () => options) : options),
-          work: async (app) => presentInviting(await inviteCustomers(app, options, invocation.signal)),
-        });
-      }),
+    .action(
+      ({
+        roster,
+        limit,
+        remind = false,
+        send = false,
+      }: {
+        roster?: string;
+        limit?: number;
+        remind?: boolean;
+        send?: boolean;
+      }) =>
+        act(async (invocation) => {
+          const { inviteCustomers } = await import('../../runs/invitations/invite.js');
+          const options = { roster, limit, isSent: send, isReminder: remind };
+          return withAppContext(invocation, {
+            isLasting: send,
+            needsDatabase: true,
+            prepare: (config) => (send ? requireService(config, () => options) : options),
+            work: async (app) => presentInviting(await inviteCustomers(app, options, invocation.signal)),
+          });
+        }),
     );
 }
 

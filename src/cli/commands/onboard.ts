@@ -6,16 +6,10 @@ import {
   examples,
   findRosterAcceptance,
   parseWholeNumber,
-  type RosterAcceptance,
   type RosterChoice,
 } from '../options.js';
 import { presentImportPreview, presentRun } from '../present-run.js';
 import { requireService, withAppContext } from '../session.js';
-
-interface OnboardOptions extends RosterChoice, RosterAcceptance {
-  maxSearches?: number;
-  dryRun?: true;
-}
 
 /** Adds `onboard`. */
 export function addOnboardCommand(program: Command, act: Act): void {
@@ -35,24 +29,32 @@ export function addOnboardCommand(program: Command, act: Act): void {
         'onboard --file new.csv --roster retail --max-searches 1000',
       ]),
     )
-    .action(({ maxSearches, dryRun, ...choice }: OnboardOptions) =>
-      act(async (invocation) => {
-        const { runScreening } = await import('../../runs/screening-run.js');
-        const { previewOnboarding } = await import('../../runs/preview.js');
-        const { signal } = invocation;
-        return withAppContext(invocation, {
-          isLasting: true,
-          prepare: (config) => {
-            const choose = () => chooseRoster(config.settings.rosters, choice);
-            return dryRun ? choose() : requireService(config, choose, { writesReport: true });
-          },
-          work: async (app, roster) => {
-            if (dryRun) return presentImportPreview(await previewOnboarding(app, roster, signal));
-            const acceptRoster = await findRosterAcceptance(app.database, choice);
-            const plan = { kind: 'onboard', selection: 'new', importFirst: true, writeReport: true } as const;
-            return presentRun(await runScreening(app, { ...plan, roster, maxSearches, acceptRoster }, signal));
-          },
-        });
-      }),
+    .action(
+      ({
+        maxSearches,
+        dryRun,
+        ...choice
+      }: RosterChoice & {
+        maxSearches?: number;
+        dryRun?: true;
+      }) =>
+        act(async (invocation) => {
+          const { runScreening } = await import('../../runs/screening-run.js');
+          const { previewOnboarding } = await import('../../runs/preview.js');
+          const { signal } = invocation;
+          return withAppContext(invocation, {
+            isLasting: true,
+            prepare: (config) => {
+              const choose = () => chooseRoster(config.settings.rosters, choice);
+              return dryRun ? choose() : requireService(config, choose, { writesReport: true });
+            },
+            work: async (app, roster) => {
+              if (dryRun) return presentImportPreview(await previewOnboarding(app, roster, signal));
+              const acceptRoster = await findRosterAcceptance(app.database, choice);
+              const plan = { kind: 'onboard', selection: 'new', importFirst: true, writeReport: true } as const;
+              return presentRun(await runScreening(app, { ...plan, roster, maxSearches, acceptRoster }, signal));
+            },
+          });
+        }),
     );
 }

@@ -3,14 +3,7 @@ import { type Night, rescreenRosters } from '../../../jobs/rescreen.js';
 import { describeError, formatError } from '../describe-error.js';
 import { combineExitCodes, toErrorExitCode } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
-import {
-  addAcceptOption,
-  chooseRosters,
-  examples,
-  findRosterAcceptance,
-  type RosterAcceptance,
-  type RosterChoice,
-} from '../options.js';
+import { addAcceptOption, chooseRosters, examples, findRosterAcceptance, type RosterChoice } from '../options.js';
 import { formatRun, presentRun } from '../present-run.js';
 import { requireService, withAppContext } from '../session.js';
 
@@ -23,7 +16,7 @@ export function addRescreenCommand(program: Command, act: Act): void {
     .option('--roster <name>', 'only this roster (default: every configured one)');
   addAcceptOption(command)
     .addHelpText('after', examples(['rescreen', 'rescreen --roster retail --json']))
-    .action((choice: RosterChoice & RosterAcceptance) =>
+    .action((choice: RosterChoice) =>
       act(
         (invocation) =>
           withAppContext(invocation, {

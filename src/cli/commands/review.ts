@@ -301,14 +301,7 @@ function addDelegations(review: Command, act: Act): void {
     );
 }
 
-interface AskedDelegation {
-  from: string;
-  /** Null where one is ended. */
-  term: { to: string; until: string } | null;
-  reason: string;
-}
-
-function toDelegation({ from, to, until, end, reason }: DelegateOptions): AskedDelegation {
+function toDelegation({ from, to, until, end, reason }: DelegateOptions) {
   const said = { from: requireText(from, '--from'), reason: requireText(reason, '--reason') };
   if (end) {
     if (to === undefined && until === undefined) return { ...said, term: null };

@@ -13,27 +13,11 @@ import { examples } from '../options.js';
 import { withAppContext } from '../session.js';
 import { formatTable } from '../text.js';
 
-interface InspectOptions {
-  name?: string;
-  delimiter?: string;
-  encoding?: string;
-  header: boolean;
-}
-
 /** Adds `roster inspect` and `roster except`. */
 export function addRosterCommand(program: Command, act: Act): void {
   const roster = program.command('roster').description('look at roster files, and accept what cannot be read of them');
   addInspect(roster, act);
   addExcept(roster, act);
-}
-
-interface ExceptOptions {
-  roster?: string;
-  customer?: readonly string[];
-  all?: true;
-  until: string;
-  by?: string;
-  reason?: string;
 }
 
 function addExcept(roster: Command, act: Act): void {
@@ -55,31 +39,39 @@ function addExcept(roster: Command, act: Act): void {
         'roster except --roster retail --all --until 2027-01-31 --by "A. Meyer" --reason "export is being mended"',
       ]),
     )
-    .action((options: ExceptOptions) =>
-      act(async (invocation) => {
-        const { acceptGaps } = await import('../../runs/coverage.js');
-        const { findAcceptance } = await import('../../runs/settings-acceptance.js');
-        const { customer, all, until, by, reason } = options;
-        return withAppContext(invocation, {
-          needsDatabase: true,
-          prepare: () => {
-            if (customer === undefined && !all) throw flagError('--customer', 'is missing: say who, or --all');
-            return { roster: options.roster, customers: customer ?? null, until };
-          },
-          work: async (app, choice) => {
-            const acceptance = await findAcceptance(app.database, { by, reason });
-            const accepted = await acceptGaps(app, choice, acceptance);
-            const document = { schema: 'nightscreen/roster-exceptions/1', until, accepted };
-            const rows = accepted.map(({ reference, reason: because, rows: count }) => [
-              toVisibleText(reference ?? `${count} rows`),
-              because,
-              `until ${until}`,
-            ]);
-            const text = accepted.length === 0 ? 'nothing to accept\n' : formatTable(rows);
-            return { exitCode: exitCodes.complete, document, text };
-          },
-        });
-      }),
+    .action(
+      (options: {
+        roster?: string;
+        customer?: readonly string[];
+        all?: true;
+        until: string;
+        by?: string;
+        reason?: string;
+      }) =>
+        act(async (invocation) => {
+          const { acceptGaps } = await import('../../runs/coverage.js');
+          const { findAcceptance } = await import('../../runs/settings-acceptance.js');
+          const { customer, all, until, by, reason } = options;
+          return withAppContext(invocation, {
+            needsDatabase: true,
+            prepare: () => {
+              if (customer === undefined && !all) throw flagError('--customer', 'is missing: say who, or --all');
+              return { roster: options.roster, customers: customer ?? null, until };
+            },
+            work: async (app, choice) => {
+              const acceptance = await findAcceptance(app.database, { by, reason });
+              const accepted = await acceptGaps(app, choice, acceptance);
+              const document = { schema: 'nightscreen/roster-exceptions/1', until, accepted };
+              const rows = accepted.map(({ reference, reason: because, rows: count }) => [
+                toVisibleText(reference ?? `${count} rows`),
+                because,
+                `until ${until}`,
+              ]);
+              const text = accepted.length === 0 ? 'nothing to accept\n' : formatTable(rows);
+              return { exitCode: exitCodes.complete, document, text };
+            },
+          });
+        }),
     );
 }
 
@@ -106,14 +98,23 @@ function addInspect(roster: Command, act: Act): void {
       'after',
       examples(['roster inspect crm-export.csv', 'roster inspect kunden.csv --encoding windows-1252']),
     )
-    .action((file: string, options: InspectOptions) =>
-      act(async ({ folder }) => {
-        const { inspectFile, toRosterName } = await import('../../roster/inspect/inspect-file.js');
-        const { name = toRosterName(file), delimiter, encoding } = options;
-        const header = options.header ? undefined : false;
-        const path = file === '-' ? file : resolve(folder, file);
-        return presentInspection(await inspectFile({ path, name, delimiter, encoding, header }));
-      }),
+    .action(
+      (
+        file: string,
+        options: {
+          name?: string;
+          delimiter?: string;
+          encoding?: string;
+          header: boolean;
+        },
+      ) =>
+        act(async ({ folder }) => {
+          const { inspectFile, toRosterName } = await import('../../roster/inspect/inspect-file.js');
+          const { name = toRosterName(file), delimiter, encoding } = options;
+          const header = options.header ? undefined : false;
+          const path = file === '-' ? file : resolve(folder, file);
+          return presentInspection(await inspectFile({ path, name, delimiter, encoding, header }));
+        }),
     );
 }
 

@@ -18,13 +18,7 @@ import { type ListableOutcome, listableOutcomes } from '../../store/screenings.j
 import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
 import { notifyDecidedStates } from '../notify.js';
-import {
-  addAcceptOption,
-  examples,
-  findRosterAcceptance,
-  parseWholeNumber,
-  type RosterAcceptance,
-} from '../options.js';
+import { addAcceptOption, examples, findRosterAcceptance, parseWholeNumber, type RosterChoice } from '../options.js';
 import {
   formatAssurance,
   formatBecauseOf,
@@ -81,12 +75,6 @@ function describeStatus({ state, heldBy, reasons }: RunListing): string {
     : `held by ${heldBy}`;
 }
 
-interface ShowOptions {
-  list?: ListableOutcome | 'rejected';
-  limit?: number;
-  after?: string;
-}
-
 function addShow(runs: Command, act: Act): void {
   runs
     .command('show <id>')
@@ -100,28 +88,36 @@ function addShow(runs: Command, act: Act): void {
     .option('--limit <count>', `how many to list (default: ${defaultLimit})`, parseWholeNumber(1, 1_000_000))
     .option('--after <reference>', 'list those after this customer')
     .addHelpText('after', examples(['runs show 12', 'runs show 12 --list failed --limit 100', 'runs show 12 --json']))
-    .action((id: string, options: ShowOptions) =>
-      act(async (invocation) => {
-        const { describeRun } = await import('../../runs/describe-run.js');
-        return withAppContext(invocation, {
-          needsDatabase: true,
-          prepare: () => parseRunId(id),
-          work: async (app) => {
-            const { list, limit = defaultLimit, after = null } = options;
-            const { listed, ...run } = await describeRun(app, id, { list, limit, after });
-            return {
-              exitCode: exitCodes.complete,
-              document: {
-                ...{ schema: 'nightscreen/run/2', ...run, ...listed },
-                canaries: run.canaries.map(toPublishedCanary),
-                watch: run.watch && toPublishedWatch(run.watch),
-                becauseOf: run.becauseOf && toBecauseOfDocument(run.becauseOf),
-              },
-              text: formatRunDescription(run) + formatListed(listed, run.artifacts),
-            };
-          },
-        });
-      }),
+    .action(
+      (
+        id: string,
+        options: {
+          list?: ListableOutcome | 'rejected';
+          limit?: number;
+          after?: string;
+        },
+      ) =>
+        act(async (invocation) => {
+          const { describeRun } = await import('../../runs/describe-run.js');
+          return withAppContext(invocation, {
+            needsDatabase: true,
+            prepare: () => parseRunId(id),
+            work: async (app) => {
+              const { list, limit = defaultLimit, after = null } = options;
+              const { listed, ...run } = await describeRun(app, id, { list, limit, after });
+              return {
+                exitCode: exitCodes.complete,
+                document: {
+                  ...{ schema: 'nightscreen/run/2', ...run, ...listed },
+                  canaries: run.canaries.map(toPublishedCanary),
+                  watch: run.watch && toPublishedWatch(run.watch),
+                  becauseOf: run.becauseOf && toBecauseOfDocument(run.becauseOf),
+                },
+                text: formatRunDescription(run) + formatListed(listed, run.artifacts),
+              };
+            },
+          });
+        }),
     );
 }
 
@@ -129,7 +125,7 @@ function addResume(runs: Command, act: Act): void {
   const command = runs.command('resume <id>').description('go on with a run that stopped early');
   addAcceptOption(command)
     .addHelpText('after', examples(['runs resume 12']))
-    .action((id: string, options: RosterAcceptance) =>
+    .action((id: string, options: RosterChoice) =>
       act(async (invocation) => {
         const { resumeRun } = await import('../../runs/resume-run.js');
         return withAppContext(invocation, {

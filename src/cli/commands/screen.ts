@@ -17,7 +17,6 @@ import {
   examples,
   findRosterAcceptance,
   parseWholeNumber,
-  type RosterAcceptance,
   type RosterChoice,
 } from '../options.js';
 import {
@@ -30,7 +29,7 @@ import {
 import { requireService, withAppContext } from '../session.js';
 import { formatTable, type Row } from '../text.js';
 
-interface ScreenOptions extends RosterChoice, RosterAcceptance {
+interface ScreenOptions extends RosterChoice {
   due?: true;
   new?: true;
   all?: true;

@@ -25,15 +25,6 @@ export function addWorkingListCommands(review: Command, act: Act): void {
 
 const defaultFile = 'review.csv';
 
-interface ExportOptions {
-  out?: string;
-  roster?: string;
-  assignee?: string;
-  proposals?: true;
-  notMine?: true;
-  discrepancies?: true;
-}
-
 function addExport(review: Command, act: Act): void {
   review
     .command('export')
@@ -45,29 +36,37 @@ function addExport(review: Command, act: Act): void {
     .option('--not-mine', 'without what the login has proposed, which others have to confirm')
     .option('--discrepancies', 'as CSV: the discrepancies of reconciliation instead; a workbook has both')
     .addHelpText('after', examples(['review export', 'review export --roster retail --out today.xlsx']))
-    .action((options: ExportOptions) =>
-      act(async (invocation) => {
-        const { exportItems } = await import('../../runs/review/lists.js');
-        const { findLogin } = await import('../../store/database/postgres.js');
-        return withAppContext(invocation, {
-          needsDatabase: true,
-          prepare: () => refuseUnknownKind(resolve(invocation.folder, options.out ?? defaultFile)),
-          work: async (app, file) => {
-            const login = options.notMine ? await findLogin(app.database) : null;
-            const list = await exportItems(app, {
-              roster: options.roster ?? null,
-              exportedBy: findCurrentUser(),
-              assignee: options.assignee ?? null,
-              onlyProposals: options.proposals ?? false,
-              allDiscrepancies: options.discrepancies ?? false,
-              notProposedBy: login,
-            });
-            const { roster = null, discrepancies: ofDiscrepancies = false } = options;
-            const { notice, leftOut } = await writeWorkingList(file, list, { roster, ofDiscrepancies });
-            return presentExport(list, { file, notice, leftOut, ofDiscrepancies });
-          },
-        });
-      }),
+    .action(
+      (options: {
+        out?: string;
+        roster?: string;
+        assignee?: string;
+        proposals?: true;
+        notMine?: true;
+        discrepancies?: true;
+      }) =>
+        act(async (invocation) => {
+          const { exportItems } = await import('../../runs/review/lists.js');
+          const { findLogin } = await import('../../store/database/postgres.js');
+          return withAppContext(invocation, {
+            needsDatabase: true,
+            prepare: () => refuseUnknownKind(resolve(invocation.folder, options.out ?? defaultFile)),
+            work: async (app, file) => {
+              const login = options.notMine ? await findLogin(app.database) : null;
+              const list = await exportItems(app, {
+                roster: options.roster ?? null,
+                exportedBy: findCurrentUser(),
+                assignee: options.assignee ?? null,
+                onlyProposals: options.proposals ?? false,
+                allDiscrepancies: options.discrepancies ?? false,
+                notProposedBy: login,
+              });
+              const { roster = null, discrepancies: ofDiscrepancies = false } = options;
+              const { notice, leftOut } = await writeWorkingList(file, list, { roster, ofDiscrepancies });
+              return presentExport(list, { file, notice, leftOut, ofDiscrepancies });
+            },
+          });
+        }),
     );
 }
 

@@ -13,14 +13,8 @@ import { isMissing, locateDatabase, nameServer } from '../open-database.js';
 import { checkImportedMail } from './delivery.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 
-/** What the database shows, and the rosters that were ever imported into it, as far as it says. */
-interface DatabaseExamination {
-  findings: Finding[];
-  imported: readonly string[];
-}
-
-/** Tries the database, counts the migrations that wait, and says who works in it; makes none. */
-export async function checkDatabase(config: Config): Promise<DatabaseExamination> {
+/** Tries the database, counts the migrations that wait, and says who works in it; makes none. Gives the rosters that were ever imported into it too, as far as it says. */
+export async function checkDatabase(config: Config): Promise<{ findings: Finding[]; imported: readonly string[] }> {
   const location = locateDatabase(config);
   if (isMissing(location)) return { findings: [toMissingFinding(location)], imported: [] };
   const { openDatabase } = await import('../../store/database/open-database.js');
@@ -49,7 +43,7 @@ function toMissingFinding({ folder = '' }: DatabaseLocation): Finding {
   );
 }
 
-async function examine(database: Database, location: DatabaseLocation, config: Config): Promise<DatabaseExamination> {
+async function examine(database: Database, location: DatabaseLocation, config: Config) {
   const { hasSchema, pendingMigrations } = await import('../../store/database/migrate.js');
   const { url, folder = '' } = location;
   const place = url === undefined ? `embedded in ${resolve(folder)}` : 'Postgres';

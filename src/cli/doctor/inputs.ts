@@ -6,19 +6,12 @@ import { toDurationMs } from '../../roster/duration.js';
 import type { CsvSettings, PartySettings, PostgresSettings, RosterSettings } from '../../roster/settings.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 
-type Source = Pick<RosterSettings | PartySettings, 'csv' | 'postgres'>;
-
-/** What the sources are looked at with; `timeout` is a span such as `30s`. */
-interface Examination {
-  config: Config;
-  timeout: string;
+/** A roster or its parties: `open` reads it up to its first rows and gives it up again, `openHeaders` opens files as far as their headers. */
+interface Source extends Pick<RosterSettings | PartySettings, 'csv' | 'postgres'> {
+  check: string;
+  open: (source: Pick<RosterSettings, 'csv' | 'postgres'>) => Promise<void>;
+  openHeaders: (paths: readonly string[], csv: CsvSettings) => Promise<void>;
 }
-
-/** Opens a source up to its first rows and gives it up again. */
-type Open = (source: Source) => Promise<void>;
-
-/** Opens files as far as their headers. */
-type OpenEach = (paths: readonly string[], csv: CsvSettings) => Promise<void>;
 
 /** Of how many files of a roster the headers are looked at. */
 const mostHeaders = 100;
@@ -26,7 +19,7 @@ const mostHeaders = 100;
 const toMessage = (error: unknown, otherwise: string): string =>
   error instanceof NightscreenError ? error.message : otherwise;
 
-async function checkFiles(check: string, csv: CsvSettings, open: Open, openEach: OpenEach): Promise<Finding> {
+async function checkFiles({ check, open, openHeaders }: Source, csv: CsvSettings): Promise<Finding> {
   const given = [csv.path].flat();
   let paths: readonly string[];
   try {
@@ -40,7 +33,7 @@ async function checkFiles(check: string, csv: CsvSettings, open: Open, openEach:
     // What comes through a pipe would be gone for the run that is meant to read it.
     if (await isEachFile(paths)) {
       await open({ csv });
-      if (paths.length > 1) await openEach(paths.slice(0, mostHeaders), csv);
+      if (paths.length > 1) await openHeaders(paths.slice(0, mostHeaders), csv);
     }
   } catch (error) {
     const next =
@@ -56,11 +49,12 @@ async function isEachFile(paths: readonly string[]): Promise<boolean> {
   return true;
 }
 
+/** A query that gives no rows within `timeout`, a span such as `30s`, is doubtful where its own timeout is longer. */
 async function checkDatabase(
-  check: string,
+  { check, open }: Source,
   postgres: PostgresSettings,
-  { config, timeout }: Examination,
-  open: Open,
+  config: Config,
+  timeout: string,
 ): Promise<Finding> {
   const { urlEnv, table, statementTimeout } = postgres;
   if (config.secret(urlEnv) === undefined) {
@@ -79,50 +73,35 @@ async function checkDatabase(
   return well(check, `Postgres ${table === undefined ? 'query' : `table ${table}`} by ${urlEnv}`);
 }
 
-function checkSource(
-  check: string,
-  { csv, postgres }: Source,
-  examination: Examination,
-  open: Open,
-  openEach: OpenEach,
-): Promise<Finding> | [] {
-  if (csv) return checkFiles(check, csv, open, openEach);
-  return postgres ? checkDatabase(check, postgres, examination, open) : [];
-}
-
 /**
  * Whether each configured roster and its parties can be opened and have the columns that are mapped; only their first rows are read, and
  * of several files the headers of the first hundred.
- * A query that gives none within `timeout`, a span such as `30s`, is doubtful where its own timeout is longer.
  */
 async function checkSources(config: Config, timeout: string): Promise<Finding[]> {
-  const examination = { config, timeout };
   const { readParties, readRoster } = await import('../../roster/read-roster.js');
   const { checkHeaders } = await import('../../roster/csv/csv-table.js');
   const { createIsMapped, standardHeaders, standardPartyHeaders } = await import('../../roster/headers.js');
   const none = { csv: undefined, postgres: undefined };
-  const findings = config.settings.rosters.flatMap((roster) => [
-    checkSource(
-      `roster ${roster.name}`,
-      roster,
-      examination,
-      async (source) => {
-        await (await readRoster({ ...roster, ...none, ...source }, config.secret)).close();
-      },
-      (paths, csv) => checkHeaders(paths, csv, createIsMapped(roster.columns, standardHeaders)),
-    ),
-    ...roster.parties.map((parties) =>
-      checkSource(
-        `parties of roster ${roster.name}`,
-        parties,
-        examination,
-        async (source) => {
-          await (await readParties({ ...parties, ...none, ...source }, config.secret)).close();
-        },
-        (paths, csv) => checkHeaders(paths, csv, createIsMapped(parties.columns, standardPartyHeaders)),
-      ),
-    ),
+  const sources = config.settings.rosters.flatMap((roster): Source[] => [
+    {
+      ...roster,
+      check: `roster ${roster.name}`,
+      open: async (source) => (await readRoster({ ...roster, ...none, ...source }, config.secret)).close(),
+      openHeaders: (paths, csv) => checkHeaders(paths, csv, createIsMapped(roster.columns, standardHeaders)),
+    },
+    ...roster.parties.map((parties) => ({
+      ...parties,
+      check: `parties of roster ${roster.name}`,
+      open: async (source: Pick<Source, 'csv' | 'postgres'>) =>
+        (await readParties({ ...parties, ...none, ...source }, config.secret)).close(),
+      openHeaders: (paths: readonly string[], csv: CsvSettings) =>
+        checkHeaders(paths, csv, createIsMapped(parties.columns, standardPartyHeaders)),
+    })),
   ]);
+  const findings = sources.map((source) => {
+    if (source.csv) return checkFiles(source, source.csv);
+    return source.postgres ? checkDatabase(source, source.postgres, config, timeout) : [];
+  });
   return (await Promise.all(findings)).flat();
 }
 

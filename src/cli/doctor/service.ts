@@ -1,4 +1,4 @@
-import type { createClient as createClientType } from '../../client/client.js';
+import type { Client } from '../../client/client.js';
 import { toKeyFingerprint, toKeyMode } from '../../client/credentials.js';
 import type { Config } from '../../config/load-config.js';
 import { NotFoundError } from '../../errors.js';
@@ -9,8 +9,6 @@ import type { RunMode } from '../../vocabulary.js';
 import { findMissingService } from '../app-context.js';
 import { describeError } from '../describe-error.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
-
-type Client = ReturnType<typeof createClientType>;
 
 function checkKey(config: Config): Finding {
   const key = config.secret('NIGHTSCREEN_API_KEY');
@@ -90,52 +88,43 @@ async function checkConnection(config: Config): Promise<{ findings: Finding[]; m
     return { findings: [key, missing], mode: null };
   }
   const { createClient } = await import('../../client/client.js');
-  const answers: TimedAnswer[] = [];
+  const skewsMs: number[] = [];
   const client = createClient({
     ...service,
     retry: { ...service.retry, maxAttempts: 1 },
     baseUrl: service.baseUrl,
     apiKey,
     observer: {
-      ended: ({ startedAt }, { endedAt, servedAt }) =>
-        answers.push({ sentAt: startedAt, receivedAt: endedAt, servedAt }),
+      ended: ({ startedAt }, { endedAt, servedAt }) => {
+        if (servedAt) skewsMs.push(toSkewMs(servedAt, startedAt, endedAt));
+      },
     },
   });
   try {
     const way = describeWay(new URL(service.baseUrl), service.proxy);
     const { finding, mode } = await askService(client, service.baseUrl, service.mode);
     // Where nobody answered there is nothing to compare, and the line above says so.
-    const clock = answers.some(({ servedAt }) => servedAt) ? [checkClock(answers)] : [];
+    const clock = skewsMs.length > 0 ? [checkClock(skewsMs)] : [];
     return { findings: [key, way, finding, ...clock], mode };
   } finally {
     await client.close();
   }
 }
 
-/** One answer of the service: when we asked, when it came, and its own time by the `Date` header, in whole seconds. */
-interface TimedAnswer {
-  sentAt: Date;
-  receivedAt: Date;
-  servedAt: Date | undefined;
+/** How far the service's clock is ahead, by its `Date` header: that has whole seconds, so the service's instant lies within the second after it. */
+function toSkewMs(servedAt: Date, sentAt: Date, receivedAt: Date): number {
+  const earliest = servedAt.getTime() - receivedAt.getTime();
+  const latest = servedAt.getTime() + 1_000 - sentAt.getTime();
+  return earliest > 0 ? earliest : Math.min(latest, 0);
 }
 
 const toleratedSkewSeconds = 30;
 
 /** How far the service's clock is from this machine's, by the answer that shows the least. */
-function checkClock(answers: readonly TimedAnswer[]): Finding {
+function checkClock(skewsMs: readonly number[]): Finding {
   const check = 'clock skew';
-  const skews = answers.flatMap(({ servedAt, sentAt, receivedAt }) => {
-    if (servedAt === undefined) return [];
-    // The header has whole seconds, so the service's instant lies within the second after it.
-    const earliest = servedAt.getTime() - receivedAt.getTime();
-    const latest = servedAt.getTime() + 1_000 - sentAt.getTime();
-    return [earliest > 0 ? earliest : latest < 0 ? latest : 0];
-  });
-  const [first] = skews;
-  if (first === undefined) return well(check, 'no Date header comes, so the clocks were not compared');
-  const seconds = Math.round(
-    skews.reduce((least, skew) => (Math.abs(skew) < Math.abs(least) ? skew : least), first) / 1_000,
-  );
+  const leastMs = skewsMs.reduce((least, skew) => (Math.abs(skew) < Math.abs(least) ? skew : least));
+  const seconds = Math.round(leastMs / 1_000);
   if (seconds === 0) return well(check, "the service's clock and this machine's agree to the second");
   const words = `the service's clock is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} this machine's`;
   return Math.abs(seconds) <= toleratedSkewSeconds

@@ -59,7 +59,7 @@ export async function startBeside(
 const freshenEveryMs = 60_000;
 
 /** Leaves figures where the settings say, until the signal, although nobody asks for them. */
-async function keepFresh(health: WatchedHealth, signal: AbortSignal): Promise<void> {
+async function keepFresh(health: ReturnType<typeof watchHealth>, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     void health.freshen();
     await systemClock.sleep(freshenEveryMs, signal).catch(() => undefined);
@@ -107,18 +107,11 @@ const queryTimeoutMs = 120_000;
 /** Whoever ends does not wait for a database that hangs. */
 const closeLimitMs = 1_000;
 
-/** The health of the scheduler's process; `close` frees its own connections. */
-interface WatchedHealth extends Health {
-  /** Reads the figures anew where that is not left to the jobs, unless they are new enough. Never throws. */
-  freshen(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /**
  * Answers from figures that are read in the background: on Postgres by connections of its own, at most once a minute; on the embedded
- * database, which has one owner at a time, by each job before it ends.
+ * database, which has one owner at a time, by each job before it ends. `close` frees its own connections.
  */
-export function watchHealth(config: Config, measuring: Measuring, isStopping: () => boolean): WatchedHealth {
+export function watchHealth(config: Config, measuring: Measuring, isStopping: () => boolean) {
   const { metrics } = measuring;
   const own = config.secret('DATABASE_URL') === undefined ? null : openOwn(config, measuring);
   let isFirst = true;
@@ -130,12 +123,13 @@ export function watchHealth(config: Config, measuring: Measuring, isStopping: ()
       isFirst = false;
       return { text: await metrics.write(), contentType: metrics.contentType };
     },
-    readiness: async (): Promise<Readiness> => {
+    readiness: async () => {
       const database = own === null ? 'embedded, opened by each job' : await own.describe();
       const scheduler = isStopping() ? 'stopping' : 'running';
       const isReachable = own === null || database === 'reachable, schema up to date';
       return { isReady: isReachable && !isStopping(), checks: { database, scheduler } };
     },
+    /** Reads the figures anew where that is not left to the jobs, unless they are new enough. Never throws. */
     freshen: async () => own?.freshen(),
     close: async () => own?.close(),
   };
@@ -194,17 +188,12 @@ function openOwn(config: Config, { refresh, noteUnreadable }: Measuring) {
 
 function ignore(): void {}
 
-/** Whether a process can do its work, and what it says about that. */
-interface Readiness {
-  isReady: boolean;
-  checks: Readonly<Record<string, string>>;
-}
-
 /** What a server of metrics and health is asked about. */
 interface Health {
   /** Everything in Prometheus' text format. */
   write(): Promise<{ text: string; contentType: string }>;
-  readiness(): Promise<Readiness>;
+  /** Whether the process can do its work, and what it says about that. */
+  readiness(): Promise<{ isReady: boolean; checks: Readonly<Record<string, string>> }>;
 }
 
 /** Where metrics are served; without a host on all addresses of this machine. */
