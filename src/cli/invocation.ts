@@ -1,9 +1,11 @@
 import type { Environment } from '../config/environment.js';
 import type { GrowingRedactor } from '../logging.js';
 import type { LastRun } from '../runs/app-context.js';
-import type { Notify } from './command-log.js';
 import type { Measuring } from './measuring.js';
 import type { Terminal } from './terminal.js';
+
+/** Tells what is to be known beside the result of a command, and goes on; `code` is stable. */
+export type Notify = (notice: { level: 'info' | 'warn'; code: string; message: string }) => void;
 
 /** One call of the program: what it was given and where it writes. */
 export interface Invocation {
@@ -36,14 +38,8 @@ export interface Outcome {
   text: string;
 }
 
-/** What is left to say of a command that has written its data itself. */
-export interface Written {
-  exitCode: number;
-  isWritten: true;
-}
-
-/** The work of a command; null when it has written its data itself and all is well. */
-export type Action = (invocation: Invocation) => Promise<Outcome | Written | null>;
+/** The work of a command. One that has written its data itself gives at most its exit code. */
+export type Action = (invocation: Invocation) => Promise<Outcome | { exitCode: number; isWritten: true } | null>;
 
 /** Takes the work of the command that was called, and the task that is mailed as not run where it fails before its database is open. */
 export type Act = (action: Action, mailedAs?: string) => void;

@@ -5,7 +5,7 @@ import { findOddFile } from '../files.js';
 import { createMetrics, type Metrics } from '../metrics/metrics.js';
 import type { AppContext } from '../runs/app-context.js';
 import { readMetricFacts } from '../runs/metrics.js';
-import type { Notify } from './command-log.js';
+import type { Notify } from './invocation.js';
 import { version, within } from './process.js';
 
 /** The metrics of a process, read anew from an open database and left where the settings say. */

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import type { ClientEvent } from '../client/client.js';
 import { systemClock } from '../clock.js';
 import { countNoun, formatCount, toVisibleText } from '../reports/text.js';
@@ -343,8 +344,94 @@ function describeServiceEvent(event: ClientEvent): string | null {
 }
 
 /** Tells what runs do, to a person or to a log. */
-export interface Reporter {
+interface Reporter {
   emit: (event: RunEvent) => void;
   /** Says what is left to say and lets go of its timer. */
   close: () => void;
+}
+
+const progressEveryMs = 30_000;
+
+/**
+ * Writes run events as structured lines, each with the run it belongs to and its roster, and, while a stage is going on, how far it has come: every 30 seconds and when it ends. No line
+ * holds anything of a customer.
+ */
+export function logEvents(logger: Logger, perSecond: number, everyMs = progressEveryMs): Reporter {
+  const meter = new ProgressMeter(perSecond, systemClock.elapsedMs);
+  const runs = new RunTracker();
+  let hasNews = false;
+  const logProgress = (): void => {
+    const { figures } = meter;
+    if (figures !== null) logger.info({ ...runs.current, ...toFields(figures) }, 'progress');
+    hasNews = false;
+  };
+  const timer = setInterval(logProgress, everyMs).unref();
+  return {
+    emit: (event) => {
+      if (event.kind === 'progress') hasNews = true;
+      if ((event.kind === 'stage_finished' || event.kind === 'run_finished') && hasNews) logProgress();
+      meter.note(event);
+      logEvent(logger, event, runs.note(event));
+    },
+    close: () => {
+      clearInterval(timer);
+      if (hasNews) logProgress();
+    },
+  };
+}
+
+function toFields({ found, waitingFor, callsPerSecond, ...figures }: NonNullable<ProgressMeter['figures']>) {
+  const rounded = callsPerSecond === null ? null : Math.round(callsPerSecond * 10) / 10;
+  return {
+    ...figures,
+    ...found,
+    callsPerSecond: rounded,
+    waitingFor: waitingFor?.kind ?? null,
+    ...(waitingFor && 'seconds' in waitingFor ? { waitingSeconds: waitingFor.seconds } : {}),
+  };
+}
+
+/** One event: single steps at level debug, warnings and runs that are not complete at level warn, rosters without any at level error. */
+function logEvent(logger: Logger, event: RunEvent, run: RunOfLine): void {
+  const { kind, ...facts } = event.kind === 'service' ? event.event : event;
+  const isBad =
+    // An outage is worth a warning, and so is its end; that the pace is adapted is part of the day's work.
+    kind === 'outage_began' ||
+    kind === 'outage_ended' ||
+    kind === 'warning' ||
+    (event.kind === 'run_finished' && event.state !== 'complete');
+  if (kind === 'roster_failed') logger.error(facts, kind);
+  else if (kind === 'progress') logger.debug({ ...run, ...facts }, 'step');
+  else logger[isBad ? 'warn' : 'info']({ ...run, ...facts }, kind);
+}
+
+/** The run that a line belongs to, and its roster (null for a sweep); nothing where it belongs to none. */
+type RunOfLine = { runId: string; roster: string | null } | Record<string, never>;
+
+/** Knows which run is going on and whose roster each is, so that every line of a log can say so. */
+class RunTracker {
+  readonly #rosters = new Map<string, string | null>();
+  #going: string | null = null;
+
+  /** The run that is going on. */
+  get current(): RunOfLine {
+    return this.#describe(this.#going);
+  }
+
+  /** The run that an event belongs to: the one it names, else the one that is going on. */
+  note(event: RunEvent): RunOfLine {
+    if (event.kind === 'run_started') {
+      this.#rosters.set(event.runId, event.roster);
+      this.#going = event.runId;
+    }
+    const run = 'runId' in event ? this.#describe(event.runId) : this.current;
+    if (event.kind === 'run_finished' && event.runId === this.#going) this.#going = null;
+    return run;
+  }
+
+  #describe(runId: string | null): RunOfLine {
+    if (runId === null) return {};
+    const roster = this.#rosters.get(runId);
+    return roster === undefined ? {} : { runId, roster };
+  }
 }

@@ -1,19 +1,16 @@
 import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
-import { systemClock } from '../clock.js';
 import { findUnknownVariables, type Override } from '../config/environment.js';
 import { type Config, loadConfig } from '../config/load-config.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { findFolderProblem } from '../files.js';
 import { createLogger } from '../logging.js';
 import { toVisibleText } from '../reports/text.js';
-import type { RunEvent } from '../runs/app-context.js';
 import { buildAppContext, findMissingService, listSecrets, type OpenAppContext } from './app-context.js';
-import type { Notify } from './command-log.js';
-import type { Invocation } from './invocation.js';
+import type { Invocation, Notify } from './invocation.js';
 import { locateDatabase, requireDatabase, toFolderWaitPolicy } from './open-database.js';
 import { publishAttempts, publishRunEvent } from './process.js';
-import { ProgressMeter, type Reporter, showProgress } from './progress.js';
+import { logEvents, showProgress } from './progress.js';
 
 /** Those that have heard of unknown variables: each is told once, however often it reads its configuration. */
 const hasHeard = new WeakSet<Notify>();
@@ -57,7 +54,7 @@ export function openLogger({ terminal, askedSecrets }: Invocation, config: Confi
 }
 
 /** Tells run events as progress on a screen, and as log lines elsewhere and when the level is debug. */
-function chooseReporter(invocation: Invocation, config: Config): Reporter {
+function chooseReporter(invocation: Invocation, config: Config): ReturnType<typeof logEvents> {
   const { log, service } = config.settings;
   const lines = logEvents(openLogger(invocation, config), service.rate.perSecond);
   const isForPeople = invocation.terminal.isScreen && log.level !== 'debug';
@@ -219,92 +216,6 @@ export function formatLogLine(line: string): string {
   );
   const head = [String(time).slice(11, 19), String(level).padEnd(5), String(msg), ...facts].join(' ');
   return [head, ...describeError(err)].map((each) => `${toVisibleText(each)}\n`).join('');
-}
-
-const progressEveryMs = 30_000;
-
-/**
- * Writes run events as structured lines, each with the run it belongs to and its roster, and, while a stage is going on, how far it has come: every 30 seconds and when it ends. No line
- * holds anything of a customer.
- */
-export function logEvents(logger: Logger, perSecond: number, everyMs = progressEveryMs): Reporter {
-  const meter = new ProgressMeter(perSecond, systemClock.elapsedMs);
-  const runs = new RunTracker();
-  let hasNews = false;
-  const logProgress = (): void => {
-    const { figures } = meter;
-    if (figures !== null) logger.info({ ...runs.current, ...toFields(figures) }, 'progress');
-    hasNews = false;
-  };
-  const timer = setInterval(logProgress, everyMs).unref();
-  return {
-    emit: (event) => {
-      if (event.kind === 'progress') hasNews = true;
-      if ((event.kind === 'stage_finished' || event.kind === 'run_finished') && hasNews) logProgress();
-      meter.note(event);
-      logEvent(logger, event, runs.note(event));
-    },
-    close: () => {
-      clearInterval(timer);
-      if (hasNews) logProgress();
-    },
-  };
-}
-
-function toFields({ found, waitingFor, callsPerSecond, ...figures }: NonNullable<ProgressMeter['figures']>) {
-  const rounded = callsPerSecond === null ? null : Math.round(callsPerSecond * 10) / 10;
-  return {
-    ...figures,
-    ...found,
-    callsPerSecond: rounded,
-    waitingFor: waitingFor?.kind ?? null,
-    ...(waitingFor && 'seconds' in waitingFor ? { waitingSeconds: waitingFor.seconds } : {}),
-  };
-}
-
-/** One event: single steps at level debug, warnings and runs that are not complete at level warn, rosters without any at level error. */
-function logEvent(logger: Logger, event: RunEvent, run: RunOfLine): void {
-  const { kind, ...facts } = event.kind === 'service' ? event.event : event;
-  const isBad =
-    // An outage is worth a warning, and so is its end; that the pace is adapted is part of the day's work.
-    kind === 'outage_began' ||
-    kind === 'outage_ended' ||
-    kind === 'warning' ||
-    (event.kind === 'run_finished' && event.state !== 'complete');
-  if (kind === 'roster_failed') logger.error(facts, kind);
-  else if (kind === 'progress') logger.debug({ ...run, ...facts }, 'step');
-  else logger[isBad ? 'warn' : 'info']({ ...run, ...facts }, kind);
-}
-
-/** The run that a line belongs to, and its roster (null for a sweep); nothing where it belongs to none. */
-type RunOfLine = { runId: string; roster: string | null } | Record<string, never>;
-
-/** Knows which run is going on and whose roster each is, so that every line of a log can say so. */
-class RunTracker {
-  readonly #rosters = new Map<string, string | null>();
-  #going: string | null = null;
-
-  /** The run that is going on. */
-  get current(): RunOfLine {
-    return this.#describe(this.#going);
-  }
-
-  /** The run that an event belongs to: the one it names, else the one that is going on. */
-  note(event: RunEvent): RunOfLine {
-    if (event.kind === 'run_started') {
-      this.#rosters.set(event.runId, event.roster);
-      this.#going = event.runId;
-    }
-    const run = 'runId' in event ? this.#describe(event.runId) : this.current;
-    if (event.kind === 'run_finished' && event.runId === this.#going) this.#going = null;
-    return run;
-  }
-
-  #describe(runId: string | null): RunOfLine {
-    if (runId === null) return {};
-    const roster = this.#rosters.get(runId);
-    return roster === undefined ? {} : { runId, roster };
-  }
 }
 
 /** The commands after which figures are others than before. */

@@ -7,6 +7,7 @@ import type { Assigned } from '../../runs/review/people.js';
 import { type Severity, severities } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
+import { notifyDecidedStates } from '../notify.js';
 import { examples } from '../options.js';
 import { withAppContext } from '../session.js';
 import { formatTable, type Row, toMinute } from '../text.js';
@@ -83,7 +84,6 @@ function addUndo(review: Command, act: Act): void {
       act(async (invocation) => {
         const { undoDecision } = await import('../../runs/review/decide.js');
         const { findReviewer } = await import('../../runs/review/people.js');
-        const { notifyDecidedStates } = await import('../notify.js');
         return withAppContext(invocation, {
           needsDatabase: true,
           prepare: () => requireText(options.reason, '--reason'),

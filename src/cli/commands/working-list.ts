@@ -12,6 +12,7 @@ import type { WorkingList } from '../../runs/review/lists.js';
 import type { RunMode } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
+import { notifyDecidedStates } from '../notify.js';
 import { examples } from '../options.js';
 import { findCurrentUser } from '../process.js';
 import { withAppContext } from '../session.js';
@@ -96,7 +97,6 @@ function addImport(review: Command, act: Act): void {
         refuseLegacyOptions(options);
         const { importDecisions } = await import('../../runs/review/decide.js');
         const { findReviewer } = await import('../../runs/review/people.js');
-        const { notifyDecidedStates } = await import('../notify.js');
         return withAppContext(invocation, {
           needsDatabase: true,
           prepare: () => resolve(invocation.folder, file),
@@ -323,7 +323,6 @@ interface LegacyImportOptions {
 async function importLegacyList(invocation: Invocation, file: string, options: LegacyImportOptions): Promise<Outcome> {
   const { importLegacy, findUntaken, renderUntaken } = await import('../../runs/review/legacy.js');
   const { findReviewer } = await import('../../runs/review/people.js');
-  const { notifyDecidedStates } = await import('../notify.js');
   return withAppContext(invocation, {
     needsDatabase: true,
     prepare: () => findFiles(invocation.folder, file, options.unmatched),

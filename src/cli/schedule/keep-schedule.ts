@@ -7,7 +7,7 @@ import { findNextRun } from '../../scheduling/due-times.js';
 import { JobStarter, type ScheduleEvent, startScheduler } from '../../scheduling/scheduler.js';
 import { findMissingMail, findMissingService } from '../app-context.js';
 import { exitCodes } from '../exit-code.js';
-import type { Invocation, Written } from '../invocation.js';
+import type { Invocation } from '../invocation.js';
 import { mailDirectly } from '../notify.js';
 import { requireOwnDatabase } from '../open-database.js';
 import { waitForAbort } from '../process.js';
@@ -22,7 +22,10 @@ import { performJob } from './run-scheduled.js';
 const mailBlockedAfterMs = 5 * 60_000;
 
 /** Runs the jobs by the clock until a signal, and looks as the watchdog does; serves metrics where an address is given; ends with 4 when that interrupted one. */
-export async function keepSchedule(asked: Invocation, address: MetricsAddress | null): Promise<Written> {
+export async function keepSchedule(
+  asked: Invocation,
+  address: MetricsAddress | null,
+): Promise<{ exitCode: number; isWritten: true }> {
   const { signal } = asked;
   const config = loadInvocationConfig(asked);
   const plan = await planWork(config);

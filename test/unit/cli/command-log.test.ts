@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { CommandLog } from '../../../src/cli/command-log.js';
 import { describeError } from '../../../src/cli/describe-error.js';
+import { CommandLog } from '../../../src/cli/run-command-line.js';
 import { ReportError } from '../../../src/errors.js';
 import type { LoggerSettings } from '../../../src/logging.js';
 import { LastRun } from '../../../src/runs/app-context.js';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { formatLogLine, logEvents } from '../../../src/cli/session.js';
+import { logEvents } from '../../../src/cli/progress.js';
+import { formatLogLine } from '../../../src/cli/session.js';
 import { createLogger } from '../../../src/logging.js';
 import type { RunEvent } from '../../../src/runs/app-context.js';
 

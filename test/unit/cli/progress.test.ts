@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
-import { describeProgress, describeSpan, ProgressMeter, SlidingRate, showProgress } from '../../../src/cli/progress.js';
-import { logEvents } from '../../../src/cli/session.js';
+import {
+  describeProgress,
+  describeSpan,
+  logEvents,
+  ProgressMeter,
+  SlidingRate,
+  showProgress,
+} from '../../../src/cli/progress.js';
 import type { RunEvent } from '../../../src/runs/app-context.js';
 
 const runId = '2026-01-01-rescreen-1';
