@@ -31,8 +31,8 @@ export async function rescreenRosters(
   options: { acceptRoster?: Acceptance | undefined } = {},
 ): Promise<Night> {
   const { runScreening } = await import('../src/runs/screening-run.js');
-  const { mailFailure } = await import('../src/runs/mail/deliver.js');
-  const { describeFailure } = await import('../src/runs/mail/queue.js');
+  const { mailFailure } = await import('../src/runs/mail/failures.js');
+  const { describeFailure } = await import('../src/runs/mail/failures.js');
   const night: Night = { summaries: [], failures: [] };
   const fail = async (failure: Night['failures'][number], isMailed: boolean): Promise<void> => {
     const { roster, runId, error } = failure;

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../clock.js';
 import { listNamedSecrets } from '../config/environment.js';
 import type { Config } from '../config/load-config.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
-import { listEntries } from '../mail/recipients.js';
+import { listEntries } from '../mail/settings.js';
 import { toDurationMs } from '../roster/duration.js';
 import type { AppContext, RunEvent } from '../runs/app-context.js';
 import { findNextRun } from '../scheduling/due-times.js';

@@ -1,4 +1,4 @@
-import type { FailedWork } from '../runs/mail/queue.js';
+import type { FailedWork } from '../runs/mail/failures.js';
 import { notifyStates } from '../runs/status.js';
 import { readOrganisation } from '../store/organisations.js';
 import { countWaiting, maySendWebhooks } from '../store/webhooks.js';
@@ -13,8 +13,8 @@ export async function mailDirectly(invocation: Invocation, failed: FailedWork): 
     const { settings, secret } = loadInvocationConfig(invocation);
     if (!settings.mail) return;
     const { deliver } = await import('../mail/delivery.js');
-    const { allowLastWords } = await import('../runs/mail/queue.js');
-    const { buildFailureMails } = await import('../runs/mail/deliver.js');
+    const { allowLastWords } = await import('../runs/mail/deliver.js');
+    const { buildFailureMails } = await import('../runs/mail/failures.js');
     const mails = buildFailureMails(failed, settings.mail, new Date());
     const results = await deliver(mails, settings.mail, secret('SMTP_URL'), allowLastWords(invocation.signal));
     const [lost] = results.filter(({ kind }) => kind !== 'accepted');

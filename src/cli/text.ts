@@ -1,5 +1,5 @@
 import { formatCount } from '../reports/text.js';
-import type { Mail } from '../runs/mail/deliver.js';
+import type { Mail } from '../runs/mail/manage.js';
 
 /** A row of a table; false where there is nothing to say. */
 export type Row = readonly (string | number)[] | false;

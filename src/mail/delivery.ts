@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { html } from 'hono/html';
 import { createTransport, type SMTPTransportOptions } from 'nodemailer';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { MailError } from '../errors.js';
 import { makeFolder, writeWhole } from '../files.js';
 import { isLoopback } from '../loopback.js';
 import { toVisibleText } from '../reports/text.js';
-import { type MailAttachment, type MailMessage, reduceMessage } from './message.js';
+import type { MailAttachment, MailMessage } from './message.js';
 import type { MailSettings } from './settings.js';
 
 /** What became of one attempt to send a message: accepted, refused for good, or failed for now. */
@@ -19,35 +20,42 @@ export type DeliveryResult =
 /** How messages leave; `smtp` needs `smtpUrl`. */
 type DeliverySettings = Pick<MailSettings, 'transport' | 'directory' | 'timeoutMs'>;
 
-/** What messages leave by; throws MailError when the settings are at fault. */
-export function openMailer(settings: DeliverySettings, smtpUrl: string | undefined): Mailer {
-  if (settings.transport === 'file') {
-    return {
-      send: async (message) => `written to ${await writeEml(message, settings.directory)}`,
-      close: () => {},
-    };
-  }
-  if (smtpUrl === undefined) throw new MailError('smtp_url_missing', 'mail.transport is smtp, but SMTP_URL is not set');
-  return openSmtp(smtpUrl, settings.timeoutMs);
-}
-
-/** Tries to send a message once and says what became of it; never throws. */
-export async function attemptDelivery(
-  mailer: Mailer,
-  message: MailMessage,
-  signal?: AbortSignal,
-): Promise<DeliveryResult> {
-  try {
-    return { kind: 'accepted', said: toSaid(await mailer.send(message, signal)) };
-  } catch (error) {
-    if (error instanceof MailError) {
-      const isAttachmentGone = error.code === 'attachment_changed';
-      return { kind: 'failed', said: toSaid(error.message), isUnreachable: false, isAttachmentGone };
+/**
+ * What messages leave by; throws MailError when the settings are at fault. `attempt` tries to send a message once, says what became of it, and
+ * never throws; where what it carries is gone, it says that, or goes without it if it may.
+ */
+export function openMailer(settings: DeliverySettings, smtpUrl: string | undefined) {
+  const mailer = settings.transport === 'file' ? openFolder(settings.directory) : openSmtp(smtpUrl, settings.timeoutMs);
+  const attemptAsIs = async (message: MailMessage, signal?: AbortSignal): Promise<DeliveryResult> => {
+    try {
+      return { kind: 'accepted', said: toSaid(await mailer.send(message, signal)) };
+    } catch (error) {
+      if (error instanceof MailError) {
+        const isAttachmentGone = error.code === 'attachment_changed';
+        return { kind: 'failed', said: toSaid(error.message), isUnreachable: false, isAttachmentGone };
+      }
+      const { kind, reason, isUnreachable } = toSmtpFailure(error);
+      const said = toSaid(reason);
+      return kind === 'refused' ? { kind, said } : { kind, said, isUnreachable };
     }
-    const { kind, reason, isUnreachable } = toSmtpFailure(error);
-    const said = toSaid(reason);
-    return kind === 'refused' ? { kind, said } : { kind, said, isUnreachable };
-  }
+  };
+  return {
+    attempt: async (
+      message: MailMessage,
+      signal?: AbortSignal,
+      { mayLeaveAttachments = false } = {},
+    ): Promise<DeliveryResult> => {
+      const result = await attemptAsIs(message, signal);
+      if (result.kind !== 'failed' || !result.isAttachmentGone || !mayLeaveAttachments) return result;
+      const attachmentMissing = {
+        ...message,
+        ...(message.attachmentMissing ?? nameMissing(message, gone)),
+        attachments: [],
+      };
+      return attemptAsIs(attachmentMissing, signal);
+    },
+    close: (): void => mailer.close(),
+  };
 }
 
 const longestSaid = 500;
@@ -65,7 +73,7 @@ export async function deliver(
   const mailer = openMailer(settings, smtpUrl);
   const results: DeliveryResult[] = [];
   try {
-    for (const message of messages) results.push(await attemptDelivery(mailer, message, signal));
+    for (const message of messages) results.push(await mailer.attempt(message, signal));
   } finally {
     mailer.close();
   }
@@ -85,14 +93,20 @@ async function writeEml(message: MailMessage, directory: string): Promise<string
 }
 
 /** How messages leave. */
-export interface Mailer {
+interface Mailer {
   /** Gives what the other side said; rejects when the message was not accepted, or when `signal` is aborted before. */
   send(message: MailMessage, signal?: AbortSignal): Promise<string>;
   close(): void;
 }
 
+const openFolder = (directory: string): Mailer => ({
+  send: async (message) => `written to ${await writeEml(message, directory)}`,
+  close: () => {},
+});
+
 /** A mail server at `smtpUrl`, one connection for each message; what is too large for it goes without its attachments. */
-function openSmtp(smtpUrl: string, timeoutMs: number): Mailer {
+function openSmtp(smtpUrl: string | undefined, timeoutMs: number): Mailer {
+  if (smtpUrl === undefined) throw new MailError('smtp_url_missing', 'mail.transport is smtp, but SMTP_URL is not set');
   const transporter = createTransport(toSmtpOptions(smtpUrl, timeoutMs));
   const sendWhole = async (message: MailMessage, signal?: AbortSignal): Promise<string> => {
     const raw = await renderMessage(message);
@@ -106,10 +120,24 @@ function openSmtp(smtpUrl: string, timeoutMs: number): Mailer {
         return await sendWhole(message, signal);
       } catch (error) {
         if (message.attachments.length === 0 || !toSmtpFailure(error).isTooLarge) throw error;
-        return sendWhole(reduceMessage(message), signal);
+        const reduced = { ...message, ...(message.reduced ?? nameMissing(message, tooLarge)), attachments: [] };
+        return sendWhole(reduced, signal);
       }
     },
     close: () => transporter.close(),
+  };
+}
+
+const tooLarge = 'because the mail server takes no message of this size';
+const gone = 'because it is no longer where it was written';
+
+/** What a message says without its attachments: what is missing, and which digest it has. */
+function nameMissing({ attachments, text, html: page }: MailMessage, because: string) {
+  const lines = attachments.map(({ name, sha256 }) => `Not attached, ${because}: ${name}, SHA-256 ${sha256}`);
+  const paragraphs = lines.map((line) => String(html`<p>${line}</p>\n`)).join('');
+  return {
+    text: `${text}\n${lines.join('\n')}\n`,
+    html: page.replace(/(?=<\/body>)|$/, () => paragraphs),
   };
 }
 

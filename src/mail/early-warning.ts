@@ -8,11 +8,9 @@ import {
   formatSubject,
   type MailMessage,
   type MessageLines,
-  toHtml,
-  toText,
+  toBody,
 } from './message.js';
-import type { Recipient } from './recipients.js';
-import type { MailSettings } from './settings.js';
+import type { MailSettings, Recipient } from './settings.js';
 
 /** Critical changes of a run that is still going on. */
 export interface EarlyWarning extends Pick<RunFacts, 'runId' | 'roster' | 'organisation' | 'mode'> {
@@ -49,8 +47,7 @@ export function buildEarlyWarning(
     to: address,
     subject: formatSubject({ state: 'PROVISIONAL', counts: describeCount(warning), mode, roster, day: queuedAt }),
     date: queuedAt,
-    text: toText(lines),
-    html: toHtml(lines),
+    ...toBody(lines),
     attachments: [],
   };
 }

@@ -1,5 +1,5 @@
 import { formatDay, formatTime, toVisibleText } from '../reports/text.js';
-import { digestMessageId, type MailMessage, toHtml, toText } from './message.js';
+import { digestMessageId, type MailMessage, toBody } from './message.js';
 import type { MailSettings } from './settings.js';
 
 /** Something that went wrong without any report that tells of it. */
@@ -44,8 +44,7 @@ export function buildFailureMessage(
     to: recipient,
     subject: `[RED] ${what}: ${shorten(toVisibleText(first))} - ${formatDay(at)}`,
     date: at,
-    text: toText(lines),
-    html: toHtml(lines),
+    ...toBody(lines),
     attachments: [],
   };
 }
@@ -105,8 +104,7 @@ export function buildAlarmMessage(
     to: recipient,
     subject: `[${level}] ${what} - ${formatDay(at)}`,
     date: at,
-    text: toText(lines),
-    html: toHtml(lines),
+    ...toBody(lines),
     attachments: [],
   };
 }

@@ -1,11 +1,8 @@
 import { createHash } from 'node:crypto';
 import { html } from 'hono/html';
 import type { Report } from '../reports/report.js';
-import { countNoun, formatCount, formatDay, formatTime, toVisibleText } from '../reports/text.js';
-import { describeSettingsChanges } from '../reports/words.js';
-import type { WrittenReport } from '../reports/write-report.js';
+import { formatDay, toVisibleText } from '../reports/text.js';
 import type { RunMode } from '../vocabulary.js';
-import type { MailKind } from './settings.js';
 
 /** A file that goes with a message; it is sent only while its bytes have this SHA-256 (hex). */
 export interface MailAttachment {
@@ -16,7 +13,7 @@ export interface MailAttachment {
 }
 
 /** What a message says in both its forms. */
-export interface MailBody {
+interface MailBody {
   text: string;
   html: string;
 }
@@ -39,7 +36,7 @@ export interface MailMessage extends MailBody {
 }
 
 /** A name, its value, and the address where the value is a link. */
-export type MessageFact = readonly [name: string, value: string, href?: string];
+type MessageFact = readonly [name: string, value: string, href?: string];
 
 /** What a message says, in the order of reading: a headline, sentences, details one by one, what to do, facts by name, a closing. */
 export interface MessageLines {
@@ -51,76 +48,38 @@ export interface MessageLines {
   closing: string;
 }
 
-/** What each kind of mail says about a report. */
-export type ReportWords = Pick<MessageLines, 'sentences' | 'details' | 'actions'>;
-
 /** Says that a test key was used; nothing with a live one. */
 export const describeMode = (mode: Report['run']['mode']): readonly string[] =>
   mode === 'test'
     ? ['TEST: not evidence. This run used a test key; its answers say nothing about real customers.']
     : [];
 
-/** What stands first in mail that tells of a whole report: changed settings, the key, what waits, what changed, what else is to be known. */
-export function toOpening({ run, accepted, verdict }: Report): readonly string[] {
-  return [
-    ...describeSettingsChanges(accepted),
-    ...describeMode(run.mode),
-    verdict.waiting ?? '',
-    verdict.news,
-    ...verdict.remarks,
-  ].filter((sentence) => sentence !== '');
-}
+const mostRosterCharacters = 60;
 
-/** Which run it is about. */
-export function listRunFacts({ run }: Report): readonly MessageFact[] {
-  return [
-    ['Roster', run.roster ?? 'none'],
-    ['Organisation', run.organisation],
-    ['Run', `${run.runId} (${run.kind})`],
-    ['Finished', formatTime(run.finishedAt)],
-  ];
-}
-
-/** How much waits for a decision by severity, most severe first; nothing where nothing waits. */
-export const describeOpenItems = ({ openItems }: Report): readonly string[] =>
-  (openItems?.bySeverity ?? []).map(
-    ({ severity, waiting, overdue }) =>
-      `${countNoun(waiting, 'open alert')} ${severity === 'info' ? 'for information' : `rated ${severity}`}, ${overdue === 0 ? 'none' : formatCount(overdue)} overdue`,
-  );
-
-/** What a subject is made of. */
-interface SubjectParts {
-  /** How the run stands: `COMPLETE`. */
+/** The subject: how the run stands (`COMPLETE`) and what it comes to (`12 to review`) first, then key mode, roster and day. */
+export function formatSubject({
+  state,
+  counts,
+  mode,
+  roster,
+  day,
+}: {
   state: string;
-  /** What it comes to, with counts: `12 to review`. */
   counts: string;
   mode: RunMode;
   roster: string | null;
   day: Date;
-}
-
-const mostRosterCharacters = 60;
-
-/** The subject: how the run stands and its counts first, then key mode, roster and day. */
-export function formatSubject({ state, counts, mode, roster, day }: SubjectParts): string {
+}): string {
   const name = toVisibleText(roster ?? '');
   const cut = name.length > mostRosterCharacters ? `${[...name].slice(0, mostRosterCharacters).join('')}…` : name;
   const context = [mode === 'test' ? 'TEST key' : '', cut, formatDay(day)].filter((word) => word !== '');
   return `[${state}] ${toVisibleText(counts)} - ${context.join(', ')}`;
 }
 
-/** The subject of mail about a report. */
-export const toSubject = ({ run, verdict }: Report): string =>
-  formatSubject({
-    state: verdict.level.toUpperCase(),
-    counts: verdict.short,
-    mode: run.mode,
-    roster: run.roster,
-    day: run.finishedAt,
-  });
+/** What a message says as plain text and as a page; what could mislead without being seen is shown by its number. */
+export const toBody = (lines: MessageLines): MailBody => ({ text: toText(lines), html: toHtml(lines) });
 
-/** The lines of a message as plain text; what could mislead without being seen is shown by its number. */
-export function toText(lines: MessageLines): string {
+function toText(lines: MessageLines): string {
   const { headline, sentences, details, actions, facts, closing } = toVisibleLines(lines);
   const list = details.length === 0 ? [] : ['', ...details.map((detail) => `- ${detail}`)];
   const toDo = actions.length === 0 ? [] : ['', actionsTitle, ...actions.map((action) => `- ${action}`)];
@@ -131,8 +90,7 @@ export function toText(lines: MessageLines): string {
 const actionsTitle = 'What to do';
 const cell = 'padding:2px 16px 2px 0;vertical-align:top;text-align:left;font-weight:normal';
 
-/** The same as a page. */
-export function toHtml(lines: MessageLines): string {
+function toHtml(lines: MessageLines): string {
   const { headline, sentences, details, actions, facts, closing } = toVisibleLines(lines);
   return String(html`<!doctype html>
 <html lang="en"><body style="font:15px/1.5 Georgia,serif;max-width:38em">
@@ -173,52 +131,9 @@ function toVisibleLines({
   };
 }
 
-const summaries: ReadonlySet<string> = new Set(['SHA256SUMS', 'manifest.json']);
-
-/**
- * The Message-ID of a report for a recipient, the same for ever: from the run, the contents of the report's files (not the
- * form of the manifest that lists them), the address, and what the mail shows of the report.
- */
-export function toMessageId(
-  runId: string,
-  written: WrittenReport,
-  recipient: string,
-  from: string,
-  shows: MailKind,
-): string {
-  const contents = written.files
-    .filter((file) => !summaries.has(file.name))
-    .map((file) => `${file.name} ${file.sha256}`)
-    .sort();
-  const parts = [runId, contents, recipient.toLowerCase(), ...(shows === 'report' ? [] : [shows])];
-  return digestMessageId(parts, from);
-}
-
 /** The Message-ID of whatever is told apart by these parts, the same for ever. */
 export function digestMessageId(parts: readonly unknown[], from: string): string {
   const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
   const domain = from.slice(from.lastIndexOf('@') + 1).toLowerCase();
   return `<nightscreen.${digest.slice(0, 40)}@${domain}>`;
-}
-
-/** The message without its attachments, for a server that takes none of that size: it says what is missing and which digest it has. */
-export function reduceMessage(message: MailMessage): MailMessage {
-  return { ...message, ...(message.reduced ?? nameMissing(message, tooLarge)), attachments: [] };
-}
-
-/** The message without its attachments, for when they are no longer there: better than no message. */
-export function leaveAttachments(message: MailMessage): MailMessage {
-  return { ...message, ...(message.attachmentMissing ?? nameMissing(message, gone)), attachments: [] };
-}
-
-const tooLarge = 'because the mail server takes no message of this size';
-const gone = 'because it is no longer where it was written';
-
-function nameMissing({ attachments, text, html: page }: MailMessage, because: string): MailBody {
-  const lines = attachments.map(({ name, sha256 }) => `Not attached, ${because}: ${name}, SHA-256 ${sha256}`);
-  const paragraphs = lines.map((line) => String(html`<p>${line}</p>\n`)).join('');
-  return {
-    text: `${text}\n${lines.join('\n')}\n`,
-    html: page.replace(/(?=<\/body>)|$/, () => paragraphs),
-  };
 }

@@ -3,27 +3,50 @@ import type { ChangeGroup } from '../reports/change-groups.js';
 import { describeReason, describeWatch } from '../reports/reasons.js';
 import type { Coverage, Report, Tally } from '../reports/report.js';
 import { countNoun, formatCount, formatSize, formatTime } from '../reports/text.js';
-import { severityWords, stateWords } from '../reports/words.js';
+import { describeSettingsChanges, severityWords, stateWords } from '../reports/words.js';
 import type { WrittenReport } from '../reports/write-report.js';
 import type { ReportPlace, ReportToMail } from './archive.js';
 import {
   describeMode,
-  describeOpenItems,
-  listRunFacts,
+  digestMessageId,
+  formatSubject,
   type MailAttachment,
-  type MailBody,
   type MailMessage,
-  type MessageFact,
   type MessageLines,
-  type ReportWords,
-  toHtml,
-  toMessageId,
-  toOpening,
-  toSubject,
-  toText,
+  toBody,
 } from './message.js';
-import type { Recipient } from './recipients.js';
-import type { Attach, MailKind, MailSettings } from './settings.js';
+import type { Attach, MailKind, MailSettings, Recipient } from './settings.js';
+
+/** What each kind of mail says about a report. */
+type ReportWords = Pick<MessageLines, 'sentences' | 'details' | 'actions'>;
+
+/** What stands first in mail that tells of a whole report: changed settings, the key, what waits, what changed, what else is to be known. */
+export function toOpening({ run, accepted, verdict }: Report): readonly string[] {
+  return [
+    ...describeSettingsChanges(accepted),
+    ...describeMode(run.mode),
+    verdict.waiting ?? '',
+    verdict.news,
+    ...verdict.remarks,
+  ].filter((sentence) => sentence !== '');
+}
+
+/** Which run it is about. */
+function listRunFacts({ run }: Report): MessageLines['facts'] {
+  return [
+    ['Roster', run.roster ?? 'none'],
+    ['Organisation', run.organisation],
+    ['Run', `${run.runId} (${run.kind})`],
+    ['Finished', formatTime(run.finishedAt)],
+  ];
+}
+
+/** How much waits for a decision by severity, most severe first; nothing where nothing waits. */
+const describeOpenItems = ({ openItems }: Report): readonly string[] =>
+  (openItems?.bySeverity ?? []).map(
+    ({ severity, waiting, overdue }) =>
+      `${countNoun(waiting, 'open alert')} ${severity === 'info' ? 'for information' : `rated ${severity}`}, ${overdue === 0 ? 'none' : formatCount(overdue)} overdue`,
+  );
 
 /** What reviewers are told: counts by severity, what waits and until when, and what to do; nothing about anybody. */
 function toReportWords(report: Report): ReportWords {
@@ -195,7 +218,7 @@ export function buildReportMessage(
     typeof recipient === 'string' ? { address: recipient, shows: 'report', attach: settings.attach } : recipient;
   const chosen = chooseAttachment(report.run.runId, written, attach, settings.maxBytes);
   const words = wordsByKind[shows === 'warning' ? 'report' : shows](report);
-  const toLines = (about: readonly MessageFact[], closing: string): MessageLines => ({
+  const toLines = (about: MessageLines['facts'], closing: string): MessageLines => ({
     ...words,
     headline: `${report.verdict.level.toUpperCase()}: ${report.verdict.coverage}`,
     sentences: [...words.sentences, ...(written.notes ?? [])],
@@ -218,10 +241,33 @@ export function buildReportMessage(
   };
 }
 
-const toBody = (lines: MessageLines): MailBody => ({ text: toText(lines), html: toHtml(lines) });
+/** The subject of mail about a report. */
+export const toSubject = ({ run, verdict }: Report): string =>
+  formatSubject({
+    state: verdict.level.toUpperCase(),
+    counts: verdict.short,
+    mode: run.mode,
+    roster: run.roster,
+    day: run.finishedAt,
+  });
+
+const summaries: ReadonlySet<string> = new Set(['SHA256SUMS', 'manifest.json']);
+
+/**
+ * The Message-ID of a report for a recipient, the same for ever: from the run, the contents of the report's files (not the
+ * form of the manifest that lists them), the address, and what the mail shows of the report.
+ */
+function toMessageId(runId: string, written: WrittenReport, recipient: string, from: string, shows: MailKind): string {
+  const contents = written.files
+    .filter((file) => !summaries.has(file.name))
+    .map((file) => `${file.name} ${file.sha256}`)
+    .sort();
+  const parts = [runId, contents, recipient.toLowerCase(), ...(shows === 'report' ? [] : [shows])];
+  return digestMessageId(parts, from);
+}
 
 /** A path of this machine opens nothing for a reader, so only the folder's name is told. */
-function toPlaceFact({ place, directory }: ReportToMail): MessageFact {
+function toPlaceFact({ place, directory }: ReportToMail): MessageLines['facts'][number] {
   const { kind, where }: ReportPlace = place ?? { kind: 'server', where: basename(directory) };
   if (kind === 'link') return ['Report', where, where];
   return ['Report', kind === 'folder' ? where : `on the server, in the folder ${where}`];
@@ -237,16 +283,14 @@ const toClosing = (isReadable: boolean): string =>
 /** The file that goes with a message, by its whole path, for it may be sent from elsewhere, and what is said about one that cannot. */
 interface ChosenAttachment {
   attachments: readonly MailAttachment[];
-  facts: readonly MessageFact[];
+  facts: MessageLines['facts'];
   /** What is said instead when it turns out that the mail server does not take it. */
-  leftBehind: readonly MessageFact[];
+  leftBehind: MessageLines['facts'];
   /** What is said instead when it is no longer there by the time it is sent. */
-  gone: readonly MessageFact[];
+  gone: MessageLines['facts'];
   /** Whether what goes along holds personal data that everybody who gets the message can read. */
   isReadable: boolean;
 }
-
-type SizedAttachment = MailAttachment & { bytes: number };
 
 const none: ChosenAttachment = { attachments: [], facts: [], leftBehind: [], gone: [], isReadable: false };
 const pageType = 'text/html; charset=utf-8';
@@ -265,7 +309,7 @@ function chooseAttachment(runId: string, written: ReportToMail, attach: Attach, 
   return { attachments: [attachment], facts: [], leftBehind, gone, isReadable: attach === 'full' };
 }
 
-const describeMissing = ({ name, sha256 }: MailAttachment, because: string): readonly MessageFact[] => [
+const describeMissing = ({ name, sha256 }: MailAttachment, because: string): MessageLines['facts'] => [
   ['Not attached', `${name}, ${because}`],
   ['SHA-256', sha256],
 ];
@@ -273,7 +317,11 @@ const describeMissing = ({ name, sha256 }: MailAttachment, because: string): rea
 /** In base64 a line of 76 characters and its end stands for 57 bytes. */
 const toEncodedBytes = (bytes: number): number => Math.ceil(bytes / 57) * 78;
 
-function findAttachment(runId: string, written: ReportToMail, attach: Attach): SizedAttachment | null {
+function findAttachment(
+  runId: string,
+  written: ReportToMail,
+  attach: Attach,
+): (MailAttachment & { bytes: number }) | null {
   if (attach === 'full') return findPage(written, `${runId}-report.html`);
   if (attach === 'masked') return written.masked ? findPage(written.masked, `${runId}-report-masked.html`) : null;
   if (attach === 'none' || !written.archive) return null;
@@ -281,7 +329,7 @@ function findAttachment(runId: string, written: ReportToMail, attach: Attach): S
   return { name: `${runId}-report.zip`, path: resolve(path), contentType: 'application/zip', sha256, bytes };
 }
 
-function findPage({ directory, files }: WrittenReport, name: string): SizedAttachment | null {
+function findPage({ directory, files }: WrittenReport, name: string): (MailAttachment & { bytes: number }) | null {
   const page = files.find((file) => file.name === 'report.html');
   if (page === undefined) return null;
   return {

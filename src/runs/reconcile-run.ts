@@ -19,8 +19,7 @@ import { findRoster, listRosters } from '../store/organisations.js';
 import { compareWithDossiers, type ReconciliationInput } from '../store/reconciliation.js';
 import { closeRun, setRunAccount, toRunId } from '../store/runs.js';
 import type { AppContext } from './app-context.js';
-import { reportAndMail } from './mail/deliver.js';
-import { queueReportOf } from './mail/queue.js';
+import { queueReportOf, reportAndMail } from './mail/deliver.js';
 import { type ReconciliationCounts, type RunSummary, toRunSummary } from './run-summary.js';
 import { openOrganisation, type RunSession, withLeasedRun } from './session.js';
 

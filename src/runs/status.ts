@@ -9,6 +9,7 @@ import {
   type OutboxOutcome,
   type OutboxRow,
   queueOutbox,
+  toWaitMs,
 } from '../store/outbox.js';
 import {
   type CustomerStatus,
@@ -22,7 +23,6 @@ import {
 import type { CustomerState } from '../vocabulary.js';
 import {
   buildMessage,
-  mostChanges,
   type PostResult,
   parseWebhookSecrets,
   postMessage,
@@ -30,7 +30,6 @@ import {
 } from '../webhooks/messages.js';
 import type { AppContext } from './app-context.js';
 import { chooseImportedRosters } from './coverage.js';
-import { longestWaitMs, toWaitMs } from './mail/queue.js';
 import { openOrganisation, type RunSession } from './session.js';
 
 /** Which customers are meant. */
@@ -115,19 +114,12 @@ export const toRetryEnd = (now: Date): Date => new Date(now.getTime() + keptForM
 
 const messageSchema = z.object({ id: z.string(), body: z.string() });
 
-/** How many messages a pass got off, what it could not, and what waits afterwards. */
-interface NotifyPass {
-  sent: number;
-  failed: number;
-  refused: number;
-  waiting: number;
-}
-
 /**
  * Tells webhooks of the changes of state that they have not been told of, each message once in a pass; a receiver that does not take one is
- * left alone for a growing while. Throws ConfigError when a secret is missing.
+ * left alone for a growing while. Gives how many messages it got off, what it could not, and what waits afterwards. Throws ConfigError when
+ * a secret is missing.
  */
-export async function notifyStates(app: AppContext, signal?: AbortSignal): Promise<NotifyPass> {
+export async function notifyStates(app: AppContext, signal?: AbortSignal) {
   const { database, clock, owner } = app;
   const pass = { sent: 0, failed: 0, refused: 0 };
   const keysByUrl = readWebhookKeys(app);
@@ -162,6 +154,9 @@ export async function notifyStates(app: AppContext, signal?: AbortSignal): Promi
   }
   return { ...pass, waiting: await countWaiting(database, organisationId) };
 }
+
+/** The most changes that one message carries. */
+const mostChanges = 100;
 
 /** Puts what is in no message yet into messages; each is stored with its changes taken, or neither. */
 async function packEvents({ database, clock }: AppContext, organisationId: number): Promise<void> {
@@ -219,7 +214,7 @@ async function note({ database, clock, owner, emit }: AppContext, row: OutboxRow
 /** Leaves what cannot be sent from here for an hour, and the other messages to its address as they are. */
 async function leave({ database, clock, owner }: AppContext, row: OutboxRow, said: string): Promise<void> {
   const now = clock.now();
-  const nextAttemptAt = new Date(now.getTime() + longestWaitMs);
+  const nextAttemptAt = new Date(now.getTime() + 60 * minuteMs);
   await noteUnprepared(database, row, owner, { said, now, nextAttemptAt });
 }
 

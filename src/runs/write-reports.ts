@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ConfigError, MailError, ReportError } from '../errors.js';
 import { type ReportPlace, type ReportToMail, writeArchive } from '../mail/archive.js';
-import type { Recipient } from '../mail/recipients.js';
+import type { Recipient } from '../mail/settings.js';
 import { maskReport } from '../reports/mask-report.js';
 import { printPdf } from '../reports/print-pdf.js';
 import { type Report, toReport } from '../reports/report.js';

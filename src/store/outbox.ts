@@ -1,18 +1,11 @@
 import { z } from 'zod';
 import { type Database, findRow, type Queryable, readColumn, toInsert } from './database/database.js';
+import type { RunRow } from './runs.js';
 
-const outboxKinds = ['mail_report', 'mail_warning', 'mail_failure', 'webhook'] as const;
-/** What is told: a report, critical changes before the report, a run that could not be made, a change of state to another system. */
-export type OutboxKind = (typeof outboxKinds)[number];
-
-const outboxStates = ['queued', 'sent', 'refused', 'given_up', 'dropped'] as const;
-/** How something that leaves stands: `refused` for good by the other side, `given_up` because it was too old, `dropped` because somebody put it aside. */
-export type OutboxState = (typeof outboxStates)[number];
-
-/** A row of the outbox as the database gives it, by `outboxColumns`. */
-export const outboxRow = z.object({
+const outboxRow = z.object({
   outboxId: z.number(),
-  kind: z.enum(outboxKinds),
+  /** What is told: a report, critical changes before the report, a run that could not be made, a change of state to another system. */
+  kind: z.enum(['mail_report', 'mail_warning', 'mail_failure', 'webhook']),
   /** Null for a report whose recipients are found once it is written. */
   destination: z.string().nullable(),
   /** The run that it is about; null where there is none. */
@@ -22,7 +15,8 @@ export const outboxRow = z.object({
   dedupKey: z.string(),
   content: z.unknown(),
   messageId: z.string().nullable(),
-  state: z.enum(outboxStates),
+  /** `refused` for good by the other side, `given_up` because it was too old, `dropped` because somebody put it aside. */
+  state: z.enum(['queued', 'sent', 'refused', 'given_up', 'dropped']),
   attempts: z.number(),
   queuedAt: z.date(),
   nextAttemptAt: z.date(),
@@ -51,8 +45,7 @@ export interface OutboxEntry
   revision?: number;
 }
 
-/** SQL: the columns of `outbox` that `outboxRow` reads. */
-export const outboxColumns = `outbox_id, kind, destination, run_id, revision, dedup_key, content,
+const outboxColumns = `outbox_id, kind, destination, run_id, revision, dedup_key, content,
   message_id, state, attempts, queued_at, next_attempt_at, give_up_at, last_error, sent_at, dropped_at, dropped_by, dropped_because`;
 
 /** Queues what was never queued under its key; gives how many that were. */
@@ -68,7 +61,7 @@ export async function queueOutbox(transaction: Queryable, entries: readonly Outb
 }
 
 /** What the outbox holds of these kinds, oldest first: what waits, was refused or given up; what was sent or put aside only where `all` is asked for. */
-export async function listOutbox(database: Queryable, kinds: readonly OutboxKind[], { all }: { all: boolean }) {
+export async function listOutbox(database: Queryable, kinds: readonly OutboxRow['kind'][], { all }: { all: boolean }) {
   return database.query(
     outboxRow,
     `select ${outboxColumns} from outbox where kind = any ($1::text[]) and ($2::boolean or state not in ('sent', 'dropped')) order by outbox_id`,
@@ -100,7 +93,7 @@ export async function makeDue(
 
 /** Whoever sends: nobody else is given what it has claimed until it says what became of it or `leaseMs` have passed. */
 interface OutboxClaim {
-  kinds: readonly OutboxKind[];
+  kinds: readonly OutboxRow['kind'][];
   owner: string;
   now: Date;
   /** By the database's clock. */
@@ -147,7 +140,7 @@ export async function noteAttempt(
   { outboxId }: Pick<OutboxRow, 'outboxId'>,
   { owner, now }: Pick<OutboxClaim, 'owner' | 'now'>,
   outcome: OutboxOutcome,
-): Promise<OutboxState | null> {
+): Promise<OutboxRow['state'] | null> {
   const [noted] = await transaction.query(
     outboxRow.pick({ state: true, attempts: true }),
     `update outbox set
@@ -165,6 +158,11 @@ export async function noteAttempt(
   await transaction.execute(...toInsert('outbox_attempt', attempt));
   return noted.state;
 }
+
+const minuteMs = 60_000;
+
+/** How long to wait after so many failed attempts: a minute doubled each time, and at most an hour. */
+export const toWaitMs = (attempts: number): number => Math.min(60, 2 ** Math.min(attempts, 10)) * minuteMs;
 
 /** Notes why a claimed row could not be prepared, which is no attempt, and gives the claim back until `nextAttemptAt`. */
 export async function noteUnprepared(
@@ -187,10 +185,8 @@ const attemptRow = z.object({
   outcome: z.enum(['sent', 'refused', 'failed']),
   said: z.string(),
 });
-/** One attempt to send something, and what the other side said. */
-export type OutboxAttempt = z.infer<typeof attemptRow>;
 
-/** The attempts at each of these rows, first to last; a row that was never tried has none. */
+/** The attempts at each of these rows and what the other side said, first to last; a row that was never tried has none. */
 export async function readAttempts(database: Queryable, outboxIds: readonly number[]) {
   const rows = await database.query(
     attemptRow.extend({ outboxId: z.number() }),
@@ -198,16 +194,9 @@ export async function readAttempts(database: Queryable, outboxIds: readonly numb
      from outbox_attempt where outbox_id = any ($1::bigint[]) order by outbox_id, attempt`,
     [[...outboxIds]],
   );
-  const attempts = new Map<number, OutboxAttempt[]>();
+  const attempts = new Map<number, z.infer<typeof attemptRow>[]>();
   for (const { outboxId, ...attempt } of rows) attempts.set(outboxId, [...(attempts.get(outboxId) ?? []), attempt]);
   return attempts;
-}
-
-/** Who puts something of the outbox aside for good, when, and why. */
-export interface OutboxDrop {
-  by: string;
-  reason: string;
-  at: Date;
 }
 
 /**
@@ -218,7 +207,7 @@ export function dropOutbox(
   transaction: Queryable,
   { dialect }: Pick<Database, 'dialect'>,
   outboxIds: readonly number[],
-  { by, reason, at, evenQueued }: OutboxDrop & { evenQueued: boolean },
+  { by, reason, at, evenQueued }: { by: string; reason: string; at: Date; evenQueued: boolean },
 ): Promise<readonly number[]> {
   return readColumn(
     transaction,
@@ -230,5 +219,96 @@ export function dropOutbox(
        and (claimed_until is null or claimed_until <= clock_timestamp() or $6::boolean)
      returning outbox_id as id`,
     [[...outboxIds], at, by, reason, evenQueued, dialect === 'embedded'],
+  );
+}
+
+const toUnwrittenKey = (runId: number): string => `report/${runId}/next`;
+
+/** Queues the report of a run as it will stand when it is written, `queuedAt` its end; where an earlier end's waits already, that waits for this one. */
+export async function queueReport(
+  transaction: Queryable,
+  { organisationId, runId }: Pick<RunRow, 'organisationId' | 'runId'>,
+  times: Pick<OutboxEntry, 'queuedAt' | 'nextAttemptAt' | 'giveUpAt'>,
+): Promise<void> {
+  const dedupKey = toUnwrittenKey(runId);
+  const queued = await queueOutbox(transaction, [
+    { organisationId, kind: 'mail_report', destination: null, runId, dedupKey, content: null, ...times },
+  ]);
+  if (queued > 0) return;
+  await transaction.execute(
+    `update outbox set state = 'queued', queued_at = $3, next_attempt_at = $4, give_up_at = $5
+     where organisation_id = $1 and dedup_key = $2`,
+    [organisationId, dedupKey, times.queuedAt, times.nextAttemptAt ?? times.queuedAt, times.giveUpAt],
+  );
+}
+
+/**
+ * Puts the mails of a report that tells of a run up to `endedAt` in the place of what was queued for it, unless the run has gone on and ended
+ * again since. A recipient for whom this revision was queued before, whatever became of that, gets no second mail.
+ */
+export async function queueReportMails(
+  transaction: Queryable,
+  { organisationId, runId }: Pick<RunRow, 'organisationId' | 'runId'>,
+  { revision, endedAt }: { revision: number; endedAt: Date },
+  mails: readonly { recipient: string; content: unknown; messageId: string }[],
+  times: Pick<OutboxEntry, 'queuedAt' | 'giveUpAt'>,
+): Promise<void> {
+  const entries = mails.map(({ recipient, content, messageId }): OutboxEntry => {
+    const dedupKey = `report/${runId}/${revision}/${recipient.toLowerCase()}`;
+    const what = { kind: 'mail_report', destination: recipient, runId, revision } as const;
+    return { organisationId, ...what, dedupKey, content, messageId, ...times };
+  });
+  await queueOutbox(transaction, entries);
+  await dropUnwritten(transaction, { organisationId, runId }, endedAt);
+}
+
+/** Takes out what was queued, when a run ended at `through` or before, for its report that is not written yet. */
+export async function dropUnwritten(
+  transaction: Queryable,
+  { organisationId, runId }: Pick<RunRow, 'organisationId' | 'runId'>,
+  through: Date,
+): Promise<void> {
+  await transaction.execute('delete from outbox where organisation_id = $1 and dedup_key = $2 and queued_at <= $3', [
+    organisationId,
+    toUnwrittenKey(runId),
+    through,
+  ]);
+}
+
+/**
+ * The Message-IDs of the first and of the last report mail that a recipient has of the same roster, or of sweeps;
+ * none before the first.
+ */
+export async function readThread(database: Queryable, run: RunRow, recipient: string): Promise<readonly string[]> {
+  const [ends] = await database.query(
+    z.object({ first: z.string(), last: z.string() }),
+    `select (array_agg(message_id order by outbox_id))[1] as first, (array_agg(message_id order by outbox_id desc))[1] as last
+     from outbox join run using (run_id)
+     where outbox.organisation_id = $1 and outbox.kind = 'mail_report' and lower(destination) = lower($2) and message_id is not null
+       and outbox.state in ('queued', 'sent') and run.roster_id is not distinct from $3::bigint
+     having count(*) > 0`,
+    [run.organisationId, recipient, run.rosterId],
+  );
+  if (!ends) return [];
+  return ends.first === ends.last ? [ends.first] : [ends.first, ends.last];
+}
+
+/** The mails of one revision of a run's report. */
+export async function readReportMails(database: Queryable, runId: number, revision: number) {
+  return database.query(
+    outboxRow,
+    `select ${outboxColumns} from outbox where run_id = $1 and revision = $2 and kind = 'mail_report' order by outbox_id`,
+    [runId, revision],
+  );
+}
+
+/** Notes on a report that nobody waits for it any more, once it has been accepted for one recipient at least. */
+export async function noteReportSent(transaction: Queryable, runId: number, revision: number, now: Date) {
+  await transaction.execute(
+    `update report set sent_at = $3
+     where run_id = $1 and revision = $2
+       and exists (select from outbox where outbox.run_id = $1 and outbox.revision = $2 and state = 'sent')
+       and not exists (select from outbox where outbox.run_id = $1 and outbox.revision = $2 and state = 'queued')`,
+    [runId, revision, now],
   );
 }

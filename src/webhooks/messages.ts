@@ -23,9 +23,6 @@ interface StateChange {
   changedAt: Date;
 }
 
-/** The most changes that one message carries. */
-export const mostChanges = 100;
-
 /**
  * One message of these changes; its id is of the webhook and the last of them, which are in no other message to it. Of the last: what waited
  * in a backup and is told together with something newer must not look like the message that had told it before.
@@ -59,23 +56,23 @@ export type PostResult =
   | { kind: 'sent' | 'refused'; said: string }
   | { kind: 'failed'; said: string; retryAfterMs: number };
 
-/** To whom, by which keys, and how long an attempt may take from its first byte to the last of the answer. */
-interface PostTarget {
-  url: string;
-  keys: readonly Buffer[];
-  dispatcher: Dispatcher;
-  deadlineMs: number;
-}
-
 /** How long a receiver may take for its answer. */
 export const webhookWaitMs = 10_000;
 
 const longestAnswerBytes = 65_536;
 const longestWaitMs = 24 * 60 * 60_000;
 
-/** Posts a message, signed as of now; never throws. A redirect is not followed: what is signed for one address goes to no other. */
+/**
+ * Posts a message, signed as of now; never throws. `deadlineMs` is for all from its first byte to the last of the answer. A redirect is not followed: what is signed for one
+ * address goes to no other.
+ */
 export async function postMessage(
-  { url, keys, dispatcher, deadlineMs }: PostTarget,
+  {
+    url,
+    keys,
+    dispatcher,
+    deadlineMs,
+  }: { url: string; keys: readonly Buffer[]; dispatcher: Dispatcher; deadlineMs: number },
   message: WebhookMessage,
   now: Date,
   signal?: AbortSignal,

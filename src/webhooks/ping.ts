@@ -1,17 +1,14 @@
 import { request } from 'undici';
 import { openDispatcher } from '../outgoing.js';
 
-/** That work began, and how it ended. */
-type PingKind = 'start' | 'success' | 'failure';
-
-/** One ping: what belongs together carries the same `runUuid`; `body` says more, without personal data. */
+/** One ping, that work began or how it ended: what belongs together carries the same `runUuid`; `body` says more, without personal data. */
 interface Ping {
-  kind: PingKind;
+  kind: 'start' | 'success' | 'failure';
   runUuid: string;
   body: string;
 }
 
-const suffixes: Readonly<Record<PingKind, string>> = { start: '/start', success: '', failure: '/fail' };
+const suffixes: Readonly<Record<Ping['kind'], string>> = { start: '/start', success: '', failure: '/fail' };
 /** What monitors keep of a body. */
 const longestBody = 10_000;
 const longestAnswerBytes = 4_096;

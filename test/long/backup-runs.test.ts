@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import type { AppContext } from '../../src/runs/app-context.js';
-import { listMails } from '../../src/runs/mail/deliver.js';
+import { listMails } from '../../src/runs/mail/manage.js';
 import { resumeRun } from '../../src/runs/resume-run.js';
 import { exportStatus } from '../../src/runs/status.js';
 import { runReports } from '../../src/runs/write-reports.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Mail } from '../../runs/mail/deliver.js';
+import type { Mail } from '../../runs/mail/manage.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
 import { examples, parseWholeNumber } from '../options.js';
@@ -14,7 +14,7 @@ function addList(mail: Command, act: Act): void {
     .addHelpText('after', examples(['mail list', 'mail list --all --json']))
     .action(({ all = false }: { all?: boolean }) =>
       act(async (invocation) => {
-        const { listMails } = await import('../../runs/mail/deliver.js');
+        const { listMails } = await import('../../runs/mail/manage.js');
         return withAppContext(invocation, {
           needsDatabase: true,
           prepare: () => {},

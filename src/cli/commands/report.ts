@@ -6,7 +6,7 @@ import type { Config } from '../../config/load-config.js';
 import { ConfigError, flagError } from '../../errors.js';
 import { findFolderProblem } from '../../files.js';
 import { formatCount } from '../../reports/text.js';
-import type { SentReport } from '../../runs/mail/deliver.js';
+import type { SentReport } from '../../runs/mail/manage.js';
 import type { SpanEdge } from '../../runs/write-reports.js';
 import { findMissingMail } from '../app-context.js';
 import { combineExitCodes, exitCodes } from '../exit-code.js';
@@ -115,7 +115,7 @@ export function addReportCommand(program: Command, act: Act): void {
     .action((options: ReportOptions) =>
       act(async (invocation) => {
         const { runReports } = await import('../../runs/write-reports.js');
-        const { sendReports } = await import('../../runs/mail/deliver.js');
+        const { sendReports } = await import('../../runs/mail/manage.js');
         return withAppContext(invocation, {
           needsDatabase: true,
           prepare: (config) => {

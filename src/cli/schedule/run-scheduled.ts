@@ -3,7 +3,7 @@ import { NightError } from '../../../jobs/rescreen.js';
 import { LeaseLostError, NightscreenError, RunLockedError, StoreError } from '../../errors.js';
 import { toLocalTime } from '../../local-time.js';
 import { type AppContext, type Job, type JobResult, watchRun } from '../../runs/app-context.js';
-import { mailFailure } from '../../runs/mail/deliver.js';
+import { mailFailure } from '../../runs/mail/failures.js';
 import {
   keepSchedules,
   mendSchedules,

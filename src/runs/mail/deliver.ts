@@ -1,51 +1,87 @@
-import { ConfigError, RunLockedError } from '../../errors.js';
-import { attemptDelivery, type DeliveryResult, deliver, type Mailer, openMailer } from '../../mail/delivery.js';
-import { buildFailureMessage, type Failure } from '../../mail/failure-message.js';
-import { leaveAttachments, type MailMessage } from '../../mail/message.js';
-import { listRecipients } from '../../mail/recipients.js';
-import type { MailSettings } from '../../mail/settings.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { type DeliveryResult, openMailer } from '../../mail/delivery.js';
+import type { MailMessage } from '../../mail/message.js';
+import { buildReportMessage } from '../../mail/report-message.js';
+import { listRecipients, type MailSettings, toMailTrigger } from '../../mail/settings.js';
+import { toDurationMs } from '../../roster/duration.js';
 import type { Queryable } from '../../store/database/database.js';
 import {
   claimNext,
-  listOutbox,
-  makeDue,
+  dropUnwritten,
   noteAttempt,
+  noteReportSent,
   noteUnprepared,
-  type OutboxAttempt,
-  type OutboxDrop,
-  type OutboxKind,
   type OutboxOutcome,
   type OutboxRow,
-  type OutboxState,
-  queueOutbox,
-  readAttempts,
+  queueReport,
+  queueReportMails,
+  readReportMails,
+  readThread,
+  toWaitMs,
 } from '../../store/outbox.js';
-import { dropUnwritten, noteReportSent, readReportMails } from '../../store/outbox-reports.js';
-import { findUnsentRuns, readRun } from '../../store/runs.js';
+import { findUnsentRuns, type RunRow, readRun } from '../../store/runs.js';
 import type { AppContext } from '../app-context.js';
 import type { RunSummary } from '../run-summary.js';
-import { openOrganisation, type RunSession } from '../session.js';
-import {
-  type ReportChoice,
-  type ReportResult,
-  type RunReport,
-  runReports,
-  writeReportFor,
-  writeRunReport,
-} from '../write-reports.js';
-import {
-  allowLastWords,
-  describeFailure,
-  type FailedWork,
-  findStoredMessage,
-  limitSending,
-  queueWrittenReport,
-  toGiveUpAt,
-  toNextAttempt,
-} from './queue.js';
+import { prepareReportMail, type RunReport, writeReportFor, writeRunReport } from '../write-reports.js';
+
+/** When something queued now is sent no more. */
+export const toGiveUpAt = ({ retryFor }: MailSettings, now: Date): Date =>
+  new Date(now.getTime() + toDurationMs(retryFor));
+
+/** When to try again after so many attempts: after 2, 4, 8 minutes and so on, and then every hour. */
+export const toNextAttempt = (attempts: number, now: Date): Date => new Date(now.getTime() + toWaitMs(attempts));
+
+/** How long what is being sent may take once somebody has asked to stop; a process that is asked to end has few seconds (PROMISES: 15). */
+const graceMs = 2_000;
+
+/** A signal for the sending of one thing: aborted after `limitMs`, or a moment after `signal` is, so that an answer on its way is heard. */
+export function limitSending(limitMs: number, signal?: AbortSignal): { signal: AbortSignal; clear: () => void } {
+  const limit = new AbortController();
+  const timers = new AbortController();
+  const endAfter = (ms: number): void => {
+    delay(ms, undefined, { signal: timers.signal, ref: false }).then(
+      () => limit.abort(new Error('it took too long')),
+      () => undefined,
+    );
+  };
+  endAfter(limitMs);
+  const hurry = (): void => endAfter(graceMs);
+  if (signal?.aborted) hurry();
+  else signal?.addEventListener('abort', hurry, { once: true });
+  return {
+    signal: limit.signal,
+    clear: () => {
+      timers.abort();
+      signal?.removeEventListener('abort', hurry);
+    },
+  };
+}
+
+/** The signal that sending is to stop for; where that is aborted already, the time that is left for what cannot be told later. */
+export const allowLastWords = (signal: AbortSignal | undefined): AbortSignal | undefined =>
+  signal?.aborted ? AbortSignal.timeout(graceMs) : signal;
+
+const bodySchema = z.object({ text: z.string(), html: z.string() });
+
+const messageSchema = bodySchema.extend({
+  messageId: z.string(),
+  from: z.string(),
+  to: z.string(),
+  subject: z.string(),
+  date: z.iso.datetime().transform((text) => new Date(text)),
+  attachments: z.array(z.object({ name: z.string(), path: z.string(), contentType: z.string(), sha256: z.string() })),
+  thread: z.array(z.string()).optional(),
+  reduced: bodySchema.optional(),
+  attachmentMissing: bodySchema.optional(),
+}) satisfies z.ZodType<MailMessage>;
+
+/** The message as it was stored in the outbox; null for anything else. */
+export const findStoredMessage = (content: unknown): MailMessage | null =>
+  messageSchema.safeParse(content).data ?? null;
 
 /** What in the outbox is mail. */
-export const mailKinds: readonly OutboxKind[] = ['mail_report', 'mail_warning', 'mail_failure'];
+export const mailKinds: readonly OutboxRow['kind'][] = ['mail_report', 'mail_warning', 'mail_failure'];
 
 /** No attempt takes longer than this; another process may take it up after twice that. */
 const attemptLimitMs = 5 * 60_000;
@@ -54,24 +90,26 @@ const mostWithoutAttachment = 4;
 /** A server that was out of reach so often in a row is not asked for the others. */
 const mostUnreached = 2;
 
-/** How many mails a pass got off, and how many it did not. */
-interface MailPass {
-  sent: number;
-  failed: number;
-}
-
 /**
  * Tries to send every mail that is due, each once; reports that are not written yet are written first. A mail that is not accepted is told
  * as a warning and keeps its reason. Once `signal` is aborted none is begun, and the one being sent has a moment left. `keyPrefix` leaves
  * out all whose keys begin otherwise. Throws MailError when the settings are at fault.
  */
-export async function deliverDue(app: AppContext, signal?: AbortSignal, keyPrefix = ''): Promise<MailPass> {
+export async function deliverDue(app: AppContext, signal?: AbortSignal, keyPrefix = '') {
   const { database, settings, clock, owner, secret } = app;
   const pass = { sent: 0, failed: 0 };
   if (!settings.mail) return pass;
   const mailer = openMailer(settings.mail, secret('SMTP_URL'));
   const except: number[] = [];
   let unreached = 0;
+  const attempt = async ({ content, attempts }: OutboxRow): Promise<DeliveryResult> => {
+    const message = findStoredMessage(content);
+    // One that cannot be read must not keep the others from being sent.
+    if (message === null) return { kind: 'failed', said: 'what is stored of it cannot be read', isUnreachable: false };
+    const limit = limitSending(attemptLimitMs, signal);
+    const may = { mayLeaveAttachments: attempts >= mostWithoutAttachment };
+    return mailer.attempt(message, limit.signal, may).finally(limit.clear);
+  };
   try {
     while (unreached < mostUnreached && !signal?.aborted) {
       const claim = { kinds: mailKinds, owner, now: clock.now(), leaseMs: 2 * attemptLimitMs, except, keyPrefix };
@@ -82,7 +120,7 @@ export async function deliverDue(app: AppContext, signal?: AbortSignal, keyPrefi
         if (!(await makeReport(app, row))) pass.failed += 1;
         continue;
       }
-      const result = await attempt(mailer, row, signal);
+      const result = await attempt(row);
       await note(app, row, result);
       pass[result.kind === 'accepted' ? 'sent' : 'failed'] += 1;
       unreached = result.kind === 'failed' && result.isUnreachable ? unreached + 1 : 0;
@@ -91,24 +129,6 @@ export async function deliverDue(app: AppContext, signal?: AbortSignal, keyPrefi
     mailer.close();
   }
   return pass;
-}
-
-/** One that cannot be read must not keep the others from being sent. */
-async function attempt(
-  mailer: Mailer,
-  { content, attempts }: OutboxRow,
-  stop: AbortSignal | undefined,
-): Promise<DeliveryResult> {
-  const message = findStoredMessage(content);
-  if (message === null) return { kind: 'failed', said: 'what is stored of it cannot be read', isUnreachable: false };
-  const { signal, clear } = limitSending(attemptLimitMs, stop);
-  try {
-    const result = await attemptDelivery(mailer, message, signal);
-    if (result.kind !== 'failed' || !result.isAttachmentGone || attempts < mostWithoutAttachment) return result;
-    return await attemptDelivery(mailer, leaveAttachments(message), signal);
-  } finally {
-    clear();
-  }
 }
 
 async function note(
@@ -157,63 +177,64 @@ async function makeReport(app: AppContext, row: OutboxRow): Promise<boolean> {
   }
 }
 
-/** A written report and how its mails stand. */
-export interface SentReport extends ReportResult {
-  mails: readonly Mail[];
+/** Within this time nobody but the process of the run writes its report. */
+const ownWriteMs = 10 * 60_000;
+
+/** Queues the report of a run that ends, in the transaction that closes it; does nothing where no mail is configured. */
+export async function queueReportOf(
+  { settings, clock }: AppContext,
+  transaction: Queryable,
+  run: Pick<RunRow, 'organisationId' | 'runId'>,
+): Promise<void> {
+  if (!settings.mail) return;
+  const now = clock.now();
+  const nextAttemptAt = new Date(now.getTime() + ownWriteMs);
+  // What tells this end of the run from an earlier one, whose report may be in the making.
+  const queuedAt = (await readRun(transaction, run.runId))?.finishedAt ?? now;
+  await queueReport(transaction, run, { queuedAt, nextAttemptAt, giveUpAt: toGiveUpAt(settings.mail, now) });
 }
 
-/**
- * Writes reports as `runReports` does, mails them to whoever has not been queued for them, and tries all that is due. Throws ConfigError
- * also when no mail is configured.
- */
-export async function sendReports(app: AppContext, choice: ReportChoice): Promise<readonly SentReport[]> {
+/** Queues the mails of a report that is written, each once for its revision and recipient; does nothing where no mail is configured. */
+export async function queueWrittenReport(app: AppContext, written: RunReport): Promise<void> {
   const { database, settings, clock } = app;
-  if (!settings.mail) {
-    throw new ConfigError([{ where: 'mail', path: '', message: 'is not configured, so the report cannot be sent' }]);
-  }
-  const reports = await runReports(app, choice, (report) => queueWrittenReport(app, report));
-  for (const { runNumber, revision } of reports) {
-    const waiting = (await readReportMails(database, runNumber, revision)).filter(({ state }) => state === 'queued');
-    const now = clock.now();
-    await makeDue(
-      database,
-      waiting.map(({ outboxId }) => outboxId),
-      { now, giveUpAt: toGiveUpAt(settings.mail, now) },
-    );
-  }
-  await deliverDue(app);
-  const sent: SentReport[] = [];
-  for (const report of reports) {
-    const rows = await readReportMails(database, report.runNumber, report.revision);
-    sent.push({ ...report, mails: await toMails(database, rows) });
-  }
-  return sent;
+  const { mail } = settings;
+  const { report, revision, runNumber } = written;
+  if (!mail) return;
+  const now = clock.now();
+  const recipients = listRecipients(mail, toMailTrigger(report));
+  const toMail = await prepareReportMail(app, report, written, recipients);
+  await database.transaction(async (transaction) => {
+    const run = await readRun(transaction, runNumber);
+    if (run === null) return;
+    const mails = [];
+    for (const recipient of recipients) {
+      const message = buildReportMessage(report, toMail, recipient, mail);
+      const content = { ...message, thread: await readThread(transaction, run, recipient.address) };
+      mails.push({ recipient: recipient.address, content, messageId: message.messageId });
+    }
+    const reported = { revision, endedAt: report.run.finishedAt };
+    await queueReportMails(transaction, run, reported, mails, { queuedAt: now, giveUpAt: toGiveUpAt(mail, now) });
+  });
 }
 
 /** Queues the reports that nobody has been sent yet, of each roster's newest screening and of those it overtook, and tries all that is due. */
-export async function sendUnsentReports(app: AppContext): Promise<MailPass> {
+export async function sendUnsentReports(app: AppContext): ReturnType<typeof deliverDue> {
   for (const run of await findUnsentRuns(app.database)) {
     await queueWrittenReport(app, await writeReportFor(app, run));
   }
   return deliverDue(app);
 }
 
-/** How many mails a report has, and how many of them were accepted. */
-interface MailCounts {
-  queued: number;
-  sent: number;
-}
-
 /**
  * Mails the report of a run that has just ended, and whatever else is due; nothing more is tried once somebody has asked to stop. Whatever
- * goes wrong is a warning and nothing to the run. Gives how the report's mails stand; null where no mail is configured or
- * that went wrong.
+ * goes wrong is a warning and nothing to the run. Gives how many mails the report has and how many were accepted; null where no mail is
+ * configured or that went wrong.
  */
 export async function mailRunReport(
   app: AppContext,
   report: RunReport,
   signal: AbortSignal,
-): Promise<MailCounts | null> {
+): Promise<{ queued: number; sent: number } | null> {
   if (!app.settings.mail) return null;
   try {
     await queueWrittenReport(app, report);
@@ -252,159 +273,3 @@ async function mailWithoutReport(app: AppContext, runId: string, signal: AbortSi
     app.emit({ kind: 'warning', runId, code: 'mail_waits', message });
   }
 }
-
-/** The mails that tell of work that failed, one for each recipient; those of the same incident and day have the same Message-ID. */
-export function buildFailureMails(work: FailedWork, mail: MailSettings, at: Date): readonly MailMessage[] {
-  return buildMails({ ...describeFailure(work), task: work.task, roster: work.roster, at }, mail);
-}
-
-/**
- * Mails that something did not run or failed, once for each incident and day; directly, without the outbox, when the database has gone away.
- * Does nothing where no mail is configured, nor for a roster that another process has begun within hours. Of work that somebody has asked to
- * stop it is said that it was stopped, and only a moment is given to sending. Whatever goes wrong with that is told as a warning.
- */
-export async function mailFailure(app: AppContext, work: FailedWork): Promise<void> {
-  const { database, settings, clock, emit } = app;
-  if (!settings.mail || isDoneElsewhere(work)) return;
-  const mails = buildFailureMails(work, settings.mail, clock.now());
-  try {
-    const { organisationId } = await openOrganisation(app);
-    await database.transaction((transaction) => queueMails(app, transaction, { organisationId, runId: null }, mails));
-  } catch {
-    return mailDirectly(app, mails, work.signal);
-  }
-  try {
-    await deliverDue(app, allowLastWords(work.signal));
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    emit({ kind: 'warning', runId: null, code: 'mail_waits', message: `the failure is not mailed yet: ${reason}` });
-  }
-}
-
-/** Longer than this no night takes, so whoever holds the roster for longer keeps it from being screened. */
-const longestNightMs = 12 * 3_600_000;
-
-/** Several hosts may start the same night, and one of them is at it. */
-const isDoneElsewhere = ({ error }: FailedWork): boolean =>
-  error instanceof RunLockedError && error.heldMs !== null && error.heldMs < longestNightMs;
-
-/** The database that would keep it is what has failed, so it is tried once. */
-async function mailDirectly(
-  { settings, secret, emit }: AppContext,
-  mails: readonly MailMessage[],
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const warn = (reason: string): void => {
-    const message = `the failure could not be mailed, and is not tried again: ${reason}`;
-    emit({ kind: 'warning', runId: null, code: 'mail_not_sent', message });
-  };
-  if (!settings.mail) return;
-  try {
-    for (const { kind, said } of await deliver(mails, settings.mail, secret('SMTP_URL'), allowLastWords(signal))) {
-      if (kind !== 'accepted') warn(said);
-    }
-  } catch (error) {
-    warn(error instanceof Error ? error.message : String(error));
-  }
-}
-
-/** Queues the mail of a run that ends without a report, in the transaction that closes it. */
-export async function queueBrokenRun(
-  { app, run, runId, roster }: RunSession,
-  transaction: Queryable,
-  { outcome, reasons }: Pick<Failure, 'outcome'> & { reasons: readonly string[] },
-): Promise<void> {
-  const { settings, clock } = app;
-  if (!settings.mail) return;
-  const actions = [`See what happened: nightscreen runs show ${runId}`];
-  const failure = { task: run.kind, roster, outcome, reason: reasons.join('\n'), at: clock.now(), actions };
-  await queueMails(app, transaction, run, buildMails(failure, settings.mail, runId));
-}
-
-function buildMails(failure: Failure, mail: MailSettings, incident = ''): readonly MailMessage[] {
-  const { task, roster, outcome, reason, at } = failure;
-  // Figures such as how long ago somebody was heard of make no other incident.
-  const why = reason.replace(/\d+/g, '#');
-  const key = [task, roster ?? '', outcome, incident, at.toISOString().slice(0, 10), why];
-  const recipients = listRecipients(mail, { kind: 'failure', roster, level: 'red', severities: [] });
-  return recipients.map(({ address }) => buildFailureMessage(failure, key, address, mail));
-}
-
-async function queueMails(
-  { settings, clock }: AppContext,
-  transaction: Queryable,
-  about: { organisationId: number; runId: number | null },
-  mails: readonly MailMessage[],
-): Promise<void> {
-  if (!settings.mail) return;
-  const now = clock.now();
-  const times = { queuedAt: now, giveUpAt: toGiveUpAt(settings.mail, now) };
-  const entries = mails.map((message) => {
-    const { to: destination, messageId } = message;
-    const { organisationId, runId } = about;
-    const what = { organisationId, runId, kind: 'mail_failure', destination } as const;
-    return { ...what, dedupKey: `failure/${messageId}`, content: message, messageId, ...times };
-  });
-  await queueOutbox(transaction, entries);
-}
-
-/** A mail, or a message to a webhook, as it stands. */
-export interface Mail {
-  id: number;
-  kind: OutboxKind;
-  /** Number of the run that it tells of; null where there is none. */
-  run: number | null;
-  /** Of a report; null until that is written. */
-  revision: number | null;
-  /**
-   * An address, or the URL of a webhook. Null, as the next two, as long as its report is not written; the subject also for a webhook and
-   * when what is stored cannot be read.
-   */
-  recipient: string | null;
-  subject: string | null;
-  messageId: string | null;
-  state: OutboxState;
-  queuedAt: Date;
-  sentAt: Date | null;
-  /** Null once nothing more is tried. */
-  nextAttemptAt: Date | null;
-  lastError: string | null;
-  /** Who put it aside for good and why; null where nobody did. */
-  dropped: OutboxDrop | null;
-  /** Each attempt and what the other side said. */
-  attempts: readonly OutboxAttempt[];
-}
-
-const listedKinds: readonly OutboxKind[] = [...mailKinds, 'webhook'];
-
-/** Mails and messages to webhooks, oldest first: what waits, was refused or given up, and with `all` what was sent or put aside. */
-export async function listMails(database: Queryable, options: { all: boolean }): Promise<readonly Mail[]> {
-  return toMails(database, await listOutbox(database, listedKinds, options));
-}
-
-/** What is in these rows of the outbox. */
-export async function toMails(database: Queryable, rows: readonly OutboxRow[]): Promise<readonly Mail[]> {
-  const attempts = await readAttempts(
-    database,
-    rows.map(({ outboxId }) => outboxId),
-  );
-  return rows.map((row) => ({
-    id: row.outboxId,
-    kind: row.kind,
-    run: row.runId,
-    revision: row.revision,
-    recipient: row.destination,
-    subject: findStoredMessage(row.content)?.subject ?? null,
-    messageId: row.messageId,
-    state: row.state,
-    queuedAt: row.queuedAt,
-    sentAt: row.sentAt,
-    nextAttemptAt: row.state === 'queued' ? row.nextAttemptAt : null,
-    lastError: row.lastError,
-    dropped: toDrop(row),
-    attempts: attempts.get(row.outboxId) ?? [],
-  }));
-}
-
-const toDrop = ({ droppedAt: at, droppedBy: by, droppedBecause: reason }: OutboxRow): OutboxDrop | null =>
-  at === null || by === null || reason === null ? null : { by, reason, at };

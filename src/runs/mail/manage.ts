@@ -1,12 +1,113 @@
 import { ConfigError, flagError } from '../../errors.js';
-import { dropOutbox, listOutbox, makeDue, type OutboxRow, readOutbox } from '../../store/outbox.js';
-import { noteReportSent } from '../../store/outbox-reports.js';
+import type { Queryable } from '../../store/database/database.js';
+import {
+  dropOutbox,
+  listOutbox,
+  makeDue,
+  noteReportSent,
+  type OutboxRow,
+  readAttempts,
+  readOutbox,
+  readReportMails,
+} from '../../store/outbox.js';
 import { makeWebhooksDue } from '../../store/webhooks.js';
 import type { AppContext } from '../app-context.js';
 import { findReviewer } from '../review/people.js';
 import { notifyStates, readWebhookKeys, toRetryEnd } from '../status.js';
-import { deliverDue, type Mail, mailKinds, toMails } from './deliver.js';
-import { toGiveUpAt } from './queue.js';
+import { type ReportChoice, type ReportResult, runReports } from '../write-reports.js';
+import { deliverDue, findStoredMessage, mailKinds, queueWrittenReport, toGiveUpAt } from './deliver.js';
+
+/** A mail, or a message to a webhook, as it stands. */
+export interface Mail {
+  id: number;
+  kind: OutboxRow['kind'];
+  /** Number of the run that it tells of; null where there is none. */
+  run: number | null;
+  /** Of a report; null until that is written. */
+  revision: number | null;
+  /**
+   * An address, or the URL of a webhook. Null, as the next two, as long as its report is not written; the subject also for a webhook and
+   * when what is stored cannot be read.
+   */
+  recipient: string | null;
+  subject: string | null;
+  messageId: string | null;
+  state: OutboxRow['state'];
+  queuedAt: Date;
+  sentAt: Date | null;
+  /** Null once nothing more is tried. */
+  nextAttemptAt: Date | null;
+  lastError: string | null;
+  /** Who put it aside for good and why; null where nobody did. */
+  dropped: { by: string; reason: string; at: Date } | null;
+  /** Each attempt and what the other side said. */
+  attempts: readonly { attempt: number; triedAt: Date; outcome: 'sent' | 'refused' | 'failed'; said: string }[];
+}
+
+/** Mails and messages to webhooks, oldest first: what waits, was refused or given up, and with `all` what was sent or put aside. */
+export async function listMails(database: Queryable, options: { all: boolean }): Promise<readonly Mail[]> {
+  return toMails(database, await listOutbox(database, [...mailKinds, 'webhook'], options));
+}
+
+/** What is in these rows of the outbox. */
+async function toMails(database: Queryable, rows: readonly OutboxRow[]): Promise<readonly Mail[]> {
+  const attempts = await readAttempts(
+    database,
+    rows.map(({ outboxId }) => outboxId),
+  );
+  return rows.map((row) => ({
+    id: row.outboxId,
+    kind: row.kind,
+    run: row.runId,
+    revision: row.revision,
+    recipient: row.destination,
+    subject: findStoredMessage(row.content)?.subject ?? null,
+    messageId: row.messageId,
+    state: row.state,
+    queuedAt: row.queuedAt,
+    sentAt: row.sentAt,
+    nextAttemptAt: row.state === 'queued' ? row.nextAttemptAt : null,
+    lastError: row.lastError,
+    dropped: toDrop(row),
+    attempts: attempts.get(row.outboxId) ?? [],
+  }));
+}
+
+const toDrop = ({ droppedAt: at, droppedBy: by, droppedBecause: reason }: OutboxRow) =>
+  at === null || by === null || reason === null ? null : { by, reason, at };
+
+/** A written report and how its mails stand. */
+export interface SentReport extends ReportResult {
+  mails: readonly Mail[];
+}
+
+/**
+ * Writes reports as `runReports` does, mails them to whoever has not been queued for them, and tries all that is due. Throws ConfigError
+ * also when no mail is configured.
+ */
+export async function sendReports(app: AppContext, choice: ReportChoice): Promise<readonly SentReport[]> {
+  const { database, settings, clock } = app;
+  if (!settings.mail) {
+    throw new ConfigError([{ where: 'mail', path: '', message: 'is not configured, so the report cannot be sent' }]);
+  }
+  const reports = await runReports(app, choice, (report) => queueWrittenReport(app, report));
+  for (const { runNumber, revision } of reports) {
+    const waiting = (await readReportMails(database, runNumber, revision)).filter(({ state }) => state === 'queued');
+    const now = clock.now();
+    await makeDue(
+      database,
+      waiting.map(({ outboxId }) => outboxId),
+      { now, giveUpAt: toGiveUpAt(settings.mail, now) },
+    );
+  }
+  await deliverDue(app);
+  const sent: SentReport[] = [];
+  for (const report of reports) {
+    const rows = await readReportMails(database, report.runNumber, report.revision);
+    sent.push({ ...report, mails: await toMails(database, rows) });
+  }
+  return sent;
+}
 
 const isWebhook = ({ kind }: OutboxRow): boolean => kind === 'webhook';
 const isQueued = ({ state }: OutboxRow): boolean => state === 'queued';
@@ -69,23 +170,19 @@ function requireReachable(app: AppContext, webhooks: readonly OutboxRow[]): void
   }
 }
 
-/** What is put aside, why and by whom; on Postgres the login says who. */
-interface DropRequest {
-  ids: readonly number[];
-  reason: string | undefined;
-  by: string | undefined;
-  /** Also what is still being tried. */
-  evenQueued: boolean;
-}
-
 /**
  * Puts mails and messages to webhooks aside for good, all of those that are named or none: they are never tried again, and who did it and why
- * is kept. Gives them as they stand then. Throws ConfigError for a number that there is not, for what was sent or put aside before, for what
+ * is kept; on Postgres the login says who. `evenQueued` is for what is still being tried as well. Gives them as they stand then. Throws ConfigError for a number that there is not, for what was sent or put aside before, for what
  * is still being tried unless that is wanted, and where a reason or a name is missing.
  */
 export async function dropMails(
   { database, clock }: Pick<AppContext, 'database' | 'clock'>,
-  { ids, reason = '', by, evenQueued }: DropRequest,
+  {
+    ids,
+    reason = '',
+    by,
+    evenQueued,
+  }: { ids: readonly number[]; reason: string | undefined; by: string | undefined; evenQueued: boolean },
 ): Promise<readonly Mail[]> {
   if (reason.trim() === '')
     throw flagError('--reason', 'is missing: what is put aside is kept with who did it and why');

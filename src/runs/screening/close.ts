@@ -16,8 +16,8 @@ import { countReportedAndTakenBack, countUnconfirmed } from '../../store/unconfi
 import { readLastStateChange } from '../../store/webhooks.js';
 import { describeGaps } from '../coverage.js';
 import type { RunHalted } from '../halt.js';
-import { queueBrokenRun } from '../mail/deliver.js';
-import { queueReportOf } from '../mail/queue.js';
+import { queueReportOf } from '../mail/deliver.js';
+import { queueBrokenRun } from '../mail/failures.js';
 import { quoteArgument } from '../quote-argument.js';
 import { reconcileRoster } from '../reconcile-run.js';
 import { makeItems } from '../review/items.js';

@@ -1,21 +1,16 @@
 import { LeaseLostError } from '../../errors.js';
 import { buildEarlyWarning } from '../../mail/early-warning.js';
-import { listRecipients, type Recipient } from '../../mail/recipients.js';
-import type { MailSettings } from '../../mail/settings.js';
+import { listRecipients, type MailSettings, type Recipient } from '../../mail/settings.js';
 import { countNoun } from '../../reports/text.js';
 import { hasFailedCanary } from '../../store/canaries.js';
 import type { Queryable } from '../../store/database/database.js';
-import { type OutboxEntry, queueOutbox } from '../../store/outbox.js';
 import {
-  countCriticalChanges,
-  type QueuedWarning,
+  type PendingWarning,
   queueWarnings,
   readCriticalChanges,
-  readReportedChanges,
-  toWarningKey,
-} from '../../store/outbox-reports.js';
-import { deliverDue } from '../mail/deliver.js';
-import { toGiveUpAt } from '../mail/queue.js';
+  readUntoldChanges,
+} from '../../store/early-warnings.js';
+import { deliverDue, toGiveUpAt } from '../mail/deliver.js';
 import type { RunSession } from '../session.js';
 
 /** How often a run is looked at that has found nothing critical so far, or not for five minutes. */
@@ -92,59 +87,45 @@ async function reportCriticalChanges(session: RunSession, atOnce: boolean): Prom
   const mail = settings.mail?.earlyWarning ? settings.mail : undefined;
   // An event at the very end would only anticipate the run's own summary.
   if (!mail && atOnce) return null;
-  const { reportedThrough, lastTriedAt } = await readReportedChanges(database, run.runId);
+  const about = { kind: 'warning', roster, level: 'red', severities: ['critical'] } as const;
+  const recipients = mail ? listRecipients(mail, about) : [];
+  const addresses = mail ? recipients.map(({ address }) => address) : [noRecipient];
+  const { pending, lastTriedAt } = await readUntoldChanges(database, run.runId, addresses);
   const now = clock.now();
   const nextAt = lastTriedAt && new Date(lastTriedAt.getTime() + warningIntervalMs);
   if (nextAt && nextAt > now && !atOnce) return nextAt;
-  const about = { kind: 'warning', roster, level: 'red', severities: ['critical'] } as const;
-  const recipients = mail ? listRecipients(mail, about) : [];
-  const warnings: QueuedWarning[] = [];
-  for (const recipient of mail ? recipients.map(({ address }) => address) : [noRecipient]) {
-    const pending = await countCriticalChanges(database, run.runId, reportedThrough.get(recipient) ?? 0);
-    if (pending) warnings.push({ ...pending, recipient, queuedAt: now });
-  }
   // What a service says whose canaries failed, only the report tells, which says so.
-  if (warnings.length === 0 || (await hasFailedCanary(database, run.runId))) return null;
+  if (pending.length === 0 || (await hasFailedCanary(database, run.runId))) return null;
   await session.write(async (transaction) => {
-    await queueWarnings(transaction, run.runId, warnings);
-    if (mail) await queueOutbox(transaction, await buildMails(session, transaction, { mail, recipients, warnings }));
+    const warnings = [];
+    for (const warning of pending) {
+      const to = recipients.find(({ address }) => address === warning.recipient) ?? warning.recipient;
+      const built = mail && (await buildMail(session, transaction, warning, { to, mail, queuedAt: now }));
+      warnings.push({ ...warning, mail: built ?? null });
+    }
+    await queueWarnings(transaction, run, warnings, now);
   });
-  emitWarnings(session, warnings);
+  emitWarnings(session, pending);
   if (mail) await deliverDue(app);
   return new Date(now.getTime() + warningIntervalMs);
 }
 
-async function buildMails(
+async function buildMail(
   { app, run, runId, roster, organisation }: RunSession,
   transaction: Queryable,
-  {
-    mail,
-    recipients,
-    warnings,
-  }: { mail: MailSettings; recipients: readonly Recipient[]; warnings: readonly QueuedWarning[] },
-): Promise<readonly OutboxEntry[]> {
-  const entries: OutboxEntry[] = [];
-  for (const { recipient, ...warning } of warnings) {
-    const { queuedAt } = warning;
-    const listed = await readCriticalChanges(transaction, run.runId, warning, mostListed);
-    const hasCanaries = app.settings.canaries.length > 0;
-    const mailed = { ...warning, listed, hasCanaries, runId, roster, organisation: organisation.name, mode: run.mode };
-    const content = buildEarlyWarning(
-      mailed,
-      recipients.find(({ address }) => address === recipient) ?? recipient,
-      mail,
-    );
-    const what = { organisationId: run.organisationId, runId: run.runId, kind: 'mail_warning' } as const;
-    const dedupKey = toWarningKey(run.runId, warning.lastChangeId, recipient);
-    const { messageId } = content;
-    const giveUpAt = toGiveUpAt(mail, queuedAt);
-    entries.push({ ...what, destination: recipient, dedupKey, content, messageId, queuedAt, giveUpAt });
-  }
-  return entries;
+  warning: PendingWarning,
+  { to, mail, queuedAt }: { to: Recipient | string; mail: MailSettings; queuedAt: Date },
+) {
+  const listed = await readCriticalChanges(transaction, run.runId, warning, mostListed);
+  const hasCanaries = app.settings.canaries.length > 0;
+  const { recipient: _, ...counts } = warning;
+  const about = { ...counts, queuedAt, listed, hasCanaries, runId, roster };
+  const content = buildEarlyWarning({ ...about, organisation: organisation.name, mode: run.mode }, to, mail);
+  return { content, messageId: content.messageId, giveUpAt: toGiveUpAt(mail, queuedAt) };
 }
 
 /** Says how many there are; never who. */
-function emitWarnings({ app, runId }: RunSession, warnings: readonly QueuedWarning[]): void {
+function emitWarnings({ app, runId }: RunSession, warnings: readonly PendingWarning[]): void {
   const changes = Math.max(...warnings.map((warning) => warning.changes));
   const mailed = warnings.filter(({ recipient }) => recipient !== noRecipient).length;
   const how =

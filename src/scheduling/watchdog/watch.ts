@@ -1,12 +1,11 @@
 import { hostname } from 'node:os';
 import { ConfigError } from '../../errors.js';
 import { type Alarm, buildAlarmMessage } from '../../mail/failure-message.js';
-import { listRecipients } from '../../mail/recipients.js';
+import { listRecipients } from '../../mail/settings.js';
 import { toDurationMs } from '../../roster/duration.js';
 import type { AppContext } from '../../runs/app-context.js';
 import { readRosterGroups } from '../../runs/coverage.js';
-import { deliverDue } from '../../runs/mail/deliver.js';
-import { toGiveUpAt } from '../../runs/mail/queue.js';
+import { deliverDue, toGiveUpAt } from '../../runs/mail/deliver.js';
 import { openOrganisation } from '../../runs/session.js';
 import { readImportedRosters } from '../../store/coverage.js';
 import type { Queryable } from '../../store/database/database.js';

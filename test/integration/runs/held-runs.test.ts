@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
-import { toSubject } from '../../../src/mail/message.js';
+import { toSubject } from '../../../src/mail/report-message.js';
 import { toReport } from '../../../src/reports/report.js';
 import { acceptRun } from '../../../src/runs/accept-run.js';
 import type { AppContext } from '../../../src/runs/app-context.js';

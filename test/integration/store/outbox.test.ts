@@ -7,9 +7,11 @@ import {
   noteAttempt,
   type OutboxEntry,
   queueOutbox,
+  queueReport,
+  queueReportMails,
   readAttempts,
+  readThread,
 } from '../../../src/store/outbox.js';
-import { queueReport, queueReportMails, readThread } from '../../../src/store/outbox-reports.js';
 import { readRun } from '../../../src/store/runs.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listRecipients, type MailTrigger, toMailTrigger } from '../../../src/mail/recipients.js';
-import { mailSettingsSchema } from '../../../src/mail/settings.js';
+import { listRecipients, type MailTrigger, mailSettingsSchema, toMailTrigger } from '../../../src/mail/settings.js';
 import { toReport } from '../../../src/reports/report.js';
 import { buildChange, buildCounts, buildRedFacts, buildRunFacts } from '../../helpers/run-facts.js';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toOpening } from '../../../src/mail/message.js';
+import { toOpening } from '../../../src/mail/report-message.js';
 import { showAccepted } from '../../../src/reports/html-opening.js';
 import { describeDrift, describeNotices } from '../../../src/reports/reasons.js';
 import { toReport } from '../../../src/reports/report.js';

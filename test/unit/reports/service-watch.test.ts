@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toSubject } from '../../../src/mail/message.js';
+import { toSubject } from '../../../src/mail/report-message.js';
 import type { RateFacts } from '../../../src/reports/list-facts.js';
 import { describeRounds, describeWatch } from '../../../src/reports/reasons.js';
 import { toReport } from '../../../src/reports/report.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { RosterError } from '../../../src/errors.js';
 import { mailSettingsSchema } from '../../../src/mail/settings.js';
-import { buildFailureMails } from '../../../src/runs/mail/deliver.js';
+import { buildFailureMails } from '../../../src/runs/mail/failures.js';
 import { readText } from './read-text.js';
 
 const mailSettings = mailSettingsSchema.parse({ transport: 'smtp', from: 'n@bank.example', to: ['a@bank.example'] });

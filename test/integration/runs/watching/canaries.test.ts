@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { toSubject } from '../../../../src/mail/message.js';
+import { toSubject } from '../../../../src/mail/report-message.js';
 import { toReport } from '../../../../src/reports/report.js';
 import { showRun } from '../../../../src/runs/run-reference.js';
 import type { Sandbox } from '../../../../src/sandbox/start-sandbox.js';

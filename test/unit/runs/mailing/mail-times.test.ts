@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { toNextAttempt } from '../../../../src/runs/mail/queue.js';
+import { toNextAttempt } from '../../../../src/runs/mail/deliver.js';
 
 const now = new Date('2026-11-22T02:00:00Z');
 const waitOf = (attempts: number): number => (toNextAttempt(attempts, now).getTime() - now.getTime()) / 60_000;

@@ -1,0 +1,166 @@
+import {
+  ApiError,
+  ConfigError,
+  NightscreenError,
+  NotStartedError,
+  ReportError,
+  RosterError,
+  RunLockedError,
+} from '../../errors.js';
+import { deliver } from '../../mail/delivery.js';
+import { buildFailureMessage, type Failure } from '../../mail/failure-message.js';
+import type { MailMessage } from '../../mail/message.js';
+import { listRecipients, type MailSettings } from '../../mail/settings.js';
+import type { Queryable } from '../../store/database/database.js';
+import { queueOutbox } from '../../store/outbox.js';
+import type { AppContext } from '../app-context.js';
+import { RunHalted } from '../halt.js';
+import { openOrganisation, type RunSession } from '../session.js';
+import { allowLastWords, deliverDue, toGiveUpAt } from './deliver.js';
+
+/** Work that ended in an error. */
+export interface FailedWork {
+  /** What was to be done, as `rescreen`. */
+  task: string;
+  /** Null for what concerns every roster. */
+  roster: string | null;
+  error: unknown;
+  /** What the work was to stop for. */
+  signal?: AbortSignal | undefined;
+}
+
+const refusals = [ConfigError, RosterError, RunLockedError, ApiError, RunHalted, NotStartedError];
+const lookUp = 'See the runs and their states: nightscreen runs list';
+
+/** What went wrong in words; of an error that was not meant to happen only its kind, for nobody knows what else it says. */
+export function describeFailure(work: FailedWork): Pick<Failure, 'outcome' | 'reason' | 'actions'> {
+  const { error } = work;
+  if (isStopped(work)) return describeStop(work);
+  const reason =
+    error instanceof NightscreenError
+      ? error.message
+      : `an unexpected error (${error instanceof Error ? error.name : 'unknown'}); the log says more`;
+  const isRefusal = refusals.some((type) => error instanceof type);
+  return {
+    outcome: isRefusal ? 'did not run' : error instanceof ReportError ? 'has no report' : 'failed',
+    reason,
+    actions: [lookUp, 'Check settings, key and service: nightscreen doctor'],
+  };
+}
+
+/** Whether it ended because somebody asked it to, which is no fault. */
+const isStopped = ({ error, signal }: FailedWork): boolean =>
+  signal?.aborted === true && (error === signal.reason || (error instanceof Error && error.name === 'AbortError'));
+
+/** Told all the same: whoever was to be screened was not, and nothing else says so. */
+function describeStop({ task, signal }: FailedWork): Pick<Failure, 'outcome' | 'reason' | 'actions'> {
+  const reason: unknown = signal?.reason;
+  const stopped = reason instanceof NightscreenError ? reason.message : 'stopped on request';
+  const came =
+    task === 'rescreen' || task === 'onboard'
+      ? 'before its first search: it has screened nobody, and no report will tell of it'
+      : 'before it was done';
+  return {
+    outcome: 'was stopped',
+    reason: `${stopped} ${came}`,
+    actions: [
+      lookUp,
+      ...(task === 'rescreen' ? ['Go on with it, unless it is begun again by itself: nightscreen rescreen'] : []),
+    ],
+  };
+}
+
+/** The mails that tell of work that failed, one for each recipient; those of the same incident and day have the same Message-ID. */
+export function buildFailureMails(work: FailedWork, mail: MailSettings, at: Date): readonly MailMessage[] {
+  return buildMails({ ...describeFailure(work), task: work.task, roster: work.roster, at }, mail);
+}
+
+/**
+ * Mails that something did not run or failed, once for each incident and day; directly, without the outbox, when the database has gone away.
+ * Does nothing where no mail is configured, nor for a roster that another process has begun within hours. Of work that somebody has asked to
+ * stop it is said that it was stopped, and only a moment is given to sending. Whatever goes wrong with that is told as a warning.
+ */
+export async function mailFailure(app: AppContext, work: FailedWork): Promise<void> {
+  const { database, settings, clock, emit } = app;
+  if (!settings.mail || isDoneElsewhere(work)) return;
+  const mails = buildFailureMails(work, settings.mail, clock.now());
+  try {
+    const { organisationId } = await openOrganisation(app);
+    await database.transaction((transaction) => queueMails(app, transaction, { organisationId, runId: null }, mails));
+  } catch {
+    return mailDirectly(app, mails, work.signal);
+  }
+  try {
+    await deliverDue(app, allowLastWords(work.signal));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    emit({ kind: 'warning', runId: null, code: 'mail_waits', message: `the failure is not mailed yet: ${reason}` });
+  }
+}
+
+/** Longer than this no night takes, so whoever holds the roster for longer keeps it from being screened. */
+const longestNightMs = 12 * 3_600_000;
+
+/** Several hosts may start the same night, and one of them is at it. */
+const isDoneElsewhere = ({ error }: FailedWork): boolean =>
+  error instanceof RunLockedError && error.heldMs !== null && error.heldMs < longestNightMs;
+
+/** The database that would keep it is what has failed, so it is tried once. */
+async function mailDirectly(
+  { settings, secret, emit }: AppContext,
+  mails: readonly MailMessage[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const warn = (reason: string): void => {
+    const message = `the failure could not be mailed, and is not tried again: ${reason}`;
+    emit({ kind: 'warning', runId: null, code: 'mail_not_sent', message });
+  };
+  if (!settings.mail) return;
+  try {
+    for (const { kind, said } of await deliver(mails, settings.mail, secret('SMTP_URL'), allowLastWords(signal))) {
+      if (kind !== 'accepted') warn(said);
+    }
+  } catch (error) {
+    warn(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Queues the mail of a run that ends without a report, in the transaction that closes it. */
+export async function queueBrokenRun(
+  { app, run, runId, roster }: RunSession,
+  transaction: Queryable,
+  { outcome, reasons }: Pick<Failure, 'outcome'> & { reasons: readonly string[] },
+): Promise<void> {
+  const { settings, clock } = app;
+  if (!settings.mail) return;
+  const actions = [`See what happened: nightscreen runs show ${runId}`];
+  const failure = { task: run.kind, roster, outcome, reason: reasons.join('\n'), at: clock.now(), actions };
+  await queueMails(app, transaction, run, buildMails(failure, settings.mail, runId));
+}
+
+function buildMails(failure: Failure, mail: MailSettings, incident = ''): readonly MailMessage[] {
+  const { task, roster, outcome, reason, at } = failure;
+  // Figures such as how long ago somebody was heard of make no other incident.
+  const why = reason.replace(/\d+/g, '#');
+  const key = [task, roster ?? '', outcome, incident, at.toISOString().slice(0, 10), why];
+  const recipients = listRecipients(mail, { kind: 'failure', roster, level: 'red', severities: [] });
+  return recipients.map(({ address }) => buildFailureMessage(failure, key, address, mail));
+}
+
+async function queueMails(
+  { settings, clock }: AppContext,
+  transaction: Queryable,
+  about: { organisationId: number; runId: number | null },
+  mails: readonly MailMessage[],
+): Promise<void> {
+  if (!settings.mail) return;
+  const now = clock.now();
+  const times = { queuedAt: now, giveUpAt: toGiveUpAt(settings.mail, now) };
+  const entries = mails.map((message) => {
+    const { to: destination, messageId } = message;
+    const { organisationId, runId } = about;
+    const what = { organisationId, runId, kind: 'mail_failure', destination } as const;
+    return { ...what, dedupKey: `failure/${messageId}`, content: message, messageId, ...times };
+  });
+  await queueOutbox(transaction, entries);
+}

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import type { CriticalChange } from '../reports/list-facts.js';
+import { criticalChangeRow, matchChangeSql } from './changes.js';
+import { firstRow, type Queryable } from './database/database.js';
+import { queueOutbox } from './outbox.js';
+import type { RunRow } from './runs.js';
+
+/** What a recipient is about to be told: the critical changes up to and including `lastChangeId` that it was not told before. */
+export interface PendingWarning {
+  recipient: string;
+  changes: number;
+  firstChangeId: number;
+  lastChangeId: number;
+}
+
+/**
+ * The critical changes that a run has committed and each of these recipients has not been told of, without those who have been told of all;
+ * and when that was last tried for any recipient, null before the first.
+ */
+export async function readUntoldChanges(database: Queryable, runId: number, recipients: readonly string[]) {
+  const mailed = await database.query(
+    z.object({ recipient: z.string(), through: z.number(), last: z.date() }),
+    `select recipient, coalesce(max(last_change_id) filter (where accepted_at is not null), 0) as through, max(tried_at) as last
+     from early_warning where run_id = $1 group by recipient`,
+    [runId],
+  );
+  const pending: PendingWarning[] = [];
+  for (const recipient of recipients) {
+    const through = mailed.find((one) => one.recipient === recipient)?.through ?? 0;
+    const rows = await database.query(
+      z.object({ changes: z.number(), first: z.number().nullable(), last: z.number().nullable() }),
+      `select count(*)::integer as changes, min(change_id) as first, max(change_id) as last
+       from change_event where run_id = $1 and change_id > $2 and severity = 'critical'`,
+      [runId, through],
+    );
+    const { changes, first, last } = firstRow(rows, 'change_event');
+    if (first !== null && last !== null) pending.push({ recipient, changes, firstChangeId: first, lastChangeId: last });
+  }
+  const lastTriedAt = mailed.length === 0 ? null : new Date(Math.max(...mailed.map(({ last }) => last.getTime())));
+  return { pending, lastTriedAt };
+}
+
+/** The first `limit` critical changes of a run between two, both included, in the order in which they were found. */
+export async function readCriticalChanges(
+  database: Queryable,
+  runId: number,
+  { firstChangeId, lastChangeId }: PendingWarning,
+  limit: number,
+): Promise<readonly CriticalChange[]> {
+  return database.query(
+    criticalChangeRow,
+    `${matchChangeSql}
+     where event.run_id = $1 and event.change_id between $2 and $3 and event.severity = 'critical'
+     order by event.change_id
+     limit $4`,
+    [runId, firstChangeId, lastChangeId, limit],
+  );
+}
+
+const toWarningKey = (runId: number, lastChangeId: number, recipient: string): string =>
+  `warning/${runId}/${lastChangeId}/${recipient}`;
+
+/**
+ * Notes of what recipients are told from now on, and queues their mails; those without a mail are told by an event only. Whether a mail was
+ * accepted, the outbox knows.
+ */
+export async function queueWarnings(
+  transaction: Queryable,
+  { organisationId, runId }: Pick<RunRow, 'organisationId' | 'runId'>,
+  warnings: readonly (PendingWarning & { mail: { content: unknown; messageId: string; giveUpAt: Date } | null })[],
+  queuedAt: Date,
+): Promise<void> {
+  for (const { recipient, firstChangeId, lastChangeId, changes } of warnings) {
+    await transaction.execute(
+      `insert into early_warning (run_id, recipient, sequence, first_change_id, last_change_id, changes, queued_at, tried_at, accepted_at)
+       select $1::bigint, $2::text, coalesce(max(sequence), 0) + 1, $3::bigint, $4::bigint, $5::integer, $6::timestamptz, $6::timestamptz,
+         $6::timestamptz
+       from early_warning where run_id = $1 and recipient = $2`,
+      [runId, recipient, firstChangeId, lastChangeId, changes, queuedAt],
+    );
+  }
+  const what = { organisationId, runId, kind: 'mail_warning', queuedAt } as const;
+  await queueOutbox(
+    transaction,
+    warnings.flatMap(({ recipient, lastChangeId, mail }) =>
+      mail === null
+        ? []
+        : [{ ...what, ...mail, destination: recipient, dedupKey: toWarningKey(runId, lastChangeId, recipient) }],
+    ),
+  );
+}
+
+/** What recipients were told while a run was going on, in order; an empty recipient was told by an event only. */
+export async function readEarlyWarnings(database: Queryable, runId: number) {
+  return database.query(
+    z.object({ recipient: z.string(), changes: z.number(), queuedAt: z.date(), acceptedAt: z.date().nullable() }),
+    `select recipient, changes, warning.queued_at,
+       case when outbox_id is null then accepted_at else sent_at end as "acceptedAt"
+     from early_warning warning
+     left join outbox on outbox.run_id = warning.run_id
+       and dedup_key = 'warning/' || warning.run_id || '/' || last_change_id || '/' || recipient
+     where warning.run_id = $1 order by warning.queued_at, recipient`,
+    [runId],
+  );
+}
