@@ -1,14 +1,13 @@
-import { html, raw } from 'hono/html';
+import { html } from 'hono/html';
 import type { Corroboration } from '../changes/corroboration.js';
 import type { Match } from '../matches/match.js';
-import type { MatchField } from '../vocabulary.js';
-import type { ChangeGroup } from './change-groups.js';
+import { changeCauses, type MatchField, severities } from '../vocabulary.js';
+import type { ChangeCluster, ChangeGroup } from './change-groups.js';
 import {
   type Markup,
   noMarkup,
   section,
   showCountries,
-  showKeys,
   showNone,
   shownLines,
   showParty,
@@ -19,12 +18,12 @@ import {
   showTime,
   showTopics,
   type TableColumn,
+  toAnchor,
 } from './html-markup.js';
-import type { DetailLookup, MatchChangeFacts, PartyFacts } from './list-facts.js';
-import { describeReason } from './reasons.js';
+import { type DetailLookup, listDetailsOf, type MatchChangeFacts, type PartyFacts } from './list-facts.js';
+import { describeDrift, describeReason, describeWatch } from './reasons.js';
 import type { Report } from './report.js';
-import type { TruncatedMatches } from './run-facts.js';
-import { countNoun, escapeXml, formatCount, toVisibleText } from './text.js';
+import { countNoun, formatCount } from './text.js';
 import {
   adjustmentWords,
   agreementWords,
@@ -87,7 +86,7 @@ const cardColumns: readonly Column[] = [
  * One change in full: the customer's facts, before as well where its record changed, above the listed party's, before and now, with what changed
  * marked; how its item stood at `now`, and the item's code where it waits.
  */
-export function showChangeCard(
+function showChangeCard(
   change: MatchChangeFacts,
   details: readonly DetailLookup[],
   { now, code }: { now: Date; code: string | null },
@@ -176,161 +175,14 @@ export interface ShownGroup {
   furtherHits: number;
   /** Those, in batches. */
   readFurtherHits: () => AsyncIterable<readonly MatchChangeFacts[]>;
-}
-
-/** What the page shows of each group, read where it is not held. */
-export async function chooseShown({ changes, baseline, cut }: Report): Promise<readonly ShownGroup[]> {
-  const shown: ShownGroup[] = [];
-  for (const group of changes ?? []) shown.push(await chooseLines('changes', group, cut.changes));
-  for (const group of baseline) shown.push(await chooseLines('baseline', group, cut.baseline));
-  return shown;
-}
-
-async function chooseLines(
-  section: ShownGroup['section'],
-  group: ChangeGroup,
-  cut: TruncatedMatches | null,
-): Promise<ShownGroup> {
-  const { severity, single, singleCount, sanctionHits, changes } = group;
-  const wanted = Math.min(shownLines, singleCount);
-  const first =
-    cut === null || single.length >= wanted ? single.slice(0, wanted) : await readFirst(cut.readOf(severity), wanted);
-  const inFull = new Set(first.map(({ changeId }) => changeId));
-  const isFurther = ({ changeId, isSanctionHit }: MatchChangeFacts): boolean => isSanctionHit && !inFull.has(changeId);
-  const readFurtherHits = async function* () {
-    yield changes.filter(isFurther);
-    if (cut !== null) for await (const batch of cut.readSanctionHits(severity)) yield batch.filter(isFurther);
-  };
-  const furtherHits = sanctionHits - first.filter(({ isSanctionHit }) => isSanctionHit).length;
-  return { section, group, first, furtherHits, readFurtherHits };
-}
-
-/** The first of those that stand one by one. */
-async function readFirst(
-  batches: AsyncIterable<readonly MatchChangeFacts[]>,
-  wanted: number,
-): Promise<readonly MatchChangeFacts[]> {
-  const found: MatchChangeFacts[] = [];
-  if (wanted === 0) return found;
-  for await (const batch of batches) {
-    found.push(...batch.filter(({ cluster }) => cluster === undefined));
-    if (found.length >= wanted) break;
-  }
-  return found.slice(0, wanted);
-}
-
-/** What is left of the page for further hits for sanctions: how many bytes, and for how many. */
-interface HitRoom {
-  bytes: number;
-  hits: number;
-}
-
-/** Gives the code of a change's item; null where it is not known. */
-export type FindCode = (change: MatchChangeFacts) => string | null;
-
-/** The code of a change's item, where that waits and is on the list of what is to be reviewed. */
-export function toFindCode({ toReview }: Pick<Report, 'toReview'>): FindCode {
-  const toKey = (reference: string, name: string, matchId: string): string =>
-    JSON.stringify([reference, name, matchId]);
-  const marks = new Map(
-    (toReview?.items ?? []).map(({ party, listed, mark }) => [toKey(party.reference, party.name, listed.id), mark]),
-  );
-  return ({ party, matchId }) =>
-    marks.size === 0 ? null : (marks.get(toKey(party.reference, party.name, matchId)) ?? null);
+  /** Where they come when all else of the page is there. */
+  place: Markup;
+  /** Gives the code of a change's alert, where that waits and is on the list of what is to be reviewed. */
+  findCode: (change: MatchChangeFacts) => string | null;
 }
 
 /** The code of an alert, leading to where the page shows it among all that waits. */
 const showAlertCode = (code: string): Markup => html`<a href="#${toAnchor(code)}"><code>${showText(code)}</code></a>`;
-
-/** The place of an alert on the page; a code is letters, digits and hyphens. */
-export const toAnchor = (mark: string): string => `alert-${mark.replaceAll(/[^\w-]/g, '')}`;
-
-/** Where the further hits for sanctions of a group come when all else of the page is there. */
-export const furtherHitsPlace = ({ section, group }: ShownGroup): Markup =>
-  raw(`<!--further ${section} ${group.severity}-->`);
-
-/** Finds such places in the page; outside texts are escaped, and are none. */
-export const furtherHitsPattern = /<!--further (\w+) (\w+)-->/;
-
-// About what the shortest line takes; so much is kept for each that is still to come.
-const shortLineBytes = 90;
-
-/**
- * The hits for sanctions beyond those in full: a row each, as long as there is room for all others by customer and listed party alone; what
- * does not even fit so is counted. `room` is what is left, and gets less.
- */
-export async function* renderFurtherHits(shown: ShownGroup, room: HitRoom, findCode: FindCode): AsyncGenerator<string> {
-  const kinds = new Map<string, string[]>();
-  const short: string[] = [];
-  let unshown = 0;
-  for await (const batch of shown.readFurtherHits()) {
-    for (const change of batch) {
-      const row = toRow(change, findCode(change));
-      room.hits -= 1;
-      if (room.bytes - Buffer.byteLength(row) >= room.hits * shortLineBytes) {
-        const heading = `<tbody data-cause="${change.cause}">\n<tr class="kind"><th colspan="6" scope="rowgroup">${escapeXml(`${describeChange(change)}; ${causeWords[change.cause]}`)}\n`;
-        const rows = kinds.get(heading);
-        if (rows) rows.push(row);
-        else kinds.set(heading, [row]);
-        room.bytes -= Buffer.byteLength(row);
-        continue;
-      }
-      const line = toShortLine(change);
-      room.bytes -= Buffer.byteLength(line);
-      if (room.bytes >= 0) short.push(line);
-      else unshown += 1;
-    }
-  }
-  const { first, group, furtherHits } = shown;
-  yield* renderRows(kinds);
-  yield* renderShortLines(short);
-  if (unshown > 0) {
-    yield `<p class="rest alarm" role="note">${countNoun(unshown, 'further sanction hit')} of this severity ${unshown === 1 ? 'is' : 'are'} not on this page, which would become too big to open. All of them are in <code>changes.csv</code>.</p>\n`;
-  }
-  yield String(await showRest(first.length, furtherHits - unshown, group.singleCount, 'changes.csv'));
-}
-
-function* renderRows(kinds: ReadonlyMap<string, readonly string[]>): Generator<string> {
-  if (kinds.size === 0) return;
-  const count = [...kinds.values()].reduce((sum, rows) => sum + rows.length, 0);
-  yield `<table class="list hits">
-<caption>${countNoun(count, 'further sanction hit')}, one line each, with both sides in changes.csv; an arrow leads from before to now</caption>
-<thead><tr><th scope="col">Customer</th><th scope="col">Name</th><th scope="col">Listed party</th><th scope="col">Listed for</th><th scope="col">Score</th><th scope="col">Alert</th></tr></thead>
-`;
-  for (const [heading, rows] of kinds) yield `${heading}${rows.join('')}</tbody>\n`;
-  yield '</table>\n';
-}
-
-function* renderShortLines(lines: readonly string[]): Generator<string> {
-  if (lines.length === 0) return;
-  yield String(html`<p class="rest" role="note">There are so many sanction hits that the page would become too big to open: of ${countNoun(lines.length, 'further one')} it tells customer and listed party alone. What happened, why listed, scores and items are in <code>changes.csv</code>.</p>
-`);
-  yield `<table class="list hits short">
-<caption>${countNoun(lines.length, 'further sanction hit')}, by customer and listed party alone</caption>
-<thead><tr><th scope="col">Customer</th><th scope="col">Name</th><th scope="col">Listed party</th></tr></thead>
-<tbody>
-${lines.join('')}</tbody>
-</table>
-`;
-}
-
-// Cells need no closing tags, and each keeps the direction of its text to itself: with tens of thousands every sign counts.
-const toText = (text: string): string => escapeXml(toVisibleText(text));
-
-function toRow(change: MatchChangeFacts, code: string | null): string {
-  const { party, before, after } = change;
-  const show = (toFact: (match: Match) => string): string => {
-    const [was, is] = [before, after].map((match) => match && toFact(match));
-    return toText(was != null && is != null && was !== is ? `${was} → ${is}` : (is ?? was ?? ''));
-  };
-  const name = party.role === 'customer' ? party.name : `${party.name} (${party.role.replaceAll('_', ' ')})`;
-  return `<tr><th>${toText(party.reference)}<td>${toText(name)}<td>${show((match) => match.name)}<td>${show(describeTopics)}<td>${show(({ score }) => String(score))}<td>${toText(code ?? '')}\n`;
-}
-
-const describeTopics = ({ topics }: Match): string => topics.map(describeTopic).join(', ');
-
-const toShortLine = ({ party, before, after }: MatchChangeFacts): string =>
-  `<tr><th>${toText(party.reference)}<td>${toText(party.name)}<td>${toText((after ?? before)?.name ?? '')}\n`;
 
 const values: Readonly<Record<Exclude<MatchField, 'topics'>, (match: Match) => Markup>> = {
   birth_date: (match) => showTexts(match.birthDates),
@@ -348,7 +200,7 @@ const recordValues: readonly { title: string; of: (party: PartyFacts) => Markup 
   { title: 'customer kind', of: (party) => html`${party.type}` },
 ];
 
-const lineColumns = (findCode: FindCode): readonly TableColumn<MatchChangeFacts>[] => [
+const lineColumns = ({ findCode }: ShownGroup): readonly TableColumn<MatchChangeFacts>[] => [
   { title: 'Customer', cell: (change) => showParty(change.party) },
   {
     title: 'What',
@@ -359,14 +211,6 @@ const lineColumns = (findCode: FindCode): readonly TableColumn<MatchChangeFacts>
   { title: 'Before and now', cell: showDifferences },
   { title: 'Alert', cell: (change) => showStatus(change, findCode(change)) },
 ];
-
-/** Changes one line each, all of them. */
-export function showChangeList(changes: readonly MatchChangeFacts[], findCode: FindCode): Markup {
-  return showTable('One line per change; score as the service gives it now', lineColumns(findCode), changes, null, {
-    toAttributes: showKeys,
-    name: 'lines',
-  });
-}
 
 function showListedNow(change: MatchChangeFacts): Markup {
   const match = change.after ?? change.before;
@@ -416,7 +260,7 @@ function showStatus({ item }: Pick<MatchChangeFacts, 'item'>, code: string | nul
   return html`${showAlertCode(code)}${words === '' ? noMarkup : html` <small>${showText(words)}</small>`}`;
 }
 
-const baselineColumns = (findCode: FindCode): readonly TableColumn<MatchChangeFacts>[] => [
+const baselineColumns = ({ findCode }: ShownGroup): readonly TableColumn<MatchChangeFacts>[] => [
   { title: 'Customer', cell: showCustomerName },
   { title: 'Listed party', cell: showListedName },
   { title: 'Listed for', cell: ({ after }) => (after === null ? noMarkup : showTopics(after, null)) },
@@ -425,7 +269,7 @@ const baselineColumns = (findCode: FindCode): readonly TableColumn<MatchChangeFa
 ];
 
 /** Matches of customers screened for the first time, listed by severity, apart from what is new; left out when there are none. */
-export function showBaseline(report: Report, shown: readonly ShownGroup[]): Markup {
+function showBaseline(report: Report, shown: readonly ShownGroup[]): Markup {
   const { baseline } = report;
   if (baseline.length === 0) return noMarkup;
   const total = baseline.reduce((sum, group) => sum + group.count, 0);
@@ -437,18 +281,18 @@ export function showBaseline(report: Report, shown: readonly ShownGroup[]): Mark
         html` <span class="step"><span class="sign">${index === 0 ? '=' : '+'}</span> <span class="term"><b>${formatCount(group.count)}</b> <i>${severityWords[group.severity].toLowerCase()}</i></span></span>`,
     )}</p>
 <p class="muted">Found on customers that were screened for the first time. There is nothing to compare them with, so they are not counted among the changes; they want to be looked at all the same. Each customer and related party counts for itself, also where one answer serves several.</p>
-${shown.filter((one) => one.section === 'baseline').map((one) => showGroup(one, toFindCode(report)))}`,
+${shown.filter((one) => one.section === 'baseline').map(showFirstScreenings)}`,
   );
 }
 
-function showGroup(shown: ShownGroup, findCode: FindCode): Markup {
+function showFirstScreenings(shown: ShownGroup): Markup {
   const { severity, count } = shown.group;
   const caption = 'One line per match; score as the service gave it';
   return html`
 <section class="severity ${severity}" aria-label="First screenings, ${severityWords[severity]}">
 <h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(count, 'match', 'matches')}</span></h3>
-${shown.first.length === 0 ? noMarkup : showTable(caption, baselineColumns(findCode), shown.first, null, { name: 'lines' })}
-${furtherHitsPlace(shown)}
+${shown.first.length === 0 ? noMarkup : showTable(caption, baselineColumns(shown), shown.first, null, { name: 'lines' })}
+${shown.place}
 </section>`;
 }
 
@@ -460,4 +304,154 @@ function showCustomerName({ party }: MatchChangeFacts): Markup {
 function showListedName({ after }: MatchChangeFacts): Markup {
   if (after === null) return noMarkup;
   return html`${showText(after.name)} <small>born ${showTexts(after.birthDates)}, ${showCountries(after.countries)}</small>`;
+}
+
+const asCards: ReadonlySet<string> = new Set(['critical', 'high']);
+
+/** So many changes of a severity are compared in full; further ones have a line each, like all of lesser severities. */
+const cardsInFull = 20;
+
+/** What changed, what first screenings found, and what of the changes touched many customers alike. */
+export async function showChanges(report: Report, shown: readonly ShownGroup[]): Promise<Markup> {
+  return html`${showBySeverity(report, shown)}${showBaseline(report, shown)}${await showGroups(report)}`;
+}
+
+/** What changed, by severity: the first serious ones as comparisons, all others one line each. */
+function showBySeverity(report: Report, shown: readonly ShownGroup[]): Markup {
+  const { changes } = report;
+  if (changes === null) return noMarkup;
+  const single = changes.reduce((sum, group) => sum + group.singleCount, 0);
+  return section(
+    'changes',
+    'What changed',
+    html`${showTotal(changes, report)}${showCarriedOver(report)}${changes.length === 0 ? showQuiet(report) : noMarkup}${showTools(single)}${shown
+      .filter((one) => one.section === 'changes')
+      .map((one) => showSeverity(one, report))}`,
+  );
+}
+
+function showTotal(changes: NonNullable<Report['changes']>, { run }: Report): Markup {
+  const total = changes.reduce((sum, { count }) => sum + count, 0);
+  if (total === 0) return noMarkup;
+  const since = run.comparedWith === null ? noMarkup : html` since ${showTime(run.comparedWith.finishedAt)}`;
+  return html`<p class="quiet">${countNoun(total, 'change')}${since}. What of it is to be decided is among what waits.</p>
+`;
+}
+
+function showCarriedOver({ carriedFrom }: Report): Markup {
+  if (carriedFrom.length === 0) return noMarkup;
+  return html`<p class="muted">Includes what earlier runs found and no report had told: ${carriedFrom
+    .map((run) => `${run.runId} (${countNoun(run.changes + run.baseline, 'finding')})`)
+    .join(', ')}.</p>`;
+}
+
+function showSeverity(shown: ShownGroup, { details, run }: Report): Markup {
+  const { group, first, findCode } = shown;
+  const { severity, count, singleCount } = group;
+  const cards = asCards.has(severity) ? first.slice(0, cardsInFull) : [];
+  const lines = first.slice(cards.length);
+  const toCard = (change: MatchChangeFacts): Markup =>
+    showChangeCard(change, listDetailsOf(details.lookups, change.matchId), {
+      now: run.finishedAt,
+      code: findCode(change),
+    });
+  const caption = 'One line per change; score as the service gives it now';
+  const grouped = count - singleCount;
+  return html`
+<section class="severity ${severity}" aria-label="${severityWords[severity]}">
+<h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(count, 'change')}${grouped === 0 ? '' : `, ${formatCount(grouped)} of them told under Groups and drift`}</span></h3>
+${cards.length === 0 ? noMarkup : html`<div class="cards">${cards.map(toCard)}</div>`}${lines.length === 0 ? noMarkup : showTable(caption, lineColumns(shown), lines, null, { toAttributes: showKeys, name: 'lines' })}
+${shown.place}
+</section>`;
+}
+
+function showQuiet(report: Report): Markup {
+  const { coverage } = report;
+  const counts = coverage?.counts;
+  if (counts === undefined) return html`<p>No match changed.</p>`;
+  if (counts.screened + counts.reused === 0) {
+    return html`<p class="quiet">Nobody was screened in this run: nothing was compared.</p>`;
+  }
+  const missing = coverage?.states?.find(({ code }) => code === 'not_screened')?.count ?? 0;
+  const rest = missing === 0 ? '' : `; of the ${countNoun(missing, 'customer')} not screened nothing is known`;
+  return html`<p class="quiet">${missing === 0 ? 'No match changed' : 'Among those screened no match changed'}${rest}.</p>
+<p class="muted">Checked: ${countNoun(counts.screened + counts.reused, 'customer')} with ${countNoun(counts.searches, 'search', 'searches')}, ${formatCount(counts.matches)} matches in the answers, ${formatCount(counts.hits)} of them flagged as hits (an answer that serves several customers counts once)${report.run.comparedWith === null ? '' : ', each compared with what was last reported'}.</p>`;
+}
+
+// Fewer than these are seen at a glance.
+const worthFiltering = 4;
+
+/** Fields to filter and sort so many changes, hidden until the page's script shows them; nothing for a few changes. */
+function showTools(changes: number): Markup {
+  if (changes < worthFiltering) return noMarkup;
+  return html`<div class="tools" role="group" aria-label="Filter and sort the changes" hidden>
+<label>Find <input type="search" data-tool="text" autocomplete="off" spellcheck="false" placeholder="customer, name, topic"></label>
+<label>Severity <select data-tool="severity"><option value="">all</option>${severities.map((severity) => html`<option value="${severity}">${severityWords[severity]}</option>`)}</select></label>
+<label>Cause <select data-tool="cause"><option value="">all</option>${changeCauses.map((cause) => html`<option value="${cause}">${causeWords[cause]}</option>`)}</select></label>
+<label>Order <select data-tool="sort"><option value="listed">as listed</option><option value="customer">by customer</option><option value="score">highest score first</option><option value="since">waiting longest first</option></select></label>
+<output data-tool="told" aria-live="polite"></output>
+</div>
+`;
+}
+
+/** How many changes are told together, many to a line. */
+const countGrouped = ({ changes }: Pick<Report, 'changes'>): number =>
+  (changes ?? []).reduce((sum, { count, singleCount }) => sum + count - singleCount, 0);
+
+/** Whether the page has something to tell of groups and drift. */
+export const hasGroups = (report: Pick<Report, 'changes' | 'watch'>): boolean =>
+  countGrouped(report) > 0 || (report.watch !== null && describeWatch(report.watch).length > 0);
+
+/** Changes that touched many customers alike, and how what was found compares with what is usual; nothing where there is neither. */
+async function showGroups(report: Report): Promise<Markup> {
+  if (!hasGroups(report)) return noMarkup;
+  const { changes, watch } = report;
+  const drift = describeDrift(watch);
+  const groups: Markup[] = [];
+  for (const { severity, clusters } of changes ?? []) {
+    if (clusters.length === 0) continue;
+    groups.push(html`<section class="severity ${severity}" aria-label="Groups, ${severityWords[severity]}">
+<h3><span class="label">${severityWords[severity]}</span></h3>
+${await showClusters(clusters)}</section>
+`);
+  }
+  return section(
+    'groups',
+    'Groups and drift',
+    html`${
+      drift === null
+        ? noMarkup
+        : html`<p class="drift" role="note"><strong>Unusual volume:</strong> ${drift}.</p>
+`
+    }${groups}${watch === null ? noMarkup : html`<ul class="plain">${describeWatch(watch).map((line) => html`<li>${line}</li>`)}</ul>`}`,
+  );
+}
+
+/** Changes that touched many customers alike, one line each, with a few of them, the biggest first; nothing where there are none. */
+async function showClusters(clusters: readonly ChangeCluster[]): Promise<Markup> {
+  if (clusters.length === 0) return noMarkup;
+  const shown: Markup[] = [];
+  for (const cluster of clusters.slice(0, shownLines)) shown.push(showCluster(cluster, await cluster.readExamples()));
+  return html`<ul class="clusters">
+${shown}</ul>
+${showRest(shown.length, 0, clusters.length, 'report.json')}`;
+}
+
+function showCluster({ name, by, customers, changes }: ChangeCluster, examples: readonly MatchChangeFacts[]): Markup {
+  const [first] = examples;
+  if (first === undefined) return noMarkup;
+  const match = first.after ?? first.before;
+  const fields = first.fields.length === 0 ? '' : ` (${first.fields.map((field) => fieldWords[field]).join(', ')})`;
+  return html`<li><b>${countNoun(customers, 'customer')}</b>: ${describeChange(first)}${fields}${by === 'listed_party' ? showListedParty(match) : noMarkup}; ${causeWords[first.cause]}.
+<small>Such as ${examples.map((change, index) => html`${index === 0 ? '' : ', '}${showParty(change.party)}`)}. All ${countNoun(changes, 'change')}: <code>changes.csv</code>, group <code>${name}</code>.</small></li>
+`;
+}
+
+const showListedParty = (match: Match | null): Markup =>
+  match === null ? noMarkup : html`, ${showText(match.name)} <code>${showText(match.id)}</code>`;
+
+/** What the page's script filters and sorts a change by: cause, score, and since when its item waits. */
+function showKeys({ cause, after, before, item }: MatchChangeFacts): Markup {
+  const since = item === null ? '' : html` data-since="${item.openedAt.toISOString().slice(0, 16)}"`;
+  return html` data-cause="${cause}" data-score="${(after ?? before)?.score ?? 0}"${since}`;
 }

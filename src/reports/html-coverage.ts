@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import type { DossierSnapshot } from '../dossiers/dossier.js';
 import {
   type CurrentDiscrepancies,
   type DiscrepancyFacts,
@@ -7,6 +8,7 @@ import {
 } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts } from '../roster/doubts.js';
+import type { CustomerState } from '../vocabulary.js';
 import { listFacts, listReferences } from './discrepancy-list.js';
 import {
   type Markup,
@@ -20,12 +22,18 @@ import {
   showTime,
   type TableColumn,
 } from './html-markup.js';
-import type { NotScreenedFacts } from './list-facts.js';
+import type { DossierChangeFacts, DroppedPartyFacts, NotScreenedFacts, SweepFacts } from './list-facts.js';
+import type { Sum } from './list-sums.js';
 import { describeDoubtedValues, describeReason, outcomeWords, rejectWords } from './reasons.js';
-import { listOwnDoubts, type Report } from './report.js';
-import { type HeldAlertFacts, type HeldFacts, isOfParties } from './run-facts.js';
+import { type Coverage, listOwnDoubts, type Report, type SpanRun, type Tally } from './report.js';
+import { isOfParties } from './run-facts.js';
 import { countNoun, formatCount, formatDay } from './text.js';
-import { describeTopic, stateOrder, stateWords } from './words.js';
+import { dossierChangeWords, stateWords } from './words.js';
+
+/** Who and what the run covers: the runs of a span, customers by state, dossiers, their comparison with the roster, who is not screened, and rejected rows. */
+export function showCoverage(report: Report): Markup {
+  return html`${showSpan(report)}${showSums(report)}${showDossiers(report)}${showReconciliations(report)}${showNotScreened(report)}${showDroppedParties(report)}${showRejects(report)}`;
+}
 
 const notScreenedColumns: readonly TableColumn<NotScreenedFacts>[] = [
   { title: 'Customer', cell: (line) => showParty(line.party) },
@@ -47,7 +55,7 @@ const rejectColumns: readonly TableColumn<RejectedRow>[] = [
 ];
 
 /** Customers in scope without a valid screening, with the reason and the last time they had one. */
-export function showNotScreened(report: Report): Markup {
+function showNotScreened(report: Report): Markup {
   const { notScreened } = report;
   if (notScreened === null) return noMarkup;
   const count = report.cut.notScreened?.lines ?? notScreened.length;
@@ -65,7 +73,7 @@ export function showNotScreened(report: Report): Markup {
 }
 
 /** Roster rows that were not accepted, with what is wrong with them. */
-export function showRejects(report: Report): Markup {
+function showRejects(report: Report): Markup {
   const { rejects } = report;
   if (rejects === null) return noMarkup;
   const body =
@@ -119,58 +127,6 @@ function showFault(row: RejectedRow): Markup {
   return html`<code>${showText(row.column)}</code>${content}`;
 }
 
-const alertColumns: readonly TableColumn<HeldAlertFacts>[] = [
-  { title: 'Customer', cell: ({ party }) => showParty(party) },
-  { title: 'Severity', cell: ({ severity }) => severity },
-  { title: 'Listed party', cell: ({ listedName }) => showText(listedName) },
-  { title: 'Topics', cell: ({ topics }) => showText(topics.map(describeTopic).join(', ')) },
-  { title: 'Alert', cell: ({ alertId }) => String(alertId) },
-];
-
-/** What of the run is held: why, the states meanwhile, and what was opened all the same. Nothing for a run that counts. */
-export function showHeld({ held, run }: Report): Markup {
-  if (held.length === 0) return noMarkup;
-  return section('held', 'Held', html`${held.map((one) => showOne(one, run.runId))}`);
-}
-
-function showOne(
-  { kind, reasons, customers, states, alerts, openedAlerts, accepted }: HeldFacts,
-  runId: string,
-): Markup {
-  const what =
-    kind === 'answers'
-      ? `The answers of this run for ${countNoun(customers, 'customer')} are held: no state improves, and nothing that releases a customer is sent.`
-      : 'What webhooks would be sent of this run waits. States and alerts are as this report shows them.';
-  const known = stateOrder.flatMap((code) => {
-    const customers = states[code] ?? 0;
-    return customers === 0 ? [] : [`${formatCount(customers)} ${stateWords[code].name.toLowerCase()}`];
-  });
-  return html`<p><strong>${accepted === null ? what : `Held at first, and accepted by ${accepted.by} since.`}</strong></p>
-<ul>${reasons.map((reason) => html`<li>${showText(reason)}</li>`)}</ul>
-${
-  accepted === null
-    ? html`<p>To accept it: <code>nightscreen runs accept ${runId} --by NAME --reason TEXT</code></p>
-`
-    : html`<p>${showText(accepted.by)}${accepted.isAttested ? ' (attested)' : ''}, ${showTime(accepted.at)}: ${showText(accepted.reason)}</p>
-`
-}${
-  known.length === 0
-    ? noMarkup
-    : html`<p>States of the roster's customers when it was held, each by its last answer that counts and its alerts: ${known.join(', ')}.</p>
-`
-}${
-  openedAlerts === 0
-    ? noMarkup
-    : showTable(
-        `${countNoun(openedAlerts, 'alert')} new or worse by these answers: provisional, and waiting all the same`,
-        alertColumns,
-        alerts,
-        'report.xlsx',
-        { count: openedAlerts },
-      )
-}`;
-}
-
 const eventWords: Readonly<Record<DiscrepancyFacts['event'], string>> = {
   opened: 'new',
   returned: 'is back',
@@ -205,7 +161,7 @@ const newsColumns: readonly TableColumn<DiscrepancyFacts>[] = [
 ];
 
 /** Roster, screenings and dossiers against each other: the sums, what stands by age, and what is new. */
-export function showReconciliations({ reconciliations }: Report): Markup {
+function showReconciliations({ reconciliations }: Report): Markup {
   if (reconciliations.length === 0) return noMarkup;
   return section('reconciliation', 'Reconciliation', html`${reconciliations.map(showReconciliation)}`);
 }
@@ -249,3 +205,198 @@ const showDossier = ({ dossier }: DiscrepancyFacts['facts']): Markup =>
 
 const showFacts = (facts: DiscrepancyFacts['facts']): Markup =>
   html`${listFacts(facts).map(([words, value]) => html`<div><span class="muted">${words}</span> ${showText(value)}</div>`)}`;
+
+/** Each customer in exactly one state, and the sums that prove that nobody was lost. */
+function showSums(report: Report): Markup {
+  const { coverage } = report;
+  if (coverage === null) return noMarkup;
+  return section(
+    'coverage',
+    'Coverage',
+    html`${coverage.states === null ? noMarkup : showStates(coverage.states, coverage.counts.inScope)}
+<div class="sums">
+${coverage.sums.map(showSum)}
+</div>
+${showFormerRoster(coverage)}${showReasons(coverage)}
+<p class="muted">Every sum on this page holds; a report whose sums do not hold is not written.</p>`,
+  );
+}
+
+function showStates(states: readonly Tally<CustomerState>[], inScope: number): Markup {
+  return html`<table class="states">
+<caption>Each of the ${formatCount(inScope)} customers in scope is in exactly one state</caption>
+<thead><tr><th scope="col">State</th><th scope="col" class="number">Customers</th><th scope="col" class="number">Share</th><th scope="col" class="meaning">What it means</th></tr></thead>
+<tbody>
+${states.map((state) => showState(state, inScope))}</tbody>
+<tfoot><tr><th scope="row">In scope</th><td class="number">${formatCount(inScope)}</td><td class="number">${toShare(inScope, inScope)}</td><td></td></tr></tfoot>
+</table>`;
+}
+
+function showState({ code, count }: Tally<CustomerState>, inScope: number): Markup {
+  const { name, meaning } = stateWords[code];
+  const width = inScope === 0 ? 0 : Math.ceil((count / inScope) * 1000) / 10;
+  return html`<tr class="state-${code}${count === 0 ? ' zero' : ''}"><th scope="row">${name}</th><td class="number">${formatCount(count)}</td><td class="number share"><span class="track" aria-hidden="true"><span class="bar" style="width:${width}%"></span></span>${toShare(count, inScope)}</td><td class="meaning">${meaning}</td></tr>
+`;
+}
+
+/** One decimal, and never rounded to all or to nothing when it is not. */
+function toShare(count: number, whole: number): string {
+  if (count === 0 || whole === 0) return '0 %';
+  if (count === whole) return '100 %';
+  const share = (count / whole) * 100;
+  if (share < 0.1) return '< 0.1 %';
+  return share > 99.9 ? '> 99.9 %' : `${share.toFixed(1)} %`;
+}
+
+function showSum(sum: Sum): Markup {
+  return html`<p class="sum"><span class="term whole"><b>${formatCount(sum.whole.count)}</b> <i>${sum.whole.name}</i></span>${sum.parts.map(
+    (part, index) =>
+      html` <span class="step"><span class="sign">${index === 0 ? '=' : '+'}</span> <span class="term${part.count === 0 ? ' zero' : ''}"><b>${formatCount(part.count)}</b> <i>${part.name}</i></span></span>`,
+  )}</p>
+`;
+}
+
+function showFormerRoster({ formerRosterAt }: Coverage): Markup {
+  if (formerRosterAt === null) return noMarkup;
+  return html`<p>This run read no roster: whom it answers for comes from the import of ${showTime(formerRosterAt)}.</p>
+`;
+}
+
+function showReasons(coverage: Coverage): Markup {
+  const lists = [
+    { title: 'Skipped', tallies: coverage.skippedBecause },
+    { title: 'Failed', tallies: coverage.failedBecause },
+  ].filter((list) => list.tallies.length > 0);
+  if (lists.length === 0) return noMarkup;
+  return html`<p class="reasons">${lists.map(
+    ({ title, tallies }) =>
+      html`<span><strong>${title}:</strong> ${tallies.map((tally) => `${formatCount(tally.count)} ${describeReason(tally.code)}`).join(', ')}.</span> `,
+  )}</p>`;
+}
+
+const whyWords: Readonly<Record<DroppedPartyFacts['state'], string>> = {
+  open_hit: 'it stays in scope, and the customer an open hit, until the hit is settled',
+  incompletely_seen:
+    'it is searched for only while something about it waits for a decision; a hit may exist that nobody has seen',
+  confirmed: 'it is searched for only while something about it waits for a decision',
+};
+
+const droppedColumns: readonly TableColumn<DroppedPartyFacts>[] = [
+  { title: 'Customer', cell: ({ party }) => showParty(party) },
+  { title: 'What it was', cell: ({ state }) => `${stateWords[state].name}: ${whyWords[state]}` },
+  {
+    title: 'Why',
+    cell: ({ party }) =>
+      party.role === 'conflicting_row'
+        ? 'the rows of this id no longer contradict each other, and none of them has this name'
+        : 'no longer in the source',
+  },
+  { title: 'Since', cell: ({ droppedAt }) => showTime(droppedAt) },
+];
+
+/** Parties that the roster no longer names although nobody has cleared them; nothing where there is none. */
+function showDroppedParties({ droppedParties }: Report): Markup {
+  if (droppedParties.length === 0) return noMarkup;
+  const title = `${countNoun(droppedParties.length, 'party', 'parties')} that the roster no longer names, and that nobody has cleared`;
+  return section('dropped', 'No longer in the source', showTable(title, droppedColumns, droppedParties, 'report.json'));
+}
+
+const showCount = (count: number | null | undefined): Markup | string =>
+  count === null || count === undefined ? showNone() : formatCount(count);
+
+const spanColumns: readonly TableColumn<SpanRun>[] = [
+  { title: 'Run', cell: ({ runId }) => html`<code>${runId}</code>` },
+  {
+    title: 'Came to',
+    cell: ({ trouble, state }) => (trouble === null ? state : html`<strong>${showText(trouble)}</strong> (${state})`),
+  },
+  { title: 'In scope', numeric: true, cell: ({ counts }) => showCount(counts?.inScope) },
+  { title: 'Planned', numeric: true, cell: ({ counts }) => showCount(counts?.planned) },
+  { title: 'Screened', numeric: true, cell: ({ counts }) => showCount(counts && counts.screened + counts.reused) },
+  { title: 'Missing', numeric: true, cell: ({ notScreened }) => showCount(notScreened) },
+  { title: 'Changes', numeric: true, cell: ({ changes }) => formatCount(changes) },
+  { title: 'First-time', numeric: true, cell: ({ baseline }) => formatCount(baseline) },
+];
+
+/** The runs of a span, each with what it came to; left out of the report of one run. */
+function showSpan({ span }: Report): Markup {
+  if (span === null) return noMarkup;
+  const [changes, baseline] = [sumOf(span.runs, 'changes'), sumOf(span.runs, 'baseline')];
+  return section(
+    'span',
+    'Runs of the span',
+    html`${showTable('All runs about the roster that were begun in the span, in order; missing are customers without a valid screening', spanColumns, span.runs, null)}
+<p class="muted">Together ${formatCount(changes)} changes and ${formatCount(baseline)} first-time matches, all told below. Coverage, customers not screened and open alerts are as the last run left them.</p>`,
+  );
+}
+
+const sumOf = (runs: readonly SpanRun[], name: 'changes' | 'baseline'): number =>
+  runs.reduce((sum, run) => sum + run[name], 0);
+
+const readers = new Map<string, (dossier: DossierSnapshot) => string | number | boolean | null>([
+  ['token', (dossier) => dossier.token],
+  ['type', (dossier) => dossier.type],
+  ['status', (dossier) => dossier.status],
+  ['name', (dossier) => dossier.name],
+  ['reference', (dossier) => dossier.reference],
+  ['risk_score', (dossier) => dossier.riskScore],
+  ['is_test', (dossier) => dossier.isTest],
+  ['download_status', (dossier) => dossier.downloadStatus],
+  ['documents_count', (dossier) => dossier.documentsCount],
+  ['created_at', (dossier) => dossier.createdAt],
+  ['completed_at', (dossier) => dossier.completedAt],
+]);
+
+const dossierColumns: readonly TableColumn<DossierChangeFacts>[] = [
+  { title: 'What', cell: (change) => dossierChangeWords[change.kind] },
+  { title: 'Dossier', cell: showDossierName },
+  { title: 'Customer', cell: showDossierCustomer },
+  { title: 'Before and now', cell: showDossierDifferences },
+];
+
+/** The sweeps with their proof of completeness, then every dossier that changed. */
+function showDossiers(report: Report): Markup {
+  const { dossiers } = report;
+  if (dossiers === null) return noMarkup;
+  const { sweeps, changes } = dossiers;
+  return section(
+    'dossiers',
+    'Dossiers',
+    html`${sweeps.map(showSweep)}
+${changes.length === 0 ? html`<p class="quiet">No dossier changed.</p>` : showTable(countNoun(changes.length, 'dossier change'), dossierColumns, changes, 'changes.csv')}`,
+  );
+}
+
+function showSweep(sweep: SweepFacts): Markup {
+  const proof = sweep.proven
+    ? html`The list is proven complete.`
+    : html`<strong>Not proven complete: ${showText(sweep.unprovenBecause ?? 'no reason given')}. Nothing is reported as gone.</strong>`;
+  return html`<p>Swept ${showTime(sweep.startedAt)}: ${countNoun(sweep.dossiers, 'dossier')} on ${countNoun(sweep.pages, 'page')}. ${proof}${sweep.isStart ? html` It is the first sweep of this account: what it saw for the first time is the starting point and counts as no change.` : noMarkup}</p>
+`;
+}
+
+function showDossierName(change: DossierChangeFacts): Markup {
+  const name = (change.after ?? change.before)?.name ?? null;
+  return html`${name === null ? noMarkup : html`${showText(name)}<br>`}<code>${showText(change.dossierId)}</code>`;
+}
+
+function showDossierCustomer(change: DossierChangeFacts): Markup {
+  const reference = (change.after ?? change.before)?.reference ?? null;
+  if (reference === null) return showNone();
+  return html`${showReference(reference)}${change.customerKnown ? noMarkup : html`<br><small>not on the roster</small>`}`;
+}
+
+function showDossierDifferences({ before, after, fields }: DossierChangeFacts): Markup {
+  if (before === null || after === null)
+    return html`<span class="muted">status</span> ${showValue((after ?? before)?.status ?? null)}`;
+  return html`${fields.map((field) => {
+    const read = readers.get(field);
+    if (read === undefined) return html`<div>${showText(field.replaceAll('_', ' '))} changed</div>`;
+    return html`<div><span class="muted">${field.replaceAll('_', ' ')}</span> ${showValue(read(before))} <span aria-label="became">→</span> <strong>${showValue(read(after))}</strong></div>`;
+  })}`;
+}
+
+function showValue(value: string | number | boolean | null): Markup {
+  if (value === null) return showNone();
+  return showText(typeof value === 'string' ? value.replaceAll('_', ' ') : String(value));
+}

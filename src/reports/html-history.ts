@@ -1,22 +1,25 @@
 import { html } from 'hono/html';
-import type { DossierSnapshot } from '../dossiers/dossier.js';
 import {
   type Markup,
   noMarkup,
   section,
   showNone,
-  showReference,
   showTable,
   showText,
   showTime,
   type TableColumn,
 } from './html-markup.js';
-import type { CanaryFacts, DossierChangeFacts, SweepFacts } from './list-facts.js';
+import type { CanaryFacts } from './list-facts.js';
 import { describeReason, describeRounds } from './reasons.js';
-import type { Report, SpanRun } from './report.js';
-import type { HealthFacts, TrendPoint } from './run-facts.js';
+import type { Report } from './report.js';
+import type { HistoryFacts, TrendPoint } from './run-facts.js';
 import { countNoun, formatCount, formatSeconds } from './text.js';
-import { describeTopic, dossierChangeWords } from './words.js';
+import { describeTopic } from './words.js';
+
+/** What was decided, how the run went, and the runs before it. */
+export function showHistory(report: Report): Markup {
+  return html`${showSettled(report)}${showHealth(report)}${showTrend(report)}`;
+}
 
 interface Measure {
   title: string;
@@ -54,14 +57,11 @@ const trendColumns: readonly TableColumn<TrendPoint>[] = [
   }),
 ];
 
-// Bars stay as wide with few runs as with many.
-const slots = 30;
-
 /** Whether there is an earlier run to draw beside this one. */
 export const hasTrend = ({ history }: Pick<Report, 'history'>): boolean => history.trend.length > 1;
 
 /** The last runs of the roster as small charts of one scale each, with their figures in a table; nothing for a roster's first run. */
-export function showTrend(report: Report): Markup {
+function showTrend(report: Report): Markup {
   if (!hasTrend(report)) return noMarkup;
   const { trend } = report.history;
   const newestFirst = trend.toReversed();
@@ -82,13 +82,9 @@ function showMeasure(measure: Measure, trend: readonly TrendPoint[]): Markup {
   const now = writeFigure(measure, figures.at(-1) ?? null);
   const [least, most] = [Math.min(...known), Math.max(...known)];
   const range = least === most ? `always ${measure.write(most)}` : `${measure.write(least)} to ${measure.write(most)}`;
-  const bars = trend.map((point): Bar => {
-    const whole = measure.read(point);
-    return measure.readPart ? { whole, part: measure.readPart(point) } : { whole };
-  });
   const label = `${measure.title} of the last ${trend.length} runs, oldest first: ${range}. The figures are in the table below.`;
   return html`<figure><figcaption><b>${measure.title}</b> <span class="muted">${measure.note ?? ''}</span></figcaption>
-${showBars(bars, slots, label)}
+${showBars(measure, trend, label)}
 <p><strong>${now}</strong> <span class="muted">this run; ${range}</span></p></figure>
 `;
 }
@@ -96,26 +92,23 @@ ${showBars(bars, slots, label)}
 const writeFigure = ({ write }: Measure, figure: number | null): Markup | string =>
   figure === null ? showNone() : write(figure);
 
-/** One bar of a chart: the whole, and the part of it that is drawn stronger; null where the figure is not known. */
-interface Bar {
-  whole: number | null;
-  part?: number;
-}
-
+// Bars stay as wide with few runs as with many.
+const slots = 30;
 const slot = 10;
 const width = 7;
 const height = 60;
 
-/** Bars side by side, the last one marked, on a scale that begins at zero and with room for `slots` of them; drawn as SVG, `label` says what they show. */
-function showBars(bars: readonly Bar[], slots: number, label: string): Markup {
-  const most = Math.max(1, ...bars.map(({ whole }) => whole ?? 0));
+/** Bars side by side, the last one marked, on a scale that begins at zero; drawn as SVG, `label` says what they show. */
+function showBars({ read, readPart }: Measure, trend: readonly TrendPoint[], label: string): Markup {
+  const most = Math.max(1, ...trend.map((point) => read(point) ?? 0));
   const toHeight = (count: number): number => (count === 0 ? 0 : Math.max(1, Math.round((count / most) * height)));
-  const left = (slots - bars.length) * slot;
+  const left = (slots - trend.length) * slot;
   return html`<svg role="img" viewBox="0 0 ${slots * slot} ${height + 2}" aria-label="${label}">
-${bars.map(({ whole, part }, index) => {
+${trend.map((point, index) => {
   const x = left + index * slot;
-  const kind = index === bars.length - 1 ? 'now' : 'former';
-  return html`${whole === null ? noMarkup : showBar(x, toHeight(whole), kind)}${part === undefined ? noMarkup : showBar(x, toHeight(part), 'part')}`;
+  const whole = read(point);
+  const kind = index === trend.length - 1 ? 'now' : 'former';
+  return html`${whole === null ? noMarkup : showBar(x, toHeight(whole), kind)}${readPart ? showBar(x, toHeight(readPart(point)), 'part') : noMarkup}`;
 })}<path class="base" d="M0 ${height + 1}H${slots * slot}"/></svg>`;
 }
 
@@ -129,7 +122,7 @@ export const hasHealth = ({ calls, canaries }: Pick<Report, 'calls' | 'canaries'
   canaries !== null || calls.searches !== null || calls.byOutcome.length > 0;
 
 /** How the run went: its calls, what came of them, what they cost, and its control searches; nothing for a run that makes none. */
-export function showHealth(report: Report): Markup {
+function showHealth(report: Report): Markup {
   if (!hasHealth(report)) return noMarkup;
   return section('health', 'Run health', html`${showCalls(report)}${showCanaries(report)}`);
 }
@@ -154,7 +147,8 @@ ${history.health === null ? noMarkup : listHealth(history.health)}<dt>Possibly b
 `;
 }
 
-function listHealth({ perSecond, limitPerSecond, repeated, breaks, billable, cost }: HealthFacts): Markup {
+function listHealth(health: NonNullable<HistoryFacts['health']>): Markup {
+  const { perSecond, limitPerSecond, repeated, breaks, billable, cost } = health;
   const rate =
     perSecond === null
       ? `too few calls to tell; at most ${limitPerSecond} a second are allowed`
@@ -210,103 +204,23 @@ function showCanaries(report: Report): Markup {
 ${body}`;
 }
 
-const showCount = (count: number | null | undefined): Markup | string =>
-  count === null || count === undefined ? showNone() : formatCount(count);
-const spanColumns: readonly TableColumn<SpanRun>[] = [
-  { title: 'Run', cell: ({ runId }) => html`<code>${runId}</code>` },
-  {
-    title: 'Came to',
-    cell: ({ trouble, state }) => (trouble === null ? state : html`<strong>${showText(trouble)}</strong> (${state})`),
-  },
-  { title: 'In scope', numeric: true, cell: ({ counts }) => showCount(counts?.inScope) },
-  { title: 'Planned', numeric: true, cell: ({ counts }) => showCount(counts?.planned) },
-  { title: 'Screened', numeric: true, cell: ({ counts }) => showCount(counts && counts.screened + counts.reused) },
-  { title: 'Missing', numeric: true, cell: ({ notScreened }) => showCount(notScreened) },
-  { title: 'Changes', numeric: true, cell: ({ changes }) => formatCount(changes) },
-  { title: 'First-time', numeric: true, cell: ({ baseline }) => formatCount(baseline) },
-];
-
-/** The runs of a span, each with what it came to; left out of the report of one run. */
-export function showSpan({ span }: Report): Markup {
-  if (span === null) return noMarkup;
-  const [changes, baseline] = [sumOf(span.runs, 'changes'), sumOf(span.runs, 'baseline')];
+/** What is settled, in counts, and what the run did with decisions; nothing for a run of which nothing was made yet. */
+function showSettled({ history }: Report): Markup {
+  const { settled } = history;
+  if (settled === null) return noMarkup;
+  const { falsePositive, trueMatch, inconclusive, carried, reopened, expired, gone } = settled;
+  if (falsePositive + trueMatch + inconclusive + reopened + expired + gone === 0) {
+    return section('settled', 'Settled and carried', html`<p class="quiet">Nothing has been decided yet.</p>`);
+  }
   return section(
-    'span',
-    'Runs of the span',
-    html`${showTable('All runs about the roster that were begun in the span, in order; missing are customers without a valid screening', spanColumns, span.runs, null)}
-<p class="muted">Together ${formatCount(changes)} changes and ${formatCount(baseline)} first-time matches, all told below. Coverage, customers not screened and open alerts are as the last run left them.</p>`,
+    'settled',
+    'Settled and carried',
+    html`<dl>
+<dt>Settled</dt><dd>${countNoun(falsePositive, 'false positive')}, ${countNoun(trueMatch, 'true match', 'true matches')}</dd>
+<dt>Inconclusive</dt><dd>${inconclusive === 0 ? 'none' : `${formatCount(inconclusive)}, still open`}</dd>
+<dt>Carried by this run</dt><dd>${carried === 0 ? 'none' : `${countNoun(carried, 'decision')} looked at again and found to hold: nothing it was bound to has changed`}</dd>
+<dt>Re-opened</dt><dd>${reopened + expired === 0 ? 'none' : `${formatCount(reopened)} because something material changed or the match returned, ${formatCount(expired)} because the decision ran out`}</dd>
+<dt>No longer matched</dt><dd>${gone === 0 ? 'none' : `${countNoun(gone, 'alert')} with nothing left to decide`}</dd>
+</dl>`,
   );
-}
-
-const sumOf = (runs: readonly SpanRun[], name: 'changes' | 'baseline'): number =>
-  runs.reduce((sum, run) => sum + run[name], 0);
-
-type Reader = (dossier: DossierSnapshot) => string | number | boolean | null;
-
-const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
-  ['token', (dossier) => dossier.token],
-  ['type', (dossier) => dossier.type],
-  ['status', (dossier) => dossier.status],
-  ['name', (dossier) => dossier.name],
-  ['reference', (dossier) => dossier.reference],
-  ['risk_score', (dossier) => dossier.riskScore],
-  ['is_test', (dossier) => dossier.isTest],
-  ['download_status', (dossier) => dossier.downloadStatus],
-  ['documents_count', (dossier) => dossier.documentsCount],
-  ['created_at', (dossier) => dossier.createdAt],
-  ['completed_at', (dossier) => dossier.completedAt],
-]);
-
-const dossierColumns: readonly TableColumn<DossierChangeFacts>[] = [
-  { title: 'What', cell: (change) => dossierChangeWords[change.kind] },
-  { title: 'Dossier', cell: showDossier },
-  { title: 'Customer', cell: showDossierCustomer },
-  { title: 'Before and now', cell: showDifferences },
-];
-
-/** The sweeps with their proof of completeness, then every dossier that changed. */
-export function showDossiers(report: Report): Markup {
-  const { dossiers } = report;
-  if (dossiers === null) return noMarkup;
-  const { sweeps, changes } = dossiers;
-  return section(
-    'dossiers',
-    'Dossiers',
-    html`${sweeps.map(showSweep)}
-${changes.length === 0 ? html`<p class="quiet">No dossier changed.</p>` : showTable(countNoun(changes.length, 'dossier change'), dossierColumns, changes, 'changes.csv')}`,
-  );
-}
-
-function showSweep(sweep: SweepFacts): Markup {
-  const proof = sweep.proven
-    ? html`The list is proven complete.`
-    : html`<strong>Not proven complete: ${showText(sweep.unprovenBecause ?? 'no reason given')}. Nothing is reported as gone.</strong>`;
-  return html`<p>Swept ${showTime(sweep.startedAt)}: ${countNoun(sweep.dossiers, 'dossier')} on ${countNoun(sweep.pages, 'page')}. ${proof}${sweep.isStart ? html` It is the first sweep of this account: what it saw for the first time is the starting point and counts as no change.` : noMarkup}</p>
-`;
-}
-
-function showDossier(change: DossierChangeFacts): Markup {
-  const name = (change.after ?? change.before)?.name ?? null;
-  return html`${name === null ? noMarkup : html`${showText(name)}<br>`}<code>${showText(change.dossierId)}</code>`;
-}
-
-function showDossierCustomer(change: DossierChangeFacts): Markup {
-  const reference = (change.after ?? change.before)?.reference ?? null;
-  if (reference === null) return showNone();
-  return html`${showReference(reference)}${change.customerKnown ? noMarkup : html`<br><small>not on the roster</small>`}`;
-}
-
-function showDifferences({ before, after, fields }: DossierChangeFacts): Markup {
-  if (before === null || after === null)
-    return html`<span class="muted">status</span> ${showValue((after ?? before)?.status ?? null)}`;
-  return html`${fields.map((field) => {
-    const read = readers.get(field);
-    if (read === undefined) return html`<div>${showText(field.replaceAll('_', ' '))} changed</div>`;
-    return html`<div><span class="muted">${field.replaceAll('_', ' ')}</span> ${showValue(read(before))} <span aria-label="became">→</span> <strong>${showValue(read(after))}</strong></div>`;
-  })}`;
-}
-
-function showValue(value: string | number | boolean | null): Markup {
-  if (value === null) return showNone();
-  return showText(typeof value === 'string' ? value.replaceAll('_', ' ') : String(value));
 }

@@ -1,37 +1,33 @@
 import { html } from 'hono/html';
-import type { Match } from '../matches/match.js';
-import type { ChangeCluster } from './change-groups.js';
+import { hasGroups } from './html-changes.js';
 import { hasHealth, hasTrend } from './html-history.js';
 import {
   type Markup,
   noMarkup,
   section,
-  shownLines,
   showParty,
-  showRest,
   showTable,
   showText,
   showTime,
   type TableColumn,
 } from './html-markup.js';
-import type { MatchChangeFacts, OpenItemsFacts, RosterChangeFacts } from './list-facts.js';
-import { describeDrift, describeWatch } from './reasons.js';
+import type { OpenItemsFacts, RosterChangeFacts } from './list-facts.js';
 import { listOwnDoubts, type Report, toTitle } from './report.js';
+import type { HeldAlertFacts, HeldFacts } from './run-facts.js';
 import { countNoun, formatCount, formatDay, formatDuration } from './text.js';
 import { levelWords } from './verdict.js';
 import {
-  causeWords,
   countCritical,
   countDays,
   describeAcceptance,
-  describeChange,
   describeRecord,
   describeRosterAcceptance,
-  fieldWords,
-  severityWords,
+  describeTopic,
+  stateOrder,
+  stateWords,
 } from './words.js';
 
-/** The top of the page: title, test banner, verdict, and where to find what. */
+/** The top of the page: title, test banner, verdict, where to find what, and what of the run is held. */
 export function showOpening(report: Report): Markup {
   const { run, verdict } = report;
   return html`
@@ -47,7 +43,7 @@ ${showFigures(report)}<p class="news">${verdict.news}</p>
 ${verdict.remarks.length === 0 ? noMarkup : html`<ul>${verdict.remarks.map((remark) => html`<li>${showText(remark)}</li>`)}</ul>`}
 </div>
 </header>
-${showContents(report)}`;
+${showContents(report)}${showHeld(report)}`;
 }
 
 /** How many wait; the figures say how urgent they are. */
@@ -108,22 +104,12 @@ ${acceptance.changes.length === 0 ? noMarkup : showTable('The first changes of k
   )}`;
 }
 
-interface Entry {
-  id: string;
-  title: string;
-  note?: string;
-}
-
 /** Links to the sections that the page has, with how much each holds. */
 function showContents(report: Report): Markup {
-  return html`<nav aria-label="Contents"><ul>${listContents(report).map(showEntry)}</ul></nav>`;
-}
-
-function listContents(report: Report): readonly Entry[] {
   const { span, held, coverage, changes, baseline, dossiers, notScreened, cut, droppedParties, rejects, history } =
     report;
   const { openItems, reconciliations } = report;
-  const entries: readonly (Entry | false | null)[] = [
+  const entries: readonly ({ id: string; title: string; note?: string } | false | null)[] = [
     held.length > 0 && { id: 'held', title: 'Held' },
     openItems && { id: 'waiting', title: 'Waiting for a decision', note: describeCounts(openItems) },
     changes && { id: 'changes', title: 'What changed' },
@@ -154,7 +140,11 @@ function listContents(report: Report): readonly Entry[] {
     hasTrend(report) && { id: 'trend', title: 'Trend' },
     { id: 'evidence', title: 'Evidence' },
   ];
-  return entries.filter((entry) => entry !== false && entry !== null);
+  const shown = entries.filter((entry) => entry !== false && entry !== null);
+  return html`<nav aria-label="Contents"><ul>${shown.map(
+    ({ id, title, note }) =>
+      html`<li><a href="#${id}">${title}</a>${note === undefined ? '' : html` <span class="muted">${note}</span>`}</li>`,
+  )}</ul></nav>`;
 }
 
 /** How much waits, and how much of it is urgent. */
@@ -168,62 +158,54 @@ function describeCounts(openItems: OpenItemsFacts): string {
   ].join(', ');
 }
 
-function showEntry({ id, title, note }: Entry): Markup {
-  return html`<li><a href="#${id}">${title}</a>${note === undefined ? '' : html` <span class="muted">${note}</span>`}</li>`;
+const alertColumns: readonly TableColumn<HeldAlertFacts>[] = [
+  { title: 'Customer', cell: ({ party }) => showParty(party) },
+  { title: 'Severity', cell: ({ severity }) => severity },
+  { title: 'Listed party', cell: ({ listedName }) => showText(listedName) },
+  { title: 'Topics', cell: ({ topics }) => showText(topics.map(describeTopic).join(', ')) },
+  { title: 'Alert', cell: ({ alertId }) => String(alertId) },
+];
+
+/** What of the run is held: why, the states meanwhile, and what was opened all the same. Nothing for a run that counts. */
+function showHeld({ held, run }: Report): Markup {
+  if (held.length === 0) return noMarkup;
+  return section('held', 'Held', html`${held.map((one) => showHeldPart(one, run.runId))}`);
 }
 
-/** How many changes are told together, many to a line. */
-const countGrouped = ({ changes }: Pick<Report, 'changes'>): number =>
-  (changes ?? []).reduce((sum, { count, singleCount }) => sum + count - singleCount, 0);
-
-/** Whether the page has something to tell of groups and drift. */
-const hasGroups = (report: Pick<Report, 'changes' | 'watch'>): boolean =>
-  countGrouped(report) > 0 || (report.watch !== null && describeWatch(report.watch).length > 0);
-
-/** Changes that touched many customers alike, and how what was found compares with what is usual; nothing where there is neither. */
-export async function showGroups(report: Report): Promise<Markup> {
-  if (!hasGroups(report)) return noMarkup;
-  const { changes, watch } = report;
-  const drift = describeDrift(watch);
-  const groups: Markup[] = [];
-  for (const { severity, clusters } of changes ?? []) {
-    if (clusters.length === 0) continue;
-    groups.push(html`<section class="severity ${severity}" aria-label="Groups, ${severityWords[severity]}">
-<h3><span class="label">${severityWords[severity]}</span></h3>
-${await showClusters(clusters)}</section>
-`);
-  }
-  return section(
-    'groups',
-    'Groups and drift',
-    html`${
-      drift === null
-        ? noMarkup
-        : html`<p class="drift" role="note"><strong>Unusual volume:</strong> ${drift}.</p>
+function showHeldPart(
+  { kind, reasons, customers, states, alerts, openedAlerts, accepted }: HeldFacts,
+  runId: string,
+): Markup {
+  const what =
+    kind === 'answers'
+      ? `The answers of this run for ${countNoun(customers, 'customer')} are held: no state improves, and nothing that releases a customer is sent.`
+      : 'What webhooks would be sent of this run waits. States and alerts are as this report shows them.';
+  const known = stateOrder.flatMap((code) => {
+    const customers = states[code] ?? 0;
+    return customers === 0 ? [] : [`${formatCount(customers)} ${stateWords[code].name.toLowerCase()}`];
+  });
+  return html`<p><strong>${accepted === null ? what : `Held at first, and accepted by ${accepted.by} since.`}</strong></p>
+<ul>${reasons.map((reason) => html`<li>${showText(reason)}</li>`)}</ul>
+${
+  accepted === null
+    ? html`<p>To accept it: <code>nightscreen runs accept ${runId} --by NAME --reason TEXT</code></p>
 `
-    }${groups}${watch === null ? noMarkup : html`<ul class="plain">${describeWatch(watch).map((line) => html`<li>${line}</li>`)}</ul>`}`,
-  );
+    : html`<p>${showText(accepted.by)}${accepted.isAttested ? ' (attested)' : ''}, ${showTime(accepted.at)}: ${showText(accepted.reason)}</p>
+`
+}${
+  known.length === 0
+    ? noMarkup
+    : html`<p>States of the roster's customers when it was held, each by its last answer that counts and its alerts: ${known.join(', ')}.</p>
+`
+}${
+  openedAlerts === 0
+    ? noMarkup
+    : showTable(
+        `${countNoun(openedAlerts, 'alert')} new or worse by these answers: provisional, and waiting all the same`,
+        alertColumns,
+        alerts,
+        'report.xlsx',
+        { count: openedAlerts },
+      )
+}`;
 }
-
-/** Changes that touched many customers alike, one line each, with a few of them, the biggest first; nothing where there are none. */
-async function showClusters(clusters: readonly ChangeCluster[]): Promise<Markup> {
-  if (clusters.length === 0) return noMarkup;
-  const shown: Markup[] = [];
-  for (const cluster of clusters.slice(0, shownLines)) shown.push(showCluster(cluster, await cluster.readExamples()));
-  return html`<ul class="clusters">
-${shown}</ul>
-${showRest(shown.length, 0, clusters.length, 'report.json')}`;
-}
-
-function showCluster({ name, by, customers, changes }: ChangeCluster, examples: readonly MatchChangeFacts[]): Markup {
-  const [first] = examples;
-  if (first === undefined) return noMarkup;
-  const match = first.after ?? first.before;
-  const fields = first.fields.length === 0 ? '' : ` (${first.fields.map((field) => fieldWords[field]).join(', ')})`;
-  return html`<li><b>${countNoun(customers, 'customer')}</b>: ${describeChange(first)}${fields}${by === 'listed_party' ? showListed(match) : noMarkup}; ${causeWords[first.cause]}.
-<small>Such as ${examples.map((change, index) => html`${index === 0 ? '' : ', '}${showParty(change.party)}`)}. All ${countNoun(changes, 'change')}: <code>changes.csv</code>, group <code>${name}</code>.</small></li>
-`;
-}
-
-const showListed = (match: Match | null): Markup =>
-  match === null ? noMarkup : html`, ${showText(match.name)} <code>${showText(match.id)}</code>`;

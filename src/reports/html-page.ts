@@ -1,40 +1,19 @@
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
-import { type CustomerState, changeCauses, severities } from '../vocabulary.js';
-import {
-  chooseShown,
-  type FindCode,
-  furtherHitsPattern,
-  furtherHitsPlace,
-  renderFurtherHits,
-  type ShownGroup,
-  showBaseline,
-  showChangeCard,
-  showChangeList,
-  toFindCode,
-} from './html-changes.js';
-import { showHeld, showNotScreened, showReconciliations, showRejects } from './html-coverage.js';
-import { showDossiers, showHealth, showSpan, showTrend } from './html-history.js';
-import {
-  type Markup,
-  noMarkup,
-  reportStyle,
-  section,
-  showParty,
-  showTable,
-  showText,
-  showTime,
-  type TableColumn,
-  toPageStyle,
-} from './html-markup.js';
-import { showGroups, showOpening } from './html-opening.js';
+import type { Match } from '../matches/match.js';
+import type { ChangeGroup } from './change-groups.js';
+import { type ShownGroup, showChanges } from './html-changes.js';
+import { showCoverage } from './html-coverage.js';
+import { showHistory } from './html-history.js';
+import { type Markup, noMarkup, section, shownLines, showRest, showText, showTime } from './html-markup.js';
+import { showOpening } from './html-opening.js';
 import { showWaiting } from './html-waiting.js';
-import { type DetailLookup, type DroppedPartyFacts, hasDetails, listDetailsOf } from './list-facts.js';
-import type { Sum } from './list-sums.js';
-import { describeReason, describeSnapshot } from './reasons.js';
-import { type Coverage, type Report, type Tally, toTitle } from './report.js';
-import { countNoun, formatCount } from './text.js';
-import { causeWords, describeCadence, describeDetails, severityWords, stateWords } from './words.js';
+import { hasDetails, type MatchChangeFacts } from './list-facts.js';
+import { describeSnapshot } from './reasons.js';
+import { type Report, toTitle } from './report.js';
+import type { TruncatedMatches } from './run-facts.js';
+import { countNoun, escapeXml, toVisibleText } from './text.js';
+import { causeWords, describeCadence, describeChange, describeDetails, describeTopic } from './words.js';
 
 /** The page's script: filters and sorts the changes, sorts tables by their headers. Without it everything is there to be read. */
 export const reportScript = `
@@ -116,156 +95,6 @@ export const reportScript = `
 /** The source that the page's policy allows for its script. */
 const reportScriptSource = `'sha256-${createHash('sha256').update(reportScript).digest('base64')}'`;
 
-const asCards: ReadonlySet<string> = new Set(['critical', 'high']);
-
-/** So many changes of a severity are compared in full; further ones have a line each, like all of lesser severities. */
-const cardsInFull = 20;
-
-/** What changed, by severity: the first serious ones as comparisons, all others one line each. */
-function showChanges(report: Report, shown: readonly ShownGroup[]): Markup {
-  const { changes } = report;
-  if (changes === null) return noMarkup;
-  const findCode = toFindCode(report);
-  const single = changes.reduce((sum, group) => sum + group.singleCount, 0);
-  return section(
-    'changes',
-    'What changed',
-    html`${showTotal(changes, report)}${showCarriedOver(report)}${changes.length === 0 ? showQuiet(report) : noMarkup}${showTools(single)}${shown
-      .filter((one) => one.section === 'changes')
-      .map((one) => showGroup(one, report.details.lookups, { now: report.run.finishedAt, findCode }))}`,
-  );
-}
-
-function showTotal(changes: NonNullable<Report['changes']>, { run }: Report): Markup {
-  const total = changes.reduce((sum, { count }) => sum + count, 0);
-  if (total === 0) return noMarkup;
-  const since = run.comparedWith === null ? noMarkup : html` since ${showTime(run.comparedWith.finishedAt)}`;
-  return html`<p class="quiet">${countNoun(total, 'change')}${since}. What of it is to be decided is among what waits.</p>
-`;
-}
-
-function showCarriedOver({ carriedFrom }: Report): Markup {
-  if (carriedFrom.length === 0) return noMarkup;
-  return html`<p class="muted">Includes what earlier runs found and no report had told: ${carriedFrom
-    .map((run) => `${run.runId} (${countNoun(run.changes + run.baseline, 'finding')})`)
-    .join(', ')}.</p>`;
-}
-
-function showGroup(
-  shown: ShownGroup,
-  lookups: readonly DetailLookup[],
-  { now, findCode }: { now: Date; findCode: FindCode },
-): Markup {
-  const cards = asCards.has(shown.group.severity) ? shown.first.slice(0, cardsInFull) : [];
-  const lines = shown.first.slice(cards.length);
-  const { group } = shown;
-  const { severity, count, singleCount } = group;
-  const grouped = count - singleCount;
-  return html`
-<section class="severity ${severity}" aria-label="${severityWords[severity]}">
-<h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(count, 'change')}${grouped === 0 ? '' : `, ${formatCount(grouped)} of them told under Groups and drift`}</span></h3>
-${cards.length === 0 ? noMarkup : html`<div class="cards">${cards.map((change) => showChangeCard(change, listDetailsOf(lookups, change.matchId), { now, code: findCode(change) }))}</div>`}${lines.length === 0 ? noMarkup : showChangeList(lines, findCode)}
-${furtherHitsPlace(shown)}
-</section>`;
-}
-
-function showQuiet(report: Report): Markup {
-  const { coverage } = report;
-  const counts = coverage?.counts;
-  if (counts === undefined) return html`<p>No match changed.</p>`;
-  if (counts.screened + counts.reused === 0) {
-    return html`<p class="quiet">Nobody was screened in this run: nothing was compared.</p>`;
-  }
-  const missing = coverage?.states?.find(({ code }) => code === 'not_screened')?.count ?? 0;
-  const rest = missing === 0 ? '' : `; of the ${countNoun(missing, 'customer')} not screened nothing is known`;
-  return html`<p class="quiet">${missing === 0 ? 'No match changed' : 'Among those screened no match changed'}${rest}.</p>
-<p class="muted">Checked: ${countNoun(counts.screened + counts.reused, 'customer')} with ${countNoun(counts.searches, 'search', 'searches')}, ${formatCount(counts.matches)} matches in the answers, ${formatCount(counts.hits)} of them flagged as hits (an answer that serves several customers counts once)${report.run.comparedWith === null ? '' : ', each compared with what was last reported'}.</p>`;
-}
-
-// Fewer than these are seen at a glance.
-const worthFiltering = 4;
-
-/** Fields to filter and sort so many changes, hidden until the page's script shows them; nothing for a few changes. */
-function showTools(changes: number): Markup {
-  if (changes < worthFiltering) return noMarkup;
-  return html`<div class="tools" role="group" aria-label="Filter and sort the changes" hidden>
-<label>Find <input type="search" data-tool="text" autocomplete="off" spellcheck="false" placeholder="customer, name, topic"></label>
-<label>Severity <select data-tool="severity"><option value="">all</option>${severities.map((severity) => html`<option value="${severity}">${severityWords[severity]}</option>`)}</select></label>
-<label>Cause <select data-tool="cause"><option value="">all</option>${changeCauses.map((cause) => html`<option value="${cause}">${causeWords[cause]}</option>`)}</select></label>
-<label>Order <select data-tool="sort"><option value="listed">as listed</option><option value="customer">by customer</option><option value="score">highest score first</option><option value="since">waiting longest first</option></select></label>
-<output data-tool="told" aria-live="polite"></output>
-</div>
-`;
-}
-
-/** Coverage: each customer in exactly one state, and the sums that prove that nobody was lost. */
-function showCoverage(report: Report): Markup {
-  const { coverage } = report;
-  if (coverage === null) return noMarkup;
-  return section(
-    'coverage',
-    'Coverage',
-    html`${coverage.states === null ? noMarkup : showStates(coverage.states, coverage.counts.inScope)}
-<div class="sums">
-${coverage.sums.map(showSum)}
-</div>
-${showFormerRoster(coverage)}${showReasons(coverage)}
-<p class="muted">Every sum on this page holds; a report whose sums do not hold is not written.</p>`,
-  );
-}
-
-function showStates(states: readonly Tally<CustomerState>[], inScope: number): Markup {
-  return html`<table class="states">
-<caption>Each of the ${formatCount(inScope)} customers in scope is in exactly one state</caption>
-<thead><tr><th scope="col">State</th><th scope="col" class="number">Customers</th><th scope="col" class="number">Share</th><th scope="col" class="meaning">What it means</th></tr></thead>
-<tbody>
-${states.map((state) => showState(state, inScope))}</tbody>
-<tfoot><tr><th scope="row">In scope</th><td class="number">${formatCount(inScope)}</td><td class="number">${toShare(inScope, inScope)}</td><td></td></tr></tfoot>
-</table>`;
-}
-
-function showState({ code, count }: Tally<CustomerState>, inScope: number): Markup {
-  const { name, meaning } = stateWords[code];
-  const width = inScope === 0 ? 0 : Math.ceil((count / inScope) * 1000) / 10;
-  return html`<tr class="state-${code}${count === 0 ? ' zero' : ''}"><th scope="row">${name}</th><td class="number">${formatCount(count)}</td><td class="number share"><span class="track" aria-hidden="true"><span class="bar" style="width:${width}%"></span></span>${toShare(count, inScope)}</td><td class="meaning">${meaning}</td></tr>
-`;
-}
-
-/** One decimal, and never rounded to all or to nothing when it is not. */
-function toShare(count: number, whole: number): string {
-  if (count === 0 || whole === 0) return '0 %';
-  if (count === whole) return '100 %';
-  const share = (count / whole) * 100;
-  if (share < 0.1) return '< 0.1 %';
-  return share > 99.9 ? '> 99.9 %' : `${share.toFixed(1)} %`;
-}
-
-function showSum(sum: Sum): Markup {
-  return html`<p class="sum"><span class="term whole"><b>${formatCount(sum.whole.count)}</b> <i>${sum.whole.name}</i></span>${sum.parts.map(
-    (part, index) =>
-      html` <span class="step"><span class="sign">${index === 0 ? '=' : '+'}</span> <span class="term${part.count === 0 ? ' zero' : ''}"><b>${formatCount(part.count)}</b> <i>${part.name}</i></span></span>`,
-  )}</p>
-`;
-}
-
-function showFormerRoster({ formerRosterAt }: Coverage): Markup {
-  if (formerRosterAt === null) return noMarkup;
-  return html`<p>This run read no roster: whom it answers for comes from the import of ${showTime(formerRosterAt)}.</p>
-`;
-}
-
-function showReasons(coverage: Coverage): Markup {
-  const lists = [
-    { title: 'Skipped', tallies: coverage.skippedBecause },
-    { title: 'Failed', tallies: coverage.failedBecause },
-  ].filter((list) => list.tallies.length > 0);
-  if (lists.length === 0) return noMarkup;
-  return html`<p class="reasons">${lists.map(
-    ({ title, tallies }) =>
-      html`<span><strong>${title}:</strong> ${tallies.map((tally) => `${formatCount(tally.count)} ${describeReason(tally.code)}`).join(', ')}.</span> `,
-  )}</p>`;
-}
-
 /** What the run can be checked against. */
 function showEvidence(report: Report): Markup {
   const { run, evidence } = report;
@@ -300,54 +129,6 @@ ${
   );
 }
 
-const whyWords: Readonly<Record<DroppedPartyFacts['state'], string>> = {
-  open_hit: 'it stays in scope, and the customer an open hit, until the hit is settled',
-  incompletely_seen:
-    'it is searched for only while something about it waits for a decision; a hit may exist that nobody has seen',
-  confirmed: 'it is searched for only while something about it waits for a decision',
-};
-
-const columns: readonly TableColumn<DroppedPartyFacts>[] = [
-  { title: 'Customer', cell: ({ party }) => showParty(party) },
-  { title: 'What it was', cell: ({ state }) => `${stateWords[state].name}: ${whyWords[state]}` },
-  {
-    title: 'Why',
-    cell: ({ party }) =>
-      party.role === 'conflicting_row'
-        ? 'the rows of this id no longer contradict each other, and none of them has this name'
-        : 'no longer in the source',
-  },
-  { title: 'Since', cell: ({ droppedAt }) => showTime(droppedAt) },
-];
-
-/** Parties that the roster no longer names although nobody has cleared them; nothing where there is none. */
-function showDroppedParties({ droppedParties }: Report): Markup {
-  if (droppedParties.length === 0) return noMarkup;
-  const title = `${countNoun(droppedParties.length, 'party', 'parties')} that the roster no longer names, and that nobody has cleared`;
-  return section('dropped', 'No longer in the source', showTable(title, columns, droppedParties, 'report.json'));
-}
-
-/** What is settled, in counts, and what the run did with decisions; nothing for a run of which nothing was made yet. */
-function showSettled({ history }: Report): Markup {
-  const { settled } = history;
-  if (settled === null) return noMarkup;
-  const { falsePositive, trueMatch, inconclusive, carried, reopened, expired, gone } = settled;
-  if (falsePositive + trueMatch + inconclusive + reopened + expired + gone === 0) {
-    return section('settled', 'Settled and carried', html`<p class="quiet">Nothing has been decided yet.</p>`);
-  }
-  return section(
-    'settled',
-    'Settled and carried',
-    html`<dl>
-<dt>Settled</dt><dd>${countNoun(falsePositive, 'false positive')}, ${countNoun(trueMatch, 'true match', 'true matches')}</dd>
-<dt>Inconclusive</dt><dd>${inconclusive === 0 ? 'none' : `${formatCount(inconclusive)}, still open`}</dd>
-<dt>Carried by this run</dt><dd>${carried === 0 ? 'none' : `${countNoun(carried, 'decision')} looked at again and found to hold: nothing it was bound to has changed`}</dd>
-<dt>Re-opened</dt><dd>${reopened + expired === 0 ? 'none' : `${formatCount(reopened)} because something material changed or the match returned, ${formatCount(expired)} because the decision ran out`}</dd>
-<dt>No longer matched</dt><dd>${gone === 0 ? 'none' : `${countNoun(gone, 'alert')} with nothing left to decide`}</dd>
-</dl>`,
-  );
-}
-
 const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src ${reportScriptSource}; base-uri 'none'; form-action 'none'`;
 
 /** More than that browsers open slowly, and mail does not carry. */
@@ -355,21 +136,10 @@ const pageBytes = 5_000_000;
 
 const sections: readonly ((report: Report, shown: readonly ShownGroup[]) => Markup | Promise<Markup>)[] = [
   showOpening,
-  showHeld,
   showWaiting,
   showChanges,
-  showBaseline,
-  showGroups,
-  showSpan,
   showCoverage,
-  showDossiers,
-  showReconciliations,
-  showNotScreened,
-  showDroppedParties,
-  showRejects,
-  showSettled,
-  showHealth,
-  showTrend,
+  showHistory,
   showEvidence,
 ];
 
@@ -386,14 +156,13 @@ export async function* renderHtml(report: Report): AsyncGenerator<string> {
     bytes: pageBytes - placeBytes - parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0),
     hits: shown.reduce((sum, { furtherHits }) => sum + furtherHits, 0),
   };
-  const findCode = toFindCode(report);
   for (const part of parts) {
     const [text = '', ...places] = part.split(furtherHitsPattern);
     yield text;
     for (let place = 0; place < places.length; place += 3) {
       const [section, severity, after = ''] = places.slice(place, place + 3);
       const here = shown.find((one) => one.section === section && one.group.severity === severity);
-      if (here) yield* renderFurtherHits(here, room, findCode);
+      if (here) yield* renderFurtherHits(here, room);
       yield after;
     }
   }
@@ -417,4 +186,267 @@ function showHead(report: Report): Markup {
 </head>
 <body class="${report.verdict.level}">
 <main>`;
+}
+
+/** What the page shows of each group, read where it is not held. */
+async function chooseShown(report: Report): Promise<readonly ShownGroup[]> {
+  const { changes, baseline, cut } = report;
+  const findCode = toFindCode(report);
+  const shown: ShownGroup[] = [];
+  for (const group of changes ?? []) shown.push({ ...(await chooseLines('changes', group, cut.changes)), findCode });
+  for (const group of baseline) shown.push({ ...(await chooseLines('baseline', group, cut.baseline)), findCode });
+  return shown;
+}
+
+async function chooseLines(section: ShownGroup['section'], group: ChangeGroup, cut: TruncatedMatches | null) {
+  const { severity, single, singleCount, sanctionHits, changes } = group;
+  const wanted = Math.min(shownLines, singleCount);
+  const first =
+    cut === null || single.length >= wanted ? single.slice(0, wanted) : await readFirst(cut.readOf(severity), wanted);
+  const inFull = new Set(first.map(({ changeId }) => changeId));
+  const isFurther = ({ changeId, isSanctionHit }: MatchChangeFacts): boolean => isSanctionHit && !inFull.has(changeId);
+  const readFurtherHits = async function* () {
+    yield changes.filter(isFurther);
+    if (cut !== null) for await (const batch of cut.readSanctionHits(severity)) yield batch.filter(isFurther);
+  };
+  const furtherHits = sanctionHits - first.filter(({ isSanctionHit }) => isSanctionHit).length;
+  return { section, group, first, furtherHits, readFurtherHits, place: raw(`<!--further ${section} ${severity}-->`) };
+}
+
+/** The first of those that stand one by one. */
+async function readFirst(
+  batches: AsyncIterable<readonly MatchChangeFacts[]>,
+  wanted: number,
+): Promise<readonly MatchChangeFacts[]> {
+  const found: MatchChangeFacts[] = [];
+  if (wanted === 0) return found;
+  for await (const batch of batches) {
+    found.push(...batch.filter(({ cluster }) => cluster === undefined));
+    if (found.length >= wanted) break;
+  }
+  return found.slice(0, wanted);
+}
+
+/** The code of a change's item, where that waits and is on the list of what is to be reviewed. */
+function toFindCode({ toReview }: Report): ShownGroup['findCode'] {
+  const toKey = (reference: string, name: string, matchId: string): string =>
+    JSON.stringify([reference, name, matchId]);
+  const marks = new Map(
+    (toReview?.items ?? []).map(({ party, listed, mark }) => [toKey(party.reference, party.name, listed.id), mark]),
+  );
+  return ({ party, matchId }) =>
+    marks.size === 0 ? null : (marks.get(toKey(party.reference, party.name, matchId)) ?? null);
+}
+
+/** Finds such places in the page; outside texts are escaped, and are none. */
+const furtherHitsPattern = /<!--further (\w+) (\w+)-->/;
+
+// About what the shortest line takes; so much is kept for each that is still to come.
+const shortLineBytes = 90;
+
+/**
+ * The hits for sanctions beyond those in full: a row each, as long as there is room for all others by customer and listed party alone; what
+ * does not even fit so is counted. `room` is what is left, and gets less.
+ */
+async function* renderFurtherHits(shown: ShownGroup, room: { bytes: number; hits: number }): AsyncGenerator<string> {
+  const kinds = new Map<string, string[]>();
+  const short: string[] = [];
+  let unshown = 0;
+  for await (const batch of shown.readFurtherHits()) {
+    for (const change of batch) {
+      const row = toRow(change, shown.findCode(change));
+      room.hits -= 1;
+      if (room.bytes - Buffer.byteLength(row) >= room.hits * shortLineBytes) {
+        const heading = `<tbody data-cause="${change.cause}">\n<tr class="kind"><th colspan="6" scope="rowgroup">${escapeXml(`${describeChange(change)}; ${causeWords[change.cause]}`)}\n`;
+        const rows = kinds.get(heading);
+        if (rows) rows.push(row);
+        else kinds.set(heading, [row]);
+        room.bytes -= Buffer.byteLength(row);
+        continue;
+      }
+      const line = toShortLine(change);
+      room.bytes -= Buffer.byteLength(line);
+      if (room.bytes >= 0) short.push(line);
+      else unshown += 1;
+    }
+  }
+  const { first, group, furtherHits } = shown;
+  yield* renderRows(kinds);
+  yield* renderShortLines(short);
+  if (unshown > 0) {
+    yield `<p class="rest alarm" role="note">${countNoun(unshown, 'further sanction hit')} of this severity ${unshown === 1 ? 'is' : 'are'} not on this page, which would become too big to open. All of them are in <code>changes.csv</code>.</p>\n`;
+  }
+  yield String(await showRest(first.length, furtherHits - unshown, group.singleCount, 'changes.csv'));
+}
+
+function* renderRows(kinds: ReadonlyMap<string, readonly string[]>): Generator<string> {
+  if (kinds.size === 0) return;
+  const count = [...kinds.values()].reduce((sum, rows) => sum + rows.length, 0);
+  yield `<table class="list hits">
+<caption>${countNoun(count, 'further sanction hit')}, one line each, with both sides in changes.csv; an arrow leads from before to now</caption>
+<thead><tr><th scope="col">Customer</th><th scope="col">Name</th><th scope="col">Listed party</th><th scope="col">Listed for</th><th scope="col">Score</th><th scope="col">Alert</th></tr></thead>
+`;
+  for (const [heading, rows] of kinds) yield `${heading}${rows.join('')}</tbody>\n`;
+  yield '</table>\n';
+}
+
+function* renderShortLines(lines: readonly string[]): Generator<string> {
+  if (lines.length === 0) return;
+  yield String(html`<p class="rest" role="note">There are so many sanction hits that the page would become too big to open: of ${countNoun(lines.length, 'further one')} it tells customer and listed party alone. What happened, why listed, scores and items are in <code>changes.csv</code>.</p>
+`);
+  yield `<table class="list hits short">
+<caption>${countNoun(lines.length, 'further sanction hit')}, by customer and listed party alone</caption>
+<thead><tr><th scope="col">Customer</th><th scope="col">Name</th><th scope="col">Listed party</th></tr></thead>
+<tbody>
+${lines.join('')}</tbody>
+</table>
+`;
+}
+
+// Cells need no closing tags, and each keeps the direction of its text to itself: with tens of thousands every sign counts.
+const toText = (text: string): string => escapeXml(toVisibleText(text));
+
+function toRow(change: MatchChangeFacts, code: string | null): string {
+  const { party, before, after } = change;
+  const show = (toFact: (match: Match) => string): string => {
+    const [was, is] = [before, after].map((match) => match && toFact(match));
+    return toText(was != null && is != null && was !== is ? `${was} → ${is}` : (is ?? was ?? ''));
+  };
+  const name = party.role === 'customer' ? party.name : `${party.name} (${party.role.replaceAll('_', ' ')})`;
+  return `<tr><th>${toText(party.reference)}<td>${toText(name)}<td>${show((match) => match.name)}<td>${show(describeTopics)}<td>${show(({ score }) => String(score))}<td>${toText(code ?? '')}\n`;
+}
+
+const describeTopics = ({ topics }: Match): string => topics.map(describeTopic).join(', ');
+
+const toShortLine = ({ party, before, after }: MatchChangeFacts): string =>
+  `<tr><th>${toText(party.reference)}<td>${toText(party.name)}<td>${toText((after ?? before)?.name ?? '')}\n`;
+
+/** The page's style sheet: light and dark, screen and A4. */
+const reportStyle = `
+:root{--paper:#fcfbf8;--ink:#1d1c1a;--muted:#5c5850;--rule:#d9d4c9;--wash:#f3f0e9;--mark:#fff1c2;--former:#b9b2a3;--link:#1f4e79;
+--critical:#8f1d1d;--high:#9a4207;--medium:#735600;--low:#3b5a70;--info:#5c5850;--complete:#22613b;--partial:#8a5200;--red:#8f1d1d;
+--sans:system-ui,-apple-system,"Segoe UI","Noto Sans","Helvetica Neue",Arial,"PingFang SC","Microsoft YaHei","Noto Sans CJK SC",sans-serif;
+--serif:"Iowan Old Style","Palatino Linotype",Palatino,Georgia,"Noto Serif","Liberation Serif",serif;
+--mono:ui-monospace,"Cascadia Mono","SF Mono",Consolas,"Noto Sans Mono","DejaVu Sans Mono",monospace}
+@media screen and (prefers-color-scheme:dark){:root{--paper:#161513;--ink:#ece8df;--muted:#aba597;--rule:#3b3832;--wash:#211f1b;--mark:#453a14;--former:#5f5a50;--link:#9cc4ea;
+--critical:#ff9f94;--high:#f6b077;--medium:#e3c566;--low:#a3c1d9;--info:#aba597;--complete:#8fd0a5;--partial:#f0b766;--red:#ff9f94}}
+*{box-sizing:border-box}
+html{-webkit-text-size-adjust:100%}
+body{margin:0;background:var(--paper);color:var(--ink);font:.94rem/1.5 var(--sans);font-variant-numeric:tabular-nums lining-nums;-webkit-print-color-adjust:exact;print-color-adjust:exact}
+body.complete{--level:var(--complete)}body.partial{--level:var(--partial)}body.red{--level:var(--red)}
+main{max-width:70rem;margin:0 auto;padding:1.6rem 2rem 4rem}
+h1,h2,h3,.headline{font-family:var(--serif);font-weight:600;text-wrap:balance}
+h1{font-size:1.9rem;line-height:1.15;margin:.2rem 0 .3rem}
+h2{font-size:1.4rem;margin:2.6rem 0 .8rem;padding-top:.7rem;border-top:2px solid var(--ink)}
+h3{font-size:1.1rem;margin:1.8rem 0 .6rem}
+h4{font-size:1rem;margin:0}
+p{margin:0 0 .7rem}
+a{color:var(--link)}
+code{font-family:var(--mono);font-size:.86em;overflow-wrap:anywhere}
+small,caption,.muted,dt{color:var(--muted)}
+small{font-size:.86em}
+.masthead{font-size:.8rem;letter-spacing:.14em;text-transform:uppercase;color:var(--muted);margin-bottom:1rem;display:flex;justify-content:space-between;border-bottom:1px solid var(--rule);padding-bottom:.5rem}
+.test,.accepted{border:2px dashed var(--high);color:var(--high);padding:.55rem .9rem;margin:1.2rem 0 0}
+.verdict{border-left:6px solid var(--level);padding:.2rem 0 .2rem 1.2rem;margin:1.2rem 0}
+.level{color:var(--level);font-weight:700;margin:0;letter-spacing:.04em}.level span{color:var(--ink);font-weight:400;letter-spacing:0;margin-left:.7rem}
+.headline{font-size:1.55rem;line-height:1.25;margin:.1rem 0 .35rem}
+.news{margin:0;font-size:1.05rem}
+.figures{display:flex;flex-wrap:wrap;gap:.3rem 2.2rem;margin:.5rem 0 .8rem}.figures .term b{font-size:1.9rem;line-height:1.15}.urgent b{color:var(--critical)}
+.verdict ul{margin:.6rem 0 0;padding-left:1.1rem}
+nav ul{list-style:none;display:flex;flex-wrap:wrap;gap:.2rem 1.5rem;margin:0;padding:0;font-size:.92rem}
+.quiet{font-size:1.05rem;margin-bottom:.4rem}
+table{border-collapse:collapse;width:100%;margin:0 0 .8rem}
+caption{text-align:left;padding:0 0 .4rem;font-size:.92rem}
+th,td{text-align:left;vertical-align:top;padding:.38rem .9rem .38rem 0;border-bottom:1px solid var(--rule);overflow-wrap:anywhere}
+th:last-child,td:last-child{padding-right:0}
+thead th{font-size:.84rem;font-weight:600;color:var(--muted);border-bottom-color:var(--ink);overflow-wrap:normal}
+tbody th{font-weight:400}
+.number{text-align:right;white-space:nowrap;padding-right:1.6rem}
+.list{table-layout:fixed}
+.list .number{width:5.5rem;padding-right:.9rem}.list .number:last-child{padding-right:0}.list thead th:first-child:not(.number){width:26%}.hits thead th:first-child:not(.number){width:14%}
+.reference{font-family:var(--mono);font-size:.86em;font-weight:600;margin-right:.35em}
+.none{color:var(--muted)}
+.rest{font-weight:600}
+.states th[scope=row]{font-weight:600;white-space:nowrap}
+.states .share{position:relative;width:11rem}
+.track{position:absolute;left:0;right:5.6rem;top:.62rem}
+.bar{display:block;height:.75rem;min-width:1px;background:var(--bar,var(--muted));opacity:.75}
+.zero .bar{display:none}
+.zero,.zero th,.states .zero th[scope=row]{color:var(--muted);font-weight:400}
+.states .meaning{color:var(--muted);width:47%}
+.state-open_hit,.state-confirmed{--bar:var(--critical)}
+.state-not_screened,.state-incompletely_seen{--bar:var(--partial)}
+.state-open_hit:not(.zero) th,.state-open_hit:not(.zero) .number,.state-confirmed:not(.zero) th{color:var(--critical);font-weight:700}
+.state-not_screened:not(.zero) th,.state-not_screened:not(.zero) .number,.state-incompletely_seen:not(.zero) th{color:var(--partial);font-weight:700}
+.states tfoot th,.states tfoot td{border-top:1px solid var(--ink);border-bottom:3px double var(--ink);font-weight:700}
+.sums{margin:1.4rem 0 1rem}
+.sum{display:flex;flex-wrap:wrap;align-items:flex-start;gap:.2rem .8rem;margin:0 0 .7rem}
+.term{display:inline-flex;flex-direction:column;min-width:5.4rem}
+.term b{font:600 1.3rem/1.2 var(--serif)}
+.term i{font-style:normal;font-size:.84rem;color:var(--muted)}
+.step{display:inline-flex;gap:.8rem}
+.sign{font:400 1.2rem/1.35 var(--serif);color:var(--muted)}
+.severity{--tone:var(--info)}
+.severity.critical{--tone:var(--critical)}.severity.high{--tone:var(--high)}.severity.medium{--tone:var(--medium)}.severity.low{--tone:var(--low)}
+.severity h3{border-bottom:1px solid var(--tone);padding-bottom:.25rem}
+.label{color:var(--tone)}
+h3 .muted{font:400 .9rem var(--sans);margin-left:.4rem}
+.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);padding:0}
+.change{border-left:3px solid var(--tone);padding:.1rem 0 .1rem 1rem;margin:.9rem 0 1.3rem}
+.who{font-weight:400;margin-left:.5rem;overflow-wrap:anywhere}
+.compare{table-layout:fixed;margin:.25rem 0 0;font-size:.9rem}
+.why{margin:.3rem 0 0;font-size:.84rem;color:var(--muted)}
+.item{margin:.35rem 0 0;font-size:.86rem}
+.compare th,.compare td{padding:.2rem .5rem .2rem .4rem}
+.compare tr>:first-child{width:6.6rem;padding-left:0;color:var(--muted)}
+.compare thead th:nth-child(2){width:24%}.compare thead th:nth-child(3){width:18%}.compare thead th:nth-child(4){width:11%}.compare thead th:nth-child(6){width:9%}.compare thead th:nth-child(7){width:8%}.compare thead th:nth-child(8){width:10%}
+.compare thead td{border-bottom-color:var(--ink)}
+.compare .absent{color:var(--muted);font-style:italic;background:var(--wash)}
+.compare .marked{background:var(--mark)}
+.compare .marked.now{font-weight:700}
+.case{margin:0 0 1.1rem}.case h3{margin:1rem 0 0;font-family:var(--sans);font-size:.98rem;overflow-wrap:anywhere}
+.case .label{font-size:.84rem;margin-right:.4rem}
+.alerts{table-layout:fixed;margin:0;font-size:.9rem}.alerts th,.alerts td{padding:.3rem .8rem .3rem 0}.alerts col:nth-child(1){width:34%}.alerts col:nth-child(2){width:16%}.alerts col:nth-child(3){width:34%}.alerts td:last-child{padding-right:0}
+.late{color:var(--critical)}
+.lines{font-size:.86rem}.lines th,.lines td{padding:.22rem .7rem .22rem 0}.lines.list thead th:first-child{width:23%}.lines thead th:nth-child(2){width:19%}.lines thead th:nth-child(3){width:21%}.lines thead th:nth-child(5){width:16%}.lines code{white-space:nowrap}
+.note{font-weight:400;font-size:.8rem;color:var(--muted);white-space:nowrap}
+.chip{display:inline-block;border:1px solid var(--muted);border-radius:.7em;padding:0 .55em;margin:.05rem 0;max-width:100%;font-size:.86rem;font-weight:400;overflow-wrap:break-word}
+.marked.now .chip.differs,strong .chip.differs{border-color:var(--critical);color:var(--critical);font-weight:700;box-shadow:inset 0 0 0 1px var(--critical)}
+.marked.before .chip.differs{text-decoration:line-through}
+.agreement{font-size:.8rem;white-space:nowrap}.agreement.agree{color:var(--critical);font-weight:700}.agreement.contradict{color:var(--muted)}
+.alarm{color:var(--red)}
+dl{display:grid;grid-template-columns:11rem 1fr;gap:.3rem 1rem;margin:0}
+dd{margin:0;overflow-wrap:anywhere}
+@media (max-width:44rem){main{padding:1.4rem 1rem 3rem}h1{font-size:1.6rem}.states .meaning{display:none}.states th[scope=row]{white-space:normal}.states .share{width:6rem}.list th,.list td{overflow-wrap:anywhere;padding-right:.45rem}dl{grid-template-columns:1fr}dd{margin-bottom:.5rem}.compare thead{display:none}.compare,.compare tbody,.alerts,.alerts tbody{display:block}.compare tr,.alerts tr{display:block;border-bottom:1px solid var(--ink);padding:.25rem 0}.compare th,.compare td,.alerts tbody th,.alerts td,.alerts td:last-child{display:block;width:auto;border:0;padding:.1rem 0}.compare tr>:first-child{width:auto}.compare td[data-label]::before{content:attr(data-label) " ";color:var(--muted)}.lines{font-size:.72rem}.chip{padding:0 .3em;border-radius:.4em;hyphens:auto}}
+[hidden]{display:none!important}
+.tools{display:flex;flex-wrap:wrap;gap:.5rem 1.2rem;align-items:end;border-top:1px solid var(--rule);border-bottom:1px solid var(--rule);padding:.7rem 0;margin:1.2rem 0}
+.tools label{display:flex;flex-direction:column;font-size:.84rem;color:var(--muted)}
+.tools input,.tools select{font:inherit;font-size:.94rem;color:var(--ink);background:var(--paper);border:1px solid var(--muted);border-radius:3px;padding:.25rem .45rem;min-height:2.1rem}
+.tools output{font-size:.92rem;padding-bottom:.35rem}
+.list th button{all:unset;cursor:pointer;text-decoration:underline dotted;text-underline-offset:.2em}
+.list th[aria-sort=ascending] button::after{content:" ↑"}.list th[aria-sort=descending] button::after{content:" ↓"}
+:focus-visible,.list th button:focus-visible{outline:2px solid var(--link);outline-offset:2px}
+.pair{display:grid;grid-template-columns:repeat(auto-fill,minmax(18rem,26rem));gap:0 2.5rem}
+.plain{padding-left:1.1rem;margin:0}
+.clusters{padding-left:1.1rem;margin:0}.clusters li{margin-bottom:.6rem}
+.charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(17rem,1fr));gap:1.6rem 2.2rem;margin-bottom:1.4rem}
+figure{margin:0}figcaption{margin-bottom:.35rem}figcaption .muted,figure p{font-size:.86rem}figure p{margin:.25rem 0 0}figure strong{font:600 1.05rem var(--serif)}
+svg{display:block;width:100%;height:auto}.former{fill:var(--former)}.now{fill:var(--link)}.part{fill:var(--critical)}.base{stroke:var(--muted);stroke-width:.6;fill:none}
+summary{cursor:pointer;margin-bottom:.6rem}
+.hits{font-size:.84rem;line-height:1.4}.hits th,.hits td{padding:.12rem .7rem .12rem 0;unicode-bidi:plaintext}.hits tbody th{font:600 .92em var(--mono)}.hits tbody .kind th{font:600 .92rem var(--sans);padding-top:.7rem}
+.hits thead th:nth-child(4){width:20%}.hits thead th:nth-child(5){width:9%}.hits thead th:nth-child(6){width:16%}.hits td:nth-child(6){font:.86em var(--mono)}
+@media (max-width:44rem){.hits{font-size:.72rem}.hits th,.hits td{padding-right:.35rem}.hits thead th{overflow-wrap:normal;font-size:.68rem}.hits thead th:first-child:not(.number){width:18%}.hits thead th:nth-child(5){width:11%}.hits thead th:nth-child(6){width:14%}}
+details .list{font-size:.84rem}details .list .number{width:auto}
+@media print{.lines{font-size:.8rem}.waits.hits thead th:first-child{width:8%}.waits thead th:nth-child(4){width:21%}.waits thead th:nth-child(5){width:13.5%}.waits thead th:nth-child(6){width:15%}.waits.hits{font-size:.78rem}.waits tbody th,.waits td{padding-right:.4rem}:root{--paper:#fff}html{font-size:11px}body{line-height:1.35}main{max-width:none;padding:0}nav,.tools,details{display:none!important}.change{margin:.5rem 0 .8rem}.item,.why{display:inline;margin:0}.case{margin:0 0 .5rem}.case h3{margin:.5rem 0 0}.chip{border:0;padding:0;font-size:inherit}.chip:has(+ .chip)::after{content:","}.chip.differs{box-shadow:none!important}.compare th,.compare td,.lines th,.lines td{padding-top:.1rem;padding-bottom:.1rem}.hits{line-height:1.3}.charts{grid-template-columns:repeat(3,1fr)}figure{break-inside:avoid}.list th button{display:contents}h2{margin-top:2rem}
+h2,h3,h4,.who{break-after:avoid}.change{display:flow-root}thead{display:table-header-group;break-inside:avoid}tfoot{display:table-row-group}tr,.change,.case,.verdict,.sum,.states,.pair,.charts{break-inside:avoid}a{color:inherit;text-decoration:none}}
+`;
+
+/** What stands in the margins of each printed page: the run, the number of the page, and that a test key is no evidence. */
+function toPageStyle({ runId, mode }: Report['run']): string {
+  // Nothing from outside may end the string.
+  const run = runId.replace(/[^\w.-]/g, '');
+  const test =
+    mode === 'test' ? '@top-center{content:"TEST: not evidence";color:#9a4207;font:700 9pt system-ui,sans-serif}' : '';
+  return `@page{size:A4;margin:16mm 14mm 18mm;${test}@bottom-left{content:"${run}";color:#5c5850;font:8pt system-ui,sans-serif}@bottom-right{content:counter(page) " / " counter(pages);color:#5c5850;font:8pt system-ui,sans-serif}}
+`;
 }

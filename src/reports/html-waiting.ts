@@ -1,7 +1,6 @@
 import { html, raw } from 'hono/html';
 import { foldName } from '../matches/match.js';
 import type { PartyType } from '../vocabulary.js';
-import { toAnchor } from './html-changes.js';
 import {
   type Markup,
   noMarkup,
@@ -13,6 +12,7 @@ import {
   showTexts,
   showTopics,
   type TableColumn,
+  toAnchor,
 } from './html-markup.js';
 import type { OpenItemsFacts } from './list-facts.js';
 import type { Report } from './report.js';
