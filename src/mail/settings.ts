@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Report } from '../reports/report.js';
-import type { VerdictLevel } from '../reports/verdict.js';
+import type { Verdict } from '../reports/verdict.js';
 import { type Severity, severities } from '../vocabulary.js';
 
 const addressSchema = z.email({ error: 'must be an e-mail address' });
@@ -103,7 +103,7 @@ export interface MailTrigger {
   kind: 'report' | 'warning' | 'failure';
   /** Null for what concerns every roster. */
   roster: string | null;
-  level: VerdictLevel;
+  level: Verdict['level'];
   /** That occur in it, first screenings included. */
   severities: readonly Severity[];
 }

@@ -23,11 +23,11 @@ import {
   type TableColumn,
 } from './html-markup.js';
 import type { DossierChangeFacts, DroppedPartyFacts, NotScreenedFacts, SweepFacts } from './list-facts.js';
-import type { Sum } from './list-sums.js';
 import { describeDoubtedValues, describeReason, outcomeWords, rejectWords } from './reasons.js';
-import { type Coverage, listOwnDoubts, type Report, type SpanRun, type Tally } from './report.js';
+import { type Coverage, listOwnDoubts, type Report, type Sum, type Tally } from './report.js';
 import { isOfParties } from './run-facts.js';
 import { countNoun, formatCount, formatDay } from './text.js';
+import type { Span } from './verdict.js';
 import { dossierChangeWords, stateWords } from './words.js';
 
 /** Who and what the run covers: the runs of a span, customers by state, dossiers, their comparison with the roster, who is not screened, and rejected rows. */
@@ -304,7 +304,7 @@ function showDroppedParties({ droppedParties }: Report): Markup {
 const showCount = (count: number | null | undefined): Markup | string =>
   count === null || count === undefined ? showNone() : formatCount(count);
 
-const spanColumns: readonly TableColumn<SpanRun>[] = [
+const spanColumns: readonly TableColumn<Span['runs'][number]>[] = [
   { title: 'Run', cell: ({ runId }) => html`<code>${runId}</code>` },
   {
     title: 'Came to',
@@ -330,7 +330,7 @@ function showSpan({ span }: Report): Markup {
   );
 }
 
-const sumOf = (runs: readonly SpanRun[], name: 'changes' | 'baseline'): number =>
+const sumOf = (runs: Span['runs'], name: 'changes' | 'baseline'): number =>
   runs.reduce((sum, run) => sum + run[name], 0);
 
 const readers = new Map<string, (dossier: DossierSnapshot) => string | number | boolean | null>([

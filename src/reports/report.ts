@@ -7,7 +7,6 @@ import { type ChangeGroup, groupBaseline, groupChanges } from './change-groups.j
 import type { DiscrepancyList } from './discrepancy-list.js';
 import type {
   AcceptedFacts,
-  CadenceFacts,
   CanaryFacts,
   CarriedOverRun,
   DetailFacts,
@@ -20,38 +19,22 @@ import type {
   SweepFacts,
   WatchFacts,
 } from './list-facts.js';
-import { listCoverageSums, listSums, type Sum, type Term } from './list-sums.js';
 import type { ToReviewFacts } from './review-list.js';
 import {
+  countBaseline,
+  countChanges,
   type HeldFacts,
   type HistoryFacts,
+  isOfParties,
   type RunFacts,
   readWhole,
-  type SpanFacts,
   type SpanRunFacts,
   type TruncatedList,
   type TruncatedLists,
 } from './run-facts.js';
-import { compareText, countNoun, formatDay, formatTime, toVisibleText } from './text.js';
-import type { VerdictLevel } from './verdict.js';
-import { listWaiting, toLevel, toTrouble, toVerdict, type Verdict } from './verdict.js';
+import { compareText, formatDay, toVisibleText } from './text.js';
+import { type Span, toVerdict, type Verdict } from './verdict.js';
 import { stateOrder } from './words.js';
-
-/** What names a run and tells it from others. */
-export type RunIdentity = Pick<
-  RunFacts,
-  | 'runId'
-  | 'kind'
-  | 'state'
-  | 'stateReasons'
-  | 'organisation'
-  | 'roster'
-  | 'mode'
-  | 'version'
-  | 'startedAt'
-  | 'finishedAt'
-  | 'comparedWith'
->;
 
 /** A code with how often it occurred. */
 export interface Tally<Code extends string = string> {
@@ -76,7 +59,20 @@ export interface Coverage {
 export interface Report {
   /** Set where names are initials. */
   isMasked?: true;
-  run: RunIdentity;
+  run: Pick<
+    RunFacts,
+    | 'runId'
+    | 'kind'
+    | 'state'
+    | 'stateReasons'
+    | 'organisation'
+    | 'roster'
+    | 'mode'
+    | 'version'
+    | 'startedAt'
+    | 'finishedAt'
+    | 'comparedWith'
+  >;
   /** The runs that the report tells of; null where it is of one run. */
   span: Span | null;
   verdict: Verdict;
@@ -124,11 +120,10 @@ export function toReport(
   const { counts, states } = facts;
   const screens = states !== null;
   const changes = groupChanges(facts.changes, facts.cut.changes);
-  const span = facts.span && toSpan(facts.span, facts.cadence);
-  const verdict = span ? toSpanVerdict(toVerdict(facts), span, listWaiting(facts)) : toVerdict(facts);
+  const { verdict, span } = toVerdict(facts);
   const isBroken = span !== null && facts.state === 'complete' && verdict.level !== 'complete';
   return {
-    run: { ...toRunIdentity(facts), ...(isBroken ? { state: 'incomplete' } : {}) },
+    run: { ...toRun(facts), ...(isBroken ? { state: 'incomplete' } : {}) },
     span,
     verdict,
     coverage: counts === null ? null : toCoverage(facts, counts),
@@ -168,7 +163,7 @@ export function toReport(
 
 const countSearches = ({ runs }: Span): number => runs.reduce((sum, { counts }) => sum + (counts?.searches ?? 0), 0);
 
-function toRunIdentity(facts: RunFacts): RunIdentity {
+function toRun(facts: RunFacts): Report['run'] {
   const { runId, kind, state, stateReasons, organisation, roster } = facts;
   const { mode, version, startedAt, finishedAt, comparedWith } = facts;
   return { runId, kind, state, stateReasons, organisation, roster, mode, version, startedAt, finishedAt, comparedWith };
@@ -252,75 +247,7 @@ function describe(sum: Sum): string {
 }
 
 const totalOf = (sum: Sum): number => sum.parts.reduce((total, term) => total + term.count, 0);
-const describeTerm = (term: Term): string => `${term.name} ${term.count}`;
-
-/** What a span comes to: as its last run left it, with what `waits` then, and never complete while any of its runs was not, or one is missing. */
-function toSpanVerdict(last: Verdict, { runs, gaps }: Span, waits: readonly string[]): Verdict {
-  const troubled = runs.filter(({ level }) => level !== 'complete');
-  const missed = gaps.reduce((sum, gap) => sum + gap.missed, 0);
-  const coverage = `After ${countNoun(runs.length, 'run')}: ${last.coverage}`;
-  if (troubled.length === 0 && missed === 0) return { ...last, coverage };
-  const short = [
-    ...(troubled.length > 0 ? [`${troubled.length} of ${countNoun(runs.length, 'run')} not complete`] : []),
-    ...(missed > 0 ? [`${countNoun(missed, 'screening')} missing`] : []),
-  ];
-  return {
-    level: last.level === 'red' ? 'red' : 'partial',
-    short: last.level === 'complete' ? [...short, ...waits].join(', ') : last.short,
-    coverage: `${toSentence(short.join(', '))} ${coverage}`,
-    waiting: last.waiting,
-    news: last.news,
-    remarks: [
-      ...troubled.map(({ runId, startedAt, trouble }) => `Run ${runId} of ${formatDay(startedAt)}: ${trouble}.`),
-      ...gaps.map(
-        ({ from, until, missed: count }) =>
-          `Nobody was screened between ${formatTime(from)} and ${formatTime(until)}: ${countNoun(count, 'screening')} missing.`,
-      ),
-      ...last.remarks,
-    ],
-  };
-}
-
-const toSentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
-
-const hourMs = 3_600_000;
-
-/** Judges each run of a span, and finds when nobody was screened although the cadence asked for it. */
-function toSpan(facts: SpanFacts, cadence: CadenceFacts | null): Span {
-  const { from } = facts;
-  const gaps = findGaps(facts, cadence);
-  // It reaches to the present only where something is missing up to then: else it is the same tomorrow.
-  const lastGap = gaps.at(-1);
-  const until = lastGap !== undefined && lastGap.until > facts.until ? lastGap.until : facts.until;
-  return { from, until, runs: facts.runs.map(toSpanRun), gaps };
-}
-
-function toSpanRun(run: SpanRunFacts): SpanRun {
-  const { canaries, watch, states, wantsAll, ...rest } = run;
-  const assessed = { ...run, sweeps: [], held: [] };
-  const level = toLevel(assessed);
-  const trouble = level === 'complete' ? null : toTrouble(assessed, level);
-  return { ...rest, level, trouble, notScreened: states?.not_screened ?? null };
-}
-
-/** Hours and not days: a night belongs to other days in other time zones, and moves with summer time. */
-function findGaps({ from, until, asOf, runs }: SpanFacts, cadence: CadenceFacts | null): readonly SpanGap[] {
-  const usualMs = Math.max(24, Math.min(...Object.values(cadence?.hours ?? { daily: 24 }))) * hourMs;
-  const times = [from, ...runs.filter(isWholeScreening).map(({ startedAt }) => startedAt), asOf ?? until];
-  return times.flatMap((time, index): SpanGap[] => {
-    const next = times[index + 1];
-    if (next === undefined) return [];
-    const spans = (next.getTime() - time.getTime()) / usualMs;
-    // Between two screenings, and up to the present, a late one is none that is missing; to an edge of the span nobody knows of one beyond it.
-    const isInner = index > 0 && (asOf !== null || index < times.length - 2);
-    const missed = isInner ? (spans > 1.5 ? Math.round(spans) - 1 : 0) : Math.ceil(spans) - 1;
-    return missed > 0 ? [{ from: time, until: next, missed }] : [];
-  });
-}
-
-/** One that asks about some alone, as about new customers, leaves the others without their screening. */
-const isWholeScreening = ({ wantsAll, counts, states }: SpanRunFacts): boolean =>
-  counts !== null && states !== null && (wantsAll || counts.skipped === 0);
+const describeTerm = (term: Sum['whole']): string => `${term.name} ${term.count}`;
 
 /** The control searches of several runs in order, each with all its rounds; its verdict is the worst of them, and failed ones come first. */
 function mergeCanaries(runs: readonly Pick<RunFacts, 'canaries'>[]): readonly CanaryFacts[] {
@@ -333,31 +260,6 @@ function mergeCanaries(runs: readonly Pick<RunFacts, 'canaries'>[]): readonly Ca
   }
   const all = [...byName.values()];
   return [...all.filter(({ verdict }) => verdict === 'failed'), ...all.filter(({ verdict }) => verdict !== 'failed')];
-}
-
-/** A time in which nobody was screened although the cadence asked for it. */
-export interface SpanGap {
-  from: Date;
-  until: Date;
-  /** How many screenings would have been due in it. */
-  missed: number;
-}
-
-/** A run of a span and what it came to. */
-export interface SpanRun extends Omit<SpanRunFacts, 'canaries' | 'watch' | 'states' | 'wantsAll'> {
-  level: VerdictLevel;
-  /** Why it is not complete, in a few words; null where it is. */
-  trouble: string | null;
-  /** Null where it screened nobody. */
-  notScreened: number | null;
-}
-
-/** What a report of a span tells of its runs. */
-export interface Span {
-  from: Date;
-  until: Date;
-  runs: readonly SpanRun[];
-  gaps: readonly SpanGap[];
 }
 
 const titles: Readonly<Record<Report['run']['kind'], string>> = {
@@ -404,3 +306,116 @@ async function* readGroups(name: string, groups: readonly ChangeGroup[], cut: Tr
     for (let start = 0; start < batch.length; start += batchLines) yield batch.slice(start, start + batchLines);
   }
 }
+
+/** A figure that its parts have to add up to; `at_most` where the parts may be more, never fewer. */
+export interface Sum {
+  relation: 'equal' | 'at_most';
+  whole: { name: string; count: number };
+  parts: readonly Sum['whole'][];
+}
+
+/** The sums of DESIGN's conservation rule that the reader is shown: rows, customers in scope, customers planned. */
+function listCoverageSums(counts: RunCounts): readonly Sum[] {
+  return [
+    equal(
+      term('rows', counts.rows),
+      term('customers', counts.customers),
+      term('rejected', counts.rejected),
+      term('duplicates', counts.duplicates),
+    ),
+    equal(term('in scope', counts.inScope), term('planned', counts.planned), term('skipped', counts.skipped)),
+    equal(
+      term('planned', counts.planned),
+      term('screened', counts.screened),
+      term('reused', counts.reused),
+      term('failed', counts.failed),
+      term('remaining', counts.remaining),
+    ),
+  ];
+}
+
+/** Every sum that has to hold before the facts of a run may be reported. */
+function listSums(facts: RunFacts): readonly Sum[] {
+  const { counts, states } = facts;
+  if (counts === null) return [];
+  const listed = facts.cut.notScreened?.customers ?? countListed(facts.notScreened);
+  const sums: Sum[] = [
+    ...listCoverageSums(counts),
+    equal(term('failed', counts.failed), term('failures by reason', totalBy(facts.failedBecause))),
+    equal(term('skipped', counts.skipped), term('skips by reason', totalBy(facts.skippedBecause))),
+    equal(term('failed', counts.failed), term('customers listed as failed', listed.failed)),
+    equal(term('remaining', counts.remaining), term('customers listed as remaining', listed.remaining)),
+    equal(
+      term('rejected', counts.rejected),
+      term('rejected rows listed', facts.rejects.filter((row) => !isOfParties(row)).length),
+    ),
+    equal(
+      term('rejected rows of related parties', counts.rows > 0 ? (facts.rosterSource?.partyRejected ?? 0) : 0),
+      term('listed', facts.rejects.filter(isOfParties).length),
+    ),
+    equal(
+      term('changes listed', countChanges(facts)),
+      term('changes of the run', counts.changes),
+      ...facts.carriedFrom.map((run) => term(`changes of ${run.runId}`, run.changes)),
+    ),
+    equal(
+      term('first-time matches listed', countBaseline(facts)),
+      term('first-time matches of the run', totalBy(facts.baseline)),
+      ...facts.carriedFrom.map((run) => term(`first-time matches of ${run.runId}`, run.baseline)),
+    ),
+  ];
+  if (states !== null) {
+    const byState = Object.entries(states).map(([state, count]) => term(state, count));
+    sums.push(equal(term('in scope', counts.inScope), ...byState));
+    const listedCustomers = listed.failed + listed.remaining + listed.skipped;
+    sums.push({
+      relation: 'at_most',
+      whole: term('customers in state not_screened', states.not_screened),
+      parts: [term('customers listed as not screened', listedCustomers)],
+    });
+  }
+  sums.push(...(facts.span?.runs ?? []).flatMap(listRunSums));
+  return facts.state === 'complete' ? [...sums, ...listContradictions(facts, counts)] : sums;
+}
+
+/** Those of one run of a span; a run whose sums did not hold is told as such and proves nothing. */
+function listRunSums({ runId, state, counts, states, changes }: SpanRunFacts): readonly Sum[] {
+  if (counts === null || state === 'unbalanced') return [];
+  const sums = [
+    ...listCoverageSums(counts),
+    equal(term('changes', counts.changes), term('changes found', changes)),
+    ...(states === null ? [] : [equal(term('in scope', counts.inScope), term('customers by state', totalBy(states)))]),
+  ];
+  return sums.map((sum) => ({ ...sum, whole: { ...sum.whole, name: `${sum.whole.name} of ${runId}` } }));
+}
+
+function listContradictions(facts: RunFacts, counts: RunCounts): readonly Sum[] {
+  const failedCanaries = facts.canaries.filter((canary) => canary.verdict === 'failed').length;
+  const allowed = term('allowed in a complete run', 0);
+  return [
+    equal(term('failed', counts.failed), allowed),
+    equal(term('remaining', counts.remaining), allowed),
+    equal(term('failed canaries', failedCanaries), allowed),
+  ];
+}
+
+/** Customers, not parties: one with several parties counts once, under the worst of its outcomes. */
+function countListed(notScreened: readonly NotScreenedFacts[]): Record<NotScreenedFacts['outcome'], number> {
+  const counted = { failed: 0, remaining: 0, skipped: 0 };
+  const seen = new Set<string>();
+  for (const outcome of ['failed', 'remaining', 'skipped'] as const) {
+    for (const line of notScreened) {
+      if (line.outcome !== outcome || seen.has(line.party.reference)) continue;
+      seen.add(line.party.reference);
+      counted[outcome] += 1;
+    }
+  }
+  return counted;
+}
+
+const term = (name: string, count: number): Sum['whole'] => ({ name, count });
+
+const equal = (whole: Sum['whole'], ...parts: Sum['parts']): Sum => ({ relation: 'equal', whole, parts });
+
+const totalBy = (byReason: Readonly<Record<string, number>>): number =>
+  Object.values(byReason).reduce((sum, count) => sum + count, 0);

@@ -1,15 +1,13 @@
 import { type Severity, severities } from '../vocabulary.js';
 import { countHeld } from './change-groups.js';
+import type { CadenceFacts } from './list-facts.js';
 import { describeDrops, describeNotices, listDropRemarks, listSnapshotRemarks } from './reasons.js';
-import { countBaseline, countChanges, type RunFacts } from './run-facts.js';
-import { countNoun, formatCount, formatDay } from './text.js';
+import { countBaseline, countChanges, type RunFacts, type SpanFacts, type SpanRunFacts } from './run-facts.js';
+import { countNoun, formatCount, formatDay, formatTime } from './text.js';
 import { describeWaiting, describeWaitingAlerts } from './words.js';
 
-/** How far the reader may rely on the run: `partial` when nobody is in scope, anybody in scope is not screened or a sweep is unproven, `red` when nothing may be relied on. */
-export type VerdictLevel = 'complete' | 'partial' | 'red';
-
 /** How far a run may be relied on, as a heading. */
-export const levelWords: Readonly<Record<VerdictLevel, string>> = {
+export const levelWords: Readonly<Record<Verdict['level'], string>> = {
   complete: 'Complete',
   partial: 'Partial',
   red: 'Red: do not rely on this run',
@@ -17,7 +15,8 @@ export const levelWords: Readonly<Record<VerdictLevel, string>> = {
 
 /** What the run comes to, in words without any personal data. */
 export interface Verdict {
-  level: VerdictLevel;
+  /** How far the reader may rely on the run: `partial` when nobody is in scope, anybody in scope is not screened or a sweep is unproven, `red` when nothing may be relied on. */
+  level: 'complete' | 'partial' | 'red';
   /** A few words for a subject line: `12 open alerts, 2 critical, 3 overdue, 26 changes`. */
   short: string;
   /** One sentence: how complete the run is. */
@@ -30,8 +29,15 @@ export interface Verdict {
   remarks: readonly string[];
 }
 
-/** Judges a run from its facts alone. */
-export function toVerdict(facts: RunFacts): Verdict {
+/** Judges a run, or a span and each of its runs, from the facts alone. */
+export function toVerdict(facts: RunFacts): { verdict: Verdict; span: Span | null } {
+  const verdict = toRunVerdict(facts);
+  if (facts.span === null) return { verdict, span: null };
+  const span = toSpan(facts.span, facts.cadence);
+  return { verdict: toSpanVerdict(verdict, span, listWaiting(facts)), span };
+}
+
+function toRunVerdict(facts: RunFacts): Verdict {
   const level = toLevel(facts);
   return {
     level,
@@ -47,7 +53,7 @@ export function toVerdict(facts: RunFacts): Verdict {
 type Assessed = Pick<RunFacts, 'state' | 'states' | 'counts' | 'canaries' | 'watch' | 'sweeps' | 'held'>;
 
 /** How far the reader may rely on a run. */
-export function toLevel(facts: Assessed): VerdictLevel {
+function toLevel(facts: Assessed): Verdict['level'] {
   if (facts.state === 'unbalanced' || facts.state === 'refused' || !isServiceTrusted(facts) || isHeld(facts))
     return 'red';
   const notScreened = facts.states?.not_screened ?? 0;
@@ -57,11 +63,11 @@ export function toLevel(facts: Assessed): VerdictLevel {
     : 'partial';
 }
 
-const toShort = (facts: RunFacts, level: VerdictLevel): string =>
+const toShort = (facts: RunFacts, level: Verdict['level']): string =>
   level === 'complete' ? describeWork(facts) : [toTrouble(facts, level), ...listWaiting(facts)].join(', ');
 
 /** What waits in a few words, where anything does. */
-export const listWaiting = ({ openItems }: Pick<RunFacts, 'openItems'>): readonly string[] =>
+const listWaiting = ({ openItems }: Pick<RunFacts, 'openItems'>): readonly string[] =>
   openItems === null || openItems.waiting === 0 ? [] : [describeWaiting(openItems)];
 
 function toWaiting(facts: RunFacts): string | null {
@@ -72,7 +78,7 @@ function toWaiting(facts: RunFacts): string | null {
 }
 
 /** Why a run is not complete, in a few words. */
-export function toTrouble(facts: Assessed, level: Exclude<VerdictLevel, 'complete'>): string {
+function toTrouble(facts: Assessed, level: Exclude<Verdict['level'], 'complete'>): string {
   if (level === 'red') {
     if (countFailedCanaries(facts) > 0) return 'canary failed';
     if (facts.state === 'refused') return 'run refused';
@@ -238,3 +244,85 @@ const isHeld = ({ held }: Assessed): boolean =>
   held.some(({ kind, accepted }) => kind === 'answers' && accepted === null);
 const countFailedCanaries = (facts: Assessed): number =>
   facts.canaries.filter((canary) => canary.verdict === 'failed').length;
+
+/** What a span comes to: as its last run left it, with what `waits` then, and never complete while any of its runs was not, or one is missing. */
+function toSpanVerdict(last: Verdict, { runs, gaps }: Span, waits: readonly string[]): Verdict {
+  const troubled = runs.filter(({ level }) => level !== 'complete');
+  const missed = gaps.reduce((sum, gap) => sum + gap.missed, 0);
+  const coverage = `After ${countNoun(runs.length, 'run')}: ${last.coverage}`;
+  if (troubled.length === 0 && missed === 0) return { ...last, coverage };
+  const short = [
+    ...(troubled.length > 0 ? [`${troubled.length} of ${countNoun(runs.length, 'run')} not complete`] : []),
+    ...(missed > 0 ? [`${countNoun(missed, 'screening')} missing`] : []),
+  ];
+  return {
+    level: last.level === 'red' ? 'red' : 'partial',
+    short: last.level === 'complete' ? [...short, ...waits].join(', ') : last.short,
+    coverage: `${toCapital(short.join(', '))} ${coverage}`,
+    waiting: last.waiting,
+    news: last.news,
+    remarks: [
+      ...troubled.map(({ runId, startedAt, trouble }) => `Run ${runId} of ${formatDay(startedAt)}: ${trouble}.`),
+      ...gaps.map(
+        ({ from, until, missed: count }) =>
+          `Nobody was screened between ${formatTime(from)} and ${formatTime(until)}: ${countNoun(count, 'screening')} missing.`,
+      ),
+      ...last.remarks,
+    ],
+  };
+}
+
+const toCapital = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+
+const hourMs = 3_600_000;
+
+/** Judges each run of a span, and finds when nobody was screened although the cadence asked for it. */
+function toSpan(facts: SpanFacts, cadence: CadenceFacts | null): Span {
+  const { from } = facts;
+  const gaps = findGaps(facts, cadence);
+  // It reaches to the present only where something is missing up to then: else it is the same tomorrow.
+  const lastGap = gaps.at(-1);
+  const until = lastGap !== undefined && lastGap.until > facts.until ? lastGap.until : facts.until;
+  return { from, until, runs: facts.runs.map(toSpanRun), gaps };
+}
+
+function toSpanRun(run: SpanRunFacts): Span['runs'][number] {
+  const { canaries, watch, states, wantsAll, ...reported } = run;
+  const assessed = { ...run, sweeps: [], held: [] };
+  const level = toLevel(assessed);
+  const trouble = level === 'complete' ? null : toTrouble(assessed, level);
+  return { ...reported, level, trouble, notScreened: states?.not_screened ?? null };
+}
+
+/** Hours and not days: a night belongs to other days in other time zones, and moves with summer time. */
+function findGaps({ from, until, asOf, runs }: SpanFacts, cadence: CadenceFacts | null): Span['gaps'] {
+  const usualMs = Math.max(24, Math.min(...Object.values(cadence?.hours ?? { daily: 24 }))) * hourMs;
+  const times = [from, ...runs.filter(isWholeScreening).map(({ startedAt }) => startedAt), asOf ?? until];
+  return times.flatMap((time, index): Span['gaps'] => {
+    const next = times[index + 1];
+    if (next === undefined) return [];
+    const spans = (next.getTime() - time.getTime()) / usualMs;
+    // Between two screenings, and up to the present, a late one is none that is missing; to an edge of the span nobody knows of one beyond it.
+    const isInner = index > 0 && (asOf !== null || index < times.length - 2);
+    const missed = isInner ? (spans > 1.5 ? Math.round(spans) - 1 : 0) : Math.ceil(spans) - 1;
+    return missed > 0 ? [{ from: time, until: next, missed }] : [];
+  });
+}
+
+/** One that asks about some alone, as about new customers, leaves the others without their screening. */
+const isWholeScreening = ({ wantsAll, counts, states }: SpanRunFacts): boolean =>
+  counts !== null && states !== null && (wantsAll || counts.skipped === 0);
+
+/** What a report of a span tells of its runs. */
+export interface Span {
+  from: Date;
+  until: Date;
+  /** Each run and what it came to: `trouble` says in a few words why it is not complete, `notScreened` is null where it screened nobody. */
+  runs: readonly (Omit<SpanRunFacts, 'canaries' | 'watch' | 'states' | 'wantsAll'> & {
+    level: Verdict['level'];
+    trouble: string | null;
+    notScreened: number | null;
+  })[];
+  /** Times in which nobody was screened although the cadence asked for it, with how many screenings would have been due. */
+  gaps: readonly { from: Date; until: Date; missed: number }[];
+}

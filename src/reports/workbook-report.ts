@@ -3,9 +3,8 @@ import type { ChangeGroup } from './change-groups.js';
 import type { Column } from './csv.js';
 import { type ChangeLine, changeColumns, notScreenedColumns } from './csv-files.js';
 import { toDiscrepancySheet } from './discrepancy-list.js';
-import type { Sum } from './list-sums.js';
 import { describeDoubtedValues, describeReason, describeSnapshot } from './reasons.js';
-import { type Coverage, listOwnDoubts, type Report, toTitle } from './report.js';
+import { type Coverage, listOwnDoubts, type Report, type Sum, toTitle } from './report.js';
 import {
   listGuideRows,
   type SheetLayout,
