@@ -1,27 +1,17 @@
 import { type Severity, severities } from '../vocabulary.js';
 import type { MatchChangeFacts } from './list-facts.js';
-import type {
-  ClusterCounts,
-  CountedCluster,
-  KindLikeness,
-  PartyLikeness,
-  SeverityCount,
-  TruncatedChanges,
-  TruncatedMatches,
-} from './run-facts.js';
+import type { CountedCluster, SeverityCount, TruncatedChanges, TruncatedMatches } from './run-facts.js';
 import { compareText } from './text.js';
 
 /** Changes of one severity that are one event: one listed party, or one kind of change, that touched many customers. */
-interface FoundCluster extends ClusterCounts {
-  by: 'listed_party' | 'kind_of_change';
+export type ChangeCluster = Omit<CountedCluster, 'of'> & {
   /** What its changes have in common, as `toPartyKey` or `toKindKey` gives it. */
   key: string;
-}
-
-/** The same with what the files call it: `G1`. */
-export interface ChangeCluster extends FoundCluster {
+  /** What the files call it: `G1`. */
   name: string;
-}
+};
+
+type FoundCluster = Omit<ChangeCluster, 'name'>;
 
 /** From so many customers on a reader learns nothing more from one line each. */
 export const clusterFrom = 20;
@@ -90,9 +80,12 @@ function toFoundCluster(counted: CountedCluster): FoundCluster {
   return { by, severity, key, customers, changes, readExamples };
 }
 
-const toPartyKey = ({ kind, cause, id, name }: PartyLikeness): string => JSON.stringify([kind, cause, id, name]);
+type Likeness<By> = Extract<CountedCluster, { by: By }>['of'];
 
-const toKindKey = ({ kind, cause, rule, fields, wasHit, isHit }: KindLikeness): string =>
+const toPartyKey = ({ kind, cause, id, name }: Likeness<'listed_party'>): string =>
+  JSON.stringify([kind, cause, id, name]);
+
+const toKindKey = ({ kind, cause, rule, fields, wasHit, isHit }: Likeness<'kind_of_change'>): string =>
   JSON.stringify([kind, cause, rule, fields, wasHit, isHit]);
 
 const toKey: Readonly<Record<FoundCluster['by'], (change: MatchChangeFacts) => string | null>> = {

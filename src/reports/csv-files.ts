@@ -10,7 +10,6 @@ import type {
   MatchChangeFacts,
   NotScreenedFacts,
   ReplacedFacts,
-  SaidFacts,
 } from './list-facts.js';
 import { describeReason, doubtWords, outcomeWords, rejectWords } from './reasons.js';
 import { type Report, readBaseline, readChanges } from './report.js';
@@ -77,7 +76,7 @@ export const changeColumns: readonly Column<ChangeLine>[] = [
 const toWaiting = ({ change }: ChangeLine): ChangeItemFacts | null =>
   change?.item?.state === 'open' || change?.item?.state === 'proposed' ? change.item : null;
 const toOwner = (owner: ItemOwner | null | undefined): Cell => (owner ? describeOwner(owner) : null);
-const toLastSaid = (said: SaidFacts | undefined): Cell => (said ? describeSaid(said) : null);
+const toLastSaid = (said: ChangeItemFacts['said'][number] | undefined): Cell => (said ? describeSaid(said) : null);
 const toReplaced = (replaced: ReplacedFacts | null | undefined): Cell => (replaced ? describeReplaced(replaced) : null);
 
 function describeLine(line: ChangeLine): Cell {

@@ -13,7 +13,7 @@ import {
 } from './html-markup.js';
 import type { OpenItemsFacts, RosterChangeFacts } from './list-facts.js';
 import { listOwnDoubts, type Report, toTitle } from './report.js';
-import type { HeldAlertFacts, HeldFacts } from './run-facts.js';
+import type { HeldFacts } from './run-facts.js';
 import { countNoun, formatCount, formatDay, formatDuration } from './text.js';
 import { levelWords } from './verdict.js';
 import {
@@ -158,7 +158,7 @@ function describeCounts(openItems: OpenItemsFacts): string {
   ].join(', ');
 }
 
-const alertColumns: readonly TableColumn<HeldAlertFacts>[] = [
+const alertColumns: readonly TableColumn<HeldFacts['alerts'][number]>[] = [
   { title: 'Customer', cell: ({ party }) => showParty(party) },
   { title: 'Severity', cell: ({ severity }) => severity },
   { title: 'Listed party', cell: ({ listedName }) => showText(listedName) },

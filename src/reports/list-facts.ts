@@ -141,40 +141,15 @@ export interface CanaryFacts {
   /** A hit must carry one of them; empty where any hit will do. */
   topics: readonly string[];
   /** Each time it was asked, in order; its verdict is the worst of them. */
-  rounds: readonly CanaryRoundFacts[];
-}
-
-/** A control search with the field names of `report.json` and `runs show --json`. */
-export const toPublishedCanary = ({ rounds, ...canary }: CanaryFacts) => ({
-  ...canary,
-  rounds: rounds.map(({ round, trigger, ...rest }) => ({ round, occasion: trigger, ...rest })),
-});
-
-/** What watching has shown, with the field names of `report.json` and `runs show --json`. */
-export function toPublishedWatch({ listCap, ...watch }: WatchFacts) {
-  const { rates, ...rest } = watch;
-  if (listCap === null) return { rates, listCap, ...rest };
-  const { length, status, customers } = listCap;
-  return { rates, listCap: { length, standing: status, customers }, ...rest };
-}
-
-/** One time that a control search was made. */
-interface CanaryRoundFacts {
-  /** Which round of the run's control searches, from 1. */
-  round: number;
-  trigger: 'start' | 'resumed' | 'periodic' | 'control' | 'end';
-  /** Searches of the plan answered by then. */
-  searches: number;
-  askedAt: Date;
-  verdict: 'passed' | 'failed';
-}
-
-/** An earlier run of the roster whose findings no report had told: this one does. */
-export interface CarriedOverRun {
-  runId: string;
-  changes: number;
-  /** First screenings' matches. */
-  baseline: number;
+  rounds: readonly {
+    /** Which round of the run's control searches, from 1. */
+    round: number;
+    trigger: 'start' | 'resumed' | 'periodic' | 'control' | 'end';
+    /** Searches of the plan answered by then. */
+    searches: number;
+    askedAt: Date;
+    verdict: 'passed' | 'failed';
+  }[];
 }
 
 /** How often customers are screened by risk tier, in hours, and why it is enough where that is less than daily. */
@@ -188,17 +163,6 @@ export interface ItemOwner {
   name: string;
   /** To whom it is assigned, where that is somebody else who is away. */
   standsInFor: string | null;
-}
-
-/** What was said about an item. */
-export interface SaidFacts {
-  kind: 'decided' | 'proposed' | 'confirmed' | 'undone';
-  /** Null where something was undone. */
-  verdict: DispositionVerdict | null;
-  reviewer: string;
-  isAttested: boolean;
-  reason: string;
-  saidAt: Date;
 }
 
 /** The last decision about a like match that left the list when the item's match came: under another id and with other facts it may be the same party. */
@@ -221,7 +185,15 @@ export interface ChangeItemFacts {
   /** Why it was opened again last; none for one that never was. */
   reopenedBecause: readonly string[];
   /** The last things that were said about it, the newest first. */
-  said: readonly SaidFacts[];
+  said: readonly {
+    kind: 'decided' | 'proposed' | 'confirmed' | 'undone';
+    /** Null where something was undone. */
+    verdict: DispositionVerdict | null;
+    reviewer: string;
+    isAttested: boolean;
+    reason: string;
+    saidAt: Date;
+  }[];
   replaced: ReplacedFacts | null;
 }
 
@@ -246,12 +218,10 @@ export interface OpenItemsFacts {
   byAge: { upToOneDay: number; upToOneWeek: number; upToThirtyDays: number; older: number };
 }
 
-/** What a detail is about: one match, or the screened record that matches belong to (interface: Single-record lookups). */
-export type DetailKind = 'activity' | 'entity';
-
 /** One record that a run asked for. */
 export interface DetailLookup {
-  kind: DetailKind;
+  /** One match, or the screened record that matches belong to (interface: Single-record lookups). */
+  kind: 'activity' | 'entity';
   id: string;
   askedAt: Date;
   status: number | null;
@@ -287,14 +257,6 @@ export interface DetailCounts {
 export const hasDetails = ({ hits, backlogAsked, backlogLeft }: DetailCounts): boolean =>
   hits + backlogAsked + backlogLeft > 0;
 
-/** What was fetched about new hits. */
-export interface DetailFacts {
-  /** Null for a run that fetched none, because it was not to or never came so far. */
-  counts: DetailCounts | null;
-  /** Of the run and of those whose findings its report carries. */
-  lookups: readonly DetailLookup[];
-}
-
 /** Those of a match: what was asked by its own id, and the entities that it names. */
 export function listDetailsOf(lookups: readonly DetailLookup[], matchId: string): readonly DetailLookup[] {
   const own = lookups.filter(({ id }) => id === matchId);
@@ -310,18 +272,12 @@ export interface RateFacts {
   verdict: 'usual' | 'low' | 'high' | 'unknown';
 }
 
-/** A length at which lists look cut without a word, or did, and how many customers have a list of just that length. */
-export interface ListCapFacts {
-  length: number;
-  status: 'known' | 'found' | 'gone';
-  customers: number;
-}
-
 /** What watching the service during a run has shown. */
 export interface WatchFacts {
   /** Null where the run was not judged: it stopped early, or canaries failed. */
   rates: { matches: RateFacts; hits: RateFacts } | null;
-  listCap: ListCapFacts | null;
+  /** A length at which lists look cut without a word, or did, and how many customers have a list of just that length. */
+  listCap: { length: number; status: 'known' | 'found' | 'gone'; customers: number } | null;
   /** Changes of the service's data per 1,000 searches for customers screened before; null where the run was not judged. */
   volume: RateFacts | null;
 }

@@ -1,5 +1,4 @@
 import { ReportError } from '../errors.js';
-import type { ReconciliationFacts } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts } from '../roster/doubts.js';
 import type { CustomerState, DossierChangeKind } from '../vocabulary.js';
@@ -8,29 +7,22 @@ import type { DiscrepancyList } from './discrepancy-list.js';
 import type {
   AcceptedFacts,
   CanaryFacts,
-  CarriedOverRun,
-  DetailFacts,
   DossierChangeFacts,
-  DroppedPartyFacts,
   MatchChangeFacts,
   NotScreenedFacts,
-  OpenItemsFacts,
   RunCounts,
   SweepFacts,
-  WatchFacts,
 } from './list-facts.js';
 import type { ToReviewFacts } from './review-list.js';
 import {
   countBaseline,
   countChanges,
-  type HeldFacts,
   type HistoryFacts,
   isOfParties,
   type RunFacts,
   readWhole,
   type SpanRunFacts,
   type TruncatedList,
-  type TruncatedLists,
 } from './run-facts.js';
 import { compareText, formatDay, toVisibleText } from './text.js';
 import { type Span, toVerdict, type Verdict } from './verdict.js';
@@ -56,7 +48,19 @@ export interface Coverage {
 }
 
 /** The view model that every format renders: balanced, grouped and ordered; a part the run does not have is null. */
-export interface Report {
+export interface Report
+  extends Pick<
+    RunFacts,
+    | 'reconciliations'
+    | 'doubted'
+    | 'droppedParties'
+    | 'cut'
+    | 'carriedFrom'
+    | 'openItems'
+    | 'details'
+    | 'watch'
+    | 'held'
+  > {
   /** Set where names are initials. */
   isMasked?: true;
   run: Pick<
@@ -81,30 +85,14 @@ export interface Report {
   /** Only severities that occur, most severe first. */
   changes: readonly ChangeGroup[] | null;
   dossiers: { sweeps: readonly SweepFacts[]; changes: readonly DossierChangeFacts[] } | null;
-  reconciliations: readonly ReconciliationFacts[];
   notScreened: readonly NotScreenedFacts[] | null;
   rejects: readonly RejectedRow[] | null;
-  /** The first rows that were accepted with values in doubt; the columns are among what the import made of the roster. */
-  doubted: RunFacts['doubted'];
-  /** Whom the roster no longer names although a hit is open or a list was cut. */
-  droppedParties: readonly DroppedPartyFacts[];
   /** The matches of first screenings, apart from what is new; grouped like the changes. */
   baseline: readonly ChangeGroup[];
-  /** Which of `changes`, `notScreened` and `baseline` hold only the first of more lines; the files tell all of them. */
-  cut: TruncatedLists;
-  /** Earlier runs whose findings are told here because no report had told them. */
-  carriedFrom: readonly CarriedOverRun[];
-  openItems: OpenItemsFacts | null;
   toReview: ToReviewFacts | null;
   /** Those that stood when the run closed; null where it compared nothing. */
   discrepancies: DiscrepancyList | null;
-  /** What was fetched about new hits. */
-  details: DetailFacts;
   canaries: readonly CanaryFacts[] | null;
-  /** What watching the service has shown. */
-  watch: WatchFacts | null;
-  /** What of the run is or was held. */
-  held: readonly HeldFacts[];
   calls: { searches: number | null; byOutcome: readonly Tally[]; possiblyBilledTwice: number };
   history: HistoryFacts;
   evidence: Pick<RunFacts, 'settingsDigest' | 'keyFingerprint' | 'rosterSource' | 'cadence'>;

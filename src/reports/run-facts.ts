@@ -8,8 +8,8 @@ import type {
   AcceptedFacts,
   CadenceFacts,
   CanaryFacts,
-  CarriedOverRun,
-  DetailFacts,
+  DetailCounts,
+  DetailLookup,
   DossierChangeFacts,
   DroppedPartyFacts,
   MatchChangeFacts,
@@ -88,7 +88,8 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   skippedBecause: Readonly<Record<string, number>>;
   /** First screenings of this run: matches by severity, counted apart from what is new. */
   baseline: Readonly<Record<Severity, number>>;
-  carriedFrom: readonly CarriedOverRun[];
+  /** Earlier runs of the roster whose findings no report had told; `baseline` counts the matches of first screenings. */
+  carriedFrom: readonly { runId: string; changes: number; baseline: number }[];
   /** Of this run and of those it carries; the first of them where `cut` says so. */
   changes: readonly MatchChangeFacts[];
   /** The matches of first screenings, of this run and of those it carries; the first of them where `cut` says so. */
@@ -107,7 +108,13 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   droppedParties: readonly DroppedPartyFacts[];
   /** Null where nothing is known of it. */
   openItems: OpenItemsFacts | null;
-  details: DetailFacts;
+  /** What was fetched about new hits. */
+  details: {
+    /** Null for a run that fetched none, because it was not to or never came so far. */
+    counts: DetailCounts | null;
+    /** Of the run and of those whose findings its report carries. */
+    lookups: readonly DetailLookup[];
+  };
   /** Worst first; empty when none are configured, which the report says. */
   canaries: readonly CanaryFacts[];
   /** Null for a run that makes no searches of a roster. */
@@ -119,17 +126,14 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   /** Attempts by what came of them: `ok`, an HTTP status, `timeout`, `connection`, `bad_response`, `unknown`. */
   attemptsByOutcome: Readonly<Record<string, number>>;
   /** For a report of several runs, all of them; everything that tells how things stand is then of the last one. */
-  span: SpanFacts | null;
-}
-
-/** An alert that a held run opened or made worse. */
-export interface HeldAlertFacts {
-  alertId: number;
-  party: PartyFacts;
-  severity: Severity;
-  /** As the list has it. */
-  listedName: string;
-  topics: readonly string[];
+  span: {
+    from: Date;
+    until: Date;
+    /** When it was asked for, where it reaches to the present; null where it was given an end. */
+    asOf: Date | null;
+    /** All that were begun in it, in order. */
+    runs: readonly SpanRunFacts[];
+  } | null;
 }
 
 /** What of a run waits until somebody accepts it, or waited. */
@@ -141,7 +145,14 @@ export interface HeldFacts {
   /** How many customers of the roster were in which state when it was held. */
   states: Readonly<Partial<Record<CustomerState, number>>>;
   /** The most severe of the alerts that its answers opened all the same, and how many there are. */
-  alerts: readonly HeldAlertFacts[];
+  alerts: readonly {
+    alertId: number;
+    party: PartyFacts;
+    severity: Severity;
+    /** As the list has it. */
+    listedName: string;
+    topics: readonly string[];
+  }[];
   openedAlerts: number;
   /** Null while it is held. */
   accepted: { by: string; isAttested: boolean; reason: string; at: Date } | null;
@@ -152,37 +163,6 @@ const partyPrefix: typeof partyFilePrefix = 'parties: ';
 /** Tells whether a rejected row is of a source of related parties. */
 export function isOfParties(row: Pick<RejectedRow, 'file'>): boolean {
   return row.file?.startsWith(partyPrefix) ?? false;
-}
-
-/** How the calls of a run went. */
-export interface HealthFacts {
-  /** Calls per second while calls were being made, breaks left out; null with fewer than two calls. */
-  perSecond: number | null;
-  limitPerSecond: number;
-  /** Calls made again because the one before brought no answer. */
-  repeated: number;
-  /** Spans of more than a minute without any call: outages, pauses that the service asked for, stops that were gone on from. */
-  breaks: { count: number; seconds: number; longestSeconds: number };
-  /** Calls that the service may have billed. */
-  billable: number;
-  /** What those cost; null without a price. */
-  cost: { amount: number; currency: string } | null;
-}
-
-/** Items that were decided, as they stood when the run closed, and what the run did with decisions. */
-export interface SettledFacts {
-  falsePositive: number;
-  trueMatch: number;
-  /** Decided as inconclusive: they still wait. */
-  inconclusive: number;
-  /** Final decisions on parties that this run has screened, and that hold. */
-  carried: number;
-  /** Opened again by this run because something material changed, or the match returned. */
-  reopened: number;
-  /** Opened again by this run because the decision ran out. */
-  expired: number;
-  /** Their matches are no longer listed since this run. */
-  gone: number;
 }
 
 /** One of the last runs of a roster, in figures. */
@@ -202,10 +182,35 @@ export interface TrendPoint {
 
 /** How a run went, what is settled, and the runs before it. */
 export interface HistoryFacts {
-  /** Null where it was not noted. */
-  health: HealthFacts | null;
-  /** Null where nothing was settled or made of the run yet. */
-  settled: SettledFacts | null;
+  /** How its calls went; null where it was not noted. */
+  health: {
+    /** Calls per second while calls were being made, breaks left out; null with fewer than two calls. */
+    perSecond: number | null;
+    limitPerSecond: number;
+    /** Calls made again because the one before brought no answer. */
+    repeated: number;
+    /** Spans of more than a minute without any call: outages, pauses that the service asked for, stops that were gone on from. */
+    breaks: { count: number; seconds: number; longestSeconds: number };
+    /** Calls that the service may have billed. */
+    billable: number;
+    /** What those cost; null without a price. */
+    cost: { amount: number; currency: string } | null;
+  } | null;
+  /** Items that were decided, as they stood when the run closed, and what the run did with decisions; null where nothing was settled or made of the run yet. */
+  settled: {
+    falsePositive: number;
+    trueMatch: number;
+    /** Decided as inconclusive: they still wait. */
+    inconclusive: number;
+    /** Final decisions on parties that this run has screened, and that hold. */
+    carried: number;
+    /** Opened again by this run because something material changed, or the match returned. */
+    reopened: number;
+    /** Opened again by this run because the decision ran out. */
+    expired: number;
+    /** Their matches are no longer listed since this run. */
+    gone: number;
+  } | null;
   /** The last 30 runs of the roster on the same account, oldest first, this one last; empty for a run that makes no searches of a roster. */
   trend: readonly TrendPoint[];
 }
@@ -230,24 +235,10 @@ export interface SpanRunFacts {
   baseline: number;
 }
 
-/** A span of time and the roster's runs that were begun in it, in order. */
-export interface SpanFacts {
-  from: Date;
-  until: Date;
-  /** When it was asked for, where it reaches to the present; null where it was given an end. */
-  asOf: Date | null;
-  runs: readonly SpanRunFacts[];
-}
-
 /** A list too long to hold, of which the facts hold the first lines: how many it has, and all of them in batches, in the report's order. */
 export interface TruncatedList<Line> {
   lines: number;
   read: () => AsyncIterable<readonly Line[]>;
-}
-
-/** Who is not screened, where that is cut; with the customers on it, each under the worst outcome of its parties. */
-export interface TruncatedNotScreened extends TruncatedList<NotScreenedFacts> {
-  customers: Readonly<Record<NotScreenedFacts['outcome'], number>>;
 }
 
 /** How many changes, or matches of first screenings, there are of a severity. */
@@ -268,28 +259,25 @@ export interface TruncatedMatches extends TruncatedList<MatchChangeFacts> {
   readSanctionHits: (severity: Severity) => AsyncIterable<readonly MatchChangeFacts[]>;
 }
 
-/** How many customers and changes a flood has. */
-export interface ClusterCounts {
+/** A flood whose changes were counted where they are stored. */
+export type CountedCluster = {
   severity: Severity;
   customers: number;
   /** How many changes it has. */
   changes: number;
   /** The first of them, `clusterExamples` at most. */
   readExamples: () => Promise<readonly MatchChangeFacts[]>;
-}
-
-/** What changes of one listed party have in common. */
-export type PartyLikeness = Pick<MatchChangeFacts, 'kind' | 'cause'> & { id: string; name: string };
-
-/** What changes of one kind have in common; `wasHit` and `isHit` are null where there was no match. */
-export type KindLikeness = Pick<MatchChangeFacts, 'kind' | 'cause' | 'rule' | 'fields'> & {
-  wasHit: boolean | null;
-  isHit: boolean | null;
-};
-
-/** A flood whose changes were counted where they are stored. */
-export type CountedCluster = ClusterCounts &
-  ({ by: 'listed_party'; of: PartyLikeness } | { by: 'kind_of_change'; of: KindLikeness });
+} & (
+  | { by: 'listed_party'; of: Pick<MatchChangeFacts, 'kind' | 'cause'> & { id: string; name: string } }
+  | {
+      by: 'kind_of_change';
+      /** `wasHit` and `isHit` are null where there was no match. */
+      of: Pick<MatchChangeFacts, 'kind' | 'cause' | 'rule' | 'fields'> & {
+        wasHit: boolean | null;
+        isHit: boolean | null;
+      };
+    }
+);
 
 /** Changes, where these are cut. */
 export interface TruncatedChanges extends TruncatedMatches {
@@ -300,7 +288,10 @@ export interface TruncatedChanges extends TruncatedMatches {
 
 /** What of a run's lists is cut; null where a list is held whole. */
 export interface TruncatedLists {
-  notScreened: TruncatedNotScreened | null;
+  /** With the customers on it, each under the worst outcome of its parties. */
+  notScreened:
+    | (TruncatedList<NotScreenedFacts> & { customers: Readonly<Record<NotScreenedFacts['outcome'], number>> })
+    | null;
   baseline: TruncatedMatches | null;
   changes: TruncatedChanges | null;
 }

@@ -2,7 +2,7 @@ import { type Severity, severities } from '../vocabulary.js';
 import { countHeld } from './change-groups.js';
 import type { CadenceFacts } from './list-facts.js';
 import { describeDrops, describeNotices, listDropRemarks, listSnapshotRemarks } from './reasons.js';
-import { countBaseline, countChanges, type RunFacts, type SpanFacts, type SpanRunFacts } from './run-facts.js';
+import { countBaseline, countChanges, type RunFacts, type SpanRunFacts } from './run-facts.js';
 import { countNoun, formatCount, formatDay, formatTime } from './text.js';
 import { describeWaiting, describeWaitingAlerts } from './words.js';
 
@@ -277,7 +277,7 @@ const toCapital = (words: string): string => `${words.charAt(0).toUpperCase()}${
 const hourMs = 3_600_000;
 
 /** Judges each run of a span, and finds when nobody was screened although the cadence asked for it. */
-function toSpan(facts: SpanFacts, cadence: CadenceFacts | null): Span {
+function toSpan(facts: NonNullable<RunFacts['span']>, cadence: CadenceFacts | null): Span {
   const { from } = facts;
   const gaps = findGaps(facts, cadence);
   // It reaches to the present only where something is missing up to then: else it is the same tomorrow.
@@ -295,7 +295,10 @@ function toSpanRun(run: SpanRunFacts): Span['runs'][number] {
 }
 
 /** Hours and not days: a night belongs to other days in other time zones, and moves with summer time. */
-function findGaps({ from, until, asOf, runs }: SpanFacts, cadence: CadenceFacts | null): Span['gaps'] {
+function findGaps(
+  { from, until, asOf, runs }: NonNullable<RunFacts['span']>,
+  cadence: CadenceFacts | null,
+): Span['gaps'] {
   const usualMs = Math.max(24, Math.min(...Object.values(cadence?.hours ?? { daily: 24 }))) * hourMs;
   const times = [from, ...runs.filter(isWholeScreening).map(({ startedAt }) => startedAt), asOf ?? until];
   return times.flatMap((time, index): Span['gaps'] => {

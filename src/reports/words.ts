@@ -16,13 +16,12 @@ import type {
   ChangeItemFacts,
   CustomerRecordFacts,
   DetailCounts,
-  DetailKind,
+  DetailLookup,
   ItemOwner,
   MatchChangeFacts,
   OpenItemsFacts,
   ReplacedFacts,
   RosterAcceptanceFacts,
-  SaidFacts,
   SettingsChangeFacts,
 } from './list-facts.js';
 import { countNoun, formatCount, formatDay, formatTime } from './text.js';
@@ -282,7 +281,14 @@ export function describeBriefly({ state, dueAt, said, replaced }: ChangeItemFact
 export const describeReopening = (reasons: readonly string[]): string => reasons.map(describeReason).join(', ');
 
 /** What was said about an item: `false positive by ada on 2026-11-20: another birth date`. */
-export function describeSaid({ kind, verdict, reviewer, isAttested, reason, saidAt }: SaidFacts): string {
+export function describeSaid({
+  kind,
+  verdict,
+  reviewer,
+  isAttested,
+  reason,
+  saidAt,
+}: ChangeItemFacts['said'][number]): string {
   const what =
     kind === 'undone' ? 'undone' : `${kind === 'decided' ? '' : `${kind}: `}${verdict?.replaceAll('_', ' ') ?? ''}`;
   return `${what} by ${reviewer}${isAttested ? ' (attested)' : ''} on ${formatDay(saidAt)}: ${reason}`;
@@ -296,7 +302,7 @@ function describeReason(reason: string): string {
 }
 
 /** What a detail is, in words. */
-export const detailWords: Readonly<Record<DetailKind, string>> = {
+export const detailWords: Readonly<Record<DetailLookup['kind'], string>> = {
   activity: 'match in detail',
   entity: 'screened record',
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DetailCounts, DetailKind, DetailLookup } from '../reports/list-facts.js';
+import type { DetailCounts, DetailLookup } from '../reports/list-facts.js';
 import { agreements, detailStops, severities } from '../vocabulary.js';
 import { type Queryable, readColumn } from './database/database.js';
 import type { ProjectionScope } from './review/unprojected.js';
@@ -69,7 +69,7 @@ export function readDetailBacklog(database: Queryable, { rosterId, accountId }: 
 export interface NewDetailLookup {
   accountId: number;
   runId: number;
-  kind: DetailKind;
+  kind: DetailLookup['kind'];
   id: string;
   askedAt: Date;
   status: number | null;

@@ -1,13 +1,7 @@
 import { z } from 'zod';
 import { StoreError } from '../errors.js';
 import type { clusterExamples, clusterFrom } from '../reports/change-groups.js';
-import type {
-  CarriedOverRun,
-  DroppedPartyFacts,
-  MatchChangeFacts,
-  NotScreenedFacts,
-  SweepFacts,
-} from '../reports/list-facts.js';
+import type { DroppedPartyFacts, MatchChangeFacts, NotScreenedFacts, SweepFacts } from '../reports/list-facts.js';
 import type { CountedCluster, RunFacts, TrendPoint, TruncatedChanges } from '../reports/run-facts.js';
 import { screeningKinds, severities } from '../vocabulary.js';
 import { readCanaryFacts } from './canaries.js';
@@ -110,8 +104,8 @@ export async function readRunFacts(
   };
 }
 
-async function readCarriedOver(database: Queryable, runIds: readonly number[]): Promise<readonly CarriedOverRun[]> {
-  const carried: CarriedOverRun[] = [];
+async function readCarriedOver(database: Queryable, runIds: readonly number[]): Promise<RunFacts['carriedFrom']> {
+  const carried: RunFacts['carriedFrom'][number][] = [];
   for (const runId of runIds) {
     const run = await readRun(database, runId);
     if (!run) continue;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { WatchFacts } from '../reports/list-facts.js';
-import type { HealthFacts } from '../reports/run-facts.js';
+import type { HistoryFacts } from '../reports/run-facts.js';
 import { findRow, findValue, firstRow, type Queryable, toUpsert } from './database/database.js';
 import { findingsRow, volumeRow } from './run-sums.js';
 
@@ -11,7 +11,7 @@ const healthShape = z.object({
   breaks: z.object({ count: z.number(), seconds: z.number(), longestSeconds: z.number() }),
   billable: z.number(),
   cost: z.object({ amount: z.number(), currency: z.string() }).nullable(),
-}) satisfies z.ZodType<HealthFacts>;
+}) satisfies z.ZodType<HistoryFacts['health']>;
 
 /** By which rate and price a run's calls were made. */
 interface CallTerms {
@@ -44,7 +44,7 @@ export async function saveRunHealth(transaction: Queryable, runId: number, terms
   const { limitPerSecond, pricePerSearch, currency } = terms;
   const cost =
     pricePerSearch === undefined ? null : { amount: Math.round(billable * pricePerSearch * 100) / 100, currency };
-  const health: HealthFacts = { perSecond, limitPerSecond, repeated, breaks, billable, cost };
+  const health: HistoryFacts['health'] = { perSecond, limitPerSecond, repeated, breaks, billable, cost };
   await transaction.execute('update run set health = $2::text::jsonb where run_id = $1', [
     runId,
     JSON.stringify(health),
@@ -52,7 +52,7 @@ export async function saveRunHealth(transaction: Queryable, runId: number, terms
 }
 
 /** How a run's calls went; null for one that closed before it was noted. */
-export function readRunHealth(database: Queryable, runId: number): Promise<HealthFacts | null> {
+export function readRunHealth(database: Queryable, runId: number): Promise<HistoryFacts['health']> {
   return findValue(database, healthShape.nullable(), 'select health from run where run_id = $1', [runId]);
 }
 

@@ -4,7 +4,7 @@ import type { Client } from '../../client/client.js';
 import type { Answer, CallOptions } from '../../client/operation.js';
 import { followSignals } from '../../client/signals.js';
 import { ApiError, NightscreenError, ResponseError } from '../../errors.js';
-import type { DetailCounts, DetailKind } from '../../reports/list-facts.js';
+import type { DetailCounts, DetailLookup } from '../../reports/list-facts.js';
 import { describeDetails } from '../../reports/words.js';
 import { isHalting, isTransient, toFailureReason } from '../../screening/screen.js';
 import { hasFailedCanary } from '../../store/canaries.js';
@@ -168,11 +168,11 @@ export function orderHits(hits: readonly NewHit[]): readonly string[] {
 
 /** A record that can be looked up. */
 interface DetailRecord {
-  kind: DetailKind;
+  kind: DetailLookup['kind'];
   id: string;
 }
 
-const forms: readonly [DetailKind, RegExp][] = [
+const forms: readonly [DetailLookup['kind'], RegExp][] = [
   ['activity', /^amla_\w{1,200}$/],
   ['entity', /^aml_\w{1,200}$/],
 ];

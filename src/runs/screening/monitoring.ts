@@ -1,4 +1,4 @@
-import type { ListCapFacts, RateFacts, WatchFacts } from '../../reports/list-facts.js';
+import type { RateFacts, WatchFacts } from '../../reports/list-facts.js';
 import type { Queryable } from '../../store/database/database.js';
 import type { Account } from '../../store/organisations.js';
 import { readListCap, saveListCap, takeForCut, takeForWhole } from '../../store/responses.js';
@@ -147,7 +147,7 @@ export async function assessLists(
   { app, run }: RunSession,
   accountId: number,
   answersByLength: ReadonlyMap<number, number>,
-): Promise<ListCapFacts | null> {
+): Promise<WatchFacts['listCap']> {
   const { runId } = run;
   const known = await readListCap(transaction, accountId);
   const { cap, status, gone } = assessCap(known, answersByLength);

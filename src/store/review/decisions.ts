@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SeenFacts } from '../../matches/review-item.js';
 import type { OpenItemsFacts } from '../../reports/list-facts.js';
-import type { SettledFacts } from '../../reports/run-facts.js';
+import type { HistoryFacts } from '../../reports/run-facts.js';
 import {
   absences,
   type DispositionVerdict,
@@ -285,7 +285,7 @@ const settledShape = z.object({
   reopened: count,
   expired: count,
   gone: count,
-}) satisfies z.ZodType<SettledFacts>;
+}) satisfies z.ZodType<HistoryFacts['settled']>;
 
 /** Counts the decided items of a roster's customers on an account, and what this run did with decisions, and keeps it with the run. */
 export async function saveSettledItems(
@@ -326,7 +326,7 @@ export async function saveSettledItems(
 }
 
 /** What was settled when a run closed; null for one of which nothing was made, or that closed before it was counted. */
-export function readSettledItems(database: Queryable, runId: number): Promise<SettledFacts | null> {
+export function readSettledItems(database: Queryable, runId: number): Promise<HistoryFacts['settled']> {
   return findValue(database, settledShape.nullable(), 'select settled_items as settled from run where run_id = $1', [
     runId,
   ]);
