@@ -1,6 +1,22 @@
 import { stringify } from 'csv-stringify/sync';
-import type { PartyFacts } from './list-facts.js';
-import { neutraliseFormula, toVisibleLines } from './text.js';
+import type { DossierSnapshot } from '../dossiers/dossier.js';
+import type { Match } from '../matches/match.js';
+import type { RejectedRow, RejectReason } from '../roster/customer.js';
+import type { RejectsColumn, surplusColumn } from '../roster/rejects.js';
+import type {
+  ChangeItemFacts,
+  DossierChangeFacts,
+  ItemOwner,
+  MatchChangeFacts,
+  NotScreenedFacts,
+  PartyFacts,
+  ReplacedFacts,
+} from './list-facts.js';
+import { describeReason, doubtWords, outcomeWords, rejectWords } from './reasons.js';
+import { type Report, readBaseline, readChanges } from './report.js';
+import { isOfParties, readWhole } from './run-facts.js';
+import { toVisibleLines } from './text.js';
+import { describeChange, describeOwner, describeReplaced, describeSaid, dossierChangeWords } from './words.js';
 
 /** A cell: text is made harmless for spreadsheets and terminals, numbers are ours and stay numbers, null is an empty cell. */
 export type Cell = string | number | null;
@@ -61,3 +77,240 @@ export function partyColumns<Line>(toParty: (line: Line) => PartyFacts | null): 
 
 /** Of an id without a readable record no type is known either. */
 const readType = (party: PartyFacts | null): string | null => (party === null || party.name === '' ? null : party.type);
+
+/** Visible lines of which `restoreHidden` (src/roster) makes the text again: a code point that the text itself spells gets a bracket by number. */
+export const markHidden = (text: string): string =>
+  toVisibleLines(text.replace(/\[(?=U\+[0-9A-F]{4,6}\])/g, '[U+005B]'));
+
+// Space of every kind, control and format characters: what spreadsheets skip or drop before they look for a formula.
+const ignorable = '[\\s\\p{C}]*';
+
+// ASCII, full-width and small forms, and the true minus sign.
+const starters = '[=+\\-@\\uff1d\\uff0b\\uff0d\\uff20\\ufe66\\ufe62\\ufe63\\ufe6b\\u2212]';
+
+const atStart = new RegExp(`^${ignorable}${starters}`, 'u');
+
+// A spreadsheet set to another delimiter cuts cells here, whatever the quotes say.
+const afterBreak = new RegExp(`(?<=[;|\\t\\n\\v\\f\\r\\u0085\\u2028\\u2029]${ignorable})${starters}`, 'gu');
+
+// The same places, also where the text has apostrophes of its own before the sign.
+const markedStart = new RegExp(`^(?='*${ignorable}${starters})`, 'u');
+
+const markedBreak = new RegExp(`(?<=[;|\\t\\n\\v\\f\\r\\u0085\\u2028\\u2029]${ignorable})(?='*${starters})`, 'gu');
+
+/**
+ * The text with an apostrophe before whatever a spreadsheet could take for a formula: at its start, and after a line
+ * break, tab, semicolon or bar inside it; other text is returned unchanged.
+ */
+export function neutraliseFormula(text: string): string {
+  const inside = text.replace(afterBreak, "'$&");
+  return atStart.test(text) ? `'${inside}` : inside;
+}
+
+/** The same for text that is to be read in again: taking off one apostrophe at each such place gives every text back as it was. */
+export function markFormula(text: string): string {
+  const inside = text.replace(markedBreak, "'");
+  return markedStart.test(text) ? `'${inside}` : inside;
+}
+
+/** A line of `changes.csv`. */
+export type ChangeLine =
+  | { about: 'match' | 'first_screening'; change: MatchChangeFacts; dossier: null }
+  | { about: 'dossier'; change: null; dossier: DossierChangeFacts };
+
+/** `changes.csv`: every change of a match, most severe first, then every match of a first screening, then every change of a dossier; dates and lists as the service sent them. */
+export function renderChangesCsv(report: Report): AsyncGenerator<string> {
+  return renderCsvBatches(changeColumns, listLines(report));
+}
+
+async function* listLines(report: Report): AsyncGenerator<readonly ChangeLine[]> {
+  for await (const changes of readChanges(report)) {
+    yield changes.map((change): ChangeLine => ({ about: 'match', change, dossier: null }));
+  }
+  for await (const changes of readBaseline(report)) {
+    yield changes.map((change): ChangeLine => ({ about: 'first_screening', change, dossier: null }));
+  }
+  const dossiers = report.dossiers?.changes ?? [];
+  yield dossiers.map((dossier): ChangeLine => ({ about: 'dossier', change: null, dossier }));
+}
+
+/** Everything that is said of a change. */
+export const changeColumns: readonly Column<ChangeLine>[] = [
+  { header: 'about', cell: (line) => line.about },
+  { header: 'severity', cell: (line) => line.change?.severity ?? null },
+  { header: 'what', cell: describeLine },
+  { header: 'kind', cell: (line) => (line.change ?? line.dossier).kind },
+  { header: 'cause', cell: (line) => line.change?.cause ?? null },
+  { header: 'group', cell: (line) => line.change?.cluster ?? null },
+  ...partyColumns<ChangeLine>((line) => line.change?.party ?? null),
+  { header: 'fields', cell: (line) => (line.change ?? line.dossier).fields.join('; ') },
+  ...matchColumns('before', (line) => line.change?.before ?? null),
+  ...matchColumns('after', (line) => line.change?.after ?? null),
+  { header: 'match_id', cell: (line) => line.change?.matchId ?? null },
+  { header: 'birth_date_agreement', cell: (line) => line.change?.corroboration?.birthDate ?? null },
+  { header: 'country_agreement', cell: (line) => line.change?.corroboration?.country ?? null },
+  { header: 'rule', cell: (line) => line.change?.rule ?? null },
+  { header: 'adjustments', cell: (line) => line.change?.adjustments.join('; ') ?? null },
+  { header: 'item_state', cell: (line) => line.change?.item?.state ?? null },
+  { header: 'item_open_since', cell: (line) => toWaiting(line)?.openedAt.toISOString() ?? null },
+  { header: 'item_due', cell: (line) => toWaiting(line)?.dueAt?.toISOString() ?? null },
+  { header: 'item_assigned_to', cell: (line) => toOwner(toWaiting(line)?.owner) },
+  { header: 'item_last_said', cell: (line) => toLastSaid(line.change?.item?.said[0]) },
+  { header: 'dossier_id', cell: (line) => line.dossier?.dossierId ?? null },
+  { header: 'dossier_customer_known', cell: (line) => toYesNo(line.dossier?.customerKnown) },
+  ...dossierColumns('before', (line) => line.dossier?.before ?? null),
+  ...dossierColumns('after', (line) => line.dossier?.after ?? null),
+  { header: 'change_id', cell: (line) => (line.change ?? line.dossier).changeId },
+  { header: 'run_id', cell: (line) => line.change?.runId ?? null },
+  { header: 'customer_before_name', cell: (line) => line.change?.formerParty?.name ?? null },
+  { header: 'customer_before_type', cell: (line) => line.change?.formerParty?.type ?? null },
+  { header: 'customer_before_birth_date', cell: (line) => line.change?.formerParty?.birthDate ?? null },
+  { header: 'customer_before_countries', cell: (line) => line.change?.formerParty?.countries.join('; ') ?? null },
+  { header: 'replaced_decision', cell: (line) => toReplaced(line.change?.item?.replaced) },
+];
+
+const toWaiting = ({ change }: ChangeLine): ChangeItemFacts | null =>
+  change?.item?.state === 'open' || change?.item?.state === 'proposed' ? change.item : null;
+
+const toOwner = (owner: ItemOwner | null | undefined): Cell => (owner ? describeOwner(owner) : null);
+
+const toLastSaid = (said: ChangeItemFacts['said'][number] | undefined): Cell => (said ? describeSaid(said) : null);
+
+const toReplaced = (replaced: ReplacedFacts | null | undefined): Cell => (replaced ? describeReplaced(replaced) : null);
+
+function describeLine(line: ChangeLine): Cell {
+  return line.about === 'dossier' ? dossierChangeWords[line.dossier.kind] : describeChange(line.change);
+}
+
+function matchColumns(when: string, toMatch: (line: ChangeLine) => Match | null): readonly Column<ChangeLine>[] {
+  return [
+    { header: `${when}_name`, cell: (line) => toMatch(line)?.name ?? null },
+    { header: `${when}_hit`, cell: (line) => toYesNo(toMatch(line)?.isHit) },
+    { header: `${when}_score`, cell: (line) => toMatch(line)?.score ?? null },
+    { header: `${when}_rank`, cell: (line) => toMatch(line)?.rank ?? null },
+    { header: `${when}_topics`, cell: (line) => toMatch(line)?.topics.join('; ') ?? null },
+    { header: `${when}_birth_dates`, cell: (line) => toMatch(line)?.birthDates.join('; ') ?? null },
+    { header: `${when}_countries`, cell: (line) => toMatch(line)?.countries.join('; ') ?? null },
+    { header: `${when}_schema`, cell: (line) => toMatch(line)?.schema ?? null },
+    { header: `${when}_id`, cell: (line) => toMatch(line)?.id ?? null },
+  ];
+}
+
+function dossierColumns(
+  when: string,
+  toDossier: (line: ChangeLine) => DossierSnapshot | null,
+): readonly Column<ChangeLine>[] {
+  return [
+    { header: `${when}_dossier_status`, cell: (line) => toDossier(line)?.status ?? null },
+    { header: `${when}_dossier_type`, cell: (line) => toDossier(line)?.type ?? null },
+    { header: `${when}_dossier_name`, cell: (line) => toDossier(line)?.name ?? null },
+    { header: `${when}_dossier_reference`, cell: (line) => toDossier(line)?.reference ?? null },
+    { header: `${when}_dossier_risk_score`, cell: (line) => toDossier(line)?.riskScore ?? null },
+    { header: `${when}_dossier_documents`, cell: (line) => toDossier(line)?.documentsCount ?? null },
+    { header: `${when}_dossier_download`, cell: (line) => toDossier(line)?.downloadStatus ?? null },
+    { header: `${when}_dossier_completed_at`, cell: (line) => toDossier(line)?.completedAt ?? null },
+    { header: `${when}_dossier_updated_at`, cell: (line) => toDossier(line)?.updatedAt ?? null },
+  ];
+}
+
+const toYesNo = (value: boolean | undefined): Cell => (value === undefined ? null : value ? 'yes' : 'no');
+
+/** `not-screened.csv`: every customer in scope without a valid screening, why, and when it last had one (ISO 8601, UTC). */
+export function renderNotScreenedCsv({ notScreened, cut }: Report): AsyncGenerator<string> {
+  return renderCsvBatches(notScreenedColumns, readWhole('not screened', notScreened ?? [], cut.notScreened));
+}
+
+/** Everything that is said of a customer who is not screened. */
+export const notScreenedColumns: readonly Column<NotScreenedFacts>[] = [
+  ...partyColumns<NotScreenedFacts>((line) => line.party),
+  { header: 'outcome', cell: (line) => line.outcome },
+  { header: 'reason', cell: (line) => line.reason },
+  { header: 'why', cell: (line) => `${outcomeWords[line.outcome]}: ${describeReason(line.reason)}` },
+  { header: 'last_screened_at', cell: (line) => line.lastScreenedAt?.toISOString() ?? null },
+];
+
+const surplus: typeof surplusColumn = 'rejected_surplus';
+
+/**
+ * `rejects.csv`: the own fields of each row that was rejected, or accepted with values in doubt, under the source's headers, in their order, then
+ * where it stands, why, and what became of it; to be
+ * mended and fed back by the same mapping, which knows our columns. What a spreadsheet could take for a formula gets an
+ * apostrophe like everything else, and what cannot be seen is shown as its code point; both come off again when the file is read; report.json keeps the fields as they came.
+ */
+export function renderRejectsCsv(report: Report): Generator<string> {
+  return renderRejects(listRows(report).filter((row) => !isOfParties(row)));
+}
+
+/** `rejects-parties.csv`: the same for rows of related parties, whose sources have headers of their own. */
+export function renderPartyRejectsCsv(report: Report): Generator<string> {
+  return renderRejects(listRows(report).filter(isOfParties));
+}
+
+/** Tells whether rows of related parties were rejected, or accepted with values in doubt. */
+export function hasPartyRejects(report: Report): boolean {
+  return listRows(report).some(isOfParties);
+}
+
+/** A row to be mended; `reasons` are one for a rejected row, and one for each value in doubt of an accepted one. */
+interface RowToMend extends Pick<RejectedRow, 'line' | 'file' | 'column' | 'valueClass' | 'reference' | 'fields'> {
+  reasons: readonly { code: string; words: string }[];
+  outcome: 'rejected' | 'accepted';
+}
+
+function listRows({ rejects, doubted }: Report): readonly RowToMend[] {
+  const rejected = (rejects ?? []).map(
+    ({ reason, ...row }): RowToMend => ({ ...row, reasons: [toReason(reason)], outcome: 'rejected' }),
+  );
+  const accepted = doubted.map(
+    ({ doubts, ...row }): RowToMend => ({
+      ...row,
+      column: doubts.map(({ column }) => column).join('; '),
+      valueClass: null,
+      reasons: doubts.map(({ why }) => ({ code: why, words: doubtWords[why] })),
+      outcome: 'accepted',
+    }),
+  );
+  return [...rejected, ...accepted];
+}
+
+const toReason = (code: RejectReason): RowToMend['reasons'][number] => ({ code, words: rejectWords[code] });
+
+const rowOutcomeWords = {
+  rejected: 'rejected',
+  accepted: 'accepted: the customer is searched for, and the value counts as unknown',
+} as const;
+
+const ownCells: Readonly<Record<RejectsColumn, (row: RowToMend) => Cell>> = {
+  rejected_line: (row) => row.line,
+  rejected_file: (row) => row.file,
+  rejected_column: (row) => row.column,
+  rejected_reason: (row) => row.reasons.map(({ code }) => code).join('; '),
+  rejected_because: (row) => row.reasons.map(({ words }) => words).join('; '),
+  rejected_value: (row) => row.valueClass,
+  rejected_reference: (row) => row.reference,
+  rejected_surplus: (row) => readField(row, surplus),
+  rejected_outcome: (row) => rowOutcomeWords[row.outcome],
+};
+
+const ownColumns = Object.entries(ownCells).map(([header, cell]): Column<RowToMend> => ({ header, cell }));
+
+function renderRejects(rejects: readonly RowToMend[]): Generator<string> {
+  return renderCsv([...listHeaders(rejects).map(toFieldColumn), ...ownColumns], rejects);
+}
+
+/** In the order of the source; rows of several sources may differ. */
+function listHeaders(rejects: readonly RowToMend[]): readonly string[] {
+  const headers = new Set<string>();
+  for (const row of rejects) for (const header of Object.keys(row.fields)) headers.add(header);
+  headers.delete(surplus);
+  return [...headers];
+}
+
+function toFieldColumn(header: string): Column<RowToMend> {
+  return { header: markFormula(markHidden(header)), cell: (row) => readField(row, header) };
+}
+
+function readField(row: Pick<RowToMend, 'fields'>, header: string): Cell {
+  const text = Object.hasOwn(row.fields, header) ? row.fields[header] : undefined;
+  return text === undefined ? null : markFormula(markHidden(text));
+}

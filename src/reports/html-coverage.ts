@@ -9,7 +9,6 @@ import {
 import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts } from '../roster/doubts.js';
 import type { CustomerState } from '../vocabulary.js';
-import { listFacts, listReferences } from './discrepancy-list.js';
 import {
   type Markup,
   noMarkup,
@@ -25,6 +24,7 @@ import {
 import type { DossierChangeFacts, DroppedPartyFacts, NotScreenedFacts, SweepFacts } from './list-facts.js';
 import { describeDoubtedValues, describeReason, outcomeWords, rejectWords } from './reasons.js';
 import { type Coverage, listOwnDoubts, type Report, type Sum, type Tally } from './report.js';
+import { listFacts, listReferences } from './review-list.js';
 import { isOfParties } from './run-facts.js';
 import { countNoun, formatCount, formatDay } from './text.js';
 import type { Span } from './verdict.js';

@@ -14,9 +14,8 @@ import {
   type TableColumn,
   toAnchor,
 } from './html-markup.js';
-import type { OpenItemsFacts } from './list-facts.js';
+import type { OpenItemsFacts, WaitingItem } from './list-facts.js';
 import type { Report } from './report.js';
-import type { WaitingItem } from './review-list.js';
 import { countNoun, escapeXml, formatCount, formatDay, toVisibleText } from './text.js';
 import {
   absenceWords,

@@ -1,7 +1,9 @@
 import type { Corroboration } from '../changes/corroboration.js';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
+import type { ListedDiscrepancy } from '../reconciliation/discrepancy.js';
 import type {
+  Absence,
   ChangeCause,
   DetailStop,
   DispositionVerdict,
@@ -12,6 +14,7 @@ import type {
   PartyRole,
   PartyType,
   RiskTier,
+  RunMode,
   Severity,
   SeverityAdjustment,
 } from '../vocabulary.js';
@@ -323,4 +326,54 @@ export interface AcceptedFacts {
   /** Since the roster's last report; oldest first. */
   settingsChanges: readonly SettingsChangeFacts[];
   rosterAcceptances: readonly RosterAcceptanceFacts[];
+}
+
+/** An item that waits, as a working list shows it. */
+export interface WaitingItem {
+  /** The cell by which it is known again. */
+  mark: string;
+  /** The working list that it is on. */
+  sheetId: number;
+  /** Of the account on which it was found. */
+  mode: RunMode;
+  party: PartyFacts;
+  listed: Match;
+  severity: Severity;
+  rule: string;
+  priority: number;
+  corroboration: Corroboration;
+  openedAt: Date;
+  dueAt: Date | null;
+  /** `proposed` waits for a second person. */
+  state: 'open' | 'proposed';
+  /** Why its match is absent, so that it waits to be confirmed as no longer matched; null while it is listed as a hit. */
+  absence: Absence | null;
+  absentSince: Date | null;
+  /** Of a row that confirms many absent alerts of one listed party at once: how many, and customers to look at as a sample. */
+  bulk?: { alerts: number; sample: readonly string[] };
+  owner: ItemOwner | null;
+  /** What somebody has proposed that nobody has confirmed yet. */
+  proposal: { verdict: DispositionVerdict; reviewer: string; reason: string; decidedAt: Date } | null;
+  /** Why it is open again; none for one that was never decided. */
+  reopenedBecause: readonly string[];
+  /** The last decision about it before that, whether it stands or not. */
+  lastDecision: { verdict: string; reviewer: string; reason: string; decidedAt: Date } | null;
+  replaced: ReplacedFacts | null;
+  /** What an older system had decided, as it says so; `isSample` where that was not taken over so that somebody looks again. */
+  legacy: { verdict: string; reviewer: string; reason: string; decidedAt: string; isSample: boolean } | null;
+}
+
+/** What waited for reviewers when a run closed. */
+export interface ToReviewFacts {
+  sheetId: number;
+  /** How many, also beyond those that are listed. */
+  waiting: number;
+  /** The most urgent. */
+  items: readonly WaitingItem[];
+}
+
+/** The discrepancies that stand, most urgent first; `count` of them, also beyond those that are listed. */
+export interface DiscrepancyList {
+  count: number;
+  listed: readonly ListedDiscrepancy[];
 }

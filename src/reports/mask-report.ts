@@ -14,9 +14,9 @@ import type {
   PartyFacts,
   ReplacedFacts,
   SettingsChangeFacts,
+  WaitingItem,
 } from './list-facts.js';
 import type { Report } from './report.js';
-import type { WaitingItem } from './review-list.js';
 import type { HeldFacts, RosterSource, TruncatedLists } from './run-facts.js';
 
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });

@@ -3,17 +3,17 @@ import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts } from '../roster/doubts.js';
 import type { CustomerState, DossierChangeKind } from '../vocabulary.js';
 import { type ChangeGroup, groupBaseline, groupChanges } from './change-groups.js';
-import type { DiscrepancyList } from './discrepancy-list.js';
 import type {
   AcceptedFacts,
   CanaryFacts,
+  DiscrepancyList,
   DossierChangeFacts,
   MatchChangeFacts,
   NotScreenedFacts,
   RunCounts,
   SweepFacts,
+  ToReviewFacts,
 } from './list-facts.js';
-import type { ToReviewFacts } from './review-list.js';
 import {
   countBaseline,
   countChanges,

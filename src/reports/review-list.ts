@@ -1,11 +1,22 @@
-import type { Corroboration } from '../changes/corroboration.js';
-import type { Match } from '../matches/match.js';
-import { mostAcceptedDays } from '../reconciliation/discrepancy.js';
-import type { RunMode } from '../vocabulary.js';
-import { type Absence, type DispositionVerdict, dispositionVerdicts, type Severity } from '../vocabulary.js';
+import {
+  type DiscrepancyFacts,
+  discrepancyFacts,
+  type ListedDiscrepancy,
+  mostAcceptedDays,
+} from '../reconciliation/discrepancy.js';
+import { dispositionVerdicts } from '../vocabulary.js';
 import { type Column, partyColumns, renderCsv } from './csv.js';
-import type { ItemOwner, PartyFacts, ReplacedFacts } from './list-facts.js';
-import { type Dropdown, renderWorkbook, type Sheet, type SheetRow } from './spreadsheet.js';
+import type { DiscrepancyList, ToReviewFacts, WaitingItem } from './list-facts.js';
+import {
+  renderWorkbook,
+  type Sheet,
+  type SheetLayout,
+  type SheetRow,
+  toHeading,
+  toLine,
+  toTableSheet,
+  toWarning,
+} from './spreadsheet.js';
 import { countNoun, formatCount, formatTime } from './text.js';
 import { absenceWords, agreementWords, describeOwner, describeReplaced } from './words.js';
 
@@ -17,50 +28,6 @@ export const workingListColumns = {
   reason: 'reason',
   comment: 'comment',
 } as const;
-
-/** An item that waits, as a working list shows it. */
-export interface WaitingItem {
-  /** The cell by which it is known again. */
-  mark: string;
-  /** The working list that it is on. */
-  sheetId: number;
-  /** Of the account on which it was found. */
-  mode: RunMode;
-  party: PartyFacts;
-  listed: Match;
-  severity: Severity;
-  rule: string;
-  priority: number;
-  corroboration: Corroboration;
-  openedAt: Date;
-  dueAt: Date | null;
-  /** `proposed` waits for a second person. */
-  state: 'open' | 'proposed';
-  /** Why its match is absent, so that it waits to be confirmed as no longer matched; null while it is listed as a hit. */
-  absence: Absence | null;
-  absentSince: Date | null;
-  /** Of a row that confirms many absent alerts of one listed party at once: how many, and customers to look at as a sample. */
-  bulk?: { alerts: number; sample: readonly string[] };
-  owner: ItemOwner | null;
-  /** What somebody has proposed that nobody has confirmed yet. */
-  proposal: { verdict: DispositionVerdict; reviewer: string; reason: string; decidedAt: Date } | null;
-  /** Why it is open again; none for one that was never decided. */
-  reopenedBecause: readonly string[];
-  /** The last decision about it before that, whether it stands or not. */
-  lastDecision: { verdict: string; reviewer: string; reason: string; decidedAt: Date } | null;
-  replaced: ReplacedFacts | null;
-  /** What an older system had decided, as it says so; `isSample` where that was not taken over so that somebody looks again. */
-  legacy: { verdict: string; reviewer: string; reason: string; decidedAt: string; isSample: boolean } | null;
-}
-
-/** What waited for reviewers when a run closed. */
-export interface ToReviewFacts {
-  sheetId: number;
-  /** How many, also beyond those that are listed. */
-  waiting: number;
-  /** The most urgent. */
-  items: readonly WaitingItem[];
-}
 
 /** Everything that a working list says of an item. */
 export const workingListTable: readonly Column<WaitingItem>[] = [
@@ -171,14 +138,6 @@ const layout: SheetLayout = [
   [workingListColumns.item, 26],
   [workingListColumns.sheet, 9],
 ];
-// Of any sheet that is filled in.
-const fillInColumns: readonly string[] = [
-  workingListColumns.decision,
-  workingListColumns.reason,
-  workingListColumns.comment,
-  'accept_until',
-];
-
 // Formulas hold them in 255 characters, parted by commas. Others can be written as well.
 const usualReasons = [
   'another birth date',
@@ -192,82 +151,33 @@ const usualReasons = [
   'no longer on the list',
   'customer record corrected',
 ];
-
-/** Which columns a sheet shows, in which order, their widths in characters, and their headings where the name in words is not enough. */
-export type SheetLayout = readonly (readonly [header: string, width: number, heading?: string])[];
-
-/** The headings of a sheet; `review import` knows columns by their names in whatever case, a space for an underscore. */
-export const toHeadings = (columns: SheetLayout): readonly string[] =>
-  columns.map(
-    ([header, , heading]) => heading ?? `${header.charAt(0).toUpperCase()}${header.slice(1).replaceAll('_', ' ')}`,
-  );
-/** A sheet's dropdown, by the name of its column. */
-type NamedDropdown = Omit<Dropdown, 'column'> & { header: string };
-
-const dropdowns: readonly NamedDropdown[] = [
-  {
-    ...{ header: workingListColumns.decision, values: dispositionVerdicts, isStrict: true },
-    ...{ title: 'Decision', hint: `One of ${dispositionVerdicts.join(', ')}, or nothing.` },
-  },
-  {
-    ...{ header: workingListColumns.reason, values: usualReasons, isStrict: false },
-    ...{ title: 'Reason', hint: 'What you decide on. Choose one, or write your own.' },
-  },
-];
-
 /** Items as a sheet to be filled in; `above` stands over the headers, `below` under the last item. */
-export const toListSheet = (
+const toListSheet = (
   items: readonly WaitingItem[],
   { above = [], below = [] }: { above?: readonly SheetRow[]; below?: readonly SheetRow[] },
 ): Sheet =>
-  toFillInSheet(items, {
-    ...{ name: listSheetName, columns: workingListTable, layout, dropdowns, above, below },
+  toTableSheet(items, {
+    ...{ name: listSheetName, columns: workingListTable, layout, above, below },
     firstColumns: layout.findIndex(([header]) => header === 'name') + 1,
+    fillIn: [workingListColumns.decision, workingListColumns.reason, workingListColumns.comment],
+    dropdowns: [
+      {
+        ...{ header: workingListColumns.decision, values: dispositionVerdicts, isStrict: true },
+        ...{ title: 'Decision', hint: `One of ${dispositionVerdicts.join(', ')}, or nothing.` },
+      },
+      {
+        ...{ header: workingListColumns.reason, values: usualReasons, isStrict: false },
+        ...{ title: 'Reason', hint: 'What you decide on. Choose one, or write your own.' },
+      },
+    ],
   });
 
-/** Lines as a sheet: each is a row, and only columns that have no cells of their own can be written to. */
-export function toFillInSheet<Line>(
-  lines: readonly Line[],
-  {
-    name,
-    columns,
-    layout,
-    dropdowns,
-    firstColumns,
-    above,
-    below = [],
-  }: {
-    name: string;
-    columns: readonly Column<Line>[];
-    layout: SheetLayout;
-    dropdowns: readonly NamedDropdown[];
-    /** How many columns say who or what a line is about. */
-    firstColumns: number;
-    above: readonly SheetRow[];
-    below?: readonly SheetRow[];
-  },
-): Sheet {
-  const isFilledIn = (header: string): boolean => fillInColumns.includes(header);
-  const cells = layout.map(([header]) => columns.find((column) => column.header === header)?.cell);
-  function* listRows(): Generator<SheetRow> {
-    yield* above;
-    yield {
-      cells: toHeadings(layout),
-      styles: layout.map(([header]) => (isFilledIn(header) ? 'fillHeader' : 'header')),
-    };
-    for (const line of lines) yield { cells: cells.map((cell) => cell?.(line) ?? null) };
-    yield* below;
-  }
-  return {
-    name,
-    columns: layout.map(([header, width]) => ({ width, style: isFilledIn(header) ? 'fill' : 'text' })),
-    rows: listRows(),
-    table: { headerRow: above.length + 1, rows: lines.length, firstColumns },
-    dropdowns: dropdowns.map(({ header, ...dropdown }) => ({
-      ...dropdown,
-      column: layout.findIndex(([other]) => other === header),
-    })),
-  };
+/** What waits when a run closes as a sheet of its report, to be filled in. */
+export function toReviewSheet({ items, waiting }: ToReviewFacts, above: readonly SheetRow[]): Sheet {
+  const wholeListCommand = 'nightscreen review export --out review.csv';
+  return toListSheet(items, {
+    above: [...above, ...listTruncationNotices(items.length, { waiting, wholeListCommand })],
+  });
 }
 
 /**
@@ -281,7 +191,7 @@ export function renderWorkingListWorkbook(
 ): AsyncGenerator<Uint8Array> {
   const shown = items.slice(0, maxRows);
   // Below the items, so that the sheet saved as CSV begins with its headers.
-  const below = facts.waiting > shown.length ? [toWarning(toTruncationNotice(shown.length, facts))] : [];
+  const below = listTruncationNotices(shown.length, facts);
   return renderWorkbook({
     title: `Working list S-${facts.sheetId}`,
     createdAt: facts.exportedAt,
@@ -295,16 +205,7 @@ export function renderWorkingListWorkbook(
 }
 
 /** The sheet on which reviewers accept discrepancies. */
-export const discrepancySheetName = 'Discrepancies';
-
-/** A row of text. */
-export const toLine = (text: string): SheetRow => ({ cells: [text], styles: ['plain'], isAcross: true });
-
-/** A row that heads others. */
-export const toHeading = (text: string): SheetRow => ({ cells: [text], styles: ['heading'] });
-
-/** A row that nobody should overlook. */
-export const toWarning = (text: string): SheetRow => ({ cells: [text], styles: ['warning'], isAcross: true });
+const discrepancySheetName = 'Discrepancies';
 
 /** What a workbook says of itself. */
 export interface WorkbookFacts {
@@ -322,14 +223,14 @@ export interface WorkbookFacts {
 
 /** The sheet that says how to fill the other one in, and how to take it back. */
 function toGuideSheet(shown: number, facts: WorkbookFacts): Sheet {
-  const { sheetId, exportedAt, waiting, discrepancySheet = null, importCommand } = facts;
+  const { sheetId, exportedAt, discrepancySheet = null, importCommand } = facts;
   const title = `Working list S-${sheetId} of ${formatTime(exportedAt)}: ${countNoun(shown, 'item')} to decide`;
   return {
     name: 'How to',
     columns: [{ width: 100, style: 'plain' }],
     rows: [
       { cells: [title], styles: ['title'] },
-      ...(waiting > shown ? [toWarning(toTruncationNotice(shown, facts))] : []),
+      ...listTruncationNotices(shown, facts),
       ...listGuideRows(importCommand, { alerts: true, discrepancies: discrepancySheet !== null }),
     ],
     table: null,
@@ -382,8 +283,151 @@ export const listGuideRows = (
 ];
 
 /** What is said where not all that waits fits. */
-export const toTruncationNotice = (
+const listTruncationNotices = (
   shown: number,
   { waiting, wholeListCommand }: Pick<WorkbookFacts, 'waiting' | 'wholeListCommand'>,
-): string =>
-  `The ${formatCount(shown)} most urgent of ${countNoun(waiting, 'item')}. For all of them: ${wholeListCommand}`;
+): readonly SheetRow[] =>
+  waiting > shown
+    ? [
+        toWarning(
+          `The ${formatCount(shown)} most urgent of ${countNoun(waiting, 'item')}. For all of them: ${wholeListCommand}`,
+        ),
+      ]
+    : [];
+
+/** The columns by which the list is read back: which discrepancy, until when it is accepted, and why. */
+export const discrepancyListColumns = {
+  discrepancy: 'discrepancy',
+  acceptUntil: 'accept_until',
+  reason: 'reason',
+} as const;
+
+const factWords: Readonly<Record<string, string>> = {
+  status: 'status',
+  updatedAt: 'last changed',
+  roster: 'roster says',
+  rosterName: 'roster says',
+  dossierName: 'dossier says',
+  name: 'name',
+  rosterDate: 'roster says',
+  dossierDate: 'dossier says',
+  rosterCountries: 'roster says',
+  dossierCountry: 'dossier says',
+  former: 'former name',
+  changedAt: 'changed',
+  alerts: 'alerts that wait',
+  others: 'other dossiers',
+  stated: 'rows by its source',
+  read: 'rows read',
+  held: 'held',
+};
+
+/** What disagrees, each fact in words with its value. */
+export const listFacts = (facts: DiscrepancyFacts['facts']): readonly (readonly [words: string, value: string])[] =>
+  Object.entries(facts).flatMap(([name, value]) => {
+    const words = factWords[name];
+    if (words === undefined || value === null) return [];
+    const text = Array.isArray(value) ? value.slice(0, 5).join(', ') : String(value);
+    return [[words, text.replaceAll('_', ' ')] as const];
+  });
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** Whom a discrepancy is about: up to `most` references of `count`. */
+export function listReferences({ reference, references, customers }: DiscrepancyFacts['facts'], most: number) {
+  if (!Array.isArray(references)) return { shown: isText(reference) ? [reference] : [], count: 1 };
+  return { shown: references.filter(isText).slice(0, most), count: Number(customers) };
+}
+
+function describeReferences(facts: DiscrepancyFacts['facts']): string | null {
+  const { shown, count } = listReferences(facts, 5);
+  if (shown.length === 0) return null;
+  return `${shown.join('; ')}${count > shown.length ? ` and ${count - shown.length} more` : ''}`;
+}
+
+const discrepancyColumns: readonly Column<ListedDiscrepancy>[] = [
+  { header: discrepancyListColumns.discrepancy, cell: ({ mark }) => mark },
+  { header: 'severity', cell: ({ severity }) => severity },
+  { header: 'what', cell: ({ kind }) => discrepancyFacts[kind].title },
+  { header: 'kind', cell: ({ kind }) => kind },
+  { header: 'roster', cell: ({ roster }) => roster },
+  { header: 'reference', cell: ({ facts }) => describeReferences(facts) },
+  { header: 'dossier', cell: ({ facts: { dossier } }) => (isText(dossier) ? dossier : null) },
+  {
+    header: 'facts',
+    cell: ({ facts }) =>
+      listFacts(facts)
+        .map((fact) => fact.join(': '))
+        .join('; '),
+  },
+  { header: 'open_since', cell: ({ openedAt }) => openedAt.toISOString() },
+  { header: 'seen', cell: ({ seen }) => seen },
+  { header: 'next', cell: ({ kind }) => discrepancyFacts[kind].next },
+  {
+    header: 'state',
+    cell: ({ acceptance }) => (acceptance === null ? 'open' : acceptance.isFinal ? 'accepted' : 'proposed'),
+  },
+  { header: 'accepted_until', cell: ({ acceptance }) => acceptance?.until ?? null },
+  { header: 'accepted_by', cell: ({ acceptance }) => acceptance?.reviewer ?? null },
+  { header: 'accepted_because', cell: ({ acceptance }) => acceptance?.reason ?? null },
+  { header: discrepancyListColumns.acceptUntil, cell: () => null },
+  { header: discrepancyListColumns.reason, cell: () => null },
+];
+
+/** What stands as CSV, with empty columns for the day until which it is accepted and the reason. */
+export const renderDiscrepancyList = (listed: readonly ListedDiscrepancy[]): Generator<string> =>
+  renderCsv(discrepancyColumns, listed);
+
+const discrepancyLayout: SheetLayout = [
+  ['severity', 10],
+  ['what', 34, 'Discrepancy'],
+  ['reference', 18, 'Customer'],
+  ['dossier', 24],
+  ['facts', 40],
+  [discrepancyListColumns.acceptUntil, 15],
+  [discrepancyListColumns.reason, 36],
+  ['next', 44, 'What to do'],
+  ['open_since', 21],
+  ['seen', 8, 'Seen in comparisons'],
+  ['state', 10],
+  ['accepted_until', 13, 'Accepted or proposed until'],
+  ['accepted_by', 17, 'Accepted or proposed by'],
+  ['accepted_because', 32, 'Because'],
+  ['roster', 14],
+  ['kind', 26, 'Code'],
+  [discrepancyListColumns.discrepancy, 26],
+];
+
+const dayMs = 86_400_000;
+
+const toDay = (at: Date, days: number): string => new Date(at.getTime() + days * dayMs).toISOString().slice(0, 10);
+
+/** What stands as a sheet to be filled in as of `at`; null where nothing stands. */
+export function toDiscrepancySheet(
+  { count, listed }: DiscrepancyList,
+  { at, above = [] }: { at: Date; above?: readonly SheetRow[] },
+): Sheet | null {
+  if (listed.length === 0) return null;
+  const shown = listed.slice(0, maxListRows);
+  const cut =
+    count > shown.length
+      ? [
+          toWarning(
+            `The first ${shown.length} of ${countNoun(count, 'discrepancy', 'discrepancies')}. For all of them: nightscreen review export --discrepancies --out discrepancies.csv`,
+          ),
+        ]
+      : [];
+  return toTableSheet(shown, {
+    ...{ name: discrepancySheetName, columns: discrepancyColumns, layout: discrepancyLayout, firstColumns: 3 },
+    above: [...above, ...cut],
+    fillIn: [discrepancyListColumns.acceptUntil, discrepancyListColumns.reason],
+    dropdowns: [
+      {
+        ...{ header: discrepancyListColumns.acceptUntil, title: 'Accept until', isStrict: false },
+        // One day less than the most: where reviewers are it may still be the day before.
+        values: [30, 90, mostAcceptedDays - 1].map((days) => toDay(at, days)),
+        hint: `The last day (yyyy-mm-dd), at most ${mostAcceptedDays} days ahead. Nothing critical can be accepted.`,
+      },
+    ],
+  });
+}

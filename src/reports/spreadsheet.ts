@@ -1,4 +1,5 @@
 import { ZipWriter } from '@zip.js/zip.js';
+import type { Cell, Column } from './csv.js';
 import { escapeXml, toVisibleText } from './text.js';
 
 /** The font of all cells. */
@@ -137,52 +138,34 @@ const countLines = (text: string, width: number): number =>
     return sum + (length < width ? 1 : Math.ceil((length * 1.15) / width));
   }, 0);
 
-/** A cell: text is never taken for a formula, numbers stay numbers, null is empty. */
-export type SheetCell = string | number | null;
-
-/** A row; its cells look as their columns do unless `styles` says otherwise. */
+/** A row; text is never taken for a formula, numbers stay numbers, null is empty. Its cells look as their columns do unless `styles` says otherwise. */
 export interface SheetRow {
-  cells: readonly SheetCell[];
+  cells: readonly Cell[];
   styles?: readonly StyleName[];
   /** The only cell reaches over all columns, above a table over its first ones. */
   isAcross?: true;
 }
 
-/** A column; `width` in characters. */
-interface SheetColumn {
-  width: number;
-  style: StyleName;
-}
-
-/** What can be chosen in a column; nothing else can be written there if `isStrict`. */
-export interface Dropdown {
-  /** From 0. */
-  column: number;
-  values: readonly string[];
-  isStrict: boolean;
-  title: string;
-  hint: string;
-}
-
-/** What of a sheet is a table; its headers and first columns stay in sight, and stand on every printed page. */
-interface Table {
-  /** From 1. */
-  headerRow: number;
-  /** How many rows are below the headers. */
-  rows: number;
-  firstColumns: number;
-}
-
 /** A sheet of a workbook; only cells whose style is `fill` can be typed into. Its table can be sorted and filtered. */
 export interface Sheet {
   name: string;
-  columns: readonly SheetColumn[];
+  /** Widths in characters. */
+  columns: readonly { width: number; style: StyleName }[];
   /** From the top; read once, while the file is written. */
   rows: Iterable<SheetRow>;
-  /** Null for a sheet that is read as text. */
-  table: Table | null;
-  dropdowns: readonly Dropdown[];
+  /** Its headers and first columns stay in sight, and stand on every printed page; null for a sheet that is read as text. */
+  table: {
+    /** From 1. */
+    headerRow: number;
+    /** How many rows are below the headers. */
+    rows: number;
+    firstColumns: number;
+  } | null;
+  /** What can be chosen in a column, numbered from 0; nothing else can be written there if `isStrict`. */
+  dropdowns: readonly { column: number; values: readonly string[]; isStrict: boolean; title: string; hint: string }[];
 }
+
+type Table = NonNullable<Sheet['table']>;
 
 /** A workbook; `title` and `warning` stand on every printed page. */
 interface Workbook {
@@ -204,8 +187,6 @@ const archiveOptions = {
   ...{ extendedTimestamp: false, rawLastModDate: firstDay },
 };
 
-type Part = readonly [path: string, content: Iterable<string>];
-
 /**
  * A workbook (XLSX) as it is written: the same one gives the same bytes on every machine and at any time, and however many rows it has,
  * no more than a few are held at once.
@@ -223,7 +204,7 @@ export async function* renderWorkbook(workbook: Workbook): AsyncGenerator<Uint8A
   await written;
 }
 
-function listParts(workbook: Workbook): readonly Part[] {
+function listParts(workbook: Workbook): readonly (readonly [path: string, content: Iterable<string>])[] {
   const { sheets } = workbook;
   const sheetPaths = sheets.map((_, index) => `worksheets/sheet${index + 1}.xml`);
   return [
@@ -233,7 +214,7 @@ function listParts(workbook: Workbook): readonly Part[] {
     ['xl/workbook.xml', [declaration, renderIndex(workbook)]],
     ['xl/_rels/workbook.xml.rels', [declaration, renderRelations(sheetPaths)]],
     ['xl/styles.xml', [declaration, renderStyles()]],
-    ...sheets.map((sheet, index): Part => [`xl/${sheetPaths[index]}`, renderSheet(sheet, workbook)]),
+    ...sheets.map((sheet, index) => [`xl/${sheetPaths[index]}`, renderSheet(sheet, workbook)] as const),
   ];
 }
 
@@ -367,7 +348,7 @@ function renderRow({ cells, styles, isAcross }: SheetRow, number: number, sheet:
   return `<row r="${number}" ht="${points}" customHeight="1">${xml.join('')}</row>`;
 }
 
-function renderCell(cell: SheetCell, place: string, style: StyleName): string {
+function renderCell(cell: Cell, place: string, style: StyleName): string {
   const start = `<c r="${place}" s="${toStyleNumber(style)}"`;
   if (cell === null) return `${start}/>`;
   if (typeof cell === 'number') return `${start}><v>${cell}</v></c>`;
@@ -401,7 +382,10 @@ function renderReadOnly(columns: Sheet['columns'], { headerRow, rows }: Table): 
   return `<dataValidation type="custom" allowBlank="0" showErrorMessage="1" errorTitle="Only for reading" error="Sorting and filtering work; what stands here is not changed." sqref="${ranges.join(' ')}"><formula1>FALSE</formula1></dataValidation>`;
 }
 
-function renderDropdown({ column, values, isStrict, title, hint }: Dropdown, { headerRow, rows }: Table): string {
+function renderDropdown(
+  { column, values, isStrict, title, hint }: Sheet['dropdowns'][number],
+  { headerRow, rows }: Table,
+): string {
   const letters = toLetters(column);
   const range = `${letters}${headerRow + 1}:${letters}${headerRow + rows}`;
   const rest = isStrict
@@ -430,3 +414,69 @@ function renderPageEdges({ title, warning }: Workbook): string {
   const footer = `&amp;L${toEdgeText(title)}&amp;C&amp;A&amp;R&amp;P / &amp;N`;
   return `<headerFooter>${header}<oddFooter>${footer}</oddFooter></headerFooter>`;
 }
+
+/** Which columns a sheet shows, in which order, their widths in characters, and their headings where the name in words is not enough. */
+export type SheetLayout = readonly (readonly [header: string, width: number, heading?: string])[];
+
+/** The headings of a sheet; `review import` knows columns by their names in whatever case, a space for an underscore. */
+const toHeadings = (columns: SheetLayout): readonly string[] =>
+  columns.map(
+    ([header, , heading]) => heading ?? `${header.charAt(0).toUpperCase()}${header.slice(1).replaceAll('_', ' ')}`,
+  );
+
+/** Lines as a sheet of one table, a row each; only the columns named in `fillIn` can be written to. `above` stands over the headers, `below` under the last line. */
+export function toTableSheet<Line>(
+  lines: readonly Line[],
+  {
+    name,
+    columns,
+    layout,
+    firstColumns,
+    fillIn = [],
+    dropdowns = [],
+    above,
+    below = [],
+  }: {
+    name: string;
+    columns: readonly Column<Line>[];
+    layout: SheetLayout;
+    /** How many columns say who or what a line is about. */
+    firstColumns: number;
+    fillIn?: readonly string[];
+    /** By the names of their columns. */
+    dropdowns?: readonly (Omit<Sheet['dropdowns'][number], 'column'> & { header: string })[];
+    above: readonly SheetRow[];
+    below?: readonly SheetRow[];
+  },
+): Sheet {
+  const isFilledIn = (header: string): boolean => fillIn.includes(header);
+  const cells = layout.map(([header]) => columns.find((column) => column.header === header)?.cell);
+  function* listRows(): Generator<SheetRow> {
+    yield* above;
+    yield {
+      cells: toHeadings(layout),
+      styles: layout.map(([header]) => (isFilledIn(header) ? 'fillHeader' : 'header')),
+    };
+    for (const line of lines) yield { cells: cells.map((cell) => cell?.(line) ?? null) };
+    yield* below;
+  }
+  return {
+    name,
+    columns: layout.map(([header, width]) => ({ width, style: isFilledIn(header) ? 'fill' : 'text' })),
+    rows: listRows(),
+    table: { headerRow: above.length + 1, rows: lines.length, firstColumns },
+    dropdowns: dropdowns.map(({ header, ...dropdown }) => ({
+      ...dropdown,
+      column: layout.findIndex(([other]) => other === header),
+    })),
+  };
+}
+
+/** A row of text. */
+export const toLine = (text: string): SheetRow => ({ cells: [text], styles: ['plain'], isAcross: true });
+
+/** A row that heads others. */
+export const toHeading = (text: string): SheetRow => ({ cells: [text], styles: ['heading'] });
+
+/** A row that nobody should overlook. */
+export const toWarning = (text: string): SheetRow => ({ cells: [text], styles: ['warning'], isAcross: true });

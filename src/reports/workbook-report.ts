@@ -1,28 +1,25 @@
 import { severityRules } from '../changes/severity.js';
 import type { ChangeGroup } from './change-groups.js';
-import type { Column } from './csv.js';
-import { type ChangeLine, changeColumns, notScreenedColumns } from './csv-files.js';
-import { toDiscrepancySheet } from './discrepancy-list.js';
+import { type Cell, type ChangeLine, changeColumns, notScreenedColumns } from './csv.js';
 import { describeDoubtedValues, describeReason, describeSnapshot } from './reasons.js';
 import { type Coverage, listOwnDoubts, type Report, type Sum, toTitle } from './report.js';
+import { listGuideRows, toDiscrepancySheet, toReviewSheet } from './review-list.js';
 import {
-  listGuideRows,
+  renderWorkbook,
+  type Sheet,
   type SheetLayout,
-  type ToReviewFacts,
+  type SheetRow,
   toHeading,
-  toHeadings,
   toLine,
-  toListSheet,
-  toTruncationNotice,
+  toTableSheet,
   toWarning,
-} from './review-list.js';
-import { renderWorkbook, type Sheet, type SheetCell, type SheetRow } from './spreadsheet.js';
+} from './spreadsheet.js';
 import { countNoun, formatCount, formatDuration, formatTime, toVisibleText } from './text.js';
 import { levelWords } from './verdict.js';
 import { describeAges, describeCadence, severityWords, stateWords } from './words.js';
 
 /** A fact's name, its figure, and what there is to say of it. */
-type Fact = readonly [name: string, value: SheetCell, note?: string | null];
+type Fact = readonly [name: string, value: Cell, note?: string | null];
 
 /** Facts under a heading. */
 interface FactBlock {
@@ -206,8 +203,7 @@ export function renderReportWorkbook(report: Report): AsyncGenerator<Uint8Array>
       : [toWarning(`${warning}. This run used a test key; its answers say nothing about real customers.`)];
   const sheets = [
     toSummarySheet(report, above),
-    report.toReview &&
-      toListSheet(report.toReview.items, { above: [...above, ...listTruncationNotices(report.toReview)] }),
+    report.toReview && toReviewSheet(report.toReview, above),
     report.discrepancies && toDiscrepancySheet(report.discrepancies, { at: report.run.finishedAt, above }),
     toChangesSheet(report, above),
     toDossiersSheet(report, above),
@@ -220,11 +216,6 @@ export function renderReportWorkbook(report: Report): AsyncGenerator<Uint8Array>
     warning,
     sheets: sheets.filter((sheet) => sheet !== null),
   });
-}
-
-function listTruncationNotices({ items, waiting }: ToReviewFacts): readonly SheetRow[] {
-  const wholeListCommand = 'nightscreen review export --out review.csv';
-  return waiting > items.length ? [toWarning(toTruncationNotice(items.length, { waiting, wholeListCommand }))] : [];
 }
 
 /** The last sheet: how the run was made, what its words mean, and how the workbook is filled in and taken back. */
@@ -376,15 +367,10 @@ function toChangesSheet({ changes, baseline, cut }: Report, above: readonly Shee
       group.changes.map((change): ChangeLine => ({ about: 'first_screening', change, dossier: null })),
     ),
   ];
-  const file = 'changes.csv';
-  return toTableSheet(lines, {
-    count: [...changes, ...baseline].reduce((sum, { count }) => sum + count, 0),
-    name: 'All changes',
-    columns: changeColumns,
-    layout: changeLayout,
-    firstColumns: 3,
-    file,
-    above,
+  const count = [...changes, ...baseline].reduce((sum, group) => sum + group.count, 0);
+  const { shown, top } = cutLines(lines, count, 'changes.csv', above);
+  return toTableSheet(shown, {
+    ...{ name: 'All changes', columns: changeColumns, layout: changeLayout, firstColumns: 3, above: top },
   });
 }
 
@@ -392,24 +378,19 @@ function toChangesSheet({ changes, baseline, cut }: Report, above: readonly Shee
 function toDossiersSheet({ dossiers }: Report, above: readonly SheetRow[]): Sheet | null {
   if (dossiers === null) return null;
   const lines = dossiers.changes.map((dossier): ChangeLine => ({ about: 'dossier', change: null, dossier }));
-  const file = 'changes.csv';
-  return toTableSheet(lines, {
-    name: 'Dossiers',
-    columns: changeColumns,
-    layout: dossierLayout,
-    firstColumns: 2,
-    file,
-    above,
+  const { shown, top } = cutLines(lines, lines.length, 'changes.csv', above);
+  return toTableSheet(shown, {
+    ...{ name: 'Dossiers', columns: changeColumns, layout: dossierLayout, firstColumns: 2, above: top },
   });
 }
 
 /** Every customer in scope without a valid screening; null for a run that screens nobody. */
 export function toNotScreenedSheet({ notScreened, cut }: Report, above: readonly SheetRow[]): Sheet | null {
   if (notScreened === null) return null;
-  const file = 'not-screened.csv';
-  return toTableSheet(notScreened, {
-    ...{ name: 'Not screened', columns: notScreenedColumns, count: cut.notScreened?.lines ?? notScreened.length },
-    ...{ layout: notScreenedLayout, firstColumns: 2, file, above },
+  const count = cut.notScreened?.lines ?? notScreened.length;
+  const { shown, top } = cutLines(notScreened, count, 'not-screened.csv', above);
+  return toTableSheet(shown, {
+    ...{ name: 'Not screened', columns: notScreenedColumns, layout: notScreenedLayout, firstColumns: 2, above: top },
   });
 }
 
@@ -418,57 +399,10 @@ export function toNotScreenedSheet({ notScreened, cut }: Report, above: readonly
  */
 export const maxTableRows = 20_000;
 
-/** A sheet of the lines given first, at most `maxTableRows`, by the columns of these headers. */
-function toTableSheet<Line>(
-  lines: readonly Line[],
-  {
-    name,
-    columns,
-    layout,
-    firstColumns,
-    file,
-    above,
-    count = lines.length,
-  }: {
-    name: string;
-    columns: readonly Column<Line>[];
-    layout: SheetLayout;
-    /** How many of them say who or what a line is about. */
-    firstColumns: number;
-    /** What has all lines. */
-    file: string;
-    above: readonly SheetRow[];
-    /** How many lines there are, where not all are given. */
-    count?: number;
-  },
-): Sheet {
+/** The lines given first, at most `maxTableRows` of `count`, and what stands above them; `file` has all of them. */
+function cutLines<Line>(lines: readonly Line[], count: number, file: string, above: readonly SheetRow[]) {
   const shown = lines.slice(0, maxTableRows);
-  const notices =
-    shown.length < count
-      ? [
-          toWarning(
-            `The first ${formatCount(shown.length)} of ${countNoun(count, 'line')}. All of them are in ${file}.`,
-          ),
-        ]
-      : [];
-  const top = [...above, ...notices];
-  return {
-    name,
-    columns: layout.map(([, width]) => ({ width, style: 'text' })),
-    rows: listRows(shown, columns, layout, top),
-    table: { headerRow: top.length + 1, rows: shown.length, firstColumns },
-    dropdowns: [],
-  };
-}
-
-function* listRows<Line>(
-  lines: readonly Line[],
-  columns: readonly Column<Line>[],
-  layout: SheetLayout,
-  top: readonly SheetRow[],
-): Generator<SheetRow> {
-  yield* top;
-  yield { cells: toHeadings(layout), styles: layout.map(() => 'header') };
-  const cells = layout.map(([header]) => columns.find((column) => column.header === header)?.cell);
-  for (const line of lines) yield { cells: cells.map((cell) => cell?.(line) ?? null) };
+  if (shown.length >= count) return { shown, top: above };
+  const notice = `The first ${formatCount(shown.length)} of ${countNoun(count, 'line')}. All of them are in ${file}.`;
+  return { shown, top: [...above, toWarning(notice)] };
 }

@@ -11,7 +11,7 @@ import {
   renderNotScreenedCsv,
   renderPartyRejectsCsv,
   renderRejectsCsv,
-} from './csv-files.js';
+} from './csv.js';
 import { renderHtml } from './html-page.js';
 import type { Report } from './report.js';
 import { renderJson } from './to-report-json.js';

@@ -6,8 +6,9 @@ import type {
   NotScreenedFacts,
   PartyFacts,
   RunCounts,
+  ToReviewFacts,
+  WaitingItem,
 } from '../../src/reports/list-facts.js';
-import type { ToReviewFacts, WaitingItem } from '../../src/reports/review-list.js';
 import type { HistoryFacts, RunFacts, TrendPoint } from '../../src/reports/run-facts.js';
 import { severities } from '../../src/vocabulary.js';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { renderChangesCsv } from '../../src/reports/csv-files.js';
+import { renderChangesCsv } from '../../src/reports/csv.js';
 import { renderHtml } from '../../src/reports/html-page.js';
 import type { MatchChangeFacts } from '../../src/reports/list-facts.js';
 import { maskReport } from '../../src/reports/mask-report.js';

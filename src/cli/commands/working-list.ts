@@ -284,26 +284,24 @@ async function writeWorkingList(
   list: WorkingList,
   { roster, ofDiscrepancies }: { roster: string | null; ofDiscrepancies: boolean },
 ): Promise<{ leftOut: number; notice: string }> {
-  const { renderDiscrepancyList, toDiscrepancySheet } = await import('../../reports/discrepancy-list.js');
+  const lists = await import('../../reports/review-list.js');
   if (!isWorkbook(file) && ofDiscrepancies) {
-    await writePrivately(file, [...renderDiscrepancyList(list.discrepancies.listed)].join(''));
+    await writePrivately(file, [...lists.renderDiscrepancyList(list.discrepancies.listed)].join(''));
     return { leftOut: 0, notice: '' };
   }
   if (!isWorkbook(file)) {
-    const { renderWorkingList } = await import('../../reports/review-list.js');
-    await writePrivately(file, [...renderWorkingList(list.items)].join(''));
+    await writePrivately(file, [...lists.renderWorkingList(list.items)].join(''));
     return { leftOut: 0, notice: '' };
   }
-  const { maxListRows, renderWorkingListWorkbook } = await import('../../reports/review-list.js');
   const waiting = list.items.length;
   const ofRoster = roster === null ? '' : ` --roster ${quoteArgument(roster)}`;
   const toWhole = (out: string): string => `nightscreen review export${ofRoster} --out ${quoteArgument(out)}`;
   // Whoever fills it in has it somewhere else.
   const importCommand = `nightscreen review import ${quoteArgument(basename(file))}`;
-  const discrepancySheet = toDiscrepancySheet(list.discrepancies, { at: list.exportedAt });
+  const discrepancySheet = lists.toDiscrepancySheet(list.discrepancies, { at: list.exportedAt });
   const facts = { ...list, waiting, discrepancySheet, importCommand, wholeListCommand: toWhole('review.csv') };
-  await writePrivately(file, renderWorkingListWorkbook(list.items, facts));
-  const leftOut = Math.max(0, waiting - maxListRows);
+  await writePrivately(file, lists.renderWorkingListWorkbook(list.items, facts));
+  const leftOut = Math.max(0, waiting - lists.maxListRows);
   const notice =
     leftOut === 0
       ? ''

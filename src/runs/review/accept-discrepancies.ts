@@ -1,15 +1,14 @@
 import { toDate, toDayNumber, toDayNumberOf } from '../../local-time.js';
 import { parseItemCode, toEventSeenVersion, toItemCode } from '../../matches/item-code.js';
 import { type ListedDiscrepancy, mostAcceptedDays } from '../../reconciliation/discrepancy.js';
-import { type DiscrepancyList, discrepancyListColumns } from '../../reports/discrepancy-list.js';
-import { maxListRows } from '../../reports/review-list.js';
+import type { DiscrepancyList } from '../../reports/list-facts.js';
+import { discrepancyListColumns, maxListRows } from '../../reports/review-list.js';
 import type { Queryable } from '../../store/database/database.js';
 import { readCurrentDiscrepancies, readDecidable, saveAcceptance } from '../../store/discrepancies.js';
 import { readOrganisation } from '../../store/organisations.js';
 import { readFourEyes } from '../../store/review/decisions.js';
 import type { ListTable } from './list-table.js';
 import type { DecisionContext } from './people.js';
-
 import type { ReviewSettings } from './settings.js';
 
 /** The discrepancies that stand now, or that stood when a run had compared, each with its mark; null where the run compared nothing. */

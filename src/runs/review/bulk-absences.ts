@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { toItemCode, toSeenVersion } from '../../matches/item-code.js';
-import type { WaitingItem } from '../../reports/review-list.js';
+import type { WaitingItem } from '../../reports/list-facts.js';
 import type { Queryable } from '../../store/database/database.js';
 import { type DecidableItem, readDecidableItems } from '../../store/review/decisions.js';
 import { findPlainlyAbsent, readBulk, saveBulk } from '../../store/review/waiting.js';

@@ -1,6 +1,6 @@
 import { parseItemCode } from '../../matches/item-code.js';
-import { type DiscrepancyList, discrepancyListColumns } from '../../reports/discrepancy-list.js';
-import { type WaitingItem, workingListColumns } from '../../reports/review-list.js';
+import type { DiscrepancyList, WaitingItem } from '../../reports/list-facts.js';
+import { discrepancyListColumns, workingListColumns } from '../../reports/review-list.js';
 import type { Database } from '../../store/database/database.js';
 import { readOrganisation } from '../../store/organisations.js';
 import { insertReviewSheet, readWaitingItems } from '../../store/review/waiting.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WaitingItem } from '../../reports/review-list.js';
+import type { WaitingItem } from '../../reports/list-facts.js';
 import { absences, dispositionVerdicts, itemStates, runModes, type Severity, severities } from '../../vocabulary.js';
 import { findValue, type Queryable, readValue, toInsert } from '../database/database.js';
 import { keptDetailsSql } from '../match-details.js';

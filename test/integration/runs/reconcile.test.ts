@@ -7,7 +7,7 @@ import { stringify } from 'csv-stringify/sync';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ListedDiscrepancy } from '../../../src/reconciliation/discrepancy.js';
-import { renderDiscrepancyList } from '../../../src/reports/discrepancy-list.js';
+import { renderDiscrepancyList } from '../../../src/reports/review-list.js';
 import { dossierLinkSchema, toFileRoster } from '../../../src/roster/settings.js';
 import { runImport } from '../../../src/runs/import/import-run.js';
 import { runReconciliation } from '../../../src/runs/reconcile-run.js';

@@ -6,7 +6,7 @@ import { buildEarlyWarning } from '../../../src/mail/early-warning.js';
 import type { MailMessage } from '../../../src/mail/message.js';
 import { buildReportMessage } from '../../../src/mail/report-message.js';
 import { mailSettingsSchema } from '../../../src/mail/settings.js';
-import { renderChangesCsv, renderNotScreenedCsv } from '../../../src/reports/csv-files.js';
+import { renderChangesCsv, renderNotScreenedCsv } from '../../../src/reports/csv.js';
 import { renderHtml } from '../../../src/reports/html-page.js';
 import { maskReport } from '../../../src/reports/mask-report.js';
 import { toReport } from '../../../src/reports/report.js';

@@ -6,12 +6,11 @@ import {
   renderNotScreenedCsv,
   renderPartyRejectsCsv,
   renderRejectsCsv,
-} from '../../../src/reports/csv-files.js';
+} from '../../../src/reports/csv.js';
 import { renderHtml } from '../../../src/reports/html-page.js';
-import type { ChangeItemFacts, MatchChangeFacts, PartyFacts } from '../../../src/reports/list-facts.js';
+import type { ChangeItemFacts, MatchChangeFacts, PartyFacts, ToReviewFacts } from '../../../src/reports/list-facts.js';
 import { maskReport, toInitials } from '../../../src/reports/mask-report.js';
 import { type Report, toReport } from '../../../src/reports/report.js';
-import type { ToReviewFacts } from '../../../src/reports/review-list.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
 import { renderJson } from '../../../src/reports/to-report-json.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';

@@ -1,7 +1,7 @@
 import { readXlsx } from 'hucre/xlsx';
 import { describe, expect, it } from 'vitest';
+import type { ToReviewFacts } from '../../../src/reports/list-facts.js';
 import { toReport } from '../../../src/reports/report.js';
-import type { ToReviewFacts } from '../../../src/reports/review-list.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
 import { toWorkbookText } from '../../../src/reports/spreadsheet.js';
 import { maxTableRows, renderReportWorkbook, toNotScreenedSheet } from '../../../src/reports/workbook-report.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { renderNotScreenedCsv } from '../../../src/reports/csv-files.js';
+import { renderNotScreenedCsv } from '../../../src/reports/csv.js';
 import { maskReport } from '../../../src/reports/mask-report.js';
 import { toReport } from '../../../src/reports/report.js';
 import type { RunFacts, SpanRunFacts } from '../../../src/reports/run-facts.js';

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { RosterHeldError } from '../../../../src/errors.js';
-import { renderRejectsCsv } from '../../../../src/reports/csv-files.js';
+import { renderRejectsCsv } from '../../../../src/reports/csv.js';
 import { toReport } from '../../../../src/reports/report.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { readRejects } from '../../../../src/store/roster-imports.js';

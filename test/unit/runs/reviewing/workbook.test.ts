@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { readXlsx, writeXlsx } from 'hucre/xlsx';
 import { expect, it } from 'vitest';
+import type { WaitingItem } from '../../../../src/reports/list-facts.js';
 import {
   listSheetName,
   renderWorkingListWorkbook,
-  type WaitingItem,
   type WorkbookFacts,
   workingListTable,
 } from '../../../../src/reports/review-list.js';
