@@ -11,8 +11,6 @@ export type ChangeCluster = Omit<CountedCluster, 'of'> & {
   name: string;
 };
 
-type FoundCluster = Omit<ChangeCluster, 'name'>;
-
 /** From so many customers on a reader learns nothing more from one line each. */
 export const clusterFrom = 20;
 
@@ -23,14 +21,20 @@ export const clusterExamples = 3;
  * What of these changes of one severity touched at least `clusterFrom` customers in the same way: first by listed party and kind, then by kind
  * and fields. Hits of sanctions always stand alone, and so does a new hit unless it is the same listed party for all.
  */
-export function findClusters(changes: readonly MatchChangeFacts[], severity: Severity): readonly FoundCluster[] {
+export function findClusters(
+  changes: readonly MatchChangeFacts[],
+  severity: Severity,
+): readonly Omit<ChangeCluster, 'name'>[] {
   const byParty = gather(changes, 'listed_party', severity);
   const byKind = gather(byParty.rest, 'kind_of_change', severity);
   return [...byParty.clusters, ...byKind.clusters];
 }
 
 /** Floods of one severity with their names, the biggest first; `firstNumber` is in the name of the first. */
-export const nameClusters = (found: readonly FoundCluster[], firstNumber: number): readonly ChangeCluster[] =>
+export const nameClusters = (
+  found: readonly Omit<ChangeCluster, 'name'>[],
+  firstNumber: number,
+): readonly ChangeCluster[] =>
   [...found]
     .sort(
       (left, right) =>
@@ -42,7 +46,7 @@ export const nameClusters = (found: readonly FoundCluster[], firstNumber: number
 export function findClusterOf(clusters: readonly ChangeCluster[]): (change: MatchChangeFacts) => string | undefined {
   const names = new Map(clusters.map(({ by, severity, key, name }) => [`${by} ${severity} ${key}`, name]));
   return (change) => {
-    const find = (by: FoundCluster['by']): string | undefined => {
+    const find = (by: ChangeCluster['by']): string | undefined => {
       const key = toKey[by](change);
       return key === null ? undefined : names.get(`${by} ${change.severity} ${key}`);
     };
@@ -52,9 +56,9 @@ export function findClusterOf(clusters: readonly ChangeCluster[]): (change: Matc
 
 function gather(
   changes: readonly MatchChangeFacts[],
-  by: FoundCluster['by'],
+  by: ChangeCluster['by'],
   severity: Severity,
-): { clusters: readonly FoundCluster[]; rest: readonly MatchChangeFacts[] } {
+): { clusters: readonly Omit<ChangeCluster, 'name'>[]; rest: readonly MatchChangeFacts[] } {
   const byKey = new Map<string, MatchChangeFacts[]>();
   for (const change of changes) {
     const key = toKey[by](change);
@@ -63,7 +67,7 @@ function gather(
     if (members) members.push(change);
     else byKey.set(key, [change]);
   }
-  const clusters = [...byKey].flatMap(([key, members]): FoundCluster[] => {
+  const clusters = [...byKey].flatMap(([key, members]): Omit<ChangeCluster, 'name'>[] => {
     const customers = new Set(members.map(({ party }) => party.reference)).size;
     if (customers < clusterFrom) return [];
     const readExamples = async () => members.slice(0, clusterExamples);
@@ -74,7 +78,7 @@ function gather(
 }
 
 /** The same with the key by which its changes are known. */
-function toFoundCluster(counted: CountedCluster): FoundCluster {
+function toFoundCluster(counted: CountedCluster): Omit<ChangeCluster, 'name'> {
   const { by, severity, customers, changes, readExamples } = counted;
   const key = counted.by === 'listed_party' ? toPartyKey(counted.of) : toKindKey(counted.of);
   return { by, severity, key, customers, changes, readExamples };
@@ -88,7 +92,7 @@ const toPartyKey = ({ kind, cause, id, name }: Likeness<'listed_party'>): string
 const toKindKey = ({ kind, cause, rule, fields, wasHit, isHit }: Likeness<'kind_of_change'>): string =>
   JSON.stringify([kind, cause, rule, fields, wasHit, isHit]);
 
-const toKey: Readonly<Record<FoundCluster['by'], (change: MatchChangeFacts) => string | null>> = {
+const toKey: Readonly<Record<ChangeCluster['by'], (change: MatchChangeFacts) => string | null>> = {
   listed_party: (change) => {
     const match = change.after ?? change.before;
     return change.isSanctionHit || match === null ? null : toPartyKey({ ...change, id: match.id, name: match.name });
@@ -164,7 +168,7 @@ export function mapReads(
 }
 
 /** How many there are of a severity among those that are held. */
-export function countHeld(held: readonly MatchChangeFacts[], severity: Severity): SeverityCount {
+function countHeld(held: readonly MatchChangeFacts[], severity: Severity): SeverityCount {
   const members = held.filter((change) => change.severity === severity);
   const hits = members.filter(({ isSanctionHit }) => isSanctionHit);
   const currentHits = hits.filter(({ after }) => after?.isHit === true).length;

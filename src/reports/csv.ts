@@ -241,14 +241,10 @@ export function renderRejectsCsv(report: Report): Generator<string> {
   return renderRejects(listRows(report).filter((row) => !isOfParties(row)));
 }
 
-/** `rejects-parties.csv`: the same for rows of related parties, whose sources have headers of their own. */
-export function renderPartyRejectsCsv(report: Report): Generator<string> {
-  return renderRejects(listRows(report).filter(isOfParties));
-}
-
-/** Tells whether rows of related parties were rejected, or accepted with values in doubt. */
-export function hasPartyRejects(report: Report): boolean {
-  return listRows(report).some(isOfParties);
+/** `rejects-parties.csv`: the same for rows of related parties, whose sources have headers of their own; null where there are none. */
+export function renderPartyRejectsCsv(report: Report): Generator<string> | null {
+  const rows = listRows(report).filter(isOfParties);
+  return rows.length === 0 ? null : renderRejects(rows);
 }
 
 /** A row to be mended; `reasons` are one for a rejected row, and one for each value in doubt of an accepted one. */

@@ -20,15 +20,13 @@ import {
   type TableColumn,
   toAnchor,
 } from './html-markup.js';
-import { type DetailLookup, listDetailsOf, type MatchChangeFacts, type PartyFacts } from './list-facts.js';
+import type { ChangeItemFacts, DetailLookup, MatchChangeFacts, PartyFacts } from './list-facts.js';
 import { describeDrift, describeReason, describeWatch } from './reasons.js';
 import type { Report } from './report.js';
-import { countNoun, formatCount } from './text.js';
+import { countNoun, formatCount, formatDay } from './text.js';
 import {
-  adjustmentWords,
   agreementWords,
   causeWords,
-  describeBriefly,
   describeChange,
   describeItem,
   describeReplaced,
@@ -36,7 +34,6 @@ import {
   describeSaid,
   describeTopic,
   detailWords,
-  fieldWords,
   severityWords,
 } from './words.js';
 
@@ -101,7 +98,7 @@ function showChangeCard(
 <tbody>
 ${formerParty === null ? noMarkup : showCustomer('Customer before', formerParty, party, null)}${showCustomer(formerParty === null ? 'Customer' : 'Customer now', party, formerParty, change.corroboration)}${before === null ? noMarkup : showListed('before', before, after, change)}${showListed('now', after, before, change)}</tbody>
 </table>
-${showItem(change, now, code)}<p class="why">Why: ${showText([describeRule(change), ...change.adjustments.map((each) => adjustmentWords[each])].join(', '))}; ${causeWords[change.cause]}. Match <code>${showText(change.matchId)}</code>, found by run <code>${change.runId}</code></p>${details.map(showDetail)}
+${showItem(change, now, code)}<p class="why">Why: ${showText(describeRule(change))}; ${causeWords[change.cause]}. Match <code>${showText(change.matchId)}</code>, found by run <code>${change.runId}</code></p>${details.map(showDetail)}
 </article>`;
 }
 
@@ -454,4 +451,35 @@ const showListedParty = (match: Match | null): Markup =>
 function showKeys({ cause, after, before, item }: MatchChangeFacts): Markup {
   const since = item === null ? '' : html` data-since="${item.openedAt.toISOString().slice(0, 16)}"`;
   return html` data-cause="${cause}" data-score="${(after ?? before)?.score ?? 0}"${since}`;
+}
+
+/** The name of a compared field. */
+const fieldWords: Readonly<Record<MatchField, string>> = {
+  birth_date: 'born',
+  country: 'countries',
+  match: 'flagged as hit',
+  name: 'name',
+  schema: 'kind',
+  score: 'score',
+  topics: 'listed for',
+};
+
+/** Where an item stood in a few words: `due 2026-11-22`, `false positive by ada`. */
+function describeBriefly({ state, dueAt, said, replaced }: ChangeItemFacts): string {
+  const [last] = said;
+  const before = replaced === null ? '' : `before: ${replaced.verdict.replaceAll('_', ' ')} by ${replaced.reviewer}`;
+  if (state === 'open')
+    return [...(dueAt === null ? ['open'] : [`due ${formatDay(dueAt)}`]), ...(before === '' ? [] : [before])].join(
+      '; ',
+    );
+  if (state === 'proposed') return 'for a second person';
+  if (state === 'gone') return 'no longer matched';
+  return last?.verdict ? `${last.verdict.replaceAll('_', ' ')} by ${last.reviewer}` : state;
+}
+
+/** Those of a match: what was asked by its own id, and the entities that it names. */
+function listDetailsOf(lookups: readonly DetailLookup[], matchId: string): readonly DetailLookup[] {
+  const own = lookups.filter(({ id }) => id === matchId);
+  const named = new Set(own.flatMap(({ entityIds }) => entityIds));
+  return [...own, ...lookups.filter(({ id }) => id !== matchId && named.has(id))];
 }

@@ -11,7 +11,7 @@ import {
   showTime,
   type TableColumn,
 } from './html-markup.js';
-import type { OpenItemsFacts, RosterChangeFacts } from './list-facts.js';
+import type { OpenItemsFacts, RosterAcceptanceFacts, RosterChangeFacts } from './list-facts.js';
 import { listOwnDoubts, type Report, toTitle } from './report.js';
 import type { HeldFacts } from './run-facts.js';
 import { countNoun, formatCount, formatDay, formatDuration } from './text.js';
@@ -21,7 +21,6 @@ import {
   countDays,
   describeAcceptance,
   describeRecord,
-  describeRosterAcceptance,
   describeTopic,
   stateOrder,
   stateWords,
@@ -209,3 +208,9 @@ ${
       )
 }`;
 }
+
+/** Whoever took the roster against its guards, one line each with what the guards found. */
+export const describeRosterAcceptance = (acceptance: RosterAcceptanceFacts): string =>
+  `The roster was taken although guards would have held it, ${describeAcceptance(acceptance)}. They found: ${acceptance.heldBy
+    .map(({ guard, message }) => `${message} [guard ${guard}]`)
+    .join('; ')}`;

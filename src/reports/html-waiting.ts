@@ -33,17 +33,13 @@ import {
 /** So many customers are shown in full; of those after them each alert has one short line. */
 const casesInFull = 25;
 
-type Line = OpenItemsFacts['bySeverity'][number];
-
-const columns: readonly TableColumn<Line>[] = [
+const columns: readonly TableColumn<OpenItemsFacts['bySeverity'][number]>[] = [
   { title: 'Severity', cell: ({ severity }) => severityWords[severity] },
   { title: 'Waiting', numeric: true, cell: ({ waiting }) => formatCount(waiting) },
   { title: 'Overdue', numeric: true, cell: ({ overdue }) => formatCount(overdue) },
 ];
 
-type Owner = OpenItemsFacts['byOwner'][number];
-
-const ownerColumns: readonly TableColumn<Owner>[] = [
+const ownerColumns: readonly TableColumn<OpenItemsFacts['byOwner'][number]>[] = [
   { title: 'Assigned to', cell: (owner) => showText(describeOwner(owner)) },
   { title: 'Waiting', numeric: true, cell: ({ waiting }) => formatCount(waiting) },
   { title: 'Overdue', numeric: true, cell: ({ overdue }) => formatCount(overdue) },

@@ -260,13 +260,6 @@ export interface DetailCounts {
 export const hasDetails = ({ hits, backlogAsked, backlogLeft }: DetailCounts): boolean =>
   hits + backlogAsked + backlogLeft > 0;
 
-/** Those of a match: what was asked by its own id, and the entities that it names. */
-export function listDetailsOf(lookups: readonly DetailLookup[], matchId: string): readonly DetailLookup[] {
-  const own = lookups.filter(({ id }) => id === matchId);
-  const named = new Set(own.flatMap(({ entityIds }) => entityIds));
-  return [...own, ...lookups.filter(({ id }) => id !== matchId && named.has(id))];
-}
-
 /** A rate per 1,000 beside the median of former runs; flagged when `low` or `high`, `unknown` with too few to compare. */
 export interface RateFacts {
   perThousand: number;

@@ -17,7 +17,7 @@ import type {
   WaitingItem,
 } from './list-facts.js';
 import type { Report } from './report.js';
-import type { HeldFacts, RosterSource, TruncatedLists } from './run-facts.js';
+import type { HeldFacts, RosterSource } from './run-facts.js';
 
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
 /** What belongs to one letter of any script; more is a way to write a name into one grapheme. */
@@ -98,7 +98,7 @@ export function maskReport(report: Report): Report {
 const maskLine = <Line extends { party: PartyFacts }>(line: Line): Line => ({ ...line, party: maskParty(line.party) });
 
 /** What is read while it is written, too. */
-const maskTruncatedLists = ({ notScreened, baseline, changes }: TruncatedLists): TruncatedLists => ({
+const maskTruncatedLists = ({ notScreened, baseline, changes }: Report['cut']): Report['cut'] => ({
   notScreened: notScreened && { ...notScreened, read: () => maskBatches(notScreened.read(), maskLine) },
   baseline: baseline && { ...baseline, ...mapReads(baseline, maskChange) },
   // Floods are told by the groups.

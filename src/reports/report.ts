@@ -22,7 +22,7 @@ import {
   type RunFacts,
   readWhole,
   type SpanRunFacts,
-  type TruncatedList,
+  type TruncatedMatches,
 } from './run-facts.js';
 import { compareText, formatDay, toVisibleText } from './text.js';
 import { type Span, toVerdict, type Verdict } from './verdict.js';
@@ -287,7 +287,7 @@ export const readBaseline = ({ baseline, cut }: Report): AsyncIterable<readonly 
 
 const batchLines = 1_000;
 
-async function* readGroups(name: string, groups: readonly ChangeGroup[], cut: TruncatedList<MatchChangeFacts> | null) {
+async function* readGroups(name: string, groups: readonly ChangeGroup[], cut: TruncatedMatches | null) {
   const held = groups.flatMap(({ changes }) => changes);
   for await (const batch of readWhole(name, held, cut)) {
     // Few at a time: all that are held as text would take as much memory again.

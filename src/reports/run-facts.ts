@@ -100,7 +100,15 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   reconciliations: readonly ReconciliationFacts[];
   /** The first of them where `cut` says so. */
   notScreened: readonly NotScreenedFacts[];
-  cut: TruncatedLists;
+  /** What of these lists is cut; null where a list is held whole. */
+  cut: {
+    /** With the customers on it, each under the worst outcome of its parties. */
+    notScreened:
+      | (TruncatedList<NotScreenedFacts> & { customers: Readonly<Record<NotScreenedFacts['outcome'], number>> })
+      | null;
+    baseline: TruncatedMatches | null;
+    changes: TruncatedChanges | null;
+  };
   /** The first rows that were accepted with values in doubt. */
   doubted: readonly Omit<DoubtedRow, 'ordinal'>[];
   rejects: readonly RejectedRow[];
@@ -236,7 +244,7 @@ export interface SpanRunFacts {
 }
 
 /** A list too long to hold, of which the facts hold the first lines: how many it has, and all of them in batches, in the report's order. */
-export interface TruncatedList<Line> {
+interface TruncatedList<Line> {
   lines: number;
   read: () => AsyncIterable<readonly Line[]>;
 }
@@ -284,16 +292,6 @@ export interface TruncatedChanges extends TruncatedMatches {
   clusters: readonly CountedCluster[];
   /** Until when the first of their items that wait and are not overdue is to be decided. */
   nextDueAt: Date | null;
-}
-
-/** What of a run's lists is cut; null where a list is held whole. */
-export interface TruncatedLists {
-  /** With the customers on it, each under the worst outcome of its parties. */
-  notScreened:
-    | (TruncatedList<NotScreenedFacts> & { customers: Readonly<Record<NotScreenedFacts['outcome'], number>> })
-    | null;
-  baseline: TruncatedMatches | null;
-  changes: TruncatedChanges | null;
 }
 
 /** How many matches of first screenings the facts tell of. */

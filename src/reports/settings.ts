@@ -3,9 +3,6 @@ import { z } from 'zod';
 
 const placeholders = ['runId', 'file', 'roster'] as const;
 
-/** What a link names. */
-type LinkParts = Readonly<Record<(typeof placeholders)[number], string>>;
-
 const schemes: readonly string[] = ['https:', 'http:', 'file:'];
 const placeholder = /\{(\w+)\}/g;
 /** Names under which addresses carry what lets anybody in who holds them. */
@@ -37,7 +34,10 @@ function findOpenDoor({ username, password, searchParams }: URL): string | null 
 }
 
 /** The template with its placeholders filled in, each as one percent-encoded part of the link. */
-export function fillLinkTemplate(template: string, parts: LinkParts): string {
+export function fillLinkTemplate(
+  template: string,
+  parts: Readonly<Record<(typeof placeholders)[number], string>>,
+): string {
   return placeholders.reduce(
     (link, name) => link.replaceAll(`{${name}}`, () => encodeURIComponent(parts[name].toWellFormed())),
     template,

@@ -1,10 +1,9 @@
 import { type Severity, severities } from '../vocabulary.js';
-import { countHeld } from './change-groups.js';
-import type { CadenceFacts } from './list-facts.js';
+import type { CadenceFacts, OpenItemsFacts } from './list-facts.js';
 import { describeDrops, describeNotices, listDropRemarks, listSnapshotRemarks } from './reasons.js';
 import { countBaseline, countChanges, type RunFacts, type SpanRunFacts } from './run-facts.js';
 import { countNoun, formatCount, formatDay, formatTime } from './text.js';
-import { describeWaiting, describeWaitingAlerts } from './words.js';
+import { countCritical, countDays, describeWaiting } from './words.js';
 
 /** How far a run may be relied on, as a heading. */
 export const levelWords: Readonly<Record<Verdict['level'], string>> = {
@@ -230,7 +229,7 @@ function toSentence(words: string): string {
 }
 
 const countSeverity = ({ changes, cut }: RunFacts, severity: Severity): number =>
-  (cut.changes?.bySeverity[severity] ?? countHeld(changes, severity)).count;
+  cut.changes?.bySeverity[severity].count ?? changes.filter((change) => change.severity === severity).length;
 const isWithoutCustomers = (facts: Assessed): boolean => facts.states !== null && facts.counts?.inScope === 0;
 const isComparing = ({ counts, span }: RunFacts): boolean =>
   counts === null ||
@@ -328,4 +327,20 @@ export interface Span {
   })[];
   /** Times in which nobody was screened although the cadence asked for it, with how many screenings would have been due. */
   gaps: readonly { from: Date; until: Date; missed: number }[];
+}
+
+/** The same as a sentence, with whose they are and since when: `12 alerts of 5 customers wait for a decision: 2 critical, 3 overdue, ...`. */
+function describeWaitingAlerts(openItems: OpenItemsFacts, now: Date): string {
+  const { waiting, customers, overdue, proposed, absent, oldestAt } = openItems;
+  if (waiting === 0) return 'No alert waits for a decision.';
+  const critical = countCritical(openItems);
+  const whose = customers === null ? '' : ` of ${countNoun(customers, 'customer')}`;
+  const parts = [
+    ...(critical === 0 ? [] : [`${formatCount(critical)} critical`]),
+    overdue === 0 ? 'none overdue' : `${formatCount(overdue)} overdue`,
+    ...(oldestAt === null ? [] : [`the oldest since ${formatDay(oldestAt)} (${countDays(oldestAt, now)})`]),
+    ...(proposed === 0 ? [] : [`${formatCount(proposed)} for a second person to confirm`]),
+    ...(absent === null || absent === 0 ? [] : [`${formatCount(absent)} no longer matched`]),
+  ];
+  return `${countNoun(waiting, 'alert')}${whose} ${waiting === 1 ? 'waits' : 'wait'} for a decision: ${parts.join(', ')}.`;
 }

@@ -6,7 +6,6 @@ import type {
   DetailStop,
   DossierChangeKind,
   MatchChangeKind,
-  MatchField,
   Severity,
   SeverityAdjustment,
 } from '../vocabulary.js';
@@ -21,7 +20,6 @@ import type {
   MatchChangeFacts,
   OpenItemsFacts,
   ReplacedFacts,
-  RosterAcceptanceFacts,
   SettingsChangeFacts,
 } from './list-facts.js';
 import { countNoun, formatCount, formatDay, formatTime } from './text.js';
@@ -55,10 +53,11 @@ export function describeChange(change: Pick<MatchChangeFacts, 'kind' | 'cause' |
   return kindWords[change.kind];
 }
 
-/** The rule that judged a change, in words; the rule for matches that are absent says that the party was delisted only where the list changed. */
-export function describeRule({ rule, kind, cause }: Pick<MatchChangeFacts, 'rule' | 'kind' | 'cause'>): string {
+/** The rule that judged a change and what adjusted it, in words; the rule for matches that are absent says that the party was delisted only where the list changed. */
+export function describeRule({ rule, kind, cause, adjustments }: MatchChangeFacts): string {
   const isDelisted = kind === 'match_removed' && cause === 'service_data';
-  return rule === 'delisted' && !isDelisted ? 'no longer matched' : rule.replaceAll('_', ' ');
+  const words = rule === 'delisted' && !isDelisted ? 'no longer matched' : rule.replaceAll('_', ' ');
+  return [words, ...adjustments.map((each) => adjustmentWords[each])].join(', ');
 }
 
 /** Whether a match that was known already is listed for a sanction now and was not before. */
@@ -95,17 +94,6 @@ export const severityWords: Readonly<Record<Severity, string>> = {
   info: 'For information',
 };
 
-/** The name of a compared field. */
-export const fieldWords: Readonly<Record<MatchField, string>> = {
-  birth_date: 'born',
-  country: 'countries',
-  match: 'flagged as hit',
-  name: 'name',
-  schema: 'kind',
-  score: 'score',
-  topics: 'listed for',
-};
-
 /** Whether a fact of the customer bears a match out, in words. */
 export const agreementWords: Readonly<Record<Agreement, string>> = {
   agree: 'agrees',
@@ -114,7 +102,7 @@ export const agreementWords: Readonly<Record<Agreement, string>> = {
 };
 
 /** What moved a severity away from its rule's, in words. */
-export const adjustmentWords: Readonly<Record<SeverityAdjustment, string>> = {
+const adjustmentWords: Readonly<Record<SeverityAdjustment, string>> = {
   birth_date_contradicts: 'lowered, the birth date contradicts',
   risk_tier: 'raised for the customer’s risk tier',
 };
@@ -192,22 +180,6 @@ export function describeWaiting(openItems: OpenItemsFacts): string {
   ].join(', ');
 }
 
-/** The same as a sentence, with whose they are and since when: `12 alerts of 5 customers wait for a decision: 2 critical, 3 overdue, ...`. */
-export function describeWaitingAlerts(openItems: OpenItemsFacts, now: Date): string {
-  const { waiting, customers, overdue, proposed, absent, oldestAt } = openItems;
-  if (waiting === 0) return 'No alert waits for a decision.';
-  const critical = countCritical(openItems);
-  const whose = customers === null ? '' : ` of ${countNoun(customers, 'customer')}`;
-  const parts = [
-    ...(critical === 0 ? [] : [`${formatCount(critical)} critical`]),
-    overdue === 0 ? 'none overdue' : `${formatCount(overdue)} overdue`,
-    ...(oldestAt === null ? [] : [`the oldest since ${formatDay(oldestAt)} (${countDays(oldestAt, now)})`]),
-    ...(proposed === 0 ? [] : [`${formatCount(proposed)} for a second person to confirm`]),
-    ...(absent === null || absent === 0 ? [] : [`${formatCount(absent)} no longer matched`]),
-  ];
-  return `${countNoun(waiting, 'alert')}${whose} ${waiting === 1 ? 'waits' : 'wait'} for a decision: ${parts.join(', ')}.`;
-}
-
 /** How many critical alerts wait. */
 export const countCritical = ({ bySeverity }: Pick<OpenItemsFacts, 'bySeverity'>): number =>
   bySeverity.find(({ severity }) => severity === 'critical')?.waiting ?? 0;
@@ -262,19 +234,6 @@ export function describeItem({ state, openedAt, dueAt, owner, reopenedBecause }:
       ? ''
       : `, ${dueAt < now ? 'overdue since' : 'due'} ${dueAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   return `${waits}${because} since ${formatDay(openedAt)} (${age})${due}, ${owner === null ? 'assigned to nobody' : `assigned to ${describeOwner(owner)}`}`;
-}
-
-/** Where an item stood in a few words: `due 2026-11-22`, `false positive by ada`. */
-export function describeBriefly({ state, dueAt, said, replaced }: ChangeItemFacts): string {
-  const [last] = said;
-  const before = replaced === null ? '' : `before: ${replaced.verdict.replaceAll('_', ' ')} by ${replaced.reviewer}`;
-  if (state === 'open')
-    return [...(dueAt === null ? ['open'] : [`due ${formatDay(dueAt)}`]), ...(before === '' ? [] : [before])].join(
-      '; ',
-    );
-  if (state === 'proposed') return 'for a second person';
-  if (state === 'gone') return 'no longer matched';
-  return last?.verdict ? `${last.verdict.replaceAll('_', ' ')} by ${last.reviewer}` : state;
 }
 
 /** Why an item is open again, in words. */
@@ -354,12 +313,6 @@ export function describeSettingsChanges({
       `Settings changed since the last report: ${change.differences.join('; ')} (${describeAcceptance(change)})`,
   );
 }
-
-/** Whoever took the roster against its guards, one line each with what the guards found. */
-export const describeRosterAcceptance = (acceptance: RosterAcceptanceFacts): string =>
-  `The roster was taken although guards would have held it, ${describeAcceptance(acceptance)}. They found: ${acceptance.heldBy
-    .map(({ guard, message }) => `${message} [guard ${guard}]`)
-    .join('; ')}`;
 
 /** What was known of a customer, on one line. */
 export const describeRecord = ({ name, type, birthDate, countries, parties }: CustomerRecordFacts): string =>

@@ -5,13 +5,7 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { ReportError } from '../errors.js';
 import { makeFolder } from '../files.js';
-import {
-  hasPartyRejects,
-  renderChangesCsv,
-  renderNotScreenedCsv,
-  renderPartyRejectsCsv,
-  renderRejectsCsv,
-} from './csv.js';
+import { renderChangesCsv, renderNotScreenedCsv, renderPartyRejectsCsv, renderRejectsCsv } from './csv.js';
 import { renderHtml } from './html-page.js';
 import type { Report } from './report.js';
 import { renderJson } from './to-report-json.js';
@@ -47,15 +41,11 @@ export interface WrittenFile {
 /** What a file holds, piece by piece: text, which is written as UTF-8, or bytes. */
 type Chunks = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
-/** Files that get their final names together: `add` writes one under a passing name, `commit` renames all in the order added, `discard` leaves none. */
-interface FileSet {
-  add(name: string, chunks: Chunks): Promise<WrittenFile>;
-  commit(): Promise<void>;
-  discard(): Promise<void>;
-}
-
-/** Opens a set in `directory`, which is made with mode 0700 if need be; files get 0600. Throws when the folder is a link or no folder. */
-async function openFileSet(directory: string): Promise<FileSet> {
+/**
+ * Opens a set of files that get their final names together in `directory`, which is made with mode 0700 if need be; files get 0600. `add` writes
+ * one under a passing name, `commit` renames all in the order added, `discard` leaves none. Throws when the folder is a link or no folder.
+ */
+async function openFileSet(directory: string) {
   await makeFolder(directory, 'name another folder');
   if (!(await lstat(directory)).isDirectory()) throw new Error('the folder is a symbolic link or not a folder');
   await chmod(directory, 0o700);
@@ -64,7 +54,7 @@ async function openFileSet(directory: string): Promise<FileSet> {
   const toPassing = (name: string): string => join(directory, `.${name}.${suffix}.tmp`);
   const committed: string[] = [];
   return {
-    add: async (name, chunks) => {
+    add: async (name: string, chunks: Chunks): Promise<WrittenFile> => {
       names.push(name);
       return { name, ...(await writeNew(toPassing(name), chunks)) };
     },
@@ -258,7 +248,7 @@ function describeFailure(error: unknown): string {
 async function writeFiles(report: Report, folder: string, makeRoom?: MakeRoom): Promise<readonly WrittenFile[]> {
   const set = await openFileSet(folder);
   try {
-    const files = await addFiles(set, report);
+    const files = await addFiles(set.add, report);
     await makeRoom?.(folder, files);
     await set.commit();
     return files;
@@ -268,19 +258,23 @@ async function writeFiles(report: Report, folder: string, makeRoom?: MakeRoom): 
   }
 }
 
-async function addFiles(set: FileSet, report: Report): Promise<readonly WrittenFile[]> {
+async function addFiles(
+  add: (name: string, chunks: Chunks) => Promise<WrittenFile>,
+  report: Report,
+): Promise<readonly WrittenFile[]> {
   const files: WrittenFile[] = [];
-  for (const [name, render] of formats) files.push(await set.add(name, render(report)));
-  if (hasPartyRejects(report)) files.push(await set.add(partyRejectsName, renderPartyRejectsCsv(report)));
+  for (const [name, render] of formats) files.push(await add(name, render(report)));
+  const partyRejects = renderPartyRejectsCsv(report);
+  if (partyRejects) files.push(await add(partyRejectsName, partyRejects));
   const sums = files.map((file) => `${file.sha256}  ${file.name}\n`);
-  files.push(await set.add('SHA256SUMS', sums));
-  files.push(await set.add('manifest.json', [toManifest(report, files)]));
+  files.push(await add('SHA256SUMS', sums));
+  files.push(await add('manifest.json', [toManifest(report, files)]));
   return files;
 }
 
 function toManifest(report: Report, files: readonly WrittenFile[]): string {
   const { runId, version } = report.run;
-  const manifest: ManifestJson = {
+  const manifest: z.infer<typeof manifestJsonSchema> = {
     schema: 'nightscreen/report-manifest/1',
     runId,
     ...(report.isMasked && { masked: report.isMasked }),
@@ -300,4 +294,3 @@ export const manifestJsonSchema = z.strictObject({
   version: z.string(),
   files: z.array(z.strictObject({ name: z.string(), bytes: z.number().int().nonnegative(), sha256: z.string() })),
 });
-type ManifestJson = z.infer<typeof manifestJsonSchema>;

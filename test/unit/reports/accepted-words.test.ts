@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
 import { toOpening } from '../../../src/mail/report-message.js';
-import { showAccepted } from '../../../src/reports/html-opening.js';
+import { describeRosterAcceptance, showAccepted } from '../../../src/reports/html-opening.js';
 import { describeDrift, describeNotices } from '../../../src/reports/reasons.js';
 import { toReport } from '../../../src/reports/report.js';
-import { describeRosterAcceptance } from '../../../src/reports/words.js';
 import { buildRunFacts } from '../../helpers/run-facts.js';
 
 const who = {

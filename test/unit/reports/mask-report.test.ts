@@ -30,7 +30,7 @@ async function renderAll(report: Report): Promise<string> {
     renderChangesCsv(report),
     renderNotScreenedCsv(report),
     renderRejectsCsv(report),
-    renderPartyRejectsCsv(report),
+    renderPartyRejectsCsv(report) ?? [],
     renderJson(report),
   ];
   let text = '';

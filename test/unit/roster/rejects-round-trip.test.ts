@@ -212,7 +212,7 @@ test('rejected parties have a file of their own, and no director is fed back as 
   };
   const report = toReportOf([row, { ...row, file: null, fields: { customer_id: 'C2', name: '' } }]);
   expect([...renderRejectsCsv(report)].join('')).not.toContain('A Director');
-  const parties = [...renderPartyRejectsCsv(report)].join('');
+  const parties = [...(renderPartyRejectsCsv(report) ?? [])].join('');
   expect(parties).toContain('A Director');
   await expect(readFileText(parties, { columns: { type: { value: 'person' } } })).rejects.toMatchObject({
     code: 'parties_as_customers',
