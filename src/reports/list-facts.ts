@@ -155,6 +155,20 @@ export interface CanaryFacts {
   }[];
 }
 
+/** A control search with the field names of `report.json` and `runs show --json`. */
+export const toPublishedCanary = ({ rounds, ...canary }: CanaryFacts) => ({
+  ...canary,
+  rounds: rounds.map(({ round, trigger, ...rest }) => ({ round, occasion: trigger, ...rest })),
+});
+
+/** What watching has shown, with the field names of `report.json` and `runs show --json`. */
+export function toPublishedWatch({ listCap, ...watch }: WatchFacts) {
+  const { rates, ...rest } = watch;
+  if (listCap === null) return { rates, listCap, ...rest };
+  const { length, status, customers } = listCap;
+  return { rates, listCap: { length, standing: status, customers }, ...rest };
+}
+
 /** How often customers are screened by risk tier, in hours, and why it is enough where that is less than daily. */
 export interface CadenceFacts {
   hours: Readonly<Record<RiskTier, number>>;
