@@ -1,5 +1,5 @@
 import anyAscii from 'any-ascii';
-import { assessShare, type GuardName, type GuardSettings, type Verdict } from './guards.js';
+import { assessShare, type GuardSettings, type Verdict } from './guards.js';
 
 /** A record of a customer, as far as guards compare it. */
 export interface ComparedRecord {
@@ -16,7 +16,7 @@ interface ComparedParty {
 }
 
 /** A known customer whose record changed by a snapshot, or within seven days. */
-export interface ComparedCustomer {
+interface ComparedCustomer {
   reference: string;
   /** Whether anything about the customer waits for a decision or was decided. */
   hasAlerts: boolean;
@@ -129,6 +129,17 @@ export class ChangeTally {
     return this.#names.changed >= fewest && 3 * this.#names.changed > known;
   }
 
+  /** In which column of the rows of today the most customers of `sample` have their former name, and how many; null where none have. */
+  findMovedNames(rows: ReadonlyMap<string, Readonly<Record<string, string>>>): ChangeScale['movedTo'] {
+    const found = new Map<string, number>();
+    for (const { reference, before } of this.sample) {
+      const column = findNameColumn(rows.get(reference) ?? {}, before);
+      if (column !== null) count(found, column);
+    }
+    const [most] = [...found].toSorted(([, one], [, other]) => other - one);
+    return most === undefined ? null : { column: most[0], customers: most[1] };
+  }
+
   /** The changes to show: those of customers with alerts or decisions first. */
   listExamples(): readonly ChangeExample[] {
     const { alerts, others, reordered } = this.#examples;
@@ -205,7 +216,7 @@ export class ChangeTally {
   #judgeShapes({ known, hasBirthDates, namesAsIds, movedTo }: ChangeScale): readonly Verdict[] {
     const { changed, reordered } = this.#names;
     const shapes: Verdict[] = [];
-    const add = (guard: GuardName, message: string): void => {
+    const add = (guard: Verdict['guard'], message: string): void => {
       shapes.push({ guard, message });
     };
     const isMost = (part: number, whole: number): boolean => part >= fewest && 2 * part > whole;
@@ -285,7 +296,7 @@ export class ChangeTally {
 }
 
 /** Gives the column of a row that holds a name, where it is not made from the columns of the name; null where none does. */
-export function findNameColumn(fields: Readonly<Record<string, string>>, name: string): string | null {
+function findNameColumn(fields: Readonly<Record<string, string>>, name: string): string | null {
   for (const [column, field] of Object.entries(fields))
     if (field !== '' && toKey(toTokens(field)) === name) return column;
   return null;

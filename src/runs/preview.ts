@@ -17,13 +17,9 @@ import {
 } from '../store/plan.js';
 import type { SnapshotCounts } from '../store/roster-figures.js';
 import { carryForcedScreenings } from '../store/roster-imports.js';
-import {
-  countNewRequests,
-  countRejectReasons,
-  listStagedRejections,
-  type StagedRejection,
-} from '../store/roster-staging.js';
+import { readStagedRejections, type StagedRejection } from '../store/roster-staging.js';
 import { insertRun, setRunAccount } from '../store/runs.js';
+import { countNewRequests } from '../store/save-requests.js';
 import type { PlanSelection } from '../vocabulary.js';
 import { toImportMode } from './account.js';
 import type { AppContext } from './app-context.js';
@@ -105,8 +101,6 @@ export interface ImportPreview {
   changes: readonly ChangeExample[];
 }
 
-class RollBack extends Error {}
-
 /** One transaction does one thing after another. */
 function inTurn(transaction: Transaction): <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
@@ -132,77 +126,60 @@ export async function previewImport(
   options: { isDelta?: boolean | undefined } = {},
 ): Promise<ImportPreview> {
   const { database, clock, secret, settings } = app;
-  const nothing = new RollBack('a preview changes nothing');
-  let preview: ImportPreview | undefined;
-  try {
-    await database.transaction(
-      async (transaction) => {
-        // A source may keep it waiting for as long as it likes: nobody else waits for this.
-        await transaction.execute("select set_config('idle_in_transaction_session_timeout', '0', true)");
-        const now = clock.now();
-        // A roster that nobody has imported yet is not begun here: whoever imports it meanwhile would have to wait.
-        const rosterId = (await findRoster(transaction, settings.organisation, roster.name)) ?? noRoster;
-        // No run has a number below zero, and no other preview this one.
-        const staged = { runId: -randomInt(1, largestNumber), rosterId, isDelta: options.isDelta ?? false };
-        const source = await stageRoster(roster, {
-          runId: staged.runId,
-          copies: database.dialect === 'postgres',
-          clock,
-          today: toLocalTime(now, settings.run.timezone).date,
-          signal,
-          secret,
-          write: inTurn(transaction),
-          emit: () => undefined,
-        });
-        const mode = toImportMode(app);
-        const rule = { importedAt: now, leaveAfterDays: settings.screening.leaveAfterDays, mode };
-        const { counts, isFirst, isFedBack, heldBy, changes } = await compareSnapshot(
-          transaction,
-          staged,
-          roster,
-          source,
-          rule,
-        );
-        preview = {
-          roster: roster.name,
-          source: source.source,
-          counts,
-          rejectedByReason: await countRejectReasons(transaction, staged.runId),
-          firstRejections: await listStagedRejections(transaction, staged.runId, mostRejections),
-          doubts: source.doubts,
-          distinctSearches: await countNewRequests(transaction, { ...staged, isFirst }),
-          heldBy,
-          unmapped: mode === 'test' ? source.unmapped : [],
-          isFedBack,
-          changes,
-        };
-        throw nothing;
-        // A source may be readable once only.
-      },
-      { runsOnce: true },
-    );
-  } catch (error) {
-    if (error !== nothing || preview === undefined) throw error;
-  }
-  if (preview === undefined) throw nothing;
-  return preview;
+  return tryOut(
+    database,
+    async (_tried, transaction) => {
+      // A source may keep it waiting for as long as it likes: nobody else waits for this.
+      await transaction.execute("select set_config('idle_in_transaction_session_timeout', '0', true)");
+      const now = clock.now();
+      // A roster that nobody has imported yet is not begun here: whoever imports it meanwhile would have to wait.
+      const rosterId = (await findRoster(transaction, settings.organisation, roster.name)) ?? noRoster;
+      // No run has a number below zero, and no other preview this one.
+      const staged = { runId: -randomInt(1, largestNumber), rosterId, isDelta: options.isDelta ?? false };
+      const source = await stageRoster(roster, {
+        runId: staged.runId,
+        copies: database.dialect === 'postgres',
+        clock,
+        today: toLocalTime(now, settings.run.timezone).date,
+        signal,
+        secret,
+        write: inTurn(transaction),
+        emit: () => undefined,
+      });
+      const mode = toImportMode(app);
+      const rule = { importedAt: now, leaveAfterDays: settings.screening.leaveAfterDays, mode };
+      const { counts, isFirst, isFedBack, heldBy, changes } = await compareSnapshot(
+        transaction,
+        staged,
+        roster,
+        source,
+        rule,
+      );
+      return {
+        roster: roster.name,
+        source: source.source,
+        counts,
+        ...(await readStagedRejections(transaction, staged.runId, mostRejections)),
+        doubts: source.doubts,
+        distinctSearches: await countNewRequests(transaction, { ...staged, isFirst }),
+        heldBy,
+        unmapped: mode === 'test' ? source.unmapped : [],
+        isFedBack,
+        changes,
+      };
+    },
+    // A source may be readable once only.
+    { runsOnce: true },
+  );
 }
 
-/** A plan as a published list would make it, and whom the list forces into it. */
-interface BecauseOfPreview {
-  preview: ScreeningPreview;
-  comparison: ListComparison;
-  /** The first of them. */
-  forced: readonly ForcedCustomer[];
-}
-
-/** What a run because of a published list would do now; the run is begun and planned, counted, and taken back before anybody sees it. */
+/** What a run because of a published list would do now, and the first of whom the list forces into it; the run is begun and planned, counted, and taken back before anybody sees it. */
 export async function previewBecauseOf(
   app: AppContext,
   roster: RosterSettings,
   options: { selection: PlanSelection; list: PublishedList; mostNamed: number },
   signal: AbortSignal,
-): Promise<BecauseOfPreview> {
+): Promise<{ preview: ScreeningPreview; comparison: ListComparison; forced: readonly ForcedCustomer[] }> {
   const { database, settings } = app;
   const scope = await openImportedRoster(app, roster.name);
   const mode = settings.service.mode ?? 'test';
@@ -248,17 +225,18 @@ const undo = new Error('taken back');
 async function tryOut<T>(
   database: Database,
   work: (tried: Database, transaction: Transaction) => Promise<T>,
+  options: { runsOnce?: boolean } = {},
 ): Promise<T> {
   const results: T[] = [];
   try {
     await database.transaction(async (transaction) => {
       results.push(await work(toDatabase(database, transaction), transaction));
       throw undo;
-    });
+    }, options);
   } catch (error) {
     if (error !== undo) throw error;
   }
-  const [result] = results;
+  const result = results.at(-1);
   if (result === undefined) throw new Error('nothing was tried');
   return result;
 }

@@ -18,7 +18,7 @@ import {
   type ReuseInput,
   tierRowsSql,
 } from './plan-sql.js';
-import { saveRunGaps } from './unaccepted-customers.js';
+import { gapsSql } from './unaccepted-customers.js';
 
 export type { PlanInput } from './plan-sql.js';
 
@@ -258,4 +258,13 @@ export async function dateReusedStates(
     [key.accountId, key.runId, [...partyIds]],
   );
   requireRows(dated, partyIds.length, 'party_state');
+}
+
+/** Keeps with a run's plan whom it cannot screen whatever the service answers. */
+async function saveRunGaps(transaction: Queryable, runId: number, rosterId: number): Promise<void> {
+  await transaction.execute('delete from run_gap where run_id = $1', [runId]);
+  await transaction.execute(
+    `insert into run_gap (run_id, reference, customer_id, reason) select $1, reference, customer_id, reason from (${gapsSql('$2')}) gap`,
+    [runId, rosterId],
+  );
 }

@@ -1,34 +1,57 @@
 import { z } from 'zod';
 import { findRow, firstRow, type Queryable, readValue } from './database/database.js';
+import {
+  analyzeRecords,
+  plainSql,
+  type SlottedRecord,
+  type StagedImport,
+  slottedPartySchema,
+  slottedRecordSchema,
+  takeRoom,
+} from './roster-staging.js';
 
-/** Which import is being settled. */
-export interface StagedImport {
-  runId: number;
-  rosterId: number;
-  /** Adds and changes only: whom it does not show stays as it is. */
-  isDelta: boolean;
-}
+const batchSize = 500;
 
-/** SQL for the accepted rows of run $1 that stand for a customer by themselves. */
-export const plainSql = 'run_id = $1 and is_plain';
-
-/** Gives room to sort and join a large roster, and no time to compiling what runs once, for this transaction only. */
-export async function takeRoom(transaction: Queryable): Promise<void> {
-  await transaction.execute("select set_config('work_mem', '256MB', true), set_config('jit', 'off', true)");
-}
-
-/** Whether no snapshot of the roster has brought a customer yet. */
-export function isFirstImport(transaction: Queryable, rosterId: number): Promise<boolean> {
-  return readValue(
+/**
+ * Decides what every staged row stands for and notes what the snapshot adds, changes, misses or shows again; gives whether no snapshot has
+ * brought a customer yet. `resolve` puts a customer together that is more than one row of the roster; `refuse` makes the error for one that
+ * would have more than `mostParties` related parties.
+ */
+export async function resolveRows(
+  transaction: Queryable,
+  staged: StagedImport,
+  mostParties: number,
+  {
+    resolve,
+    refuse,
+  }: { resolve: (given: ImportConflict) => ResolvedConflict; refuse: (reference: string, parties: number) => Error },
+): Promise<boolean> {
+  const { runId, rosterId } = staged;
+  await takeRoom(transaction);
+  const assessedRows = await assessRows(transaction, staged);
+  const tooMany = await findTooManyParties(transaction, runId, mostParties);
+  if (tooMany !== null) throw refuse(tooMany.reference, tooMany.parties);
+  await collectImportConflicts(transaction, staged, assessedRows);
+  const isFirst = await readValue(
     transaction,
     z.boolean(),
     'select not exists (select from customer where roster_id = $1) as is_first',
     [rosterId],
   );
+  if (!isFirst) await compareWithKnown(transaction, staged);
+  for (let after = ''; ; ) {
+    const conflicts = await readConflicts(transaction, staged, after);
+    const last = conflicts.at(-1);
+    if (last === undefined) break;
+    await saveResolvedConflicts(transaction, runId, conflicts.map(resolve));
+    after = last.reference;
+  }
+  await analyzeSteps(transaction);
+  return isFirst;
 }
 
 /** Collects the customers that are more than one row of the roster, each with all that the snapshot says of them. */
-export async function collectImportConflicts(
+async function collectImportConflicts(
   transaction: Queryable,
   { runId, rosterId, isDelta }: StagedImport,
   assessedRows: number,
@@ -96,15 +119,8 @@ function hasStrayParties(transaction: Queryable, runId: number): Promise<boolean
   );
 }
 
-// Tables that have just grown from nothing must be counted, or they are joined row against row; nobody else does so in time.
-
-/** Has the records of staged rows counted, for whoever is about to join them. */
-export async function analyzeRecords(transaction: Queryable): Promise<void> {
-  await transaction.execute('analyze roster_record (run_id, ordinal)');
-}
-
 /** Has what a snapshot changes counted, for whoever is about to join it. */
-export async function analyzeSteps(transaction: Queryable): Promise<void> {
+async function analyzeSteps(transaction: Queryable): Promise<void> {
   await transaction.execute('analyze roster_step (run_id, kind, is_shown, reference, customer_id, ordinal)');
 }
 
@@ -161,7 +177,7 @@ async function fillConflicts(transaction: Queryable, runId: number, isDelta: boo
  * Notes whom the snapshot adds, changes, misses or shows again, customers with cases of their own aside. Nothing is noted of those that
  * are as they were: of a roster of a million that is most of them, every night.
  */
-export async function compareWithKnown(transaction: Queryable, staged: StagedImport): Promise<void> {
+async function compareWithKnown(transaction: Queryable, staged: StagedImport): Promise<void> {
   const { runId, rosterId, isDelta } = staged;
   const noted = await transaction.execute(
     `insert into roster_step (run_id, kind, is_shown, has_record, reference, customer_id, version, ordinal, leaves, record_digest)
@@ -236,7 +252,7 @@ async function makeSlotConflicts(transaction: Queryable, runId: number): Promise
  * Decides what the staged rows are to each other: identical repetitions, rows that contradict each other, related parties of customers
  * nobody knows. Gives how many rows repeat or contradict another one.
  */
-export async function assessRows(transaction: Queryable, { runId, rosterId }: StagedImport): Promise<number> {
+async function assessRows(transaction: Queryable, { runId, rosterId }: StagedImport): Promise<number> {
   await analyzeRows(transaction);
   const repeated = await transaction.execute(
     `update roster_staging staged set
@@ -303,29 +319,6 @@ async function analyzeRows(transaction: Queryable): Promise<void> {
   );
 }
 
-/** A party as a record holds it. */
-const slottedPartySchema = z.object({
-  role: z.string(),
-  type: z.string(),
-  name: z.string(),
-  birthDate: z.string().nullable(),
-  countries: z.array(z.string()),
-  sentName: z.string(),
-  /** Of a related party: what stands in its source for facts that are in doubt, and for those that are kept in another form. */
-  doubts: z.record(z.string(), z.string()).optional(),
-  said: z.record(z.string(), z.string()).optional(),
-});
-/** A party as a record holds it. */
-export type SlottedParty = z.infer<typeof slottedPartySchema>;
-
-/** A record: who is screened, each in the place that is theirs for ever; a place whose party is gone holds null. */
-export const slottedRecordSchema = z.looseObject({
-  riskTier: z.string().nullable(),
-  parties: z.array(slottedPartySchema.nullable()),
-});
-/** A record of a customer. */
-export type SlottedRecord = z.infer<typeof slottedRecordSchema>;
-
 const conflictRow = z.object({
   reference: z.string(),
   ordinal: z.number().nullable(),
@@ -349,7 +342,7 @@ const conflictRow = z.object({
 export type ImportConflict = z.infer<typeof conflictRow>;
 
 /** What came of a case. */
-export interface ResolvedConflict {
+interface ResolvedConflict {
   kind: 'new' | 'changed' | 'same';
   isShown: boolean;
   hasRecord: boolean;
@@ -364,12 +357,11 @@ export interface ResolvedConflict {
   ownDigest: string | null;
 }
 
-/** The cases of a run in the order of their references, `limit` of them after `after`. */
-export async function readConflicts(
+/** The next cases of a run behind `after`, in the order of their references. */
+async function readConflicts(
   transaction: Queryable,
-  { runId, rosterId }: { runId: number; rosterId: number },
+  { runId, rosterId }: StagedImport,
   after: string,
-  limit: number,
 ): Promise<readonly ImportConflict[]> {
   return transaction.query(
     conflictRow,
@@ -393,16 +385,12 @@ export async function readConflicts(
      where whole.run_id = $1 and whole.reference > $3
      order by whole.reference
      limit $4`,
-    [runId, rosterId, after, limit],
+    [runId, rosterId, after, batchSize],
   );
 }
 
 /** Stores what came of cases as steps of the run. */
-export async function saveResolvedConflicts(
-  transaction: Queryable,
-  runId: number,
-  resolved: readonly ResolvedConflict[],
-) {
+async function saveResolvedConflicts(transaction: Queryable, runId: number, resolved: readonly ResolvedConflict[]) {
   await transaction.execute(
     `insert into roster_step (run_id, kind, is_shown, has_record, reference, customer_id, version, leaves, record, record_digest, own_digest)
      select $1, kind, "isShown", "hasRecord", reference, "customerId", version, leaves, record, decode("recordDigest", 'hex'), decode("ownDigest", 'hex')
@@ -417,7 +405,7 @@ export async function saveResolvedConflicts(
 const tooManyPartiesRow = z.object({ reference: z.string(), parties: z.number() });
 
 /** The customer for whom a run has staged the most different related parties, where it is more than `most`; null otherwise. */
-export function findTooManyParties(transaction: Queryable, runId: number, most: number) {
+function findTooManyParties(transaction: Queryable, runId: number, most: number) {
   return findRow(
     transaction,
     tooManyPartiesRow,
@@ -431,37 +419,4 @@ export function findTooManyParties(transaction: Queryable, runId: number, most: 
      order by parties desc, counted.reference limit 1`,
     [runId, most],
   );
-}
-
-/** In an order of their own: who has only changed places has not changed, nor who is only written in another way. */
-const rolesSql = (record: string, roles: string): string =>
-  `(select jsonb_agg(party - 'said' order by party - 'said') from jsonb_path_query(${record}, '$.parties[*] ? (${roles})') as party)`;
-
-const aliases = '@.role == "alias"';
-const conflicting = '@.role == "conflicting_row"';
-/** SQL: the condition of a JSON path that a party of a record is from a source of related parties. */
-export const relatedPath = '@.role != "customer" && @.role != "alias" && @.role != "conflicting_row"';
-
-/** SQL for the parts of a customer's record that are not as they were, from two records as jsonb. */
-export function changedFieldsSql(before: string, after: string): string {
-  const own = (key: string) => (record: string) => `${record} #> '{parties,0,${key}}'`;
-  const parts: readonly (readonly [string, (record: string) => string])[] = [
-    // What is sent may change by itself, where a newer version normalises names in another way.
-    ['name', (record) => `jsonb_build_array(${own('name')(record)}, ${own('sentName')(record)})`],
-    ['type', own('type')],
-    ['birth_date', own('birthDate')],
-    ['countries', own('countries')],
-    ['risk_tier', (record) => `${record} -> 'riskTier'`],
-    ['aliases', (record) => rolesSql(record, aliases)],
-    ['related_parties', (record) => rolesSql(record, relatedPath)],
-    ['conflicting_rows', (record) => rolesSql(record, conflicting)],
-    ['standing', (record) => `${record} -> 'isActive'`],
-    ['end_date', (record) => `${record} -> 'endDate'`],
-    ['attributes', (record) => `${record} -> 'attributes'`],
-    ['doubts', (record) => `${record} -> 'doubts'`],
-  ];
-  const conflicts = parts.map(
-    ([field, of]) => `case when ${of(before)} is distinct from ${of(after)} then '${field}' end`,
-  );
-  return `array_remove(array[${conflicts.join(', ')}], null)`;
 }

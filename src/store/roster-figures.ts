@@ -1,8 +1,13 @@
 import { z } from 'zod';
-import type { ComparedCustomer } from '../roster/change-guards.js';
-import { findValue, firstRow, type Queryable, readColumn, readValue } from './database/database.js';
-import { plainSql, type SlottedRecord, type StagedImport, slottedRecordSchema } from './roster-conflicts.js';
-import { fieldSeparator, rowSeparator } from './roster-staging.js';
+import { findValue, firstRow, type Queryable, requireAll } from './database/database.js';
+import {
+  analyzeRecords,
+  fieldSeparator,
+  plainSql,
+  rowSeparator,
+  type StagedImport,
+  slottedRecordSchema,
+} from './roster-staging.js';
 import type { PlainCounts } from './save-requests.js';
 
 /** What a settled snapshot comes to; rows = customers + rejected + duplicates, rows of related parties apart. */
@@ -46,13 +51,13 @@ const stagedRow = z.object({
 });
 
 /** Who leaves because of how long they have been absent. */
-export interface LeavingRule {
+interface LeavingRule {
   importedAt: Date;
   leaveAfterDays: number;
 }
 
 /** SQL: a step's customer leaves with this import; `absentBefore` is a parameter that holds what `findLeavingDay` gives. */
-export const toLeavingSql = (absentBefore: string): string => `(
+const toLeavingSql = (absentBefore: string): string => `(
   step.is_shown and step.leaves is not null and customer.left_at is null
   or not step.is_shown and customer.left_at is null and customer.absent_since < ${absentBefore}::timestamptz
 )`;
@@ -61,7 +66,7 @@ export const toLeavingSql = (absentBefore: string): string => `(
  * Whoever is absent since before this moment has been missing on `leaveAfterDays` further days (UTC) of whole snapshots, the one that is
  * being imported included. Days without a snapshot say nothing of anybody and do not count; null while there were not so many.
  */
-export function findLeavingDay(transaction: Queryable, rosterId: number, { importedAt, leaveAfterDays }: LeavingRule) {
+function findLeavingDay(transaction: Queryable, rosterId: number, { importedAt, leaveAfterDays }: LeavingRule) {
   return findValue(
     transaction,
     z.date(),
@@ -77,7 +82,7 @@ export function findLeavingDay(transaction: Queryable, rosterId: number, { impor
 }
 
 /** Whether a step's customer is shown again. */
-export const isReturningSql = `(
+const isReturningSql = `(
   step.is_shown and step.leaves is null and case
     when customer.left_at is null then customer.absent_since is not null
     -- A row that was not accepted does not say that somebody who left by a row of their own is back.
@@ -85,13 +90,13 @@ export const isReturningSql = `(
   end
 )`;
 
-/** Adds a settled snapshot up. */
+/** Adds a settled snapshot up, and has its records counted where the merge joins them. */
 export async function countSnapshot(
   transaction: Queryable,
-  staged: StagedImport & { isFirst: boolean },
+  { runId, rosterId }: StagedImport,
+  isFirst: boolean,
   rule: LeavingRule,
 ): Promise<{ counts: SnapshotCounts; plain: PlainCounts }> {
-  const { runId, rosterId, isFirst } = staged;
   const isLeavingSql = toLeavingSql('$2');
   const rows = await transaction.query(
     stagedRow,
@@ -142,7 +147,8 @@ export async function countSnapshot(
   );
   const { plain, several, leavers, unreadable, ...row } = firstRow(rows, 'roster_staging');
   const party = firstRow(parties, 'roster_party_staging');
-  const { newlyAbsent, leaversByRow, ...step } = firstRow(steps, 'roster_step');
+  const step = firstRow(steps, 'roster_step');
+  if (isFirst && (several > 0 || plain < row.rows)) await analyzeRecords(transaction);
   const counts = {
     ...row,
     customers: row.rows - row.rejected - row.duplicates,
@@ -152,8 +158,6 @@ export async function countSnapshot(
     otherRoles: party.others,
     unreadableIds: unreadable + party.unreadable,
     ...step,
-    newlyAbsent,
-    leaversByRow,
     // Nothing is noted of a first snapshot's customers: all are new.
     joined: isFirst ? plain + step.joined : step.joined,
     leavers: isFirst ? leavers + step.leavers : step.leavers,
@@ -171,10 +175,17 @@ const beforeRow = z.object({
   /** Accepted rows of related parties of the last accepted snapshot, and the columns of their sources. */
   partyRows: z.number(),
   partyHeaders: z.array(z.string()).nullable(),
+  /** Those of the references asked about that are customers of the roster. */
+  references: z.array(z.string()),
 });
 
-/** Reads what the roster was before, for guards to measure by. */
-export async function readRosterBefore(transaction: Queryable, rosterId: number, now: Date) {
+/** Reads what the roster was before, for guards to measure by, and which of some references it has. */
+export async function readRosterBefore(
+  transaction: Queryable,
+  rosterId: number,
+  now: Date,
+  references: readonly string[],
+) {
   const rows = await transaction.query(
     beforeRow,
     `select
@@ -192,29 +203,15 @@ export async function readRosterBefore(transaction: Queryable, rosterId: number,
          select headers from roster_import
          where roster_id = $1 and not is_delta and headers is not null order by import_id desc limit 1
        ) as headers,
-       coalesce(last.party_rows - last.party_rejected, 0) as party_rows, last.party_headers
+       coalesce(last.party_rows - last.party_rejected, 0) as party_rows, last.party_headers,
+       array(select reference from customer where roster_id = $1 and reference = any($3::text[])) as references
      from (values (1)) once
      left join lateral (
        select * from roster_import where roster_id = $1 and not is_delta order by import_id desc limit 1
      ) last on true`,
-    [rosterId, now],
+    [rosterId, now, [...references]],
   );
   return firstRow(rows, 'roster');
-}
-
-/** Those of the references that are customers of the roster. */
-export async function findKnown(
-  transaction: Queryable,
-  rosterId: number,
-  references: readonly string[],
-): Promise<readonly string[]> {
-  if (references.length === 0) return [];
-  return readColumn(
-    transaction,
-    z.string(),
-    'select reference from customer where roster_id = $1 and reference = any($2::text[])',
-    [rosterId, [...references]],
-  );
 }
 
 const batchSize = 5_000;
@@ -226,7 +223,7 @@ const comparedRow = z.object({
   known: slottedRecordSchema,
   next: slottedRecordSchema.nullable(),
   weekAgo: slottedRecordSchema.nullable(),
-}) satisfies z.ZodType<ComparedCustomer & { known: SlottedRecord }>;
+});
 
 /** SQL: something about the customer waits for a decision or was decided. */
 const hasAlertsSql = `exists (
@@ -242,7 +239,7 @@ export async function* compareRecords(
   transaction: Queryable,
   { runId, rosterId }: StagedImport,
   { now, guards }: { now: Date; guards: readonly string[] },
-): AsyncGenerator<readonly ComparedCustomer[]> {
+) {
   const recent = await transaction.query(
     z.object({ importId: z.number() }),
     `select import_id from roster_import
@@ -287,10 +284,17 @@ export async function* compareRecords(
   }
 }
 
-/** How many customers of the roster have an alert or a decision, and how many new rows have a known customer's id as their name. */
-export async function readComparedFigures(transaction: Queryable, { runId, rosterId }: StagedImport) {
+/**
+ * How many customers of the roster have an alert or a decision, and how many new rows have a known customer's id as their name; where
+ * `asksBirthDates`, whether any accepted row has a birth date.
+ */
+export async function readComparedFigures(
+  transaction: Queryable,
+  { runId, rosterId }: StagedImport,
+  asksBirthDates: boolean,
+) {
   const rows = await transaction.query(
-    z.object({ withAlerts: z.number(), namesAsIds: z.number() }),
+    z.object({ withAlerts: z.number(), namesAsIds: z.number(), hasBirthDates: z.boolean() }),
     `select
        (
          select count(distinct party.customer_id)::integer
@@ -302,22 +306,13 @@ export async function readComparedFigures(transaction: Queryable, { runId, roste
          where step.run_id = $1 and step.kind = 'new' and exists (
            select from customer where roster_id = $2 and reference = step.record #>> '{parties,0,name}'
          )
-       ) as "namesAsIds"`,
-    [runId, rosterId],
+       ) as "namesAsIds",
+       $3 and exists (
+         select from roster_record where run_id = $1 and record #>> '{parties,0,birthDate}' is not null
+       ) as "hasBirthDates"`,
+    [runId, rosterId, asksBirthDates],
   );
   return firstRow(rows, 'review_item');
-}
-
-/** Whether any accepted row of a staged snapshot has a birth date. */
-export function hasBirthDates(transaction: Queryable, runId: number): Promise<boolean> {
-  return readValue(
-    transaction,
-    z.boolean(),
-    `select exists (
-       select from roster_record where run_id = $1 and record #>> '{parties,0,birthDate}' is not null
-     ) as found`,
-    [runId],
-  );
 }
 
 /** The accepted rows of these customers as they were read, under the headers of the source. */
@@ -325,7 +320,7 @@ export async function readStagedFields(
   transaction: Queryable,
   runId: number,
   headers: readonly string[],
-  references: readonly string[],
+  customers: readonly { reference: string }[],
 ): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
   const rows = await transaction.query(
     z.object({ reference: z.string(), fields: z.array(z.string()) }),
@@ -335,12 +330,65 @@ export async function readStagedFields(
      cross join lateral string_to_array(row.text, $3::text) as place
      join roster_staging staged on staged.run_id = chunk.run_id and staged.ordinal = place[1]::integer
      where chunk.run_id = $1 and staged.reference = any($2::text[]) and staged.reject_reason is null`,
-    [runId, [...references], fieldSeparator, rowSeparator],
+    [runId, customers.map(({ reference }) => reference), fieldSeparator, rowSeparator],
   );
   return new Map(
     rows.map(({ reference, fields }) => [
       reference,
       Object.fromEntries(headers.map((header, index) => [header, fields[index] ?? ''])),
     ]),
+  );
+}
+
+/** Stores who is absent, leaves or is back; whoever is as before is not touched. Throws StoreError when one would be lost. */
+export async function saveAttendance(
+  transaction: Queryable,
+  origin: StagedImport & LeavingRule & { isFirst: boolean; lastCustomerId: number },
+  importId: number,
+  { newlyAbsent, leavers, returned }: Pick<SnapshotCounts, 'newlyAbsent' | 'leavers' | 'returned'>,
+): Promise<void> {
+  const { runId, rosterId, importedAt, isFirst, lastCustomerId } = origin;
+  const absentBefore = await findLeavingDay(transaction, rosterId, origin);
+  const isLeavingSql = toLeavingSql('$3');
+  let saved = await transaction.execute(
+    `insert into roster_standing (import_id, customer_id, kind, because)
+     select $2, step.customer_id, standing.kind, standing.because
+     from roster_step step
+     join customer on customer.customer_id = step.customer_id
+     cross join lateral (
+       select 'absent' as kind, null as because
+       where not step.is_shown and customer.left_at is null and customer.absent_since is null
+       union all
+       select 'left', case when step.is_shown then step.leaves else 'absent' end
+       where ${isLeavingSql} or step.kind = 'new' and step.leaves is not null
+       union all
+       select 'returned', customer.left_because where ${isReturningSql}
+     ) standing
+     where step.run_id = $1`,
+    [runId, importId, absentBefore],
+  );
+  if (isFirst && leavers > 0) {
+    saved += await transaction.execute(
+      `insert into roster_standing (import_id, customer_id, kind, because)
+       select $2, $3::bigint + ordinal, 'left', leaves from roster_staging where ${plainSql} and leaves is not null`,
+      [runId, importId, lastCustomerId],
+    );
+  }
+  requireAll(saved, newlyAbsent + leavers + returned, 'notes on who is absent, has left or is back');
+  await transaction.execute(
+    `update customer set
+       left_at = case when ${isLeavingSql} then $2::timestamptz when ${isReturningSql} then null else customer.left_at end,
+       left_because = case
+         when ${isLeavingSql} then case when step.is_shown then step.leaves else 'absent' end
+         when ${isReturningSql} then null
+         else customer.left_because
+       end,
+       -- What was known of somebody who was not a customer for a while does not count any more.
+       returned_at = case when ${isReturningSql} and customer.left_at is not null then $2 else customer.returned_at end,
+       absent_since = case when step.is_shown then null else coalesce(customer.absent_since, $2::timestamptz) end
+     from roster_step step
+     where step.run_id = $1 and step.kind <> 'new' and step.customer_id = customer.customer_id
+       and (${isLeavingSql} or ${isReturningSql} or step.is_shown <> (customer.absent_since is null))`,
+    [runId, importedAt, absentBefore],
   );
 }

@@ -6,8 +6,7 @@ import type { DoubtedRow } from '../roster/doubts.js';
 import { partyTypes } from '../vocabulary.js';
 import { type Database, findRow, openBindings, type Queryable, readValue, toInsert } from './database/database.js';
 import { inPartyScopeSql, isSearchedSql, type PlanInput } from './plan-sql.js';
-import type { StagedImport } from './roster-conflicts.js';
-import { withoutNul } from './roster-staging.js';
+import { type StagedImport, withoutNul } from './roster-staging.js';
 
 const record = z.object({
   name: z.string(),

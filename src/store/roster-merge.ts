@@ -1,18 +1,21 @@
 import { z } from 'zod';
+import type { ColumnDoubts, DoubtedRow } from '../roster/doubts.js';
 import { firstRow, type Queryable, readValue, requireAll, toInsert } from './database/database.js';
-import { changedFieldsSql, plainSql, takeRoom } from './roster-conflicts.js';
-import { findLeavingDay, isReturningSql, type SnapshotCounts, toLeavingSql } from './roster-figures.js';
+import { type SnapshotCounts, saveAttendance } from './roster-figures.js';
 import {
   clearStaging,
   countOnTheWay,
   fieldSeparator,
+  plainSql,
+  relatedPath,
   requireStaged,
   rowSeparator,
   type Staged,
+  takeRoom,
   toJson,
 } from './roster-staging.js';
 import type { PlainCounts } from './save-requests.js';
-import { type ImportOrigin, saveUnaccepted, saveUnreadableParties } from './unaccepted-customers.js';
+import { saveUnreadable } from './unaccepted-customers.js';
 
 /** Takes blocks of customer and request numbers for whoever asks; gives the numbers before their first. */
 export async function takeNumbers(transaction: Queryable, wanted: number) {
@@ -34,7 +37,7 @@ export async function mergeSnapshot(
   origin: ImportOrigin,
   { counts, plain, onTheWay }: { counts: SnapshotCounts; plain: PlainCounts; onTheWay: Staged },
   requests: Promise<number>,
-): Promise<{ importId: number }> {
+): Promise<void> {
   await takeRoom(transaction);
   const found = await countOnTheWay(transaction, origin.runId);
   requireStaged(found.rows + found.steps, onTheWay.rows + onTheWay.steps);
@@ -49,10 +52,8 @@ export async function mergeSnapshot(
   if (origin.isFirst || counts.joined + counts.changed > 0) {
     await transaction.execute('analyze customer, customer_version (customer_id, version, import_id, risk_tier), party');
   }
-  await saveUnaccepted(transaction, origin);
-  await saveUnreadableParties(transaction, origin);
+  await saveUnreadable(transaction, origin, origin.importedAt);
   await clearStaging(transaction, origin.runId);
-  return { importId };
 }
 
 const pollMs = 1_000;
@@ -229,60 +230,6 @@ async function saveVersions(
   requireAll(saved, joined + changed, 'records');
 }
 
-const isLeavingSql = toLeavingSql('$3');
-
-/** Who is absent, leaves or is back; whoever is as before is not touched. Throws StoreError when one would be lost. */
-async function saveAttendance(
-  transaction: Queryable,
-  origin: ImportOrigin,
-  importId: number,
-  { newlyAbsent, leavers, returned }: Pick<SnapshotCounts, 'newlyAbsent' | 'leavers' | 'returned'>,
-): Promise<void> {
-  const { runId, rosterId, importedAt, isFirst, lastCustomerId } = origin;
-  const absentBefore = await findLeavingDay(transaction, rosterId, origin);
-  let saved = await transaction.execute(
-    `insert into roster_standing (import_id, customer_id, kind, because)
-     select $2, step.customer_id, attendance.kind, attendance.because
-     from roster_step step
-     join customer on customer.customer_id = step.customer_id
-     cross join lateral (
-       select 'absent' as kind, null as because
-       where not step.is_shown and customer.left_at is null and customer.absent_since is null
-       union all
-       select 'left', case when step.is_shown then step.leaves else 'absent' end
-       where ${isLeavingSql} or step.kind = 'new' and step.leaves is not null
-       union all
-       select 'returned', customer.left_because where ${isReturningSql}
-     ) attendance
-     where step.run_id = $1`,
-    [runId, importId, absentBefore],
-  );
-  if (isFirst && leavers > 0) {
-    saved += await transaction.execute(
-      `insert into roster_standing (import_id, customer_id, kind, because)
-       select $2, $3::bigint + ordinal, 'left', leaves from roster_staging where ${plainSql} and leaves is not null`,
-      [runId, importId, lastCustomerId],
-    );
-  }
-  requireAll(saved, newlyAbsent + leavers + returned, 'notes on who is absent, has left or is back');
-  await transaction.execute(
-    `update customer set
-       left_at = case when ${isLeavingSql} then $2::timestamptz when ${isReturningSql} then null else customer.left_at end,
-       left_because = case
-         when ${isLeavingSql} then case when step.is_shown then step.leaves else 'absent' end
-         when ${isReturningSql} then null
-         else customer.left_because
-       end,
-       -- What was known of somebody who was not a customer for a while does not count any more.
-       returned_at = case when ${isReturningSql} and customer.left_at is not null then $2 else customer.returned_at end,
-       absent_since = case when step.is_shown then null else coalesce(customer.absent_since, $2::timestamptz) end
-     from roster_step step
-     where step.run_id = $1 and step.kind <> 'new' and step.customer_id = customer.customer_id
-       and (${isLeavingSql} or ${isReturningSql} or step.is_shown <> (customer.absent_since is null))`,
-    [runId, importedAt, absentBefore],
-  );
-}
-
 /**
  * Stores the parties of new and changed customers under what is sent for them, `shared` rows of a first snapshot under what they share with
  * others; throws StoreError when one would be lost. Of parties that are no longer named, those that nobody has cleared are noted.
@@ -370,4 +317,58 @@ async function saveParties(
      where state in ('open_hit', 'incompletely_seen', 'confirmed')`,
     [runId, importId],
   );
+}
+
+/** In an order of their own: who has only changed places has not changed, nor who is only written in another way. */
+const rolesSql = (record: string, roles: string): string =>
+  `(select jsonb_agg(party - 'said' order by party - 'said') from jsonb_path_query(${record}, '$.parties[*] ? (${roles})') as party)`;
+
+const aliases = '@.role == "alias"';
+
+const conflicting = '@.role == "conflicting_row"';
+
+/** SQL for the parts of a customer's record that are not as they were, from two records as jsonb. */
+function changedFieldsSql(before: string, after: string): string {
+  const own = (key: string) => (record: string) => `${record} #> '{parties,0,${key}}'`;
+  const parts: readonly (readonly [string, (record: string) => string])[] = [
+    // What is sent may change by itself, where a newer version normalises names in another way.
+    ['name', (record) => `jsonb_build_array(${own('name')(record)}, ${own('sentName')(record)})`],
+    ['type', own('type')],
+    ['birth_date', own('birthDate')],
+    ['countries', own('countries')],
+    ['risk_tier', (record) => `${record} -> 'riskTier'`],
+    ['aliases', (record) => rolesSql(record, aliases)],
+    ['related_parties', (record) => rolesSql(record, relatedPath)],
+    ['conflicting_rows', (record) => rolesSql(record, conflicting)],
+    ['standing', (record) => `${record} -> 'isActive'`],
+    ['end_date', (record) => `${record} -> 'endDate'`],
+    ['attributes', (record) => `${record} -> 'attributes'`],
+    ['doubts', (record) => `${record} -> 'doubts'`],
+  ];
+  const cases = parts.map(([field, of]) => `case when ${of(before)} is distinct from ${of(after)} then '${field}' end`);
+  return `array_remove(array[${cases.join(', ')}], null)`;
+}
+
+/** Whose snapshot it is and where it came from. */
+interface ImportOrigin {
+  runId: number;
+  rosterId: number;
+  organisationId: number;
+  source: string;
+  sourceDigest: string;
+  importedAt: Date;
+  headers: readonly string[];
+  partyHeaders: readonly string[];
+  isFirst: boolean;
+  isDelta: boolean;
+  leaveAfterDays: number;
+  overriddenGuards: readonly string[];
+  doubts: readonly ColumnDoubts[];
+  doubted: readonly DoubtedRow[];
+  /** How many rows the source says it has. */
+  controlTotal?: number | null;
+  /** The numbers of new customers come after this; at least as many as there are staged rows and cases are taken. */
+  lastCustomerId: number;
+  /** The same for requests. */
+  lastRequestId: number;
 }

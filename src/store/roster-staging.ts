@@ -1,11 +1,10 @@
+import * as crypto from 'node:crypto';
 import { z } from 'zod';
 import { StoreError } from '../errors.js';
-import { firstRow, type Queryable, readValue, type Transaction } from './database/database.js';
-import { plainSql, type SlottedParty } from './roster-conflicts.js';
-import { toPlainRequestsSql } from './save-requests.js';
+import { firstRow, type Queryable, type Transaction } from './database/database.js';
 
 /** An accepted row of an import on its way. */
-export interface StagedCustomer {
+interface StagedCustomer {
   kind: 'customer';
   ordinal: number;
   line: number;
@@ -28,7 +27,7 @@ export interface StagedCustomer {
 }
 
 /** An accepted row of a source of related parties on its way. */
-export interface StagedRelated {
+interface StagedRelated {
   kind: 'party';
   ordinal: number;
   line: number;
@@ -39,7 +38,7 @@ export interface StagedRelated {
 }
 
 /** A row that was not accepted on its way. */
-export interface StagedReject {
+interface StagedReject {
   kind: 'rejected';
   ordinal: number;
   line: number;
@@ -154,13 +153,28 @@ export class StagingChunk {
     else this.customers.push(row);
   }
 
-  /** The customers in the text format of `copy`: what they are judged by, their records, and what they were made from. */
-  takeBlocks(): Readonly<Record<'rows' | 'records' | 'raw', readonly Buffer[]>> {
+  /** Stages it; in bulk by two transactions at once, because a server takes rows more slowly than they are read. When it throws, neither goes on. */
+  async stage(write: (work: (transaction: Transaction) => Promise<void>) => Promise<void>): Promise<void> {
+    const { runId, customers, rejects } = this;
     if (this.#lastCustomer > 0) {
-      this.#rawBlocks.add(`\t${this.runId}\t${this.#firstCustomer}\t${this.#lastCustomer}\n`);
+      this.#rawBlocks.add(`\t${runId}\t${this.#firstCustomer}\t${this.#lastCustomer}\n`);
       this.#lastCustomer = 0;
     }
-    return { rows: this.#rowBlocks.take(), records: this.#recordBlocks.take(), raw: this.#rawBlocks.take() };
+    // In the text format of `copy`: what the customers are judged by, what they were made from, and their records.
+    const [rows, raw, records] = [this.#rowBlocks.take(), this.#rawBlocks.take(), this.#recordBlocks.take()];
+    const working = [
+      write(async (transaction) => {
+        await copy(transaction, `roster_staging (${rowColumns})`, rows);
+        await copy(transaction, `roster_raw (${rawColumns})`, raw);
+        if (customers.length > 0) await insertCustomers(transaction, runId, customers);
+        if (rejects.length > 0) await insertRejects(transaction, 'roster_staging', runId, rejects);
+      }),
+    ];
+    if (records.length > 0) {
+      working.push(write((transaction) => copy(transaction, `roster_record (${recordColumns})`, records)));
+    }
+    await Promise.allSettled(working);
+    await Promise.all(working);
   }
 
   #copy(row: StagedCustomer): void {
@@ -176,31 +190,6 @@ export class StagingChunk {
     const escaped = record.includes('\\') ? toCopyText(record) : record;
     this.#recordBlocks.add(`${runId}\t${ordinal}\t${riskTier ?? '\\N'}\t${escaped}\n`);
   }
-}
-
-/** Does some work in a transaction. */
-type Write = (work: (transaction: Transaction) => Promise<void>) => Promise<void>;
-
-/**
- * Stages a chunk of a roster's rows; in bulk by two transactions at once, because a server takes rows more slowly than they are read. When
- * it throws, neither goes on.
- */
-export async function stageRows(write: Write, chunk: StagingChunk): Promise<void> {
-  const { runId, customers, rejects } = chunk;
-  const { rows, records, raw } = chunk.takeBlocks();
-  const working = [
-    write(async (transaction) => {
-      await copy(transaction, `roster_staging (${rowColumns})`, rows);
-      await copy(transaction, `roster_raw (${rawColumns})`, raw);
-      if (customers.length > 0) await insertCustomers(transaction, runId, customers);
-      if (rejects.length > 0) await insertRejects(transaction, 'roster_staging', runId, rejects);
-    }),
-  ];
-  if (records.length > 0) {
-    working.push(write((transaction) => copy(transaction, `roster_record (${recordColumns})`, records)));
-  }
-  await Promise.allSettled(working);
-  await Promise.all(working);
 }
 
 async function copy(transaction: Transaction, table: string, blocks: readonly Buffer[]): Promise<void> {
@@ -294,65 +283,27 @@ const rejectionRow = z.object({
 /** A staged row that is rejected: where it stands and why, without what it holds. */
 export type StagedRejection = z.infer<typeof rejectionRow>;
 
-/** The first rows that an import rejects, related parties last. */
-export async function listStagedRejections(transaction: Queryable, runId: number, limit: number) {
+/** What an import rejects, related parties included: how many rows by reason, and the first `limit` of them, related parties last. */
+export async function readStagedRejections(transaction: Queryable, runId: number, limit: number) {
   const columns = 'ordinal, line, file, reference, reject_column as "column", reject_reason as reason, value_class';
-  return transaction.query(
-    rejectionRow,
-    `select * from (
-       select ${columns} from roster_staging where run_id = $1 and reject_reason is not null
-       union all
-       select ${columns} from roster_party_staging where run_id = $1 and reject_reason is not null
-     ) rejected
-     order by ordinal limit $2`,
-    [runId, limit],
-  );
-}
-
-/** How many staged rows are rejected, related parties included, by reason. */
-export async function countRejectReasons(transaction: Queryable, runId: number) {
-  const rows = await transaction.query(
+  const rejectedSql = `
+    from (
+      select ${columns} from roster_staging where run_id = $1 and reject_reason is not null
+      union all
+      select ${columns} from roster_party_staging where run_id = $1 and reject_reason is not null
+    ) rejected`;
+  const counted = await transaction.query(
     z.object({ reason: z.string(), count: z.number() }),
-    `select reject_reason as reason, count(*)::integer as count
-     from (
-       select reject_reason from roster_staging where run_id = $1
-       union all select reject_reason from roster_party_staging where run_id = $1
-     ) staged
-     where reject_reason is not null group by reject_reason order by reject_reason`,
+    `select reason, count(*)::integer as count ${rejectedSql} group by reason order by reason`,
     [runId],
   );
-  return Object.fromEntries(rows.map(({ reason, count }) => [reason, count]));
-}
-
-const askedOfSql = (facts: string): string =>
-  `jsonb_build_array(${facts} -> 'type', ${facts} -> 'sentName', ${facts} -> 'birthDate', ${facts} -> 'countries')`;
-
-/** SQL: what is asked about new customers and about what is new of changed ones, who leaves left aside. */
-const newStepRequestsSql = `
-  select slot.party ->> 'type' as type, slot.party ->> 'sentName' as name
-  from roster_step step
-  cross join jsonb_array_elements(step.record -> 'parties') with ordinality as slot (party, place)
-  left join customer_version former on former.customer_id = step.customer_id and former.version = step.version
-  where step.run_id = $1 and step.kind in ('new', 'changed') and step.leaves is null and slot.party <> 'null'
-    and (
-      step.kind = 'new'
-      or former.record -> 'parties' -> (slot.place::integer - 1) is null
-      or ${askedOfSql("(former.record -> 'parties' -> (slot.place::integer - 1))")} <> ${askedOfSql('slot.party')}
-    )`;
-
-/** How many different requests an onboarding makes for the new and changed customers of a settled snapshot. */
-export async function countNewRequests(
-  transaction: Queryable,
-  { runId, isFirst }: { runId: number; isFirst: boolean },
-): Promise<number> {
-  const staying = `${plainSql} and leaves is null`;
-  const wanted = isFirst ? `${toPlainRequestsSql(staying)} union all ${newStepRequestsSql}` : newStepRequestsSql;
-  return readValue(
-    transaction,
-    z.number(),
-    `select count(*)::integer as requests from (select distinct type, name from (${wanted}) wanted) wanted`,
-    [runId],
-  );
+  return {
+    rejectedByReason: Object.fromEntries(counted.map(({ reason, count }) => [reason, count])),
+    firstRejections: await transaction.query(rejectionRow, `select * ${rejectedSql} order by ordinal limit $2`, [
+      runId,
+      limit,
+    ]),
+  };
 }
 
 const stagedRow = z.object({
@@ -385,3 +336,59 @@ export function requireStaged(found: number, expected: number): void {
     `${found} of ${expected} rows on their way were still there, so nothing of the roster was stored: has the database restarted? Start again`,
   );
 }
+
+/** Which import is being settled. */
+export interface StagedImport {
+  runId: number;
+  rosterId: number;
+  /** Adds and changes only: whom it does not show stays as it is. */
+  isDelta: boolean;
+}
+
+/** SQL for the accepted rows of run $1 that stand for a customer by themselves. */
+export const plainSql = 'run_id = $1 and is_plain';
+
+/** Gives room to sort and join a large roster, and no time to compiling what runs once, for this transaction only. */
+export async function takeRoom(transaction: Queryable): Promise<void> {
+  await transaction.execute("select set_config('work_mem', '256MB', true), set_config('jit', 'off', true)");
+}
+
+// Tables that have just grown from nothing must be counted, or they are joined row against row; nobody else does so in time.
+
+/** Has the records of staged rows counted, for whoever is about to join them. */
+export async function analyzeRecords(transaction: Queryable): Promise<void> {
+  await transaction.execute('analyze roster_record (run_id, ordinal)');
+}
+
+/** A party as a record holds it. */
+export const slottedPartySchema = z.object({
+  role: z.string(),
+  type: z.string(),
+  name: z.string(),
+  birthDate: z.string().nullable(),
+  countries: z.array(z.string()),
+  sentName: z.string(),
+  /** Of a related party: what stands in its source for facts that are in doubt, and for those that are kept in another form. */
+  doubts: z.record(z.string(), z.string()).optional(),
+  said: z.record(z.string(), z.string()).optional(),
+});
+
+/** A party as a record holds it. */
+export type SlottedParty = z.infer<typeof slottedPartySchema>;
+
+/** A record: who is screened, each in the place that is theirs for ever; a place whose party is gone holds null. */
+export const slottedRecordSchema = z.looseObject({
+  riskTier: z.string().nullable(),
+  parties: z.array(slottedPartySchema.nullable()),
+});
+
+/** A record of a customer. */
+export type SlottedRecord = z.infer<typeof slottedRecordSchema>;
+
+/** SQL: the condition of a JSON path that a party of a record is from a source of related parties. */
+export const relatedPath = '@.role != "customer" && @.role != "alias" && @.role != "conflicting_row"';
+
+const digestLength = 32;
+
+/** Gives 32 hexadecimal digits of a text's SHA-256. */
+export const digestRecord = (record: string): string => crypto.hash('sha256', record, 'hex').slice(0, digestLength);

@@ -1,6 +1,13 @@
 import { z } from 'zod';
-import { DatabaseError, firstRow, type Queryable, requireAll, type Transaction } from './database/database.js';
-import { plainSql, takeRoom } from './roster-conflicts.js';
+import {
+  DatabaseError,
+  firstRow,
+  type Queryable,
+  readValue,
+  requireAll,
+  type Transaction,
+} from './database/database.js';
+import { plainSql, takeRoom } from './roster-staging.js';
 
 /** Rows of a staged snapshot that stand by themselves, with what their customers need. */
 export interface PlainCounts {
@@ -10,7 +17,7 @@ export interface PlainCounts {
 }
 
 /** Whose requests are to be stored. */
-export interface RequestOrigin {
+interface RequestOrigin {
   runId: number;
   organisationId: number;
   isFirst: boolean;
@@ -27,7 +34,7 @@ const toSeveralRequestsSql = (rows: string): string => `
 const severalRequestsSql = toSeveralRequestsSql(plainSql);
 
 /** SQL: what the parties of a first snapshot's rows of this kind have sent for them. */
-export const toPlainRequestsSql = (rows: string): string => `
+const toPlainRequestsSql = (rows: string): string => `
   select type, sent_name as name from roster_staging where ${rows}
   union all ${toSeveralRequestsSql(rows)}`;
 
@@ -127,4 +134,35 @@ async function noteSharedRequests(
   requireAll(noted, expected);
   await transaction.execute('analyze roster_request');
   return noted;
+}
+
+const askedOfSql = (facts: string): string =>
+  `jsonb_build_array(${facts} -> 'type', ${facts} -> 'sentName', ${facts} -> 'birthDate', ${facts} -> 'countries')`;
+
+/** SQL: what is asked about new customers and about what is new of changed ones, who leaves left aside. */
+const newStepRequestsSql = `
+  select seat.party ->> 'type' as type, seat.party ->> 'sentName' as name
+  from roster_step step
+  cross join jsonb_array_elements(step.record -> 'parties') with ordinality as seat (party, place)
+  left join customer_version former on former.customer_id = step.customer_id and former.version = step.version
+  where step.run_id = $1 and step.kind in ('new', 'changed') and step.leaves is null and seat.party <> 'null'
+    and (
+      step.kind = 'new'
+      or former.record -> 'parties' -> (seat.place::integer - 1) is null
+      or ${askedOfSql("(former.record -> 'parties' -> (seat.place::integer - 1))")} <> ${askedOfSql('seat.party')}
+    )`;
+
+/** How many different requests an onboarding makes for the new and changed customers of a settled snapshot. */
+export async function countNewRequests(
+  transaction: Queryable,
+  { runId, isFirst }: { runId: number; isFirst: boolean },
+): Promise<number> {
+  const staying = `${plainSql} and leaves is null`;
+  const wanted = isFirst ? `${toPlainRequestsSql(staying)} union all ${newStepRequestsSql}` : newStepRequestsSql;
+  return readValue(
+    transaction,
+    z.number(),
+    `select count(*)::integer as requests from (select distinct type, name from (${wanted}) wanted) wanted`,
+    [runId],
+  );
 }

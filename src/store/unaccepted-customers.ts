@@ -1,42 +1,23 @@
-import type { ColumnDoubts, DoubtedRow } from '../roster/doubts.js';
 import type { Queryable } from './database/database.js';
-import { relatedPath, type StagedImport } from './roster-conflicts.js';
-
-/** Whose snapshot it is and where it came from. */
-export interface ImportOrigin {
-  runId: number;
-  rosterId: number;
-  organisationId: number;
-  source: string;
-  sourceDigest: string;
-  importedAt: Date;
-  headers: readonly string[];
-  partyHeaders: readonly string[];
-  isFirst: boolean;
-  isDelta: boolean;
-  leaveAfterDays: number;
-  overriddenGuards: readonly string[];
-  doubts: readonly ColumnDoubts[];
-  doubted: readonly DoubtedRow[];
-  /** How many rows the source says it has. */
-  controlTotal?: number | null;
-  /** The numbers of new customers come after this; at least as many as there are staged rows and cases are taken. */
-  lastCustomerId: number;
-  /** The same for requests. */
-  lastRequestId: number;
-}
+import { relatedPath, type StagedImport } from './roster-staging.js';
 
 /** SQL: roster $2 has a customer of this reference; rows that contradict each other make one as well. */
 const isKnownSql = (reference: string): string => `exists (
   select from customer known where known.roster_id = $2 and known.reference = ${reference}
 )`;
 
+/** Keeps whom a merged snapshot names without a record that can be read: customers of whom none was ever accepted, and their related parties. */
+export async function saveUnreadable(transaction: Queryable, staged: StagedImport, importedAt: Date): Promise<void> {
+  await saveUnaccepted(transaction, staged, importedAt);
+  await saveUnreadableParties(transaction, staged, importedAt);
+}
+
 /**
  * Keeps the ids that a merged snapshot names without a readable record, and of which none was ever accepted: such customers cannot be
  * screened. An id that has a record now, or that a whole snapshot no longer names, is not kept.
  */
-export async function saveUnaccepted(transaction: Queryable, origin: ImportOrigin): Promise<void> {
-  const { runId, rosterId, importedAt, isDelta } = origin;
+async function saveUnaccepted(transaction: Queryable, staged: StagedImport, importedAt: Date): Promise<void> {
+  const { runId, rosterId, isDelta } = staged;
   await transaction.execute(
     `delete from unaccepted_customer unaccepted
      where roster_id = $2 and (
@@ -86,8 +67,8 @@ export async function saveHeldIds(transaction: Queryable, { runId, rosterId, isD
  * Notes whose related parties a merged snapshot names without a readable row: more such rows than parties that are known and not named
  * otherwise, so that one of them was never known. A customer without any is noted no longer, unless a row does not say whose it is.
  */
-export async function saveUnreadableParties(transaction: Queryable, origin: ImportOrigin): Promise<void> {
-  const { runId, rosterId, importedAt, isDelta } = origin;
+async function saveUnreadableParties(transaction: Queryable, staged: StagedImport, importedAt: Date): Promise<void> {
+  const { runId, rosterId, isDelta } = staged;
   await transaction.execute(
     `with named as materialized (
        select reference, count(distinct fields::text) filter (where reject_reason is not null) as unreadable,
@@ -136,12 +117,3 @@ export const gapsSql = (rosterId: string): string => `
   select reference, customer_id, 'related_party_unreadable' from customer
   where roster_id = ${rosterId} and left_at is null and unreadable_party_since is not null
     and exists (select from party where party.customer_id = customer.customer_id and party.ordinal = 0)`;
-
-/** Keeps with a run's plan whom it cannot screen whatever the service answers. */
-export async function saveRunGaps(transaction: Queryable, runId: number, rosterId: number): Promise<void> {
-  await transaction.execute('delete from run_gap where run_id = $1', [runId]);
-  await transaction.execute(
-    `insert into run_gap (run_id, reference, customer_id, reason) select $1, reference, customer_id, reason from (${gapsSql('$2')}) gap`,
-    [runId, rosterId],
-  );
-}

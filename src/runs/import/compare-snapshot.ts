@@ -1,6 +1,6 @@
 import { RosterError } from '../../errors.js';
 import { formatCount } from '../../reports/text.js';
-import { type ChangeExample, ChangeTally, findNameColumn } from '../../roster/change-guards.js';
+import { type ChangeExample, ChangeTally } from '../../roster/change-guards.js';
 import { maxParties } from '../../roster/customer.js';
 import {
   assessSnapshot,
@@ -8,43 +8,31 @@ import {
   type GuardSettings,
   type GuardVerdict,
   guardsSchema,
-  type Verdict,
 } from '../../roster/guards.js';
 import { createIsRead, standardHeaders, standardPartyHeaders } from '../../roster/headers.js';
 import type { PartySettings, RosterSettings } from '../../roster/settings.js';
 import type { Queryable } from '../../store/database/database.js';
-import {
-  analyzeRecords,
-  analyzeSteps,
-  assessRows,
-  collectImportConflicts,
-  compareWithKnown,
-  findTooManyParties,
-  type ImportConflict,
-  isFirstImport,
-  type ResolvedConflict,
-  readConflicts,
-  type SlottedParty,
-  type SlottedRecord,
-  type StagedImport,
-  saveResolvedConflicts,
-  takeRoom,
-} from '../../store/roster-conflicts.js';
+import { type ImportConflict, resolveRows } from '../../store/roster-conflicts.js';
 import {
   compareRecords,
   countSnapshot,
-  findKnown,
-  hasBirthDates,
-  type LeavingRule,
   readComparedFigures,
   readRosterBefore,
   readStagedFields,
   type SnapshotCounts,
 } from '../../store/roster-figures.js';
-import { countOnTheWay, requireStaged, type Staged } from '../../store/roster-staging.js';
+import {
+  countOnTheWay,
+  digestRecord,
+  requireStaged,
+  type SlottedParty,
+  type SlottedRecord,
+  type Staged,
+  type StagedImport,
+} from '../../store/roster-staging.js';
 import type { PlainCounts } from '../../store/save-requests.js';
 import type { RunMode } from '../../vocabulary.js';
-import { digestRecord, type StagedSource } from './stage.js';
+import type { StagedSource } from './stage.js';
 
 /** A staged snapshot of which is known what it would change, and whether guards hold it. */
 export interface ComparedSnapshot {
@@ -59,8 +47,6 @@ export interface ComparedSnapshot {
   onTheWay: Staged;
 }
 
-const batchSize = 500;
-
 /** Decides what every staged row stands for and what the snapshot changes, without changing anything of the roster. */
 export async function compareSnapshot(
   transaction: Queryable,
@@ -70,29 +56,26 @@ export async function compareSnapshot(
     StagedSource,
     'headers' | 'partyHeaders' | 'unmapped' | 'cutRows' | 'isFedBack' | 'ordinals' | 'doubts' | 'controlTotal'
   >,
-  rule: LeavingRule & { mode: RunMode },
+  rule: { importedAt: Date; leaveAfterDays: number; mode: RunMode },
 ): Promise<ComparedSnapshot> {
   const { rosterId, isDelta } = staged;
-  await takeRoom(transaction);
-  const assessedRows = await assessRows(transaction, staged);
-  const tooMany = await findTooManyParties(transaction, staged.runId, maxParties);
-  if (tooMany !== null) throw refuseParties(tooMany.reference, tooMany.parties);
-  await collectImportConflicts(transaction, staged, assessedRows);
-  const isFirst = await isFirstImport(transaction, rosterId);
-  if (!isFirst) await compareWithKnown(transaction, staged);
-  await resolveConflicts(transaction, staged);
-  await analyzeSteps(transaction);
-  const { counts, plain } = await countSnapshot(transaction, { ...staged, isFirst }, rule);
-  if (isFirst && (plain.several > 0 || plain.customers < counts.rows)) await analyzeRecords(transaction);
+  const isFirst = await resolveRows(transaction, staged, maxParties, {
+    resolve: resolveConflict,
+    refuse: refuseParties,
+  });
+  const { counts, plain } = await countSnapshot(transaction, staged, isFirst, rule);
   const onTheWay = await countOnTheWay(transaction, staged.runId);
   requireStaged(onTheWay.rows, source.ordinals);
-  const before = await readRosterBefore(transaction, rosterId, rule.importedAt);
+  const cutReferences = source.cutRows.flatMap(({ reference }) => reference ?? []);
+  const before = await readRosterBefore(transaction, rosterId, rule.importedAt, cutReferences);
   const { known, mostIn30Days, partyRows: partyRowsBefore } = before;
   const isFedBack = source.isFedBack && isDelta && !isFirst;
   const figures = { ...counts, isFirst, isDelta, isFedBack, known, mostIn30Days, partyRowsBefore };
   const settings = guardsSchema.parse(roster.guards ?? {});
   const compared = { headers: source.headers, known, now: rule.importedAt };
-  const changes = isFirst ? noChanges : await assessChanges(transaction, staged, compared, settings);
+  const changes = isFirst
+    ? { verdicts: [], examples: [] }
+    : await assessChanges(transaction, staged, compared, settings);
   const heldBy = assessSnapshot(
     {
       ...figures,
@@ -103,7 +86,7 @@ export async function compareSnapshot(
       isRead: toIsRead(roster, source.headers, standardHeaders),
       isPartyRead: toIsPartyRead(roster, source.partyHeaders),
       unmapped: source.unmapped,
-      cutOff: await describeCuts(transaction, rosterId, isFirst, source.cutRows),
+      cutOff: describeCuts(source.cutRows, isFirst ? cutReferences : before.references),
       isLive: rule.mode === 'live',
       doubts: source.doubts,
       ...(source.controlTotal !== undefined && { controlTotal: source.controlTotal }),
@@ -137,14 +120,7 @@ function toIsPartyRead({ parties }: RosterSettings, headers: readonly string[]):
 }
 
 /** Says which files end in the middle of a row. A line below the last row, such as a sum, may end without an ending too: it names no known customer. */
-async function describeCuts(
-  transaction: Queryable,
-  rosterId: number,
-  isFirst: boolean,
-  cutRows: StagedSource['cutRows'],
-): Promise<readonly string[]> {
-  const references = cutRows.flatMap(({ reference }) => reference ?? []);
-  const known = isFirst ? references : await findKnown(transaction, rosterId, references);
+function describeCuts(cutRows: StagedSource['cutRows'], known: readonly string[]): readonly string[] {
   return cutRows.flatMap(({ reference, file, line }) =>
     reference !== null && known.includes(reference)
       ? [
@@ -154,65 +130,26 @@ async function describeCuts(
   );
 }
 
-/** What the changes of known customers are held by, and the first of them. */
-interface AssessedChanges {
-  verdicts: readonly Verdict[];
-  examples: readonly ChangeExample[];
-}
-
-const noChanges: AssessedChanges = { verdicts: [], examples: [] };
-
+/** Gives what the changes of known customers are held by, and the first of them. */
 async function assessChanges(
   transaction: Queryable,
   staged: StagedImport,
   { headers, known, now }: { headers: readonly string[]; known: number; now: Date },
   settings: GuardSettings,
-): Promise<AssessedChanges> {
+) {
   const tally = new ChangeTally();
   for await (const batch of compareRecords(transaction, staged, { now, guards: changeGuards })) {
     for (const customer of batch) tally.add(customer);
   }
   const scale = {
     known,
-    ...(await readComparedFigures(transaction, staged)),
-    hasBirthDates: tally.losesBirthDates && (await hasBirthDates(transaction, staged.runId)),
-    movedTo: tally.mayBeSwapped(known) ? await findMovedNames(transaction, staged.runId, headers, tally.sample) : null,
+    ...(await readComparedFigures(transaction, staged, tally.losesBirthDates)),
+    movedTo: tally.mayBeSwapped(known)
+      ? tally.findMovedNames(await readStagedFields(transaction, staged.runId, headers, tally.sample))
+      : null,
   };
   const verdicts = tally.assess(scale, settings);
   return { verdicts, examples: verdicts.length === 0 ? [] : tally.listExamples() };
-}
-
-/** In which column of today's rows the most renamed customers have their former name. */
-async function findMovedNames(
-  transaction: Queryable,
-  runId: number,
-  headers: readonly string[],
-  sample: ChangeTally['sample'],
-): Promise<{ column: string; customers: number } | null> {
-  const rows = await readStagedFields(
-    transaction,
-    runId,
-    headers,
-    sample.map(({ reference }) => reference),
-  );
-  const found = new Map<string, number>();
-  for (const { reference, before } of sample) {
-    const column = findNameColumn(rows.get(reference) ?? {}, before);
-    if (column !== null) found.set(column, (found.get(column) ?? 0) + 1);
-  }
-  const [most] = [...found].toSorted(([, one], [, other]) => other - one);
-  return most === undefined ? null : { column: most[0], customers: most[1] };
-}
-
-async function resolveConflicts(transaction: Queryable, staged: StagedImport): Promise<void> {
-  let after = '';
-  for (;;) {
-    const conflicts = await readConflicts(transaction, staged, after, batchSize);
-    const last = conflicts.at(-1);
-    if (last === undefined) return;
-    await saveResolvedConflicts(transaction, staged.runId, conflicts.map(resolveConflict));
-    after = last.reference;
-  }
 }
 
 const ownRoles = new Set(['customer', 'alias']);
@@ -223,7 +160,7 @@ const conflictRole = 'conflicting_row';
  * related parties; and of rows that contradict each other everybody they name, so that each of the names is searched for. Throws RosterError
  * `too_many_parties`.
  */
-function resolveConflict(given: ImportConflict): ResolvedConflict {
+function resolveConflict(given: ImportConflict) {
   const known = given.knownRecord?.parties.filter((party) => party !== null) ?? [];
   const isConflict = given.conflicts.length > 0;
   const keepsRest = given.ownRecord === null && !isConflict;
@@ -251,18 +188,17 @@ function resolveConflict(given: ImportConflict): ResolvedConflict {
   const rest = given.ownRecord ?? given.knownRecord ?? { riskTier: null };
   const digests = { recordDigest, ownDigest: extras.length === 0 ? null : ownDigest };
   if (recordDigest === given.knownDigest) {
-    return { ...where, kind: 'same', record: null, recordDigest: null, ownDigest: null };
+    return { ...where, kind: 'same' as const, record: null, recordDigest: null, ownDigest: null };
   }
   if (saysTheSame(given.knownRecord, { ...rest, parties: [...own, ...extras] })) {
-    return { ...where, kind: 'same', record: null, ...digests };
+    return { ...where, kind: 'same' as const, record: null, ...digests };
   }
   const slots = new Map(Object.entries(given.slots ?? {}).map(([place, party]) => [Number(place), party]));
   const record: SlottedRecord = {
     ...rest,
     parties: assignPartySlots(slots, [...own, ...extras]),
   };
-  const kind = customerId === null ? 'new' : 'changed';
-  return { ...where, kind, record, ...digests };
+  return { ...where, kind: customerId === null ? ('new' as const) : ('changed' as const), record, ...digests };
 }
 
 /** What a source is refused with that gives one customer more parties than anybody has: most likely the wrong column stands for its id. */
@@ -307,9 +243,6 @@ function toComparable({ parties, said: _, ...rest }: SlottedRecord): string {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Everybody who ever had a place in a customer's record, by place. */
-type PartySlots = ReadonlyMap<number, SlottedParty>;
-
 /** Gives the same text for the same party: its facts, those in doubt included, in a fixed order. */
 export const toPartyKey = ({ role, type, sentName, name, birthDate, countries, doubts }: SlottedParty): string =>
   JSON.stringify([
@@ -324,11 +257,14 @@ const toRelatedKey = (party: SlottedParty): string =>
   toNameKey(party.role === 'alias' || party.role === 'conflicting_row' ? party : { ...party, role: 'other' });
 
 /**
- * Gives each party its place in the record: the customer itself the first; who is known, by all facts, or else by role, type and the name
+ * Gives each party its place in the record, where `slots` are everybody who ever had one: the customer itself the first; who is known, by all facts, or else by role, type and the name
  * that is sent, or else by the last two of these, the place they have always had; everybody else one that nobody ever had. Places of those
  * who are gone hold null.
  */
-export function assignPartySlots(slots: PartySlots, parties: readonly SlottedParty[]): (SlottedParty | null)[] {
+export function assignPartySlots(
+  slots: ReadonlyMap<number, SlottedParty>,
+  parties: readonly SlottedParty[],
+): (SlottedParty | null)[] {
   const slotted = new Map<number, SlottedParty>();
   const others: SlottedParty[] = [];
   for (const party of parties) {

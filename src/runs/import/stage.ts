@@ -1,4 +1,3 @@
-import * as crypto from 'node:crypto';
 import type { Clock } from '../../clock.js';
 import { nameFields } from '../../roster/check-row.js';
 import {
@@ -16,16 +15,13 @@ import { type RosterReading, readParties, readRoster } from '../../roster/read-r
 import { partyFilePrefix } from '../../roster/rejects.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import type { Transaction } from '../../store/database/database.js';
-import type { SlottedParty } from '../../store/roster-conflicts.js';
 import {
+  digestRecord,
   fieldSeparator,
   rowSeparator,
-  type StagedCustomer,
-  type StagedReject,
-  type StagedRelated,
+  type SlottedParty,
   StagingChunk,
   stageParties,
-  stageRows,
   withoutNul,
 } from '../../store/roster-staging.js';
 import type { RunEvent } from '../app-context.js';
@@ -121,7 +117,7 @@ async function stageCustomers(
     emit(ordinal);
     const full = chunk;
     chunk = new StagingChunk(runId, copies);
-    underWay = stageRows(write, full);
+    underWay = full.stage(write);
     // Whoever waits for it next hears of its failure; meanwhile it must not end the process.
     underWay.catch(() => undefined);
   };
@@ -220,18 +216,16 @@ function emitPace(reading: RosterReading, { clock, emit }: Stager): (rows: numbe
   };
 }
 
-const digestLength = 32;
-
 /** Gives a row of a roster as it is staged; `today` (`yyyy-mm-dd`) says whose last day is over. */
-export function toStagedRow(row: RosterRow, ordinal: number, today: string): StagedCustomer | StagedReject {
-  if (row.kind === 'rejected') return { kind: 'rejected', ordinal, ...row.rejected };
+export function toStagedRow(row: RosterRow, ordinal: number, today: string) {
+  if (row.kind === 'rejected') return { kind: 'rejected' as const, ordinal, ...row.rejected };
   const { customer, line, file, fields, joined } = row;
   const [own] = customer.parties;
   const sentName = toScreeningRequest(own).name;
   const body = toBody(customer, sentName);
   const { said } = customer.readings;
   return {
-    kind: 'customer',
+    kind: 'customer' as const,
     ordinal,
     line,
     file,
@@ -248,11 +242,11 @@ export function toStagedRow(row: RosterRow, ordinal: number, today: string): Sta
 }
 
 /** Gives a row of a source of related parties as it is staged. */
-function toStagedParty(row: PartyRow, ordinal: number, headers: readonly string[]): StagedRelated | StagedReject {
-  if (row.kind === 'rejected') return { kind: 'rejected', ordinal, ...row.rejected };
+function toStagedParty(row: PartyRow, ordinal: number, headers: readonly string[]) {
+  if (row.kind === 'rejected') return { kind: 'rejected' as const, ordinal, ...row.rejected };
   const { line, file, related, fields } = row;
   return {
-    kind: 'party',
+    kind: 'party' as const,
     ordinal,
     line,
     file,
@@ -270,10 +264,7 @@ const joinFields = (fields: readonly string[]): string =>
     )
     .join(fieldSeparator);
 
-/** Gives 32 hexadecimal digits of a text's SHA-256. */
-export const digestRecord = (record: string): string => crypto.hash('sha256', record, 'hex').slice(0, digestLength);
-
-function toLeaving({ isActive, endDate }: Customer, today: string): StagedCustomer['leaves'] {
+function toLeaving({ isActive, endDate }: Customer, today: string): 'inactive' | 'end_date' | null {
   if (!isActive) return 'inactive';
   return endDate !== null && endDate < today ? 'end_date' : null;
 }

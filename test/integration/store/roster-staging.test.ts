@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { toStagedRow } from '../../../src/runs/import/stage.js';
-import { StagingChunk, stageRows } from '../../../src/store/roster-staging.js';
+import { StagingChunk } from '../../../src/store/roster-staging.js';
 import { testDatabases } from '../../helpers/databases.js';
 
 const testDatabasesOf = { embedded: testDatabases('embedded'), postgres: testDatabases('postgres') };
@@ -48,9 +48,9 @@ it('what goes to a server in bulk is what goes there and to the embedded databas
     for (const row of rows) chunk.add(row);
     return chunk;
   };
-  await stageRows((work) => large.transaction(work), toChunk(1, true));
-  await stageRows((work) => large.transaction(work), toChunk(2, false));
-  await stageRows((work) => small.transaction(work), toChunk(1, false));
+  await toChunk(1, true).stage((work) => large.transaction(work));
+  await toChunk(2, false).stage((work) => large.transaction(work));
+  await toChunk(1, false).stage((work) => small.transaction(work));
   const row = z.object({ row: z.string() });
   for (const [table, length] of Object.entries({
     roster_staging: odd.length,
