@@ -1,10 +1,10 @@
 import { type Severity, severities } from '../vocabulary.js';
 import type { MatchChangeFacts } from './list-facts.js';
-import type { CountedCluster, SeverityCount, TruncatedChanges, TruncatedMatches } from './run-facts.js';
+import type { CountedCluster, RunFacts, SeverityCount, TruncatedChanges, TruncatedMatches } from './run-facts.js';
 import { compareText } from './text.js';
 
 /** Changes of one severity that are one event: one listed party, or one kind of change, that touched many customers. */
-export type ChangeCluster = Omit<CountedCluster, 'of'> & {
+type ChangeCluster = Omit<CountedCluster, 'of'> & {
   /** What its changes have in common, as `toPartyKey` or `toKindKey` gives it. */
   key: string;
   /** What the files call it: `G1`. */
@@ -118,8 +118,16 @@ export interface ChangeGroup extends SeverityCount {
   clusters: readonly ChangeCluster[];
 }
 
-/** The changes by severity, each with the name of its flood; only severities that occur, most severe first. What is cut names floods as it is read. */
-export function groupChanges(
+/**
+ * The changes and the matches of first screenings by severity, each change with the name of its cluster; only severities that occur, most severe
+ * first. What is cut names clusters as it is read.
+ */
+export function groupFacts({ changes: held, baselineChanges, cut }: RunFacts) {
+  const { groups: changes, cut: cutChanges } = groupChanges(held, cut.changes);
+  return { changes, baseline: groupBaseline(baselineChanges, cut.baseline), cut: { ...cut, changes: cutChanges } };
+}
+
+function groupChanges(
   held: readonly MatchChangeFacts[],
   cut: TruncatedChanges | null,
 ): { groups: readonly ChangeGroup[]; cut: TruncatedChanges | null } {
@@ -143,10 +151,7 @@ export function groupChanges(
 }
 
 /** The matches of first screenings by severity; nothing of a first screening is told in one line for many. */
-export const groupBaseline = (
-  held: readonly MatchChangeFacts[],
-  cut: TruncatedMatches | null,
-): readonly ChangeGroup[] =>
+const groupBaseline = (held: readonly MatchChangeFacts[], cut: TruncatedMatches | null): readonly ChangeGroup[] =>
   severities.flatMap((severity) => {
     const members = chooseSeverity(held, severity);
     return toGroup({ severity, changes: members, single: members, clusters: [] }, 0, cut);

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { Corroboration } from '../changes/corroboration.js';
 import type { Match } from '../matches/match.js';
 import { changeCauses, type MatchField, severities } from '../vocabulary.js';
-import type { ChangeCluster, ChangeGroup } from './change-groups.js';
+import type { ChangeGroup } from './change-groups.js';
 import {
   type Markup,
   noMarkup,
@@ -396,7 +396,7 @@ const countGrouped = ({ changes }: Pick<Report, 'changes'>): number =>
   (changes ?? []).reduce((sum, { count, singleCount }) => sum + count - singleCount, 0);
 
 /** Whether the page has something to tell of groups and drift. */
-export const hasGroups = (report: Pick<Report, 'changes' | 'watch'>): boolean =>
+const hasGroups = (report: Pick<Report, 'changes' | 'watch'>): boolean =>
   countGrouped(report) > 0 || (report.watch !== null && describeWatch(report.watch).length > 0);
 
 /** Changes that touched many customers alike, and how what was found compares with what is usual; nothing where there is neither. */
@@ -425,7 +425,7 @@ ${await showClusters(clusters)}</section>
 }
 
 /** Changes that touched many customers alike, one line each, with a few of them, the biggest first; nothing where there are none. */
-async function showClusters(clusters: readonly ChangeCluster[]): Promise<Markup> {
+async function showClusters(clusters: ChangeGroup['clusters']): Promise<Markup> {
   if (clusters.length === 0) return noMarkup;
   const shown: Markup[] = [];
   for (const cluster of clusters.slice(0, shownLines)) shown.push(showCluster(cluster, await cluster.readExamples()));
@@ -434,7 +434,10 @@ ${shown}</ul>
 ${showRest(shown.length, 0, clusters.length, 'report.json')}`;
 }
 
-function showCluster({ name, by, customers, changes }: ChangeCluster, examples: readonly MatchChangeFacts[]): Markup {
+function showCluster(
+  { name, by, customers, changes }: ChangeGroup['clusters'][number],
+  examples: readonly MatchChangeFacts[],
+): Markup {
   const [first] = examples;
   if (first === undefined) return noMarkup;
   const match = first.after ?? first.before;

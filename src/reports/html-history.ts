@@ -58,7 +58,7 @@ const trendColumns: readonly TableColumn<TrendPoint>[] = [
 ];
 
 /** Whether there is an earlier run to draw beside this one. */
-export const hasTrend = ({ history }: Pick<Report, 'history'>): boolean => history.trend.length > 1;
+const hasTrend = ({ history }: Pick<Report, 'history'>): boolean => history.trend.length > 1;
 
 /** The last runs of the roster as small charts of one scale each, with their figures in a table; nothing for a roster's first run. */
 function showTrend(report: Report): Markup {
@@ -118,7 +118,7 @@ const showBar = (x: number, barHeight: number, kind: string): Markup =>
     : html`<rect class="${kind}" x="${x}" y="${height - barHeight}" width="${width}" height="${barHeight}"/>`;
 
 /** Whether the page has something to tell of how the run went. */
-export const hasHealth = ({ calls, canaries }: Pick<Report, 'calls' | 'canaries'>): boolean =>
+const hasHealth = ({ calls, canaries }: Pick<Report, 'calls' | 'canaries'>): boolean =>
   canaries !== null || calls.searches !== null || calls.byOutcome.length > 0;
 
 /** How the run went: its calls, what came of them, what they cost, and its control searches; nothing for a run that makes none. */

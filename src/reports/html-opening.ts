@@ -1,6 +1,4 @@
 import { html } from 'hono/html';
-import { hasGroups } from './html-changes.js';
-import { hasHealth, hasTrend } from './html-history.js';
 import {
   type Markup,
   noMarkup,
@@ -12,7 +10,7 @@ import {
   type TableColumn,
 } from './html-markup.js';
 import type { OpenItemsFacts, RosterAcceptanceFacts, RosterChangeFacts } from './list-facts.js';
-import { listOwnDoubts, type Report, toTitle } from './report.js';
+import { type Report, toTitle } from './report.js';
 import type { HeldFacts } from './run-facts.js';
 import { countNoun, formatCount, formatDay, formatDuration } from './text.js';
 import { levelWords } from './verdict.js';
@@ -26,8 +24,8 @@ import {
   stateWords,
 } from './words.js';
 
-/** The top of the page: title, test banner, verdict, where to find what, and what of the run is held. */
-export function showOpening(report: Report): Markup {
+/** The top of the page: title, test banner, verdict, where to find what, and what of the run is held; `hasSection` says which sections follow. */
+export function showOpening(report: Report, hasSection: (id: string) => boolean): Markup {
   const { run, verdict } = report;
   return html`
 <header>
@@ -42,7 +40,7 @@ ${showFigures(report)}<p class="news">${verdict.news}</p>
 ${verdict.remarks.length === 0 ? noMarkup : html`<ul>${verdict.remarks.map((remark) => html`<li>${showText(remark)}</li>`)}</ul>`}
 </div>
 </header>
-${showContents(report)}${showHeld(report)}`;
+${showContents(report, hasSection)}${showHeld(report)}`;
 }
 
 /** How many wait; the figures say how urgent they are. */
@@ -104,45 +102,32 @@ ${acceptance.changes.length === 0 ? noMarkup : showTable('The first changes of k
 }
 
 /** Links to the sections that the page has, with how much each holds. */
-function showContents(report: Report): Markup {
-  const { span, held, coverage, changes, baseline, dossiers, notScreened, cut, droppedParties, rejects, history } =
-    report;
-  const { openItems, reconciliations } = report;
-  const entries: readonly ({ id: string; title: string; note?: string } | false | null)[] = [
-    held.length > 0 && { id: 'held', title: 'Held' },
-    openItems && { id: 'waiting', title: 'Waiting for a decision', note: describeCounts(openItems) },
-    changes && { id: 'changes', title: 'What changed' },
-    baseline.length > 0 && { id: 'baseline', title: 'First screenings' },
-    hasGroups(report) && { id: 'groups', title: 'Groups and drift' },
-    span && { id: 'span', title: 'Runs' },
-    coverage && { id: 'coverage', title: 'Coverage' },
-    dossiers && { id: 'dossiers', title: 'Dossiers', note: formatCount(dossiers.changes.length) },
-    reconciliations.length > 0 && {
-      id: 'reconciliation',
-      title: 'Reconciliation',
-      note: formatCount(reconciliations.flatMap(({ current }) => current).reduce((sum, { open }) => sum + open, 0)),
-    },
-    notScreened && {
-      id: 'not-screened',
-      title: 'Not screened',
-      note: formatCount(cut.notScreened?.lines ?? notScreened.length),
-    },
-    droppedParties.length > 0 && {
-      id: 'dropped',
-      title: 'No longer in the source',
-      note: formatCount(droppedParties.length),
-    },
-    rejects && { id: 'rejects', title: 'Rejected rows', note: formatCount(rejects.length) },
-    listOwnDoubts(report).length > 0 && { id: 'doubts', title: 'Values in doubt' },
-    history.settled && { id: 'settled', title: 'Settled and carried' },
-    hasHealth(report) && { id: 'health', title: 'Run health' },
-    hasTrend(report) && { id: 'trend', title: 'Trend' },
-    { id: 'evidence', title: 'Evidence' },
+function showContents(report: Report, hasSection: (id: string) => boolean): Markup {
+  const { held, dossiers, notScreened, cut, droppedParties, rejects, openItems, reconciliations } = report;
+  const discrepancies = reconciliations.flatMap(({ current }) => current).reduce((sum, { open }) => sum + open, 0);
+  const entries: readonly (readonly [id: string, title: string, note?: string | null])[] = [
+    ['held', 'Held'],
+    ['waiting', 'Waiting for a decision', openItems && describeCounts(openItems)],
+    ['changes', 'What changed'],
+    ['baseline', 'First screenings'],
+    ['groups', 'Groups and drift'],
+    ['span', 'Runs'],
+    ['coverage', 'Coverage'],
+    ['dossiers', 'Dossiers', dossiers && formatCount(dossiers.changes.length)],
+    ['reconciliation', 'Reconciliation', formatCount(discrepancies)],
+    ['not-screened', 'Not screened', notScreened && formatCount(cut.notScreened?.lines ?? notScreened.length)],
+    ['dropped', 'No longer in the source', formatCount(droppedParties.length)],
+    ['rejects', 'Rejected rows', rejects && formatCount(rejects.length)],
+    ['doubts', 'Values in doubt'],
+    ['settled', 'Settled and carried'],
+    ['health', 'Run health'],
+    ['trend', 'Trend'],
+    ['evidence', 'Evidence'],
   ];
-  const shown = entries.filter((entry) => entry !== false && entry !== null);
+  const shown = entries.filter(([id]) => (id === 'held' ? held.length > 0 : hasSection(id)));
   return html`<nav aria-label="Contents"><ul>${shown.map(
-    ({ id, title, note }) =>
-      html`<li><a href="#${id}">${title}</a>${note === undefined ? '' : html` <span class="muted">${note}</span>`}</li>`,
+    ([id, title, note = null]) =>
+      html`<li><a href="#${id}">${title}</a>${note === null ? '' : html` <span class="muted">${note}</span>`}</li>`,
   )}</ul></nav>`;
 }
 

@@ -135,7 +135,6 @@ const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src ${repo
 const pageBytes = 5_000_000;
 
 const sections: readonly ((report: Report, shown: readonly ShownGroup[]) => Markup | Promise<Markup>)[] = [
-  showOpening,
   showWaiting,
   showChanges,
   showCoverage,
@@ -149,9 +148,15 @@ const sections: readonly ((report: Report, shown: readonly ShownGroup[]) => Mark
  */
 export async function* renderHtml(report: Report): AsyncGenerator<string> {
   const shown = await chooseShown(report);
-  const parts = [String(await showHead(report))];
-  for (const show of sections) parts.push(String(await show(report, shown)));
-  parts.push(`\n</main>\n<script>${reportScript}</script>\n</body>\n</html>\n`);
+  const body: string[] = [];
+  for (const show of sections) body.push(String(await show(report, shown)));
+  const hasSection = (id: string): boolean => body.some((part) => part.includes(`<section id="${id}"`));
+  const parts = [
+    String(await showHead(report)),
+    String(await showOpening(report, hasSection)),
+    ...body,
+    `\n</main>\n<script>${reportScript}</script>\n</body>\n</html>\n`,
+  ];
   const room = {
     bytes: pageBytes - placeBytes - parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0),
     hits: shown.reduce((sum, { furtherHits }) => sum + furtherHits, 0),

@@ -2,7 +2,7 @@ import { ReportError } from '../errors.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts } from '../roster/doubts.js';
 import type { CustomerState, DossierChangeKind } from '../vocabulary.js';
-import { type ChangeGroup, groupBaseline, groupChanges } from './change-groups.js';
+import { type ChangeGroup, groupFacts } from './change-groups.js';
 import type {
   AcceptedFacts,
   CanaryFacts,
@@ -107,7 +107,7 @@ export function toReport(
   checkSums(listSums(facts));
   const { counts, states } = facts;
   const screens = states !== null;
-  const changes = groupChanges(facts.changes, facts.cut.changes);
+  const { changes, baseline, cut } = groupFacts(facts);
   const { verdict, span } = toVerdict(facts);
   const isBroken = span !== null && facts.state === 'complete' && verdict.level !== 'complete';
   return {
@@ -116,15 +116,15 @@ export function toReport(
     verdict,
     coverage: counts === null ? null : toCoverage(facts, counts),
     accepted: { settingsChanges: facts.settingsChanges, rosterAcceptances: facts.rosterAcceptances },
-    changes: screens ? changes.groups : null,
+    changes: screens ? changes : null,
     dossiers: facts.sweeps.length === 0 ? null : { sweeps: facts.sweeps, changes: orderDossiers(facts.dossierChanges) },
     reconciliations: facts.reconciliations,
     notScreened: screens ? orderNotScreened(facts.notScreened) : null,
     rejects: counts === null ? null : [...facts.rejects].sort(compareRejects),
     doubted: counts === null ? [] : facts.doubted,
     droppedParties: facts.droppedParties,
-    baseline: groupBaseline(facts.baselineChanges, facts.cut.baseline),
-    cut: { ...facts.cut, changes: changes.cut },
+    baseline,
+    cut,
     // All runs of a span are its own.
     carriedFrom: span ? [] : facts.carriedFrom,
     openItems: facts.openItems,
