@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { CanaryFacts, DetailCounts, OpenItemsFacts, WatchFacts } from '../reports/list-facts.js';
 import type { RunFacts, SnapshotFacts } from '../reports/run-facts.js';
+import type { RejectedRow } from '../roster/customer.js';
 import { readCanaryFacts } from '../store/canaries.js';
 import { type Queryable, readAtOnce } from '../store/database/database.js';
 import { readSweep, type SweepRow } from '../store/dossiers.js';
@@ -10,18 +11,18 @@ import { readDetailCounts } from '../store/match-details.js';
 import { readAccountName, readRosterNames } from '../store/organisations.js';
 import { readRevisions } from '../store/report-revisions.js';
 import { readOpenItems } from '../store/review/decisions.js';
-import { readSnapshot } from '../store/roster-imports.js';
+import { countRejects, readRejects, readSnapshot } from '../store/roster-imports.js';
 import { type RunCalls, readRunCalls, readRunWatch } from '../store/run-health.js';
 import { computeRunSums, type RunSums, readRunBalance } from '../store/run-sums.js';
 import { type RunHolder, type RunRow, readRunHolders, readRunKeys, toRunId } from '../store/runs.js';
-import { countPlanReasons } from '../store/screenings.js';
+import { countPlanReasons, type ListableOutcome, listRunCustomers } from '../store/screenings.js';
 import type { HaltCode, RunKind, RunMode, RunState } from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
 import { type AssuranceResult, describeAssurance } from './checks/assurance.js';
 import { type BecauseOf, describeBecauseOf } from './checks/because-of.js';
 import { type CheckResult, describeCheck } from './checks/check.js';
-import { findRun, type ListChoice, listOfRun, type RunListed } from './run-reference.js';
-import { type BalanceLine, findDisagreements, toBalanceLines } from './run-summary.js';
+import { findRun } from './run-reference.js';
+import { compareBalance } from './run-summary.js';
 
 /** Everything that is asked about one run, from what is stored; customers only as counts. */
 export interface RunDescription {
@@ -52,7 +53,7 @@ export interface RunDescription {
   sums: RunSums | null;
   planned: Readonly<Record<string, number>>;
   /** The conservation sums as the database counts them now, and what does not hold or is stored otherwise. */
-  balance: { lines: readonly BalanceLine[]; disagreements: readonly string[] } | null;
+  balance: ReturnType<typeof compareBalance> | null;
   calls: RunCalls;
   canaries: readonly CanaryFacts[];
   /** What watching the service has shown; null while it goes on. */
@@ -130,7 +131,7 @@ async function describeBy(
     heldBy: await findHolder(database, run),
     sums,
     planned: await countPlanReasons(database, run.runId),
-    balance: sums === null ? null : await readBalance(database, run, sums),
+    balance: sums === null ? null : compareBalance(sums.counts, await readRunBalance(database, run.runId)),
     calls: await readRunCalls(database, run.runId),
     canaries: await readCanaryFacts(database, run.runId),
     openItems: await readOpenItems(database, run.runId),
@@ -155,11 +156,6 @@ async function readSums(database: Queryable, run: RunRow): Promise<RunSums | nul
   return run.state === 'running' || run.sums === null ? computeRunSums(database, run.runId) : run.sums;
 }
 
-async function readBalance(database: Queryable, run: RunRow, sums: RunSums): Promise<RunDescription['balance']> {
-  const balance = await readRunBalance(database, run.runId);
-  return { lines: toBalanceLines(balance), disagreements: findDisagreements(sums.counts, balance) };
-}
-
 async function findHolder(database: Queryable, run: RunRow): Promise<RunDescription['heldBy']> {
   if (run.state !== 'running') return null;
   const leases = await readHeldLeases(database);
@@ -168,4 +164,38 @@ async function findHolder(database: Queryable, run: RunRow): Promise<RunDescript
   );
   if (!held) return null;
   return { owner: held.owner, since: held.acquiredAt, heartbeatAgeSeconds: Math.round(held.heartbeatAgeMs / 100) / 10 };
+}
+
+/** A page of a run's customers or rejected rows. */
+export interface RunListed {
+  list: ListableOutcome | 'rejected' | null;
+  customers: Awaited<ReturnType<typeof listRunCustomers>>;
+  /** The reference to go on after, or null on the last page. */
+  next: string | null;
+  /** Where they stand and why, without what they hold. */
+  rejects: readonly Omit<RejectedRow, 'fields'>[];
+  rejectsInAll: number;
+}
+
+/** Which page of a run's customers or rejected rows is wanted. */
+interface ListChoice {
+  list?: ListableOutcome | 'rejected' | undefined;
+  limit: number;
+  after: string | null;
+}
+
+/** Lists what is asked for, and rejected rows where nothing is; throws ConfigError when there is no such run. */
+export async function listOfRun(database: Queryable, text: string, options: ListChoice): Promise<RunListed> {
+  const { runId } = await findRun(database, text);
+  const { list = null, limit, after } = options;
+  const rejectsInAll = await countRejects(database, runId);
+  if (list === null || list === 'rejected') {
+    const rejects = (await readRejects(database, runId, limit)).map(({ fields: _, ...where }) => where);
+    return { list, customers: [], next: null, rejects, rejectsInAll };
+  }
+  // One more than asked for says whether there is a further page.
+  const found = await listRunCustomers(database, runId, list, { after, limit: limit + 1 });
+  const customers = found.slice(0, limit);
+  const next = found.length > limit ? (customers.at(-1)?.reference ?? null) : null;
+  return { list, customers, next, rejects: [], rejectsInAll };
 }

@@ -2,7 +2,6 @@ import type { OpenItemsFacts, RosterChangeFacts, RunCounts } from '../reports/li
 import type { SnapshotFacts } from '../reports/run-facts.js';
 import { countNoun, formatCount } from '../reports/text.js';
 import type { SweepRow } from '../store/dossiers.js';
-import type { StateDisagreements } from '../store/review/unprojected.js';
 import type { RunBalance, RunSums } from '../store/run-sums.js';
 import type { HaltCode, RunKind, RunMode, RunState } from '../vocabulary.js';
 
@@ -102,15 +101,8 @@ export function toRunSummary(
   };
 }
 
-/** One conservation sum with both its sides, as the database counts them. */
-export interface BalanceLine {
-  sum: string;
-  left: number;
-  right: number;
-}
-
-/** The conservation sums of a run by the database's count (DESIGN: Conservation). */
-export const toBalanceLines = (balance: RunBalance): readonly BalanceLine[] => [
+/** The conservation sums of a run with both their sides, by the database's count (DESIGN: Conservation). */
+const toBalanceLines = (balance: RunBalance) => [
   {
     sum: 'rows = customers + rejected + duplicates',
     left: balance.rows,
@@ -140,22 +132,21 @@ const counted = [
   ...(['screened', 'reused', 'failed', 'remaining'] as const),
 ];
 
-/** What of the customers' states is not what answers, alerts and dispositions give (DESIGN: The one rule). */
-export const describeStateDisagreements = ({ alerts, hits }: StateDisagreements): readonly string[] => [
-  ...(alerts > 0 ? [`alerts in the state of their dispositions: ${countNoun(alerts, 'alert')} in another`] : []),
-  ...(hits > 0 ? [`hits with an alert: ${countNoun(hits, 'party', 'parties')} with a hit and no alert`] : []),
-];
-
-/** What does not hold by the database's count, and where its count is not the one that is about to be stored; both figures each. */
-export function findDisagreements(counts: RunCounts, balance: RunBalance): readonly string[] {
-  return [
-    ...toBalanceLines(balance)
+/**
+ * The conservation sums by the database's count, and what of them does not hold, or is not as the counts that are about to be stored; both
+ * figures each.
+ */
+export function compareBalance(counts: RunCounts, balance: RunBalance) {
+  const lines = toBalanceLines(balance);
+  const disagreements = [
+    ...lines
       .filter(({ left, right }) => left !== right)
       .map(({ sum, left, right }) => `${sum} does not hold in the database: ${left} is not ${right}`),
     ...counted
       .filter((name) => counts[name] !== balance[name])
       .map((name) => `${name} is ${counts[name]} by the sums and ${balance[name]} by the database`),
   ];
+  return { lines, disagreements };
 }
 
 /** What a screening run is judged by when it ends. */

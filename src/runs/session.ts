@@ -2,7 +2,7 @@ import type { Client } from '../client/client.js';
 import type { HeldBy } from '../errors.js';
 import { ConfigError, LeaseLostError, RosterError } from '../errors.js';
 import { countNoun } from '../reports/text.js';
-import { hasSearchedCanaries } from '../store/canaries.js';
+import { countCanaries } from '../store/canaries.js';
 import { readListComparison } from '../store/checks.js';
 import { type Database, DatabaseError, type Queryable, type Transaction } from '../store/database/database.js';
 import { dropSweptPages } from '../store/dossiers.js';
@@ -296,9 +296,10 @@ async function abandon(
 ): Promise<void> {
   const list = await readListComparison(transaction, open.runId);
   const isCompared = list === null || list.comparedAt !== null;
-  const taken = (await hasSearchedCanaries(transaction, open.runId))
-    ? await takeBackAnswers(transaction, open.runId, { reason: 'not_confirmed', now: app.clock.now() })
-    : 0;
+  const taken =
+    (await countCanaries(transaction, open.runId)).asked > 0
+      ? await takeBackAnswers(transaction, open.runId, { reason: 'not_confirmed', now: app.clock.now() })
+      : 0;
   const missing = await takeBackVanished(transaction, { app, run: open });
   const reported = await countReportedAndTakenBack(transaction, open.runId);
   const message = [

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CanaryFacts } from '../reports/list-facts.js';
 import { canaryTriggers, partyTypes } from '../vocabulary.js';
-import { findRow, type Queryable, readValue, requireRows, toInsert } from './database/database.js';
+import { findRow, firstRow, type Queryable, readValue, requireRows, toInsert } from './database/database.js';
 import { isUnconfirmedSql } from './unconfirmed-answers.js';
 
 const outcomeRow = z.object({
@@ -20,13 +20,8 @@ const outcomeRow = z.object({
   responseId: z.number().nullable(),
   askedAt: z.date(),
 });
-type StoredOutcome = z.infer<typeof outcomeRow>;
-
-/** A round of control searches: which one of its run, from 1, and after how many answered searches. */
-export type CanaryRound = Pick<StoredOutcome, 'round' | 'trigger' | 'searches'>;
-
-/** What a control search of a run gave. */
-export type CanaryOutcome = Omit<StoredOutcome, keyof CanaryRound>;
+/** What a control search of a run gave, in which round (from 1) and after how many answered searches. */
+export type CanaryOutcome = z.infer<typeof outcomeRow>;
 
 /** The number of a run's next round. */
 export function findNextRound(database: Queryable, runId: number): Promise<number> {
@@ -39,31 +34,20 @@ export function findNextRound(database: Queryable, runId: number): Promise<numbe
 }
 
 /** Saves a control search of a round. */
-export async function saveCanaryOutcome(
-  transaction: Queryable,
-  runId: number,
-  { round, trigger, searches }: CanaryRound,
-  outcome: CanaryOutcome,
-): Promise<void> {
-  const row = { runId, round, occasion: trigger, searches, ...outcome };
+export async function saveCanaryOutcome(transaction: Queryable, runId: number, outcome: CanaryOutcome): Promise<void> {
+  const row = { runId, ...outcome };
   requireRows(await transaction.execute(...toInsert('canary_outcome', row)), 1, 'canary_outcome');
 }
 
-/** Whether a run has asked any control search, so that its answers wait for the next ones. */
-export function hasSearchedCanaries(database: Queryable, runId: number): Promise<boolean> {
-  return readValue(database, z.boolean(), 'select exists (select from canary_outcome where run_id = $1) as has_asked', [
-    runId,
-  ]);
-}
-
-/** Whether any control search of a run has failed. */
-export function hasFailedCanary(database: Queryable, runId: number): Promise<boolean> {
-  return readValue(
-    database,
-    z.boolean(),
-    `select exists (select from canary_outcome where run_id = $1 and verdict = 'failed') as has_failed`,
+/** How many control searches a run has asked, and how many of them have failed at least once. */
+export async function countCanaries(database: Queryable, runId: number): Promise<{ asked: number; failed: number }> {
+  const rows = await database.query(
+    z.object({ asked: z.number(), failed: z.number() }),
+    `select count(distinct ordinal)::integer as asked, count(distinct ordinal) filter (where verdict = 'failed')::integer as failed
+     from canary_outcome where run_id = $1`,
     [runId],
   );
+  return firstRow(rows, 'canary_outcome');
 }
 
 /** Whether searches of a run were answered that no round of control searches has confirmed since. */
@@ -74,16 +58,6 @@ export function hasUncontrolledSearches(database: Queryable, runId: number): Pro
     `select exists (
        select from screening where screening.run_id = $1 and screening.outcome = 'screened' and ${isUnconfirmedSql}
      ) as has_some`,
-    [runId],
-  );
-}
-
-/** The control searches of a run, round by round. */
-export async function readCanaryOutcomes(database: Queryable, runId: number) {
-  return database.query(
-    outcomeRow,
-    `select round, occasion as trigger, searches, ordinal, type, name, expect, topics, label, verdict, found, response_id, asked_at
-     from canary_outcome where run_id = $1 order by round, ordinal`,
     [runId],
   );
 }
@@ -115,8 +89,14 @@ export async function ensureRequests(
 
 /** The control searches of a run, each with all its rounds, failed ones first. */
 export async function readCanaryFacts(database: Queryable, runId: number): Promise<readonly CanaryFacts[]> {
-  const bySearch = new Map<string, StoredOutcome[]>();
-  for (const outcome of await readCanaryOutcomes(database, runId)) {
+  const outcomes = await database.query(
+    outcomeRow,
+    `select round, occasion as trigger, searches, ordinal, type, name, expect, topics, label, verdict, found, response_id, asked_at
+     from canary_outcome where run_id = $1 order by round, ordinal`,
+    [runId],
+  );
+  const bySearch = new Map<string, CanaryOutcome[]>();
+  for (const outcome of outcomes) {
     const { type, name, expect, topics } = outcome;
     const key = JSON.stringify([type, name, expect, topics]);
     bySearch.set(key, [...(bySearch.get(key) ?? []), outcome]);
@@ -126,7 +106,7 @@ export async function readCanaryFacts(database: Queryable, runId: number): Promi
   return [...facts.filter(isFailed), ...facts.filter((canary) => !isFailed(canary))];
 }
 
-function toFacts(outcomes: readonly StoredOutcome[]): CanaryFacts[] {
+function toFacts(outcomes: readonly CanaryOutcome[]): CanaryFacts[] {
   const worst = outcomes.find(({ verdict }) => verdict === 'failed') ?? outcomes[0];
   if (!worst) return [];
   const { type, name, expect, topics, label, verdict, found } = worst;
@@ -147,11 +127,8 @@ const controlsRow = z.object({
   /** Whether it had one that expects a match and one that expects nothing. */
   isConclusive: z.boolean(),
 });
-/** The last whole round of control searches on an account: of which run, when it ended, and whether all came as expected. */
-type LastControls = z.infer<typeof controlsRow>;
-
-/** The last round of control searches that any run on the account had asked by then, single ones beside a failed search left out; or null. */
-export function readLastControls(database: Queryable, accountId: number, askedBy: Date): Promise<LastControls | null> {
+/** The last whole round of control searches that any run on the account had asked by then, single ones beside a failed search left out; or null. */
+export function readLastControls(database: Queryable, accountId: number, askedBy: Date) {
   return findRow(
     database,
     controlsRow,

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { ComparedParty, VanishedBefore, VanishedFigures } from '../changes/assess-vanished.js';
+import type { VanishedFigures } from '../changes/assess-vanished.js';
 import type { HeldFacts } from '../reports/run-facts.js';
-import { hitFamilies, severities } from '../vocabulary.js';
+import { type HitFamily, hitFamilies, severities } from '../vocabulary.js';
 import { findRow, type Queryable, readValue, toInsert } from './database/database.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql, storedMatchSchema, storedMatchSql } from './row-shapes.js';
 
 /** What a run answered for on which account. */
-export interface AnsweredRun {
+interface AnsweredRun {
   runId: number;
   rosterId: number;
   accountId: number;
@@ -39,10 +39,7 @@ const matchesSql = (responseId: string, where = 'true'): string => `
  * The parties of a roster that were or are hits, with what was known of each before a run and what the run's answer says, those that it did not
  * answer for included. `isCompared` only where the run sent the same search under the same settings of the search.
  */
-export async function* readComparedParties(
-  database: Queryable,
-  { runId, rosterId, accountId }: AnsweredRun,
-): AsyncGenerator<ComparedParty, void> {
+export async function* readComparedParties(database: Queryable, { runId, rosterId, accountId }: AnsweredRun) {
   for (let last = 0; ; ) {
     const rows = await database.query(
       comparedRow,
@@ -83,19 +80,14 @@ export async function* readComparedParties(
   }
 }
 
-const familyRow = z.object({
-  family: z.enum(hitFamilies),
-  vanished: z.number(),
-});
-
 /** What the runs of the same roster and account begun since then no longer found, without held ones and those before a held one that was accepted. */
 export async function readVanishedBefore(
   database: Queryable,
   { runId, rosterId, accountId }: AnsweredRun,
   since: Date,
-): Promise<VanishedBefore> {
+): Promise<Readonly<Partial<Record<HitFamily, number>>>> {
   const rows = await database.query(
-    familyRow,
+    z.object({ family: z.enum(hitFamilies), vanished: z.number() }),
     `select figures.family, sum(figures.vanished)::integer as vanished
      from run_vanishing figures
      join run on run.run_id = figures.run_id
@@ -123,11 +115,9 @@ export async function saveVanishing(transaction: Queryable, runId: number, figur
 }
 
 const secondSearchRow = z.object({ searches: z.number(), vanished: z.number() });
-/** Searches that a run has made again because their answers missed known hits, and how many had vanished by then, summed over the families. */
-export type SecondSearches = z.infer<typeof secondSearchRow>;
 
-/** What a run has searched for again, or null. */
-export function readSecondSearches(database: Queryable, runId: number): Promise<SecondSearches | null> {
+/** Searches that a run has made again because their answers missed known hits, and how many had vanished by then, summed over the families; or null. */
+export function readSecondSearches(database: Queryable, runId: number) {
   return findRow(database, secondSearchRow, 'select searches, vanished from run_second_search where run_id = $1', [
     runId,
   ]);
@@ -137,7 +127,7 @@ export function readSecondSearches(database: Queryable, runId: number): Promise<
 export async function saveSecondSearches(
   transaction: Queryable,
   runId: number,
-  { searches, vanished }: SecondSearches,
+  { searches, vanished }: z.infer<typeof secondSearchRow>,
 ): Promise<void> {
   await transaction.execute('insert into run_second_search (run_id, searches, vanished) values ($1, $2, $3)', [
     runId,
@@ -169,11 +159,8 @@ const holdRow = z.object({
   heldAt: z.date(),
   acceptedAt: z.date().nullable(),
 });
-/** What of a run waits until somebody accepts it, and why. */
-export type RunHold = z.infer<typeof holdRow>;
-
-/** What of a run is or was held. */
-export async function readRunHolds(database: Queryable, runId: number): Promise<readonly RunHold[]> {
+/** What of a run is or was held until somebody accepts it, and why. */
+export async function readRunHolds(database: Queryable, runId: number) {
   return database.query(
     holdRow,
     `select kind, reasons, customers, opened_alerts, states, held_at, accepted_at
@@ -182,14 +169,26 @@ export async function readRunHolds(database: Queryable, runId: number): Promise<
   );
 }
 
-/** Notes that a run is held. */
+/** Notes that a run is held, with how many alerts its answers have opened or made worse where those are held. */
 export async function saveRunHold(
   transaction: Queryable,
   runId: number,
-  { kind, reasons, customers, openedAlerts, states, heldAt }: Omit<RunHold, 'acceptedAt'>,
+  { kind, reasons, customers, states, heldAt }: Omit<z.infer<typeof holdRow>, 'acceptedAt' | 'openedAlerts'>,
 ): Promise<void> {
+  const openedAlerts = kind === 'answers' ? await countOpenedAlerts(transaction, runId) : 0;
   const row = { runId, kind, reasons, customers, openedAlerts, states, heldAt };
   await transaction.execute(...toInsert('run_hold', row));
+}
+
+/** How many alerts a run that is being held has opened or made worse. */
+function countOpenedAlerts(database: Queryable, runId: number): Promise<number> {
+  return readValue(
+    database,
+    z.number(),
+    `select count(distinct item_id)::integer as alerts from review_event
+     where run_id = $1 and kind in ('opened', 'reopened', 'escalated', 'returned')`,
+    [runId],
+  );
 }
 
 const acceptanceRow = z.object({
@@ -199,11 +198,8 @@ const acceptanceRow = z.object({
   reason: z.string(),
   acceptedAt: z.date(),
 });
-/** Who proposed to accept a held run, or accepted it. */
-export type RunAcceptance = z.infer<typeof acceptanceRow>;
-
 /** Who proposed to accept a run, and who accepted it, in their order. */
-export async function readRunAcceptances(database: Queryable, runId: number): Promise<readonly RunAcceptance[]> {
+export async function readRunAcceptances(database: Queryable, runId: number) {
   return database.query(
     acceptanceRow,
     `select is_proposal, accepted_by, is_attested, reason, accepted_at
@@ -216,7 +212,7 @@ export async function readRunAcceptances(database: Queryable, runId: number): Pr
 export async function saveRunAcceptance(
   transaction: Queryable,
   runId: number,
-  { isProposal, acceptedBy, isAttested, reason, acceptedAt }: RunAcceptance,
+  { isProposal, acceptedBy, isAttested, reason, acceptedAt }: z.infer<typeof acceptanceRow>,
 ): Promise<void> {
   const row = { runId, isProposal, acceptedBy, isAttested, reason, acceptedAt };
   await transaction.execute(...toInsert('run_acceptance', row));
@@ -271,17 +267,6 @@ const openedBySql = `exists (
   where event.run_id = $1 and event.item_id = item.item_id and event.kind in ('opened', 'reopened', 'escalated', 'returned')
     and event.happened_at <= hold.held_at
 )`;
-
-/** How many alerts a run that is being held has opened or made worse. */
-export function countOpenedAlerts(database: Queryable, runId: number): Promise<number> {
-  return readValue(
-    database,
-    z.number(),
-    `select count(distinct item_id)::integer as alerts from review_event
-     where run_id = $1 and kind in ('opened', 'reopened', 'escalated', 'returned')`,
-    [runId],
-  );
-}
 
 /** The newest later run of the same roster and account whose answers are held, or null. */
 export function findLaterHeld(database: Queryable, { runId, rosterId, accountId }: AnsweredRun) {

@@ -48,14 +48,6 @@ async function saveAlike(transaction: Queryable, runId: number, batchId: number,
   requireRows(saved, results.length, 'screening');
 }
 
-/** Fails everybody whom a run has not asked about yet, for one reason. */
-export async function failRemaining(transaction: Queryable, runId: number, reason: string): Promise<void> {
-  await transaction.execute(
-    `update screening set outcome = 'failed', outcome_reason = $2 where run_id = $1 and outcome = 'remaining'`,
-    [runId, reason],
-  );
-}
-
 const taskRow = z.object({
   requestId: z.number(),
   type: z.enum(partyTypes),
@@ -125,12 +117,13 @@ function readPage(database: Queryable, runId: number, page: Page): Promise<Searc
   );
 }
 
-/** How many distinct searches a run has planned and how many of them remain. */
+/** How many distinct searches a run has planned, how many of them remain, and how many of those are of customers that were never screened. */
 export async function countSearchTasks(database: Queryable, runId: number) {
   const rows = await database.query(
-    z.object({ total: z.number(), remaining: z.number() }),
+    z.object({ total: z.number(), remaining: z.number(), remainingOfNew: z.number() }),
     `select count(distinct request_id)::integer as total,
-       count(distinct request_id) filter (where outcome = 'remaining')::integer as remaining
+       count(distinct request_id) filter (where outcome = 'remaining')::integer as remaining,
+       count(distinct request_id) filter (where outcome = 'remaining' and plan_reason = 'new')::integer as "remainingOfNew"
      from screening where run_id = $1 and outcome not in ('skipped', 'reused')`,
     [runId],
   );
@@ -148,18 +141,6 @@ export async function findAnsweredRequest(database: Queryable, runId: number) {
     [runId],
   );
   return row;
-}
-
-/** How many distinct searches of a run remain, and how many of them are of customers that were never screened. */
-export async function countRemainingSearches(database: Queryable, runId: number) {
-  const rows = await database.query(
-    z.object({ searches: z.number(), ofNew: z.number() }),
-    `select count(distinct request_id)::integer as searches,
-       count(distinct request_id) filter (where plan_reason = 'new')::integer as "ofNew"
-     from screening where run_id = $1 and outcome = 'remaining'`,
-    [runId],
-  );
-  return firstRow(rows, 'screening');
 }
 
 const row = z.object({ partyId: z.number(), matchIds: z.array(z.string()) });
@@ -385,8 +366,6 @@ const listedRow = z.object({
   /** Why it failed or was skipped; null for one that remains. */
   because: z.string().nullable(),
 });
-/** A customer of a run and why it stands as it does. */
-export type ListedCustomer = z.infer<typeof listedRow>;
 
 /** Counts the customers that a run asked about, by the reason; one with several parties counts under each of their reasons. */
 export async function countPlanReasons(database: Queryable, runId: number): Promise<Readonly<Record<string, number>>> {
@@ -409,7 +388,7 @@ export async function listRunCustomers(
   runId: number,
   outcome: ListableOutcome,
   page: { after: string | null; limit: number },
-): Promise<readonly ListedCustomer[]> {
+) {
   return database.query(
     listedRow,
     `select customer.reference, min(screening.plan_reason) as planned,

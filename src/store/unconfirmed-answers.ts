@@ -73,6 +73,19 @@ export async function takeBackAnswers(
   return taken;
 }
 
+/**
+ * A service that misses a listed party, or finds everybody, has said nothing about anyone since the round before, when it was still well: takes
+ * those answers back and fails everybody whom the run has not asked about.
+ */
+export async function failUnconfirmed(transaction: Queryable, runId: number, now: Date): Promise<void> {
+  const reason = 'canary_failed';
+  await takeBackAnswers(transaction, runId, { reason, now });
+  await transaction.execute(
+    `update screening set outcome = 'failed', outcome_reason = $2 where run_id = $1 and outcome = 'remaining'`,
+    [runId, reason],
+  );
+}
+
 /** Takes back the answers to these searches of a run, which remain to be made again. */
 export async function putBackSearches(transaction: Queryable, runId: number, requestIds: readonly number[], now: Date) {
   await moveAside(transaction, runId, requestIds, now);

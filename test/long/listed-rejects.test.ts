@@ -5,8 +5,8 @@ import { expect, it } from 'vitest';
 import { formatListed } from '../../src/cli/commands/runs.js';
 import { guardsSchema } from '../../src/roster/guards.js';
 import { toFileRoster } from '../../src/roster/settings.js';
+import { listOfRun } from '../../src/runs/describe-run.js';
 import { runImport } from '../../src/runs/import/import-run.js';
-import { listOfRun } from '../../src/runs/run-reference.js';
 import { testDatabases } from '../helpers/databases.js';
 import { makeAppContext } from '../helpers/small-world.js';
 

@@ -12,8 +12,8 @@ import {
 import { countNoun, formatCount, toVisibleText } from '../../reports/text.js';
 import { describeDetails, describeWaiting } from '../../reports/words.js';
 import type { RunAcceptanceResult } from '../../runs/accept-run.js';
-import type { RunDescription } from '../../runs/describe-run.js';
-import { parseRunId, type RunListed, type RunListing } from '../../runs/run-reference.js';
+import type { RunDescription, RunListed } from '../../runs/describe-run.js';
+import { parseRunId, type RunListing } from '../../runs/run-reference.js';
 import { type ListableOutcome, listableOutcomes } from '../../store/screenings.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';

@@ -1,19 +1,13 @@
 import type { Client } from '../../client/client.js';
 import { assessCanary, type Canary } from '../../matches/canary.js';
 import { toMatchSet } from '../../matches/match.js';
-import {
-  type CanaryOutcome,
-  type CanaryRound,
-  findNextRound,
-  hasFailedCanary,
-  saveCanaryOutcome,
-} from '../../store/canaries.js';
-import { type Queryable, requireFound } from '../../store/database/database.js';
+import { type CanaryOutcome, countCanaries, findNextRound, saveCanaryOutcome } from '../../store/canaries.js';
+import { requireFound } from '../../store/database/database.js';
 import { saveResponses } from '../../store/responses.js';
-import { countSearchTasks, failRemaining } from '../../store/screenings.js';
-import { confirmAnswers, readLastBatch, takeBackAnswers } from '../../store/unconfirmed-answers.js';
+import { countSearchTasks, findAnsweredRequest } from '../../store/screenings.js';
+import { confirmAnswers, failUnconfirmed, readLastBatch } from '../../store/unconfirmed-answers.js';
 import type { RunSession } from '../session.js';
-import { type ControlOutcome, digestAnswer, searchUnplanned } from './ledger.js';
+import { digestAnswer, searchUnplanned } from './ledger.js';
 import { retryUntilDeadline, type WaitPolicy } from './outages.js';
 import type { CanaryRounds, SearchTally } from './search-task.js';
 
@@ -21,20 +15,15 @@ import type { CanaryRounds, SearchTally } from './search-task.js';
 const maxAsks = 3;
 
 /** Makes one control search and judges its answer, which is kept; throws RunHalted when the service cannot be asked. */
-export async function searchCanary(
-  session: RunSession,
-  client: Client,
-  ordinal: number,
-  canary: Canary,
-): Promise<CanaryOutcome> {
+async function searchCanary(session: RunSession, client: Client, ordinal: number, canary: Canary) {
   const { type, name, expect, topics = [], label = null } = canary;
-  let answer: ControlOutcome = await searchUnplanned(session, client, { type, name });
+  let answer = await searchUnplanned(session, client, { type, name });
   for (let asks = 1; answer.kind === 'failed' && asks < maxAsks; asks += 1) {
     answer = await searchUnplanned(session, client, { type, name });
   }
   const asked = { ordinal, type, name, expect, topics, label, askedAt: session.app.clock.now() };
   if (answer.kind === 'failed') {
-    return { ...asked, verdict: 'failed', found: `no valid answer: ${answer.reason}`, responseId: null };
+    return { ...asked, verdict: 'failed' as const, found: `no valid answer: ${answer.reason}`, responseId: null };
   }
   const { organisationId, digestKey } = session.organisation;
   const { body } = answer;
@@ -45,7 +34,7 @@ export async function searchCanary(
   );
   const found = assessCanary(canary, matchSet);
   const responseId = requireFound(ids, digest, 'response');
-  return { ...asked, verdict: found === null ? 'passed' : 'failed', found, responseId };
+  return { ...asked, verdict: found === null ? ('passed' as const) : ('failed' as const), found, responseId };
 }
 
 /**
@@ -57,10 +46,10 @@ async function searchCanaries(
   session: RunSession,
   client: Client,
   waitPolicy: WaitPolicy,
-  when: Omit<CanaryRound, 'round'>,
+  when: Pick<CanaryOutcome, 'trigger' | 'searches'>,
 ): Promise<boolean> {
   const { app, run, runId } = session;
-  if (await hasFailedCanary(app.database, run.runId)) return false;
+  if ((await countCanaries(app.database, run.runId)).failed > 0) return false;
   const [first, ...others] = app.settings.canaries.entries();
   if (first === undefined) return true;
   app.emit({ kind: 'stage_started', runId, stage: 'canaries' });
@@ -70,7 +59,7 @@ async function searchCanaries(
     const { value: outcome } = await retryUntilDeadline(waitPolicy, (signal) =>
       searchCanary({ ...session, signal }, client, ordinal, canary),
     );
-    await recordCanary(session, round, outcome);
+    await recordCanary(session, { ...round, ...outcome });
     return outcome.verdict === 'passed';
   };
   // The first by itself: it finds out about an outage at the least cost.
@@ -142,26 +131,37 @@ async function countDone({ app, run }: RunSession): Promise<number> {
 }
 
 /** Saves a control search; one that failed takes back, in the same transaction, everything that no earlier round has confirmed. */
-export async function recordCanary(session: RunSession, round: CanaryRound, outcome: CanaryOutcome): Promise<void> {
+async function recordCanary(session: RunSession, outcome: CanaryOutcome): Promise<void> {
   const { runId } = session.run;
   await session.write(async (transaction) => {
-    await saveCanaryOutcome(transaction, runId, round, outcome);
-    if (outcome.verdict === 'failed') await unscreenUnconfirmed(transaction, runId, session.app.clock.now());
+    await saveCanaryOutcome(transaction, runId, outcome);
+    if (outcome.verdict === 'failed') await failUnconfirmed(transaction, runId, session.app.clock.now());
   });
 }
 
 /**
- * A service that misses a listed party, or finds everybody, has said nothing about anyone since the round before, when it was still well;
- * and nobody else is asked about.
+ * A search whose answer is known, a canary or else one that this run has had answered, to be made after so many searches; undefined when there is
+ * none. It gives whether the answer is as expected.
  */
-export async function unscreenUnconfirmed(transaction: Queryable, runId: number, now: Date): Promise<void> {
-  const reason = 'canary_failed';
-  await takeBackAnswers(transaction, runId, { reason, now });
-  await failRemaining(transaction, runId, reason);
-}
-
-/** What a set of control searches cannot show: that a listed party is found, that a name on no list gives nothing. */
-export function findMissingCanaries(canaries: readonly Pick<Canary, 'expect'>[]): readonly Canary['expect'][] {
-  const wanted: readonly Canary['expect'][] = ['match', 'none'];
-  return wanted.filter((expect) => canaries.every((canary) => canary.expect !== expect));
+export async function findControl(
+  { app, run }: RunSession,
+  client: Client,
+  searches: number,
+): Promise<((session: RunSession) => Promise<boolean>) | undefined> {
+  const canaries = [...app.settings.canaries.entries()];
+  const [ordinal, canary] = canaries.find(([, { expect }]) => expect === 'match') ?? canaries[0] ?? [];
+  if (ordinal !== undefined && canary !== undefined) {
+    return async (session) => {
+      const outcome = await searchCanary(session, client, ordinal, canary);
+      const round = await findNextRound(app.database, run.runId);
+      await recordCanary(session, { round, trigger: 'control', searches, ...outcome });
+      return outcome.verdict === 'passed';
+    };
+  }
+  const answered = await findAnsweredRequest(app.database, run.runId);
+  if (answered === undefined) return undefined;
+  return async (session) => {
+    await searchUnplanned(session, client, answered);
+    return true;
+  };
 }

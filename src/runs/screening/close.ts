@@ -1,10 +1,12 @@
+import type { Canary } from '../../matches/canary.js';
 import { describeDrops, describeNotices, listSnapshotRemarks } from '../../reports/reasons.js';
-import { countNoun } from '../../reports/text.js';
-import { readCanaryOutcomes } from '../../store/canaries.js';
+import { countNoun, formatCount } from '../../reports/text.js';
+import { countCanaries } from '../../store/canaries.js';
 import { findUncomparedLists, type UncomparedList } from '../../store/checks.js';
 import { readCoverageGaps } from '../../store/coverage.js';
 import type { Queryable, Transaction } from '../../store/database/database.js';
 import { clearSearchedMarks } from '../../store/event-marks.js';
+import { countAnswered, readSecondSearches, saveRunHold, saveVanishing } from '../../store/held-runs.js';
 import { countOverBudget } from '../../store/plan.js';
 import { saveOpenItems } from '../../store/review/decisions.js';
 import { findStateDisagreements } from '../../store/review/unprojected.js';
@@ -12,8 +14,13 @@ import { type RosterHold, readAcceptedChanges, readRosterHold, readSnapshot } fr
 import { saveRunHealth, saveRunWatch } from '../../store/run-health.js';
 import { computeRunSums, readAnswerFindings, readChangeVolume, readRunBalance } from '../../store/run-sums.js';
 import { addRunReasons, closeRun, readRun, refreshRunStatistics, toRunId } from '../../store/runs.js';
-import { countReportedAndTakenBack, countUnconfirmed } from '../../store/unconfirmed-answers.js';
-import { readLastStateChange } from '../../store/webhooks.js';
+import {
+  countReportedAndTakenBack,
+  countUnconfirmed,
+  failUnconfirmed,
+  takeBackAnswers,
+} from '../../store/unconfirmed-answers.js';
+import { countNewlyOpen, countStates, holdWebhookEvents, readLastStateChange } from '../../store/webhooks.js';
 import { describeGaps } from '../coverage.js';
 import type { RunHalted } from '../halt.js';
 import { queueReportOf } from '../mail/deliver.js';
@@ -21,17 +28,10 @@ import { queueBrokenRun } from '../mail/failures.js';
 import { quoteArgument } from '../quote-argument.js';
 import { reconcileRoster } from '../reconcile-run.js';
 import { makeItems } from '../review/items.js';
-import {
-  describeStateDisagreements,
-  findDisagreements,
-  type RunSummary,
-  toRunSummary,
-  toRunVerdict,
-} from '../run-summary.js';
+import { compareBalance, type RunSummary, toRunSummary, toRunVerdict } from '../run-summary.js';
 import type { RunSession } from '../session.js';
 import { recordStates } from '../status.js';
-import { findMissingCanaries, unscreenUnconfirmed } from './canaries.js';
-import { describeHeldAnswers, holdUnreliable, holdWebhooks, noteHold } from './hold-run.js';
+import { assessRun, describeFinding, readBounds } from './hold-run.js';
 import { assessFindings, assessLists } from './monitoring.js';
 
 /** Stage: adds the run up, judges it, closes it and queues the mail of it; the summary has no artifacts yet. */
@@ -78,11 +78,10 @@ export async function concludeRun(
   const { app, run } = session;
   // It answers for the customers that were marked; what concerns the whole roster is judged by the others.
   const isOfMarked = run.selection === 'dirty';
-  const outcomes = await readCanaryOutcomes(transaction, run.runId);
-  const failed = new Set(outcomes.flatMap(({ verdict, ordinal }) => (verdict === 'failed' ? ordinal : []))).size;
+  const { failed } = await countCanaries(transaction, run.runId);
   // What a canary has shown cannot be mended by going on, so such a run is never left open.
   const halt = failed > 0 ? null : halted;
-  if (failed > 0) await unscreenUnconfirmed(transaction, run.runId, app.clock.now());
+  if (failed > 0) await failUnconfirmed(transaction, run.runId, app.clock.now());
   const provisional = await describeProvisional(transaction, session, halt !== null);
   const accountId = (await readRun(transaction, run.runId))?.accountId ?? null;
   // Before anything else is judged by its answers; of a run that goes on later all of them are compared when it ends.
@@ -121,9 +120,10 @@ export async function concludeRun(
   const gaps = isOfMarked ? null : await findGaps(transaction, session);
   const uncompared = await findUncomparedLists(transaction, run.runId);
   await saveRunWatch(transaction, run.runId, { ...found, listCap });
+  const balance = compareBalance(sums.counts, await readRunBalance(transaction, run.runId));
   const { state, reasons } = toRunVerdict({
     sums,
-    disagreements: [...findDisagreements(sums.counts, await readRunBalance(transaction, run.runId)), ...disagreements],
+    disagreements: [...balance.disagreements, ...disagreements],
     haltedBecause: halt && [halt.message, ...provisional].join('; '),
     alarms: [
       ...(halted && !halt ? [halted.message] : []),
@@ -174,13 +174,18 @@ export async function concludeRun(
   return { ...closed, ...warned };
 }
 
+/** What of the customers' states is not what answers, alerts and dispositions give (DESIGN: The one rule). */
 async function describeStates(
   transaction: Queryable,
   { rosterId }: RunSession['run'],
   accountId: number | null,
 ): Promise<readonly string[]> {
   if (rosterId === null || accountId === null) return [];
-  return describeStateDisagreements(await findStateDisagreements(transaction, { rosterId, accountId }));
+  const { alerts, hits } = await findStateDisagreements(transaction, { rosterId, accountId });
+  return [
+    ...(alerts > 0 ? [`alerts in the state of their dispositions: ${countNoun(alerts, 'alert')} in another`] : []),
+    ...(hits > 0 ? [`hits with an alert: ${countNoun(hits, 'party', 'parties')} with a hit and no alert`] : []),
+  ];
 }
 
 /** Who cannot be screened as the roster stands, where nobody has accepted that. */
@@ -216,4 +221,84 @@ async function describeProvisional(
       ? [`the answers for ${countNoun(waiting, 'customer')} count only once further control searches have passed`]
       : []),
   ];
+}
+
+/**
+ * That second searches contradicted the first ones, or null. The other first answers of the run are then no better: customers without a known hit
+ * have nothing that a wrong answer could be noticed by.
+ */
+function describeContradiction(second: { searches: number; vanished: number } | null, vanished: number): string | null {
+  if (second === null || vanished >= second.vanished) return null;
+  const searches = countNoun(second.searches, 'search was', 'searches were');
+  return `known hits came back when ${searches} made again, so the first answers of this run are not to be relied on`;
+}
+
+/** Why a run is held, and how many customers it withholds answers for. */
+interface AnswerHold {
+  reasons: readonly string[];
+  customers: number;
+}
+
+/**
+ * Judges the answers of a run that has come to its end, inside the transaction that closes it, and takes all of them back where they cannot be
+ * relied on; null where they count.
+ */
+async function holdUnreliable(
+  transaction: Queryable,
+  session: RunSession,
+  accountId: number,
+): Promise<AnswerHold | null> {
+  const { run, app } = session;
+  const { figures, findings, vanished } = await assessRun(transaction, session, accountId);
+  await saveVanishing(transaction, run.runId, figures);
+  const second = await readSecondSearches(transaction, run.runId);
+  const contradiction = describeContradiction(second, vanished);
+  const reasons = [...findings.map(describeFinding), ...(contradiction === null ? [] : [contradiction])];
+  if (reasons.length === 0) return null;
+  const customers = await countAnswered(transaction, run.runId);
+  await takeBackAnswers(transaction, run.runId, { reason: 'held', now: app.clock.now(), which: 'all' });
+  return { reasons, customers };
+}
+
+/** That a run is held, why, and what to do. */
+const describeHeldAnswers = ({ reasons, customers }: AnswerHold, runId: string): string =>
+  `its answers for ${countNoun(customers, 'customer')} are held, because ${reasons.join('; ')}: states stay as they were. ` +
+  `If the lists did change like this, ${acceptCommand(runId)} applies the answers`;
+
+const acceptCommand = (runId: string): string => `nightscreen runs accept ${runId} --by NAME --reason TEXT`;
+
+/** Keeps with a held run how the customers of its roster stand meanwhile. */
+async function noteHold(transaction: Queryable, { run, app }: RunSession, hold: AnswerHold): Promise<void> {
+  const heldAt = app.clock.now();
+  const states = run.rosterId === null ? {} : await countStates(transaction, run.rosterId, heldAt);
+  await saveRunHold(transaction, run.runId, { kind: 'answers', ...hold, states, heldAt });
+}
+
+/**
+ * Keeps the changes of state that were recorded after `lastChange` from webhooks where far too many customers are newly open, and says so;
+ * null where they are not.
+ */
+async function holdWebhooks(
+  transaction: Queryable,
+  { run, runId, app }: RunSession,
+  lastChange: number,
+  inScope: number,
+): Promise<string | null> {
+  const { rosterId } = run;
+  if (rosterId === null) return null;
+  const { newlyOpenShare, newlyOpenLeast } = readBounds(app.settings);
+  const customers = await countNewlyOpen(transaction, rosterId, lastChange);
+  if (customers < newlyOpenLeast || customers <= inScope * newlyOpenShare) return null;
+  const waiting = await holdWebhookEvents(transaction, { runId: run.runId, rosterId }, lastChange);
+  const reason = `${formatCount(customers)} of ${countNoun(inScope, 'customer')} are newly open in one run`;
+  const heldAt = app.clock.now();
+  await saveRunHold(transaction, run.runId, { kind: 'webhooks', reasons: [reason], customers, states: {}, heldAt });
+  const held = waiting === 0 ? '' : `: ${countNoun(waiting, 'change')} for webhooks wait until ${acceptCommand(runId)}`;
+  return `${reason} (the bound is ${Number((newlyOpenShare * 100).toFixed(1))} %)${held}`;
+}
+
+/** What a set of control searches cannot show: that a listed party is found, that a name on no list gives nothing. */
+function findMissingCanaries(canaries: readonly Pick<Canary, 'expect'>[]): readonly Canary['expect'][] {
+  const wanted: readonly Canary['expect'][] = ['match', 'none'];
+  return wanted.filter((expect) => canaries.every((canary) => canary.expect !== expect));
 }

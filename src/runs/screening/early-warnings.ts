@@ -2,7 +2,7 @@ import { LeaseLostError } from '../../errors.js';
 import { buildEarlyWarning } from '../../mail/early-warning.js';
 import { listRecipients, type MailSettings, type Recipient } from '../../mail/settings.js';
 import { countNoun } from '../../reports/text.js';
-import { hasFailedCanary } from '../../store/canaries.js';
+import { countCanaries } from '../../store/canaries.js';
 import type { Queryable } from '../../store/database/database.js';
 import {
   type PendingWarning,
@@ -95,7 +95,7 @@ async function reportCriticalChanges(session: RunSession, atOnce: boolean): Prom
   const nextAt = lastTriedAt && new Date(lastTriedAt.getTime() + warningIntervalMs);
   if (nextAt && nextAt > now && !atOnce) return nextAt;
   // What a service says whose canaries failed, only the report tells, which says so.
-  if (pending.length === 0 || (await hasFailedCanary(database, run.runId))) return null;
+  if (pending.length === 0 || (await countCanaries(database, run.runId)).failed > 0) return null;
   await session.write(async (transaction) => {
     const warnings = [];
     for (const warning of pending) {

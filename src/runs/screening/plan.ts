@@ -9,7 +9,7 @@ import { type LedgerPosition, readBudgetUsage, readNotedSince, readUsageAndPosit
 import { countStoredPlan, insertPlan, type PlanCounts, type PlanInput, removePlan } from '../../store/plan.js';
 import type { ReuseInput } from '../../store/plan-sql.js';
 import { findLeftRuns, setComparedRun, setRunCadence, setRunStage } from '../../store/runs.js';
-import { countRemainingSearches } from '../../store/screenings.js';
+import { countSearchTasks } from '../../store/screenings.js';
 import type { PlanSelection } from '../../vocabulary.js';
 import type { AppContext, RunSettings } from '../app-context.js';
 import { RunHalted } from '../halt.js';
@@ -68,18 +68,18 @@ export async function openAllowance(
     const readAffordable = (): number => Number.POSITIVE_INFINITY;
     return { session, maxSearches, toLimitHalt: (halted) => halted, readAffordable, openReserve: async () => session };
   }
-  const remaining = await countRemainingSearches(database, run.runId);
-  const controlSearches = expectControlSearches(settings, remaining.searches);
-  const watched = await watchLedger(session, accountId, remaining.ofNew + controlSearches);
+  const { remaining, remainingOfNew } = await countSearchTasks(database, run.runId);
+  const controlSearches = expectControlSearches(settings, remaining);
+  const watched = await watchLedger(session, accountId, remainingOfNew + controlSearches);
   const affordable = watched.affordable - controlSearches;
   const toHalt = (): RunHalted => toBudgetHalt(findTightest(watched.limits));
-  if (affordable <= 0 && remaining.searches > 0) throw toHalt();
+  if (affordable <= 0 && remaining > 0) throw toHalt();
   if (affordable < 0) {
     // Control searches that nobody is searched for after are not worth the rest of a budget; those that searches wait for are.
     if (settings.canaries.length > 0 && (await hasUncontrolledSearches(database, run.runId))) throw toHalt();
     return null;
   }
-  const isShort = affordable < Math.min(remaining.searches, maxSearches ?? Number.POSITIVE_INFINITY);
+  const isShort = affordable < Math.min(remaining, maxSearches ?? Number.POSITIVE_INFINITY);
   return {
     session: watched.session,
     maxSearches: isShort ? affordable : maxSearches,

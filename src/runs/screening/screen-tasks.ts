@@ -1,16 +1,16 @@
 import type { Client } from '../../client/client.js';
 import { countNoun } from '../../reports/text.js';
-import { findNextRound, hasFailedCanary } from '../../store/canaries.js';
+import { countCanaries } from '../../store/canaries.js';
 import { readSecondSearches, saveSecondSearches } from '../../store/held-runs.js';
 import { countBadAnswers } from '../../store/ledger.js';
-import { countSearchTasks, findAnsweredRequest, readSearchTasks, type SearchTask } from '../../store/screenings.js';
+import { countSearchTasks, readSearchTasks, type SearchTask } from '../../store/screenings.js';
 import { putBackSearches } from '../../store/unconfirmed-answers.js';
 import { openStopSignals, RunHalted, toAccountHalt } from '../halt.js';
 import type { RunSession } from '../session.js';
-import { openCanaryRounds, recordCanary, searchCanary } from './canaries.js';
+import { findControl, openCanaryRounds } from './canaries.js';
 import { commitFailures, commitScreenings, type FinishedSearch } from './commit.js';
 import { assessRun, describeFinding, readBounds } from './hold-run.js';
-import { createAttemptNotes, searchUnplanned } from './ledger.js';
+import { createAttemptNotes } from './ledger.js';
 import { retryUntilDeadline, type WaitPolicy, waitForService } from './outages.js';
 import type { Allowance } from './plan.js';
 import type { CanaryRounds } from './search-task.js';
@@ -76,7 +76,7 @@ async function searchVanishedAgain(context: SearchContext, affordable: number): 
   const { session, account, tally } = context;
   const { app, run, runId } = session;
   const { database } = app;
-  if (await hasFailedCanary(database, run.runId)) return;
+  if ((await countCanaries(database, run.runId)).failed > 0) return;
   const { findings, vanished, findSearches } = await assessRun(database, session, account.accountId);
   if (findings.length === 0 || (await readSecondSearches(database, run.runId)) !== null) return;
   const again = findSearches(Math.min(readBounds(app.settings).searchAgain, affordable, tally.affordable));
@@ -413,32 +413,11 @@ async function checkService(
   waitPolicy: WaitPolicy,
   searches: number,
 ): Promise<ServiceCondition> {
-  const control = await findControl(session, searches);
+  const control = await findControl(session, client, searches);
   if (control === undefined) return 'unknown';
   const { value: isWell, hadToWait } = await retryUntilDeadline(waitPolicy, (signal) =>
-    control({ ...session, signal }, client),
+    control({ ...session, signal }),
   );
   if (!isWell) return 'blind';
   return hadToWait ? 'recovered' : 'works';
-}
-
-type Control = (session: RunSession, client: Client) => Promise<boolean>;
-
-async function findControl({ app, run }: RunSession, searches: number): Promise<Control | undefined> {
-  const canaries = [...app.settings.canaries.entries()];
-  const [ordinal, canary] = canaries.find(([, { expect }]) => expect === 'match') ?? canaries[0] ?? [];
-  if (ordinal !== undefined && canary !== undefined) {
-    return async (session, client) => {
-      const outcome = await searchCanary(session, client, ordinal, canary);
-      const round = await findNextRound(app.database, run.runId);
-      await recordCanary(session, { round, trigger: 'control', searches }, outcome);
-      return outcome.verdict === 'passed';
-    };
-  }
-  const answered = await findAnsweredRequest(app.database, run.runId);
-  if (answered === undefined) return undefined;
-  return async (session, client) => {
-    await searchUnplanned(session, client, answered);
-    return true;
-  };
 }

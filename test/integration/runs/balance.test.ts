@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { describeRun } from '../../../src/runs/describe-run.js';
-import { listOfRun, parseRunId } from '../../../src/runs/run-reference.js';
+import { describeRun, listOfRun } from '../../../src/runs/describe-run.js';
+import { parseRunId } from '../../../src/runs/run-reference.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
