@@ -1,10 +1,10 @@
 import { foldName, type Match, pairMatches, toContentKey } from '../matches/match.js';
 import type { HoldSettings } from '../screening/settings.js';
 import { type HitFamily, hitFamilies } from '../vocabulary.js';
-import { isOfFamily, isUnknownTopic, type TopicFamilies, type TopicFamily } from './severity.js';
+import { isOfFamily, isUnknownTopic, type TopicFamilies } from './severity.js';
 
 /** The matches of one party before a run and in it, those included that a cut list hides; `isCompared` where both answer the same search. */
-export interface ComparedParty {
+interface ComparedParty {
   requestId: number;
   before: readonly Match[];
   /** Null where the answer is the one before. */
@@ -21,9 +21,6 @@ export interface VanishedFigures {
   /** Known of all customers of the roster. */
   current: number;
 }
-
-/** What the earlier runs of seven days no longer found, by family. */
-export type VanishedBefore = Readonly<Partial<Record<HitFamily, number>>>;
 
 interface ListedParty {
   had: number;
@@ -108,7 +105,7 @@ export class VanishedTally {
   }
 
   #familiesOf({ topics }: Match): readonly HitFamily[] {
-    const all: readonly TopicFamily[] = ['sanction', 'crime', 'pep', 'associate', 'other'];
+    const all: readonly (keyof TopicFamilies)[] = ['sanction', 'crime', 'pep', 'associate', 'other'];
     const known = all.filter((family) => topics.some((topic) => isOfFamily(this.#families, family, topic)));
     const isUnknown = topics.length === 0 || topics.some((topic) => isUnknownTopic(this.#families, topic));
     return ['any', ...known, ...(isUnknown ? (['unknown'] as const) : [])];
@@ -140,11 +137,11 @@ export interface HoldFinding extends VanishedFigures {
 /**
  * Judges what a run no longer finds. It is held when the known hits of a family, or all together, vanish by `vanishedShare` (`manyShare` from
  * `manyKnown` on) and at least `vanishedLeast`, when all of at least `allOf` vanish, or by `weekShare` within seven days. An empty list holds
- * nothing.
+ * nothing. `before` is what the earlier runs of seven days no longer found.
  */
 export function assessVanished(
   figures: readonly VanishedFigures[],
-  before: VanishedBefore,
+  before: Readonly<Partial<Record<HitFamily, number>>>,
   bounds: HoldSettings,
 ): readonly HoldFinding[] {
   return figures.flatMap((one): HoldFinding[] => {

@@ -3,10 +3,7 @@ import type { Party } from '../roster/customer.js';
 import type { ChangeCause, MatchField, RiskTier } from '../vocabulary.js';
 import type { MatchDifference } from './change-event.js';
 import { type Corroboration, corroborate } from './corroboration.js';
-import { type ChangeSettings, isOfFamily, type SeverityVerdict, type TopicFamilies, toSeverity } from './severity.js';
-
-/** Scores as they were last reported, by match id; a match that is not in it was reported with the score of its last answer. */
-export type ReportedScores = Readonly<Record<string, number>>;
+import { type ChangeSettings, isOfFamily, type TopicFamilies, toSeverity } from './severity.js';
 
 /** What a party's matches were known to be: the last answer, and what earlier cut lists have hidden since. */
 export interface KnownMatches {
@@ -14,23 +11,21 @@ export interface KnownMatches {
   unreturned: readonly Match[];
   /** Matches that were removed earlier and have not come back. */
   removed: readonly Match[];
-  reportedScores: ReportedScores;
-}
-
-/** What differs, and what the next comparison starts from. */
-interface MatchDiff {
-  differences: readonly MatchDifference[];
-  reportedScores: ReportedScores;
-  /** Known matches that this answer or earlier ones were cut too short to show. */
-  unreturned: readonly Match[];
+  /** Scores as they were last reported, by match id; a match that is not in it was reported with the score of its last answer. */
+  reportedScores: Readonly<Record<string, number>>;
 }
 
 /**
  * Compares what is known of one party with a new answer. Order, rank jitter and score noise below `scoreStep` (measured from the
  * score last reported) are no difference; a match missing from a cut list is `match_not_returned`, once, and `match_removed` only
- * when a whole list lacks it. A match that was removed earlier and is back is `match_returned`, compared with what it was.
+ * when a whole list lacks it. A match that was removed earlier and is back is `match_returned`, compared with what it was. Gives what the next
+ * comparison starts from as well: `unreturned` are known matches that this answer or earlier ones were cut too short to show.
  */
-export function diffMatches(known: KnownMatches, after: MatchSet, scoreStep: number): MatchDiff {
+export function diffMatches(
+  known: KnownMatches,
+  after: MatchSet,
+  scoreStep: number,
+): { differences: readonly MatchDifference[] } & Pick<KnownMatches, 'reportedScores' | 'unreturned'> {
   const { pairs, onlyBefore, onlyAfter } = pairMatches([...known.matches, ...known.unreturned], after.matches);
   const reportedScores: Record<string, number> = {};
   const differences: MatchDifference[] = [];
@@ -104,38 +99,22 @@ export interface PartySaid extends ChangedParty {
   said: Readonly<Record<string, string>>;
 }
 
-/** What is known of a party from its valid answers so far. */
-interface KnownAnswer extends KnownMatches {
-  origin: AnswerOrigin;
-  /** Ids under which reviewers have confirmed that a match is the customer. */
-  confirmedIds: ReadonlySet<string>;
-}
-
 /** What of a customer bears on how much a change matters. */
 export interface ChangedParty extends Pick<Party, 'birthDate' | 'countries'> {
   riskTier: RiskTier | null;
 }
 
-/** An answer as it came for a party. */
-interface NewAnswer {
-  matchSet: MatchSet;
-  origin: AnswerOrigin;
-  party: ChangedParty;
-}
-
-/** The changes of one party, and what the next comparison starts from. */
-export interface DetectedChanges extends Omit<MatchDiff, 'differences'> {
-  changes: readonly MatchChange[];
-}
-
 const nothing: KnownMatches = { matches: [], unreturned: [], removed: [], reportedScores: {} };
 
-/** Judges what a valid answer changes for a party; without a known answer everything in it is the baseline. */
+/**
+ * Judges what a valid answer changes for a party, and gives what the next comparison starts from; without a known answer everything in it is
+ * the baseline. `confirmedIds` are those under which reviewers have confirmed that a match is the customer.
+ */
 export function detectChanges(
-  known: KnownAnswer | null,
-  { matchSet, origin, party }: NewAnswer,
+  known: (KnownMatches & { origin: AnswerOrigin; confirmedIds: ReadonlySet<string> }) | null,
+  { matchSet, origin, party }: { matchSet: MatchSet; origin: AnswerOrigin; party: ChangedParty },
   settings: ChangeSettings,
-): DetectedChanges {
+): { changes: readonly MatchChange[] } & Pick<KnownMatches, 'reportedScores' | 'unreturned'> {
   const { differences, ...next } = diffMatches(known ?? nothing, matchSet, settings.scoreStep);
   const cause = known ? toCause(known.origin, origin) : 'service_data';
   const changes = differences.map((difference): MatchChange => {
@@ -180,7 +159,7 @@ const toValue = (facts: PartySaid, field: 'birthDate' | 'countries' | 'riskTier'
   field === 'countries' ? facts.countries.toSorted().join(';') : (facts[field] ?? '');
 
 /** A difference with its judgement; `isBaseline` for a first screening. */
-export interface MatchChange extends SeverityVerdict {
+export interface MatchChange extends ReturnType<typeof toSeverity> {
   difference: MatchDifference;
   corroboration: Corroboration;
   cause: ChangeCause;

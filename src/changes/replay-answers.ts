@@ -5,8 +5,8 @@ import {
   type ChangedParty,
   detectChanges,
   isSameAnswer,
+  type KnownMatches,
   type MatchChange,
-  type ReportedScores,
 } from './match-changes.js';
 import type { ChangeSettings } from './severity.js';
 
@@ -23,30 +23,20 @@ export interface StoredAnswer extends AnswerOrigin {
   decidedIds: ReadonlySet<string>;
 }
 
-/** What an answer changes, and what reviewers get to look at because of it. */
-interface ReplayedAnswer {
-  changes: readonly MatchChange[];
-  /** Matches that become items. */
-  opened: readonly Match[];
-}
-
-interface Known {
+interface Known extends Omit<KnownMatches, 'removed'> {
   responseId: number;
   origin: AnswerOrigin;
-  matches: readonly Match[];
-  unreturned: readonly Match[];
   removed: ReadonlyMap<string, Match>;
-  reportedScores: ReportedScores;
 }
 
 /**
  * Judges all stored answers of one party in their order, as runs do, but under these settings: each is compared with what these settings made
- * of those before it. Gives one result for each answer.
+ * of those before it. Gives for each answer what it changes, and the matches that become items because of it.
  */
-export function replayAnswers(answers: readonly StoredAnswer[], settings: ChangeSettings): readonly ReplayedAnswer[] {
+export function replayAnswers(answers: readonly StoredAnswer[], settings: ChangeSettings) {
   let known: Known | null = null;
   let items: readonly ReviewItem[] = [];
-  const replayed: ReplayedAnswer[] = [];
+  const replayed: { changes: readonly MatchChange[]; opened: readonly Match[] }[] = [];
   for (const answer of answers) {
     const result = assessNext(noteDecided(known, items, answer.decidedIds), answer, settings);
     const projected = result.changes.length === 0 ? { items, opened: [] } : project(items, answer, result);
@@ -57,12 +47,11 @@ export function replayAnswers(answers: readonly StoredAnswer[], settings: Change
   return replayed;
 }
 
-interface AssessedAnswer {
-  known: Known;
-  changes: readonly MatchChange[];
-}
-
-function assessNext(known: Known | null, answer: StoredAnswer, settings: ChangeSettings): AssessedAnswer {
+function assessNext(
+  known: Known | null,
+  answer: StoredAnswer,
+  settings: ChangeSettings,
+): { known: Known; changes: readonly MatchChange[] } {
   const { responseId, matchSet, party, confirmedIds, requestId, customerVersion, settingsDigest, said } = answer;
   const origin = { requestId, customerVersion, settingsDigest, said };
   if (known && isSameAnswer(known, { responseId, truncated: matchSet.truncated })) {
@@ -102,7 +91,7 @@ function noteDecided(known: Known | null, items: readonly ReviewItem[], decidedI
 function project(
   items: readonly ReviewItem[],
   { matchSet, customer }: StoredAnswer,
-  { known, changes }: AssessedAnswer,
+  { known, changes }: ReturnType<typeof assessNext>,
 ): { items: readonly ReviewItem[]; opened: readonly Match[] } {
   const byMatch = new Map(changes.map((change) => [change.difference.matchId, change]));
   const needsReview = ({ id, isHit }: Match): boolean => {

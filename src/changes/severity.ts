@@ -31,13 +31,18 @@ export const topicFamiliesSchema = z.strictObject({
     .describe('topics known to mean less than any of these; a topic of no family is unknown, which is serious'),
 });
 export type TopicFamilies = z.infer<typeof topicFamiliesSchema>;
-export type TopicFamily = keyof TopicFamilies;
 
 /** Whether a topic belongs to a family. */
-export const isOfFamily = (families: TopicFamilies, family: TopicFamily, topic: string): boolean =>
+export const isOfFamily = (families: TopicFamilies, family: keyof TopicFamilies, topic: string): boolean =>
   families[family].some((root) => topic === root || topic.startsWith(`${root}.`));
 
-const familyNames = ['sanction', 'crime', 'pep', 'associate', 'other'] as const satisfies readonly TopicFamily[];
+const familyNames = [
+  'sanction',
+  'crime',
+  'pep',
+  'associate',
+  'other',
+] as const satisfies readonly (keyof TopicFamilies)[];
 
 /** Whether no family knows a topic. */
 export const isUnknownTopic = (families: TopicFamilies, topic: string): boolean =>
@@ -78,7 +83,7 @@ function findGainedTopics(difference: MatchDifference): readonly string[] {
   return after.topics.filter((topic) => !known.has(topic));
 }
 
-const gains = ({ difference, families }: AssessedDifference, family: TopicFamily): boolean =>
+const gains = ({ difference, families }: AssessedDifference, family: keyof TopicFamilies): boolean =>
   findGainedTopics(difference).some((topic) => isOfFamily(families, family, topic));
 const isHitNow = ({ difference }: AssessedDifference): boolean => difference.after?.isHit === true;
 const isNew = ({ difference }: AssessedDifference): boolean =>
@@ -247,24 +252,15 @@ export const changeSettingsSchema = z.strictObject({
 });
 export type ChangeSettings = z.infer<typeof changeSettingsSchema>;
 
-/** A judgement: how much a difference matters, the rule of the table that says so, and what moved it from there. */
-export interface SeverityVerdict {
-  severity: Severity;
-  rule: SeverityRuleName;
-  adjustments: readonly SeverityAdjustment[];
-}
-
-/** A difference with all that its judgement depends on. */
-export interface SeverityCase extends Omit<AssessedDifference, 'families'> {
-  riskTier: RiskTier | null;
-}
-
 /**
  * Judges a difference by the table; deterministic, and never without a rule. A birth date that contradicts lowers by one step: never below
  * low, a sanction now or before never below medium, and neither a match that is no longer returned nor one that a reviewer has confirmed.
- * The risk tier only raises, and never to critical.
+ * The risk tier only raises, and never to critical. Gives the rule of the table that says so, and what moved the severity from there.
  */
-export function toSeverity(subject: SeverityCase, settings: ChangeSettings): SeverityVerdict {
+export function toSeverity(
+  subject: Omit<AssessedDifference, 'families'> & { riskTier: RiskTier | null },
+  settings: ChangeSettings,
+): { severity: Severity; rule: SeverityRuleName; adjustments: readonly SeverityAdjustment[] } {
   const assessed: AssessedDifference = { ...subject, families: settings.topics };
   const found = severityRules.find(({ applies }) => applies(assessed)) ?? otherChange;
   const adjustments: SeverityAdjustment[] = [];

@@ -133,13 +133,15 @@ export interface KnownAccount {
   plannedFor: Account | null;
 }
 
-/** Asks whose key this is; where the service cannot be asked, the run begins with what is known. */
+/** Asks whose key this is, unless `found` says it; where the service cannot be asked, the run begins with what is known. */
 export async function findKnownAccount(
   app: AppContext,
   scope: RosterScope,
   client: Client,
   { outage, signal }: Pick<WaitPolicy, 'outage' | 'signal'>,
+  found: Account | null,
 ): Promise<KnownAccount> {
+  if (found) return toKnownAccount(found);
   const either = followSignals(signal, [outage.signal]);
   const account = await identifyAccount(app, scope.organisation, client, either.signal)
     .catch(requireHalt)
@@ -152,7 +154,7 @@ export async function findKnownAccount(
   return { mode, account, plannedFor: await findLastAccount(app.database, scope.rosterId, mode ?? undefined) };
 }
 
-export const toKnownAccount = (account: Account): KnownAccount => ({
+const toKnownAccount = (account: Account): KnownAccount => ({
   mode: account.isTest ? 'test' : 'live',
   account,
   plannedFor: account,

@@ -36,7 +36,7 @@ export interface RunSettings {
   sweep: SweepSettings;
   reconciliation: ReconciliationSettings;
   reports: ReportSettings;
-  run: RunDeadlineSettings;
+  run: z.output<typeof runSettingsSchema>;
   mail?: MailSettings | undefined;
   webhooks?: readonly WebhookSettings[] | undefined;
 }
@@ -139,26 +139,15 @@ export const runSettingsSchema = z.strictObject({
     .default('UTC')
     .describe('the IANA time zone of a time of day, and of the day and month of the budget'),
 });
-/** The `run` settings with their defaults filled in. */
-export type RunDeadlineSettings = z.output<typeof runSettingsSchema>;
-
-/** A run that was begun, and its roster (null for a sweep). */
-interface RunAtEnd {
-  runId: string;
-  roster: string | null;
-  /** Whether it came to its end, in whatever state. */
-  isFinished: boolean;
-}
-
 /** Remembers which run was begun last, for what is to be said when that or the process ends. */
 export class LastRun {
-  #run: RunAtEnd | null = null;
+  #run: { runId: string; roster: string | null; isFinished: boolean } | null = null;
 
   /** The jobs that a scheduler has under way; null where this process is no scheduler. */
   listJobs: (() => readonly string[]) | null = null;
 
-  /** Null where none was begun. */
-  get current(): RunAtEnd | null {
+  /** With its roster (null for a sweep), and whether it came to its end, in whatever state; null where none was begun. */
+  get current() {
     return this.#run;
   }
 

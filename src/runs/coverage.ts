@@ -5,13 +5,10 @@ import {
   type CoverageGroup,
   countAccepted,
   listOpenGaps,
-  listUncovered,
-  type OpenGap,
   readCoverage,
   readCoverageGaps,
   readImportedRosters,
   saveCoverageExceptions,
-  type UncoveredCustomer,
 } from '../store/coverage.js';
 import { findLastAccount } from '../store/organisations.js';
 import type { PlanInput } from '../store/plan-sql.js';
@@ -20,23 +17,15 @@ import type { AppContext } from './app-context.js';
 import { openOrganisation } from './session.js';
 import type { Acceptance } from './settings-diff.js';
 
-/** Which gaps are accepted: those of these customers, or with null all that are open, rows without a readable id included. */
-interface GapChoice {
-  roster: string | undefined;
-  customers: readonly string[] | null;
-  /** `yyyy-mm-dd`, UTC; the exception ends with this day. */
-  until: string;
-}
-
 /**
- * Notes that customers may stay unscreened until a day, by whom and why; their state stays. Throws ConfigError, with nothing noted, for a day
+ * Notes that customers, or with null all that are open, rows without a readable id included, may stay unscreened until a day (`yyyy-mm-dd`, UTC, that day included), by whom and why; their state stays. Throws ConfigError, with nothing noted, for a day
  * that is over, several rosters to choose from, and customers who are not among those who cannot be screened.
  */
 export async function acceptGaps(
   app: AppContext,
-  { roster, customers, until }: GapChoice,
+  { roster, customers, until }: { roster: string | undefined; customers: readonly string[] | null; until: string },
   { by, reason }: Acceptance,
-): Promise<readonly OpenGap[]> {
+) {
   const { database, clock } = app;
   const now = clock.now();
   if (until < now.toISOString().slice(0, until.length)) throw flagError('--until', `${until} is over`);
@@ -90,16 +79,11 @@ export function describeGaps(gaps: readonly CoverageGap[], roster: string): stri
   return `not screened as the roster stands: ${open.join('; ')}. Mend the roster, or accept it until a day: nightscreen roster except --roster ${roster} --all --until DATE --by NAME --reason TEXT`;
 }
 
-/** The rosters that a gate judges. */
-interface ChosenRosters {
-  /** Those that were ever imported, by name. */
-  imported: readonly { rosterId: number; roster: string }[];
-  /** Those that are configured and were never imported: nothing is known of their customers, so no gate passes. */
-  neverImported: readonly string[];
-}
-
-/** The roster of this name, or all that were ever imported or are configured; throws ConfigError when there is none of this name. */
-export async function chooseImportedRosters(app: AppContext, name: string | undefined): Promise<ChosenRosters> {
+/**
+ * The roster of this name, or all that were ever imported or are configured; of those that were never imported nothing is known, so no gate
+ * passes. Throws ConfigError when there is none of this name.
+ */
+export async function chooseImportedRosters(app: AppContext, name: string | undefined) {
   const { organisationId } = await openOrganisation(app);
   const all = await readImportedRosters(app.database, organisationId);
   const known = new Set(all.map(({ roster }) => roster));
@@ -126,7 +110,7 @@ export interface Coverage {
     /** Who cannot be screened as the roster stands, by reason, and for how many of them an exception holds. */
     gaps: readonly CoverageGap[];
     /** Whose screening does not hold, the worst first, as many as were asked for. */
-    uncovered: readonly UncoveredCustomer[];
+    uncovered: Awaited<ReturnType<typeof readCoverage>>['uncovered'];
   }[];
   total: CoverageSums;
   tiers: Readonly<Record<RiskTier, CoverageSums>>;
@@ -155,8 +139,7 @@ export async function measureCoverage(
   const rosters: Coverage['rosters'][number][] = [];
   for (const { rosterId, roster } of imported) {
     const input = await toCoverageInput(app, rosterId, now);
-    const groups = await readCoverage(database, input);
-    const uncovered = options.list > 0 ? await listUncovered(database, input, options.list) : [];
+    const { groups, uncovered } = await readCoverage(database, input, options.list);
     const gaps = await readCoverageGaps(database, rosterId, now);
     rosters.push({ roster, gaps, total: sumCoverage(groups, now), tiers: sumTiers(groups, now), uncovered });
     allGroups.push(...groups);
@@ -198,11 +181,12 @@ export async function readRosterGroups(
   now: Date,
 ): Promise<{ accountId: number | null; groups: readonly CoverageGroup[] }> {
   const input = await toCoverageInput(app, rosterId, now);
-  return { accountId: input.accountId, groups: await readCoverage(app.database, input) };
+  const { groups } = await readCoverage(app.database, input);
+  return { accountId: input.accountId, groups };
 }
 
 /** How well customers are covered; all of them count once in `valid`, `never`, `changed`, `overdue` or `unproven`, and once in `states`. */
-export interface CoverageSums {
+interface CoverageSums {
   inScope: number;
   /** Screened as they are now, within the cadence of their tier and its grace. */
   valid: number;

@@ -12,9 +12,9 @@ import { readAccountName, readRosterNames } from '../store/organisations.js';
 import { readRevisions } from '../store/report-revisions.js';
 import { readOpenItems } from '../store/review/decisions.js';
 import { countRejects, readRejects, readSnapshot } from '../store/roster-imports.js';
-import { type RunCalls, readRunCalls, readRunWatch } from '../store/run-health.js';
+import { readRunCalls, readRunWatch } from '../store/run-health.js';
 import { computeRunSums, type RunSums, readRunBalance } from '../store/run-sums.js';
-import { type RunHolder, type RunRow, readRunHolders, readRunKeys, toRunId } from '../store/runs.js';
+import { type RunRow, readRunHolders, readRunKeys, toRunId } from '../store/runs.js';
 import { countPlanReasons, type ListableOutcome, listRunCustomers } from '../store/screenings.js';
 import type { HaltCode, RunKind, RunMode, RunState } from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
@@ -46,7 +46,7 @@ export interface RunDescription {
   /** From its begin to its end or until now, breaks included. */
   seconds: number;
   resumed: number;
-  holders: readonly RunHolder[];
+  holders: Awaited<ReturnType<typeof readRunHolders>>;
   /** Whoever holds it now; null when it has ended, or when its process has died. */
   heldBy: { owner: string; since: Date; heartbeatAgeSeconds: number } | null;
   /** Stored when it closed; of a run that is going on, as it stands. Null for a run without customers. */
@@ -54,7 +54,7 @@ export interface RunDescription {
   planned: Readonly<Record<string, number>>;
   /** The conservation sums as the database counts them now, and what does not hold or is stored otherwise. */
   balance: ReturnType<typeof compareBalance> | null;
-  calls: RunCalls;
+  calls: Awaited<ReturnType<typeof readRunCalls>>;
   canaries: readonly CanaryFacts[];
   /** What watching the service has shown; null while it goes on. */
   watch: WatchFacts | null;

@@ -7,14 +7,13 @@ import type { Transaction } from '../store/database/database.js';
 import { findLastSweep, readDossiers, saveDossierChanges, saveDossiers } from '../store/dossiers.js';
 import {
   clearAnsweredMarks,
-  clearDossierMarks,
   clearOldDossierMarks,
   type DossierMark,
+  finishDossierMarks,
   forgetEvents,
   listMarkedCustomers,
   listMarkedDossiers,
   markCustomers,
-  postponeDossierMarks,
 } from '../store/event-marks.js';
 import { assertLease } from '../store/leases.js';
 import { findLastAccount, findRoster, type Organisation } from '../store/organisations.js';
@@ -187,8 +186,7 @@ async function saveFound(
   const ofAml = done.flatMap(({ dossierId, isAml }) => (isAml ? [dossierId] : []));
   const moved = changes.filter(mattersToScreening).flatMap(({ after }) => after?.id ?? []);
   await markCustomersOf(transaction, app, accountId, [...new Set([...ofAml, ...moved])]);
-  await clearDossierMarks(transaction, organisationId, done);
-  await postponeDossierMarks(transaction, organisationId, missed, now);
+  await finishDossierMarks(transaction, organisationId, { done, missed }, now);
   return changes;
 }
 

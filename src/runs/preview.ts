@@ -8,13 +8,7 @@ import type { RosterSettings } from '../roster/settings.js';
 import { type ForcedCustomer, type ListComparison, readForcedCustomers } from '../store/checks.js';
 import type { Database, Transaction } from '../store/database/database.js';
 import { findLastAccount, findRoster } from '../store/organisations.js';
-import {
-  countPlan,
-  type ForcedScreening,
-  forceScreenings,
-  listUrgentOverBudget,
-  type PlanCounts,
-} from '../store/plan.js';
+import { type ForcedScreening, forceScreenings, type PlanCounts, previewPlan } from '../store/plan.js';
 import type { SnapshotCounts } from '../store/roster-figures.js';
 import { carryForcedScreenings } from '../store/roster-imports.js';
 import { readStagedRejections, type StagedRejection } from '../store/roster-staging.js';
@@ -53,14 +47,13 @@ export async function previewScreening(
   const account = await findLastAccount(database, rosterId, settings.service.mode ?? 'test');
   const request = { rosterId, accountId: account?.accountId ?? null, selection };
   const { input, budget } = await toPlanInput(app, database, request, runId);
-  const counts = await countPlan(database, input);
+  const counts = await previewPlan(database, input, mostLeftOut);
   const { leftForAll, leftForReserved } = budget;
   return {
     roster: roster.name,
     selection,
     ...counts,
     ...priceCalls(settings, counts.searches),
-    leftOut: 'over_budget' in counts.reasons ? await listUrgentOverBudget(database, input, mostLeftOut) : [],
     budget: leftForReserved === Number.POSITIVE_INFINITY ? null : { leftForAll, leftForReserved },
   };
 }

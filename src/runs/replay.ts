@@ -14,8 +14,8 @@ import {
 } from '../store/responses.js';
 import { toRunId } from '../store/runs.js';
 import { type MatchChangeKind, matchChangeKinds, type Severity, severities } from '../vocabulary.js';
-import type { AppContext, RunSettings } from './app-context.js';
-import { compareAssessment, toAssessmentSettings } from './settings-acceptance.js';
+import type { AppContext } from './app-context.js';
+import { compareSettings } from './settings-acceptance.js';
 
 /** The members in their order, by key. */
 export function gatherBy<Member, Key>(
@@ -29,19 +29,6 @@ export function gatherBy<Member, Key>(
     else byKey.set(toKey(member), [member]);
   }
   return byKey;
-}
-
-/** What a change would be under some settings; null where there would be none. */
-type AssessedEvent = { kind: MatchChangeKind; severity: Severity; rule: string } | null;
-
-/** A change, or an item, that would be another one. */
-export interface ReplayExample {
-  runId: string;
-  /** The customer's reference. */
-  reference: string;
-  listed: Pick<Match, 'id' | 'name'>;
-  present: AssessedEvent;
-  other: AssessedEvent;
 }
 
 /** What stored answers come to under other settings. */
@@ -60,7 +47,13 @@ export interface Replay {
   baseline: EventTally;
   /** Items that reviewers would have been given. */
   items: Both & { onlyOther: number; onlyPresent: number };
-  examples: readonly ReplayExample[];
+  /** Changes that would be others; `present` or `other` is null where there would be none. */
+  examples: readonly ({
+    runId: string;
+    /** The customer's reference. */
+    reference: string;
+    listed: Pick<Match, 'id' | 'name'>;
+  } & Record<keyof Both, { kind: MatchChangeKind; severity: Severity; rule: string } | null>)[];
 }
 
 const partiesAtOnce = 250;
@@ -72,13 +65,13 @@ const mostExamples = 10;
  */
 export async function replaySettings(
   { database, settings }: AppContext,
-  other: Parameters<typeof toAssessmentSettings>[0] & Pick<RunSettings, 'changes'>,
+  other: Parameters<typeof compareSettings>[1],
   since: Date | null,
 ): Promise<Replay> {
-  const { differences } = compareAssessment(toAssessmentSettings(settings), toAssessmentSettings(other));
+  const { differences } = compareSettings(settings, other);
   const tallies = { changes: openTally(), baseline: openTally() };
   const items = { present: 0, other: 0, onlyOther: 0, onlyPresent: 0 };
-  const examples: ReplayExample[] = [];
+  const examples: Replay['examples'][number][] = [];
   let [parties, answers] = [0, 0];
   const take = (history: PartyHistory): void => {
     const present = replayAnswers(history.answers, settings.changes);
@@ -155,7 +148,7 @@ function countItems(
 const toMatch = (change: MatchChange | null): Match | null =>
   change && (change.difference.after ?? change.difference.before);
 
-const toAssessed = (change: MatchChange | null): AssessedEvent =>
+const toAssessed = (change: MatchChange | null) =>
   change && { kind: change.difference.kind, severity: change.severity, rule: change.rule };
 
 /** All stored answers of one party on one account, in their order; what repeats the answer before is left out. */
@@ -227,13 +220,13 @@ function findConfirmed(decisions: readonly HistoricalDecision[], until: Date): R
 }
 
 /** How many there are under the present settings and under the others. */
-export interface Both {
+interface Both {
   present: number;
   other: number;
 }
 
 /** How events under two settings compare. */
-export interface EventTally extends Both {
+interface EventTally extends Both {
   /** Under the other settings only, and under the present ones only. */
   onlyOther: number;
   onlyPresent: number;
@@ -243,10 +236,7 @@ export interface EventTally extends Both {
 }
 
 /** One event under two settings; null where there is none. */
-interface EventPair {
-  present: MatchChange | null;
-  other: MatchChange | null;
-}
+type EventPair = Record<keyof Both, MatchChange | null>;
 
 /** Pairs the changes that one answer shows under two settings: by the match that they are about, which may occur twice. */
 function pairEvents(present: readonly MatchChange[], other: readonly MatchChange[]): readonly EventPair[] {

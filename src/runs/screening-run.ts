@@ -3,7 +3,7 @@ import type { Account } from '../store/organisations.js';
 import { hasBegun } from '../store/plan.js';
 import { readListCap } from '../store/responses.js';
 import { isTooLargeToAddUp, setRunStage } from '../store/runs.js';
-import { awaitAccount, findKnownAccount, requireBudget, toKnownAccount } from './account.js';
+import { awaitAccount, findKnownAccount, requireBudget } from './account.js';
 import type { AppContext } from './app-context.js';
 import { closeDeadChecks } from './checks/check.js';
 import { type RunHalted, requireHalt } from './halt.js';
@@ -47,9 +47,7 @@ export async function runScreening(
   const findRequest = async (held: HeldLease, other: Account | null): Promise<RunRequest> => {
     outage?.close();
     outage = watchOutage(app, client, startedAt);
-    const known = other
-      ? toKnownAccount(other)
-      : await findKnownAccount(app, scope, client, { outage, signal: held.signal });
+    const known = await findKnownAccount(app, scope, client, { outage, signal: held.signal }, other);
     part = { ...options, known, outage, rosterId: scope.rosterId };
     return { ...toRequest(app, options, scope, known), settingsRecordId };
   };

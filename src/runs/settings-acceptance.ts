@@ -8,12 +8,11 @@ import { guardsSchema } from '../roster/guards.js';
 import { screeningSettingsSchema } from '../screening/settings.js';
 import type { Database, Queryable } from '../store/database/database.js';
 import {
-  findSettingsProposer,
   holdOrganisation,
+  proposeSettings,
   readAcceptedSettings,
   readSettingsHistory,
   type SettingsRecord,
-  saveSettingsProposal,
   saveSettingsRecord,
 } from '../store/organisations.js';
 import type { AppContext, RunSettings } from './app-context.js';
@@ -106,6 +105,12 @@ export function compareAssessment(
       .map(({ words }) => `${words} (unknown to this version)`),
   };
 }
+
+/** Compares what judges of two settings that may be in force. */
+export const compareSettings = (
+  present: Parameters<typeof toAssessmentSettings>[0],
+  other: Parameters<typeof toAssessmentSettings>[0],
+): AssessmentComparison => compareAssessment(toAssessmentSettings(present), toAssessmentSettings(other));
 
 /** With the default of all that is not said. */
 const fillIn = (settings: AssessmentSettings): AssessmentSettings => toJson(assessmentSchema.parse(settings));
@@ -250,11 +255,8 @@ export async function acceptSettings(
     let proposedBy: string | null = null;
     if (needsTwo(settings, accepted)) {
       requireLogins(database, 'accepting review.autoClose');
-      proposedBy = await findSettingsProposer(transaction, organisationId, { digest, except: by.name });
-      if (proposedBy === null) {
-        await saveSettingsProposal(transaction, organisationId, acceptance);
-        return { recorded: false, isProposed: true, differences: named };
-      }
+      proposedBy = await proposeSettings(transaction, organisationId, acceptance);
+      if (proposedBy === null) return { recorded: false, isProposed: true, differences: named };
     }
     await saveSettingsRecord(transaction, organisationId, {
       ...acceptance,

@@ -32,16 +32,6 @@ import type { AppContext } from './app-context.js';
 import { chooseImportedRosters } from './coverage.js';
 import { openOrganisation, type RunSession } from './session.js';
 
-/** Which customers are meant. */
-interface StatusChoice {
-  /** Of this roster; left out for all that were ever imported or are configured. */
-  roster?: string | undefined;
-  /** In one of these states; left out for all. */
-  states?: readonly CustomerState[] | undefined;
-  /** Whose state is another since this moment, or so new that nothing has recorded it yet. */
-  changedSince?: Date | undefined;
-}
-
 /** How customers stand at one moment. */
 export interface StatusExport {
   rosters: readonly string[];
@@ -56,12 +46,27 @@ export interface StatusExport {
 }
 
 /** Opens an export of how customers stand; throws ConfigError when there is no such roster. */
-export async function exportStatus(app: AppContext, choice: StatusChoice, signal: AbortSignal): Promise<StatusExport> {
+export async function exportStatus(
+  app: AppContext,
+  choice: {
+    /** Of this roster; left out for all that were ever imported or are configured. */
+    roster?: string | undefined;
+    /** In one of these states; left out for all. */
+    states?: readonly CustomerState[] | undefined;
+    /** Whose state is another since this moment, or so new that nothing has recorded it yet. */
+    changedSince?: Date | undefined;
+  },
+  signal: AbortSignal,
+): Promise<StatusExport> {
   const { database, clock, settings } = app;
   const { imported, neverImported } = await chooseImportedRosters(app, choice.roster);
   const rosters = imported.map(({ roster }) => roster);
   const sums: StatusExport['sums'] = { exported: 0, inScope: 0, notValid: 0, states: {} };
-  const isMeant = toFilter(choice);
+  const { states, changedSince } = choice;
+  const wanted: ReadonlySet<string> | null = states === undefined ? null : new Set(states);
+  const isMeant = ({ state, changedAt }: CustomerStatus): boolean =>
+    (wanted === null || wanted.has(state)) &&
+    (changedSince === undefined || changedAt === null || changedAt >= changedSince);
   const read = async function* () {
     for await (const batch of readCustomerStatuses(database, settings.organisation, rosters)) {
       signal.throwIfAborted();
@@ -81,13 +86,6 @@ export async function exportStatus(app: AppContext, choice: StatusChoice, signal
   const isCovered = (): boolean =>
     gaps.every((gap) => gap.accepted === gap.count) && sums.notValid <= countAccepted(gaps);
   return { rosters, neverImported, batches: read(), sums, isCovered };
-}
-
-function toFilter({ states, changedSince }: StatusChoice): (status: CustomerStatus) => boolean {
-  const wanted: ReadonlySet<string> | null = states === undefined ? null : new Set(states);
-  return ({ state, changedAt }) =>
-    (wanted === null || wanted.has(state)) &&
-    (changedSince === undefined || changedAt === null || changedAt >= changedSince);
 }
 
 /**

@@ -1,32 +1,20 @@
 import { z } from 'zod';
 
-/** How often the account was called, where the service may have billed it. */
-interface Used {
-  run: number;
-  day: number;
-  month: number;
-}
-
-/** One cap with what is left of it. */
-interface CapLeft {
-  per: 'run' | 'day' | 'month';
-  cap: number;
-  used: number;
-  /** The part of the cap that is kept for new customers, single checks and control searches. */
-  reserve: number;
-}
-
 /** What may still be spent: the least that any cap leaves, in calls; Infinity without a cap. */
 export interface BudgetLeft {
   /** For everybody: the reserve is left alone. */
   leftForAll: number;
   /** For new customers, single checks and control searches; never less than `leftForAll`. */
   leftForReserved: number;
-  caps: readonly CapLeft[];
+  /** `reserve` is the part of a cap that is kept for them. */
+  caps: readonly { per: 'run' | 'day' | 'month'; cap: number; used: number; reserve: number }[];
 }
 
-/** What the settings leave of a budget of which so much is used. */
-export function toBudgetLeft(settings: BudgetSettings, used: Used): BudgetLeft {
+/** What the settings leave of a budget when the account was called so often, where the service may have billed it. */
+export function toBudgetLeft(
+  settings: BudgetSettings,
+  used: Readonly<Record<'run' | 'day' | 'month', number>>,
+): BudgetLeft {
   const { maxSearchesPerRun, maxSearchesPerDay, maxSearchesPerMonth, reserveShare } = settings;
   const caps = (
     [

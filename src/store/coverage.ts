@@ -29,8 +29,6 @@ const uncoveredRow = z.object({
   lastScreenedAt: z.date().nullable(),
   failedBecause: z.string().nullable(),
 });
-/** One customer whose screening does not hold. */
-export type UncoveredCustomer = z.infer<typeof uncoveredRow>;
 
 const hourMs = 3_600_000;
 
@@ -97,8 +95,16 @@ function coveredCustomersSql({ bind }: Bindings, input: PlanInput): string {
   )`;
 }
 
-/** Counts the customers in scope of a roster by tier, status, state and last failure. */
-export async function readCoverage(database: Database, input: PlanInput): Promise<readonly CoverageGroup[]> {
+/**
+ * Counts the customers in scope of a roster by tier, status, state and last failure, and lists `list` of those whose screening does not hold, the
+ * worst first: never screened, then changed, then by age.
+ */
+export async function readCoverage(database: Database, input: PlanInput, list = 0) {
+  const groups = await countCovered(database, input);
+  return { groups, uncovered: list > 0 ? await listUncovered(database, input, list) : [] };
+}
+
+async function countCovered(database: Database, input: PlanInput): Promise<readonly CoverageGroup[]> {
   const bindings = openBindings();
   const sql = `with ${coveredCustomersSql(bindings, input)}
      select tier, status, state, failed_because, count(*) as customers, min(screened_at) as "oldestScreenedAt"
@@ -107,8 +113,7 @@ export async function readCoverage(database: Database, input: PlanInput): Promis
   return assessedBy(database, input, (transaction) => transaction.query(groupRow, sql, bindings.values));
 }
 
-/** The customers whose screening does not hold, the worst first: never screened, then changed, then by age; `limit` of them. */
-export async function listUncovered(database: Database, input: PlanInput, limit: number) {
+async function listUncovered(database: Database, input: PlanInput, limit: number) {
   const bindings = openBindings();
   const sql = `with ${coveredCustomersSql(bindings, input)}
      select reference, tier, status, screened_at as "lastScreenedAt", failed_because
@@ -149,17 +154,6 @@ const openGapRow = z.object({
   reference: z.string().nullable(),
   rows: z.number().nullable(),
 });
-/** One of them. */
-export type OpenGap = z.infer<typeof openGapRow>;
-
-/** What somebody accepts: who, why, and until which day (`yyyy-mm-dd`, UTC, that day included). */
-interface CoverageException {
-  until: string;
-  acceptedBy: string;
-  isAttested: boolean;
-  because: string;
-  acceptedAt: Date;
-}
 
 /** SQL: the gaps of roster $1 one by one, each with whether an exception holds for it on the day of $2. */
 const eachGapSql = `
@@ -200,7 +194,7 @@ export const countAccepted = (gaps: readonly CoverageGap[]): number =>
   gaps.reduce((sum, gap) => sum + (gap.reason === 'unreadable_id' ? 0 : gap.accepted), 0);
 
 /** The gaps of a roster for which no exception holds at a moment. */
-export async function listOpenGaps(database: Queryable, rosterId: number, now: Date): Promise<readonly OpenGap[]> {
+export async function listOpenGaps(database: Queryable, rosterId: number, now: Date) {
   return database.query(
     openGapRow,
     `select reason, reference, rows from (${eachGapSql}) gap where not is_accepted
@@ -209,12 +203,12 @@ export async function listOpenGaps(database: Queryable, rosterId: number, now: D
   );
 }
 
-/** Notes exceptions for these gaps. */
+/** Notes who accepts these gaps, why, and until which day (`yyyy-mm-dd`, UTC, that day included). */
 export async function saveCoverageExceptions(
   transaction: Queryable,
   rosterId: number,
-  gaps: readonly OpenGap[],
-  exception: CoverageException,
+  gaps: readonly z.infer<typeof openGapRow>[],
+  exception: { until: string; acceptedBy: string; isAttested: boolean; because: string; acceptedAt: Date },
 ): Promise<void> {
   const { until, acceptedBy, isAttested, because, acceptedAt } = exception;
   await transaction.execute(

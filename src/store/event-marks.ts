@@ -69,8 +69,19 @@ export async function listMarkedDossiers(
 const toRows = (marks: readonly DossierMark[]): string =>
   JSON.stringify(marks.map(({ dossierId, events }) => ({ dossier_id: dossierId, events })));
 
+/** Clears the marks of dossiers that are `done`, and postpones those that were `missed`. */
+export async function finishDossierMarks(
+  transaction: Queryable,
+  organisationId: number,
+  { done, missed }: { done: readonly DossierMark[]; missed: readonly DossierMark[] },
+  now: Date,
+): Promise<void> {
+  await clearDossierMarks(transaction, organisationId, done);
+  await postponeDossierMarks(transaction, organisationId, missed, now);
+}
+
 /** Clears marks of dossiers, except those that were marked again since they were listed. */
-export async function clearDossierMarks(transaction: Queryable, organisationId: number, marks: readonly DossierMark[]) {
+async function clearDossierMarks(transaction: Queryable, organisationId: number, marks: readonly DossierMark[]) {
   if (marks.length === 0) return;
   await transaction.execute(
     `delete from dossier_mark mark using jsonb_to_recordset($2::text::jsonb) as done (dossier_id text, events bigint)
@@ -83,7 +94,7 @@ export async function clearDossierMarks(transaction: Queryable, organisationId: 
 const mostTries = 8;
 
 /** Has dossiers that were not found looked up again after 5, 10, 20 ... minutes; clears the marks of those that were not found for hours. */
-export async function postponeDossierMarks(
+async function postponeDossierMarks(
   transaction: Queryable,
   organisationId: number,
   marks: readonly DossierMark[],

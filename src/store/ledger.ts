@@ -1,19 +1,17 @@
 import { z } from 'zod';
 import { firstRow, type Queryable, readValue, requireRows } from './database/database.js';
 
-/** How one POST ended, as the ledger keeps it, in the row that was noted before it was sent. */
-export interface AttemptRecord {
-  attemptId: number;
-  startedAt: Date;
-  endedAt: Date;
-  status: number | null;
-  outcome: string;
-  serviceRequestId: string | null;
-}
-
 /** The attempts of one search, and the rows noted for attempts that were never made. */
 export interface SearchAttempts {
-  attempts: readonly AttemptRecord[];
+  /** How each POST ended, in the row that was noted before it was sent. */
+  attempts: readonly {
+    attemptId: number;
+    startedAt: Date;
+    endedAt: Date;
+    status: number | null;
+    outcome: string;
+    serviceRequestId: string | null;
+  }[];
   unsentIds: readonly number[];
 }
 
@@ -105,6 +103,7 @@ export async function noteBillableAttempts(transaction: Queryable, runId: number
   );
 }
 
+/** Calls of an account that the service may have billed. */
 const usageRow = z.object({
   /** Of the run that was asked about; 0 for none. */
   run: z.number(),
@@ -113,9 +112,6 @@ const usageRow = z.object({
   /** Since the month began there. */
   month: z.number(),
 });
-/** Calls of an account that the service may have billed. */
-type BudgetUsage = z.infer<typeof usageRow>;
-
 /** $1 account, $2 now, $3 time zone, $4 run; runs that lie wholly in the day or the month are counted by their own note. */
 const usageSql = `
   with span as (
@@ -152,7 +148,7 @@ export async function readBudgetUsage(
   now: Date,
   timezone: string,
   runId: number | null,
-): Promise<BudgetUsage> {
+) {
   return firstRow(await database.query(usageRow, usageSql, [accountId, now, timezone, runId]), 'run');
 }
 
@@ -160,7 +156,7 @@ export async function readBudgetUsage(
  * How far the ledger has been looked through. Its rows are numbered before they are committed, so one that is noted by another process may
  * come to light behind newer ones; what lies after `stableId` is counted anew at each look until nothing can be added before it.
  */
-export interface LedgerPosition {
+interface LedgerPosition {
   stableId: number;
   /** Rows after it that have been told, of the account and of the run. */
   account: number;
@@ -206,15 +202,15 @@ const lookSql = (stableId: string, newestId: string, accountId: string, runId: s
   from search_attempt attempt join run on run.run_id = attempt.run_id
   where attempt.attempt_id > ${stableId}`;
 
-/** What the account has used, and the position in the ledger up to which that counts, by one snapshot; `after` is an earlier position. */
+/** What the account has used, and the position in the ledger up to which that counts, by one snapshot; `after` is the row up to which an earlier look had settled it. */
 export async function readUsageAndPosition(
   database: Queryable,
   accountId: number,
   now: Date,
   timezone: string,
   runId: number,
-  after: LedgerPosition | null,
-): Promise<{ used: BudgetUsage; position: LedgerPosition }> {
+  after: number | null,
+): Promise<{ used: z.infer<typeof usageRow>; position: LedgerPosition }> {
   const rows = await database.query(
     positionRow,
     `select used.*, stable.id as "stableId", look."newestId", look.account, look.run as noted, look."ownTransaction"
@@ -223,7 +219,7 @@ export async function readUsageAndPosition(
        select coalesce($5::bigint, (select greatest(coalesce(max(attempt_id), 0) - ${mostBehind}, 0) from search_attempt)) as id
      ) stable
      cross join lateral (${lookSql('stable.id', 'stable.id', '$1', '$4')}) look`,
-    [accountId, now, timezone, runId, after?.stableId ?? null],
+    [accountId, now, timezone, runId, after],
   );
   const { run, day, month, noted, ...position } = firstRow(rows, 'search_attempt');
   return { used: { run, day, month }, position: { ...position, run: noted } };

@@ -160,9 +160,6 @@ const recordRow = z.object({
 /** Settings that judge as somebody accepted them. */
 export type SettingsRecord = z.infer<typeof recordRow>;
 
-/** Settings to record; `proposedBy` accepted them first, where two people have to. */
-type NewSettingsRecord = Omit<SettingsRecord, 'recordId'> & { proposedBy?: string | null };
-
 const columns = `settings_record.settings_record_id as "recordId", settings_record.settings, digest, differences, accepted_by, is_attested,
   reason, accepted_at`;
 
@@ -196,41 +193,43 @@ export async function readSettingsHistory(database: Queryable, organisation: str
   );
 }
 
-/** Records settings as accepted from now on; nothing records them twice at the same time, because the organisation is held meanwhile. */
-export async function saveSettingsRecord(transaction: Queryable, organisationId: number, record: NewSettingsRecord) {
+/**
+ * Records settings as accepted from now on; `proposedBy` accepted them first, where two people have to. Nothing records them twice at the same
+ * time, because the organisation is held meanwhile.
+ */
+export async function saveSettingsRecord(
+  transaction: Queryable,
+  organisationId: number,
+  record: Omit<SettingsRecord, 'recordId'> & { proposedBy?: string | null },
+) {
   const { settings, digest, differences, acceptedBy, isAttested, reason, acceptedAt, proposedBy } = record;
   const row = { organisationId, settings, digest, differences, acceptedBy, isAttested, reason, acceptedAt, proposedBy };
   return readValue(transaction, z.number(), ...toInsert('settings_record', row, 'returning settings_record_id'));
 }
 
-/** What one person accepts of settings that take two. */
-type NewSettingsProposal = Pick<SettingsRecord, 'digest' | 'acceptedBy' | 'isAttested' | 'reason' | 'acceptedAt'>;
-
-/** Who has proposed settings of this digest since the last record, without those whom `except` names; null for nobody. */
-export function findSettingsProposer(
+/**
+ * Who has proposed settings of this digest since the last record, another than who accepts them now; null for nobody: then this acceptance is
+ * kept as the first one.
+ */
+export async function proposeSettings(
   transaction: Queryable,
   organisationId: number,
-  { digest, except }: { digest: string; except: string },
+  acceptance: Pick<SettingsRecord, 'digest' | 'acceptedBy' | 'isAttested' | 'reason' | 'acceptedAt'>,
 ): Promise<string | null> {
-  return findValue(
+  const { digest, acceptedBy, isAttested, reason, acceptedAt } = acceptance;
+  const proposer = await findValue(
     transaction,
     z.string(),
     `select accepted_by as by from settings_proposal
      where organisation_id = $1 and digest = $2 and accepted_by <> $3
        and accepted_at >= coalesce((select max(accepted_at) from settings_record where organisation_id = $1), '-infinity')
      order by settings_proposal_id desc limit 1`,
-    [organisationId, digest, except],
+    [organisationId, digest, acceptedBy],
   );
-}
-
-/** Notes that one person accepts settings that take two. */
-export async function saveSettingsProposal(
-  transaction: Queryable,
-  organisationId: number,
-  { digest, acceptedBy, isAttested, reason, acceptedAt }: NewSettingsProposal,
-): Promise<void> {
+  if (proposer !== null) return proposer;
   const row = { organisationId, digest, acceptedBy, isAttested, reason, acceptedAt };
   await transaction.execute(...toInsert('settings_proposal', row));
+  return null;
 }
 
 /** Holds an organisation until the transaction ends, so that nobody else records settings for it meanwhile. */

@@ -1,6 +1,7 @@
+import { z } from 'zod';
 import type { TierDue } from '../screening/cadence.js';
 import type { PlanSelection } from '../vocabulary.js';
-import type { Bindings } from './database/database.js';
+import { type Bindings, type Database, openBindings } from './database/database.js';
 
 /**
  * Why a party is asked about, in the order in which searches of equal risk are made. Those that failed last time come after those that are
@@ -14,14 +15,6 @@ export interface ReuseInput {
   answeredAfter: Date;
   /** Only answers under the settings in force. */
   settingsDigest: string;
-}
-
-/** How many searches a plan may make. */
-export interface PlanAllowance {
-  /** For everybody. */
-  general: number;
-  /** Beside that for requests of customers that were never screened. */
-  reserved: number;
 }
 
 /** What the plan of a run depends on. */
@@ -39,8 +32,8 @@ export interface PlanInput {
   leftRuns: readonly number[];
   /** Null: nothing is used again. */
   reuse: ReuseInput | null;
-  /** Null: nothing limits the plan. */
-  allowance: PlanAllowance | null;
+  /** How many searches it may make for everybody, and beside that for requests of customers that were never screened; null where nothing limits it. */
+  allowance: { general: number; reserved: number } | null;
 }
 
 // Windows and no joins between the parts: their sizes cannot be foreseen, and a wrong guess would join row against row.
@@ -104,7 +97,7 @@ const notReusedSql = `
  * Each party with whether the budget leaves it out. Requests are taken in the order of searches, those of new customers out of what is
  * kept for them first; a customer is asked about with all its parties or not at all.
  */
-function affordedSql({ bind }: Bindings, { general, reserved }: PlanAllowance): string {
+function affordedSql({ bind }: Bindings, { general, reserved }: NonNullable<PlanInput['allowance']>): string {
   const forAll = bind(Math.max(0, general), 'bigint');
   const forNew = bind(Math.max(0, reserved), 'bigint');
   return `
@@ -244,7 +237,7 @@ function leftReasonSql({ bind }: Bindings, leftRuns: readonly number[]): string 
 }
 
 /** SQL for what the plan knows of each tier, one row each, for a join. */
-export const tierRowsSql = ({ bind }: Bindings, tiers: readonly TierDue[]): string =>
+const tierRowsSql = ({ bind }: Bindings, tiers: readonly TierDue[]): string =>
   toTierRows(bind(toTierValues(tiers), 'text::jsonb'));
 
 /**
@@ -295,7 +288,7 @@ const searchOrderSql = `
  * The newest alone counts, and only where `is_usable` says so may it be used again: given by a run that came to its end, for a customer,
  * under the settings in force.
  */
-export function knownAnswersSql({ bind }: Bindings, accountId: number | null, reuse: ReuseInput): string {
+function knownAnswersSql({ bind }: Bindings, accountId: number | null, reuse: ReuseInput): string {
   const account = bind(accountId, 'bigint');
   const after = bind(reuse.answeredAfter, 'timestamptz');
   return `
@@ -314,10 +307,62 @@ export function knownAnswersSql({ bind }: Bindings, accountId: number | null, re
 }
 
 /** The order in which the first of a request's answers is the newest; two of one instant are one answer. */
-export const newestAnswerFirst = 'answered_at desc nulls last, is_usable desc, response_id';
+const newestAnswerFirst = 'answered_at desc nulls last, is_usable desc, response_id';
 
 /** What was noted as later than this from now was noted by a clock that was ahead: those of two hosts are never so far apart. */
 const mostClockSkewSql = `interval '1 hour'`;
 
 /** SQL: a moment was noted by a clock that was ahead, so that it says nothing of when it was. */
 export const isBeyondClockSkewSql = (moment: string, now: string): string => `${moment} > ${now} + ${mostClockSkewSql}`;
+
+const reusableRow = z.object({
+  partyId: z.number(),
+  requestId: z.number(),
+  customerVersion: z.number(),
+  responseId: z.number(),
+});
+/**
+ * Whose planned search an answer still stands in for, in chunks, read from one snapshot: nothing else has been answered to the request since
+ * the plan was made, the answer is young enough for the settings and for the cadence, and all of the request's parties can do with it.
+ */
+export function readReusable(
+  database: Database,
+  run: { runId: number; accountId: number },
+  { reuse, tiers }: { reuse: ReuseInput; tiers: readonly TierDue[] },
+  chunkSize: number,
+) {
+  const bindings = openBindings();
+  const runId = bindings.bind(run.runId, 'bigint');
+  return database.cursor(
+    reusableRow,
+    `with planned as materialized (
+       select reuse.party_id, screening.request_id, screening.customer_version, reuse.response_id, reuse.answered_at, tier.due_before
+       from screening_reuse reuse
+       join screening on screening.run_id = reuse.run_id and screening.party_id = reuse.party_id and screening.outcome = 'remaining'
+       join party on party.party_id = reuse.party_id
+       join customer_version version on version.customer_id = party.customer_id and version.version = screening.customer_version
+       join (${tierRowsSql(bindings, tiers)}) tier on tier.tier = coalesce(version.risk_tier, 'high')
+       where reuse.run_id = ${runId}
+     ),
+     newest as materialized (
+       select distinct on (request_id) request_id, response_id, is_usable
+       from (${knownAnswersSql(bindings, run.accountId, reuse)}) known
+       where request_id in (select request_id from planned)
+       order by request_id, ${newestAnswerFirst}
+     )
+     select party_id, request_id, customer_version, response_id
+     from (
+       select planned.*,
+         bool_and(
+           coalesce(newest.is_usable and newest.response_id = planned.response_id, false)
+             and planned.answered_at > planned.due_before
+             and planned.answered_at > ${bindings.bind(reuse.answeredAfter, 'timestamptz')}
+         ) over (partition by planned.request_id) as holds
+       from planned left join newest on newest.request_id = planned.request_id
+     ) judged
+     where holds
+     order by party_id`,
+    bindings.values,
+    chunkSize,
+  );
+}

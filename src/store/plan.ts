@@ -1,33 +1,57 @@
 import { z } from 'zod';
-import type { TierDue } from '../screening/cadence.js';
-import {
-  type Database,
-  firstRow,
-  openBindings,
-  type Queryable,
-  readColumn,
-  readValue,
-  requireRows,
-} from './database/database.js';
-import {
-  inScopeSql,
-  knownAnswersSql,
-  newestAnswerFirst,
-  type PlanInput,
-  planSql,
-  type ReuseInput,
-  tierRowsSql,
-} from './plan-sql.js';
+import type { Cadence } from '../screening/cadence.js';
+import { firstRow, openBindings, type Queryable, readColumn, readValue, requireRows } from './database/database.js';
+import { inScopeSql, type PlanInput, planSql } from './plan-sql.js';
 import { gapsSql } from './unaccepted-customers.js';
 
 export type { PlanInput } from './plan-sql.js';
 
 /**
- * Stores the plan of a run: one screening per party in scope, planned ones as `remaining` with the place of their search, and whose
+ * Stores the plan of a run in place of one of which nothing has been done, with what it is compared with and how often each tier is screened;
+ * gives what it comes to.
+ */
+export async function storePlan(
+  transaction: Queryable,
+  runId: number,
+  input: PlanInput,
+  { hours, reason }: Cadence,
+): Promise<PlanCounts> {
+  await removePlan(transaction, runId);
+  await setComparedRun(transaction, runId);
+  await transaction.execute(`update run set stage = 'planned', cadence = $2::text::jsonb where run_id = $1`, [
+    runId,
+    JSON.stringify({ hours, reason }),
+  ]);
+  await insertPlan(transaction, runId, input);
+  return countStoredPlan(transaction, runId);
+}
+
+/**
+ * Notes the run whose results this one is compared with: the roster's last finished screening under the same account, without those of
+ * which a failed control search left nothing.
+ */
+async function setComparedRun(database: Queryable, runId: number): Promise<void> {
+  await database.execute(
+    `update run set compared_run_id = (
+       select max(earlier.run_id) from run earlier
+       where earlier.roster_id = run.roster_id and earlier.account_id = run.account_id and earlier.run_id < run.run_id
+         and earlier.kind <> 'import' and earlier.state in ('complete', 'incomplete')
+         and not (
+           exists (select from canary_outcome canary where canary.run_id = earlier.run_id and canary.verdict = 'failed')
+           and (earlier.sums #>> '{counts,screened}')::bigint + (earlier.sums #>> '{counts,reused}')::bigint = 0
+         )
+     )
+     where run_id = $1`,
+    [runId],
+  );
+}
+
+/**
+ * Stores one screening per party in scope, planned ones as `remaining` with the place of their search, and whose
  * answers are used again; before any paid call. With it, in the same look at the tables, how many customers the run answers for: counted
  * apart from the plan, so that nobody can drop out of it unseen, and ids without an accepted record beside them.
  */
-export async function insertPlan(transaction: Queryable, runId: number, input: PlanInput): Promise<void> {
+async function insertPlan(transaction: Queryable, runId: number, input: PlanInput): Promise<void> {
   const bindings = openBindings();
   const run = bindings.bind(runId, 'bigint');
   const storeReuse = `
@@ -72,7 +96,7 @@ export function hasBegun(database: Queryable, runId: number): Promise<boolean> {
 }
 
 /** Takes a plan back of which nothing has been done. */
-export async function removePlan(transaction: Queryable, runId: number): Promise<void> {
+async function removePlan(transaction: Queryable, runId: number): Promise<void> {
   await transaction.execute('delete from screening_reuse where run_id = $1', [runId]);
   await transaction.execute('delete from screening where run_id = $1', [runId]);
 }
@@ -114,15 +138,17 @@ const countsSql = `
     from plan group by customer_id
   ) customers`;
 
-/** What a plan would come to, without storing it. */
-export async function countPlan(database: Queryable, input: PlanInput): Promise<PlanCounts> {
+/** What a plan would come to, without storing it, with the references of at most `limit` customers that `listUrgentOverBudget` names. */
+export async function previewPlan(database: Queryable, input: PlanInput, limit: number) {
   const bindings = openBindings();
   const rows = await database.query(countsRow, `with ${planSql(bindings, input)} ${countsSql}`, bindings.values);
-  return firstRow(rows, 'screening plan');
+  const counts = firstRow(rows, 'screening plan');
+  const leftOut = 'over_budget' in counts.reasons ? await listUrgentOverBudget(database, input, limit) : [];
+  return { ...counts, leftOut };
 }
 
 /** What the stored plan of a run comes to, of which nothing has been done yet. */
-export async function countStoredPlan(database: Queryable, runId: number): Promise<PlanCounts> {
+async function countStoredPlan(database: Queryable, runId: number): Promise<PlanCounts> {
   const rows = await database.query(
     countsRow,
     `with plan as (
@@ -139,7 +165,7 @@ export async function countStoredPlan(database: Queryable, runId: number): Promi
 }
 
 /** References of customers that a plan leaves out for its budget although they are overdue or were never screened as they are. */
-export async function listUrgentOverBudget(database: Queryable, input: PlanInput, limit: number) {
+async function listUrgentOverBudget(database: Queryable, input: PlanInput, limit: number) {
   const bindings = openBindings();
   return readColumn(
     database,
@@ -186,61 +212,6 @@ export async function forceScreenings(transaction: Queryable, runId: number, row
      from jsonb_to_recordset($2::text::jsonb) as row (party_id bigint, because text)
      on conflict (run_id, party_id) do nothing`,
     [runId, JSON.stringify(rows.map(({ partyId, because }) => ({ party_id: partyId, because })))],
-  );
-}
-
-const reusableRow = z.object({
-  partyId: z.number(),
-  requestId: z.number(),
-  customerVersion: z.number(),
-  responseId: z.number(),
-});
-/** A planned party whose request has been answered already. */
-export type ReusableScreening = z.infer<typeof reusableRow>;
-
-/**
- * Whose planned search an answer still stands in for, in chunks, read from one snapshot: nothing else has been answered to the request since
- * the plan was made, the answer is young enough for the settings and for the cadence, and all of the request's parties can do with it.
- */
-export function readReusable(
-  database: Database,
-  run: { runId: number; accountId: number },
-  { reuse, tiers }: { reuse: ReuseInput; tiers: readonly TierDue[] },
-  chunkSize: number,
-): AsyncIterable<ReusableScreening[]> {
-  const bindings = openBindings();
-  const runId = bindings.bind(run.runId, 'bigint');
-  return database.cursor(
-    reusableRow,
-    `with planned as materialized (
-       select reuse.party_id, screening.request_id, screening.customer_version, reuse.response_id, reuse.answered_at, tier.due_before
-       from screening_reuse reuse
-       join screening on screening.run_id = reuse.run_id and screening.party_id = reuse.party_id and screening.outcome = 'remaining'
-       join party on party.party_id = reuse.party_id
-       join customer_version version on version.customer_id = party.customer_id and version.version = screening.customer_version
-       join (${tierRowsSql(bindings, tiers)}) tier on tier.tier = coalesce(version.risk_tier, 'high')
-       where reuse.run_id = ${runId}
-     ),
-     newest as materialized (
-       select distinct on (request_id) request_id, response_id, is_usable
-       from (${knownAnswersSql(bindings, run.accountId, reuse)}) known
-       where request_id in (select request_id from planned)
-       order by request_id, ${newestAnswerFirst}
-     )
-     select party_id, request_id, customer_version, response_id
-     from (
-       select planned.*,
-         bool_and(
-           coalesce(newest.is_usable and newest.response_id = planned.response_id, false)
-             and planned.answered_at > planned.due_before
-             and planned.answered_at > ${bindings.bind(reuse.answeredAfter, 'timestamptz')}
-         ) over (partition by planned.request_id) as holds
-       from planned left join newest on newest.request_id = planned.request_id
-     ) judged
-     where holds
-     order by party_id`,
-    bindings.values,
-    chunkSize,
   );
 }
 

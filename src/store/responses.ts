@@ -279,23 +279,29 @@ export function readListCap(database: Queryable, accountId: number): Promise<num
   ]);
 }
 
-/** Notes what a run showed of an account's cap: which one stands from now on, or that none does. */
-export async function saveListCap(
+/**
+ * Notes what a run showed of an account's cap: which one stands from now on, or that none does; `gone` is the one that stands no longer. Takes the lists
+ * of these lengths in the run for whole again or for cut, and gives how many customers have one.
+ */
+export async function applyListCap(
   transaction: Queryable,
   key: { accountId: number; runId: number; now: Date },
-  cap: number | null,
-): Promise<void> {
+  { cap, gone }: { cap: number | null; gone: number | null },
+): Promise<number> {
   await transaction.execute(
     `update list_cap set gone_run_id = $2, gone_at = $3
      where account_id = $1 and gone_at is null and length is distinct from $4::integer`,
     [key.accountId, key.runId, key.now, cap],
   );
-  if (cap === null) return;
-  await transaction.execute(
-    `insert into list_cap (account_id, length, found_run_id, found_at) values ($1, $2, $3, $4)
-     on conflict (account_id) where gone_at is null do nothing`,
-    [key.accountId, cap, key.runId, key.now],
-  );
+  if (cap !== null) {
+    await transaction.execute(
+      `insert into list_cap (account_id, length, found_run_id, found_at) values ($1, $2, $3, $4)
+       on conflict (account_id) where gone_at is null do nothing`,
+      [key.accountId, cap, key.runId, key.now],
+    );
+  }
+  const freed = gone === null ? 0 : await takeForWhole(transaction, key.runId, gone);
+  return cap === null ? freed : takeForCut(transaction, key.runId, cap);
 }
 
 /** The parties of a run, also those it did not ask about, whose last answer on its account has just this length. */
@@ -312,7 +318,7 @@ const partiesOfLength = `
  * Takes the lists of this length in a run for cut: nobody is clear by one, and a match missing from one is not returned instead of
  * removed. Gives how many customers have such a list.
  */
-export async function takeForCut(transaction: Queryable, runId: number, length: number): Promise<number> {
+async function takeForCut(transaction: Queryable, runId: number, length: number): Promise<number> {
   await holdStates(transaction, `select account_id, party_id from (${partiesOfLength}) parties`, [runId, length]);
   // What was taken for removed is kept in mind as hidden, so that the next whole list tells.
   await transaction.execute(
@@ -345,7 +351,7 @@ export async function takeForCut(transaction: Queryable, runId: number, length: 
 }
 
 /** Takes the lists of this length in a run for whole again, except where they still hide a known match. Gives how many customers have one. */
-export async function takeForWhole(transaction: Queryable, runId: number, length: number): Promise<number> {
+async function takeForWhole(transaction: Queryable, runId: number, length: number): Promise<number> {
   await holdStates(transaction, `select account_id, party_id from (${partiesOfLength}) parties`, [runId, length]);
   await transaction.execute(
     `update party_state set state = 'below_threshold'

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { WatchFacts } from '../reports/list-facts.js';
 import type { HistoryFacts } from '../reports/run-facts.js';
 import { findRow, findValue, firstRow, type Queryable, toUpsert } from './database/database.js';
-import { findingsRow, volumeRow } from './run-sums.js';
 
 const healthShape = z.object({
   perSecond: z.number().nullable(),
@@ -13,15 +12,15 @@ const healthShape = z.object({
   cost: z.object({ amount: z.number(), currency: z.string() }).nullable(),
 }) satisfies z.ZodType<HistoryFacts['health']>;
 
-/** By which rate and price a run's calls were made. */
-interface CallTerms {
-  limitPerSecond: number;
-  pricePerSearch?: number | undefined;
-  currency: string;
-}
-
-/** Adds up from the ledger how a run's calls went, and keeps it with the run, whose billable calls have been noted by then. */
-export async function saveRunHealth(transaction: Queryable, runId: number, terms: CallTerms): Promise<void> {
+/**
+ * Adds up from the ledger how a run's calls went, by which rate and price they were made, and keeps it with the run, whose billable calls have
+ * been noted by then.
+ */
+export async function saveRunHealth(
+  transaction: Queryable,
+  runId: number,
+  terms: { limitPerSecond: number; pricePerSearch?: number | undefined; currency: string },
+): Promise<void> {
   const { perSecond, breaks } = await readRunCalls(transaction, runId);
   const rows = await transaction.query(
     z.object({ repeated: z.number(), billable: z.number() }),
@@ -56,19 +55,6 @@ export function readRunHealth(database: Queryable, runId: number): Promise<Histo
   return findValue(database, healthShape.nullable(), 'select health from run where run_id = $1', [runId]);
 }
 
-/** How a run's calls went, counted from the ledger. */
-export interface RunCalls {
-  /** Calls that were sent, by what came of them. */
-  byOutcome: Readonly<Record<string, number>>;
-  sent: number;
-  firstAt: Date | null;
-  lastAt: Date | null;
-  /** Calls per second while calls were being made; breaks of more than a minute are left out. Null with fewer than two calls. */
-  perSecond: number | null;
-  /** Those breaks. */
-  breaks: { count: number; seconds: number; longestSeconds: number };
-}
-
 const pauseSeconds = 60;
 
 const timesRow = z.object({
@@ -79,8 +65,11 @@ const timesRow = z.object({
   breaks: z.object({ count: z.number(), seconds: z.number(), longestSeconds: z.number() }),
 });
 
-/** Reads how a run's calls went. */
-export async function readRunCalls(database: Queryable, runId: number): Promise<RunCalls> {
+/**
+ * How a run's calls went, counted from the ledger: those that were sent, by what came of them, and how many a second while calls were being
+ * made. Breaks of more than a minute are left out of that; it is null with fewer than two calls.
+ */
+export async function readRunCalls(database: Queryable, runId: number) {
   const outcomes = await database.query(
     z.object({ name: z.string(), count: z.number() }),
     `select coalesce(case when outcome = 'error_status' then status::text end, outcome) as name, count(*) as count
@@ -111,6 +100,94 @@ export async function readRunCalls(database: Queryable, runId: number): Promise<
     breaks,
     perSecond: calls < 2 || busySeconds === 0 ? null : Math.round(((calls - 1) * 10) / busySeconds) / 10,
   };
+}
+
+/** A run's findings as the database gives them. */
+const findingsRow = z.object({
+  matches: z.number(),
+  matchSquares: z.number(),
+  hits: z.number(),
+  hitSquares: z.number(),
+  /**
+   * How many answers had which length (as the service counted it), from 2. Answers that begin with the same listed party count once:
+   * customers of one name share its list, whatever its length.
+   */
+  answersByLength: z
+    .array(z.object({ length: z.number(), answers: z.number() }))
+    .transform((lengths): ReadonlyMap<number, number> => new Map(lengths.map((each) => [each.length, each.answers]))),
+});
+/** What the answers of a run held: each search counts once, and the squares tell how bunched it is. */
+export type AnswerFindings = z.infer<typeof findingsRow>;
+
+/** Adds up what the answers of a run held, in one walk through them. */
+export async function readAnswerFindings(database: Queryable, runId: number): Promise<AnswerFindings> {
+  const rows = await database.query(
+    findingsRow,
+    `with answer as materialized (
+       select answered.searches, response.total,
+         coalesce(response.matches, counted.matches) as matches, coalesce(response.hits, counted.hits) as hits,
+         coalesce(response.first_match_id, counted.first_match_id) as first_match_id
+       from (
+         select response_id, count(distinct request_id) as searches
+         from screening where run_id = $1 and outcome = 'screened'
+         group by response_id
+       ) answered
+       join response on response.response_id = answered.response_id
+       -- Answers that were stored before these were counted with them.
+       left join lateral (
+         select count(*) as matches, count(*) filter (where match.is_hit) as hits,
+           min(match.match_id) filter (where match.rank = 1) as first_match_id
+         from match where response.matches is null and match.response_id = response.response_id
+       ) counted on response.matches is null
+     )
+     select
+       coalesce(sum(searches * matches), 0)::bigint as matches,
+       coalesce(sum(searches * matches ^ 2), 0)::double precision as "matchSquares",
+       coalesce(sum(searches * hits), 0)::bigint as hits,
+       coalesce(sum(searches * hits ^ 2), 0)::double precision as "hitSquares",
+       (select coalesce(jsonb_agg(jsonb_build_object('length', total, 'answers', answers)), '[]')
+        from (
+          select total, count(distinct first_match_id) as answers from answer
+          where total >= 2 and first_match_id is not null
+          group by total
+        ) by_length) as answers_by_length
+     from answer`,
+    [runId],
+  );
+  return firstRow(rows, 'screening');
+}
+
+/** The volume of changes as the database gives it. */
+const volumeRow = z.object({
+  /** Searches for customers who had been screened before under the same settings: only they can show a change of the service's data. */
+  searchesAgain: z.number(),
+  /** Parties that share a search count once. */
+  changes: z.number(),
+  changeSquares: z.number(),
+});
+/** Adds up how much a run has found changed in the service's data: per search, with the squares, which tell how bunched it is. */
+export async function readChangeVolume(database: Queryable, runId: number) {
+  const rows = await database.query(
+    volumeRow,
+    `select
+       (select count(distinct screening.request_id)::integer
+        from screening
+        join run on run.run_id = screening.run_id
+        join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
+        where screening.run_id = $1 and outcome = 'screened' and plan_reason <> 'new'
+          -- What settings have changed says nothing about the service; the answer before is kept as long as the run is open.
+          and coalesce(state.former_answer ->> 'settings_digest' = state.settings_digest, true)) as "searchesAgain",
+       coalesce(sum(events), 0)::double precision as changes, coalesce(sum(events ^ 2), 0)::double precision as "changeSquares"
+     from (
+       select count(*)::double precision / count(distinct screening.party_id) as events
+       from change_event event
+       join screening on screening.run_id = event.run_id and screening.party_id = event.party_id and screening.outcome = 'screened'
+       where event.run_id = $1 and not event.is_baseline and event.cause = 'service_data'
+       group by screening.request_id
+     ) by_search`,
+    [runId],
+  );
+  return firstRow(rows, 'change_event');
 }
 
 const runFindingsRow = findingsRow.omit({ answersByLength: true }).extend({ screened: z.number(), ...volumeRow.shape });

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Cadence } from '../screening/cadence.js';
 import {
   type HaltCode,
   haltCodes,
@@ -83,26 +82,6 @@ export function setRunAccount(database: Queryable, runId: number, accountId: num
      where run_id = $1
      returning mode`,
     [runId, accountId],
-  );
-}
-
-/**
- * Notes the run whose results this one is compared with: the roster's last finished screening under the same account, without those of
- * which a failed control search left nothing.
- */
-export async function setComparedRun(database: Queryable, runId: number): Promise<void> {
-  await database.execute(
-    `update run set compared_run_id = (
-       select max(earlier.run_id) from run earlier
-       where earlier.roster_id = run.roster_id and earlier.account_id = run.account_id and earlier.run_id < run.run_id
-         and earlier.kind <> 'import' and earlier.state in ('complete', 'incomplete')
-         and not (
-           exists (select from canary_outcome canary where canary.run_id = earlier.run_id and canary.verdict = 'failed')
-           and (earlier.sums #>> '{counts,screened}')::bigint + (earlier.sums #>> '{counts,reused}')::bigint = 0
-         )
-     )
-     where run_id = $1`,
-    [runId],
   );
 }
 
@@ -312,16 +291,13 @@ const holderRow = z.object({
   takenAt: z.date(),
   differences: z.array(z.string()).readonly(),
 });
-/** A process that worked on a run, since when, and what it found changed since the run was begun. */
-export type RunHolder = z.infer<typeof holderRow>;
-
-/** Notes who works on a run from now on. */
-export async function noteRunHolder(transaction: Queryable, runId: number, holder: RunHolder): Promise<void> {
+/** Notes who works on a run from now on, and what it found changed since the run was begun. */
+export async function noteRunHolder(transaction: Queryable, runId: number, holder: z.infer<typeof holderRow>) {
   await transaction.execute(...toInsert('run_holder', { runId, ...holder }));
 }
 
 /** Everybody who worked on a run, in order. */
-export async function readRunHolders(database: Queryable, runId: number): Promise<readonly RunHolder[]> {
+export async function readRunHolders(database: Queryable, runId: number) {
   return database.query(
     holderRow,
     'select epoch, owner, taken_at, differences from run_holder where run_id = $1 order by epoch',
@@ -345,22 +321,13 @@ export function readRunKeys(database: Queryable, runId: number): Promise<readonl
   );
 }
 
-const cadenceSchema: z.ZodType<Cadence> = z.object({
+const cadenceSchema = z.object({
   hours: z.object({ high: z.number(), medium: z.number(), low: z.number() }),
   reason: z.string().nullable(),
 });
 
-/** Records how often each tier is screened under the settings that a run plans with, and why. */
-export async function setRunCadence(transaction: Queryable, runId: number, cadence: Cadence): Promise<void> {
-  const { hours, reason } = cadence;
-  await transaction.execute('update run set cadence = $2::text::jsonb where run_id = $1', [
-    runId,
-    JSON.stringify({ hours, reason }),
-  ]);
-}
-
 /** The cadence that a run planned with, or null where none was recorded: a sweep, an import, a run older than that. */
-export function readRunCadence(database: Queryable, runId: number): Promise<Cadence | null> {
+export function readRunCadence(database: Queryable, runId: number) {
   return findValue(database, cadenceSchema.nullable(), 'select cadence from run where run_id = $1', [runId]);
 }
 

@@ -6,7 +6,7 @@ import { type Database, firstRow, type Queryable, requireRows } from './database
 import { assessedTierSql, partySaidSchema, partySaidSql, storedMatchSchema } from './row-shapes.js';
 
 /** What came of a planned screening of one party. */
-export type ScreeningResult =
+type ScreeningResult =
   | { partyId: number; outcome: 'screened' | 'reused'; responseId: number; reason: null }
   | { partyId: number; outcome: 'failed'; responseId: null; reason: string };
 
@@ -57,12 +57,8 @@ const taskRow = z.object({
 /** One search that a run still has to make, and the parties it answers for. */
 export type SearchTask = z.infer<typeof taskRow>;
 
-const pageRow = z
-  .object({ partyIds: z.array(z.number()) })
-  .transform(({ partyIds }): Page => Float64Array.from(partyIds));
-
 /** Parties in the order of their searches, as numbers only: a million of them take 8 MB. */
-type Page = Float64Array;
+const pageRow = z.object({ partyIds: z.array(z.number()) }).transform(({ partyIds }) => Float64Array.from(partyIds));
 const pageSize = 2_000;
 /** The first page is what everybody waits for. */
 const firstPageSize = 256;
@@ -83,7 +79,7 @@ export async function* readSearchTasks(
 }
 
 /** The parties of one search have the same place, so that they stay together on a page. */
-function readOrder(database: Queryable, runId: number): Promise<Page[]> {
+function readOrder(database: Queryable, runId: number) {
   return database.query(
     pageRow,
     `select array_agg(party_id) as "partyIds"
@@ -100,7 +96,7 @@ function readOrder(database: Queryable, runId: number): Promise<Page[]> {
   );
 }
 
-function readPage(database: Queryable, runId: number, page: Page): Promise<SearchTask[]> {
+function readPage(database: Queryable, runId: number, page: Float64Array): Promise<SearchTask[]> {
   return database.query(
     taskRow,
     `select request.request_id, request.type, request.name, task.parties
@@ -146,7 +142,7 @@ export async function findAnsweredRequest(database: Queryable, runId: number) {
 const row = z.object({ partyId: z.number(), matchIds: z.array(z.string()) });
 
 /** The ids under which reviewers have confirmed that a match is the customer, by party; a party without any is not in it. */
-export async function readConfirmedMatches(
+async function readConfirmedMatches(
   database: Queryable,
   accountId: number,
   partyIds: readonly number[],
@@ -326,8 +322,26 @@ export async function readChangedParties(
   return new Map(rows.map(({ partyId, gone, ...party }) => [partyId, { ...party, removed: findGone(gone) }]));
 }
 
+/** What bears on how much changes of parties matter: their facts, whom reviewers have confirmed, and what records say, of those that are named for each. */
+export async function readAssessedParties(
+  database: Queryable,
+  accountId: number,
+  of: {
+    parties: readonly { partyId: number; customerVersion: number }[];
+    confirmed: readonly number[];
+    said: readonly { partyId: number; customerVersion: number }[];
+  },
+) {
+  const [parties, confirmed, said] = await Promise.all([
+    readChangedParties(database, accountId, of.parties),
+    readConfirmedMatches(database, accountId, of.confirmed),
+    readPartiesSaid(database, of.said),
+  ]);
+  return { parties, confirmed, said };
+}
+
 /** What the records of parties say, by `party id/customer version`. */
-export async function readPartiesSaid(
+async function readPartiesSaid(
   database: Queryable,
   parties: readonly { partyId: number; customerVersion: number }[],
 ): Promise<ReadonlyMap<string, PartySaid>> {

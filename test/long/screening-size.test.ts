@@ -5,7 +5,7 @@ import type { Database } from '../../src/store/database/database.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { insertCommitBatch } from '../../src/store/ledger.js';
-import { insertPlan } from '../../src/store/plan.js';
+import { storePlan } from '../../src/store/plan.js';
 import { readSearchTasks, saveScreeningResults } from '../../src/store/screenings.js';
 import { startPostgres } from '../helpers/database-servers.js';
 import { testDatabases } from '../helpers/databases.js';
@@ -66,7 +66,7 @@ async function measureNight(database: Database): Promise<void> {
     reuse: null,
     allowance: null,
   } as const;
-  await database.transaction((transaction) => insertPlan(transaction, 1, plan));
+  await database.transaction((transaction) => storePlan(transaction, 1, plan, toCadence({ cadenceHours: 24 })));
   // As in a run: the work list is being read while outcomes are saved.
   const tasks = readSearchTasks(database, 1, batchSize)[Symbol.asyncIterator]();
   await tasks.next();

@@ -11,9 +11,9 @@ import {
 } from '../../reports/reasons.js';
 import { countNoun, formatCount, toVisibleText } from '../../reports/text.js';
 import { describeDetails, describeWaiting } from '../../reports/words.js';
-import type { RunAcceptanceResult } from '../../runs/accept-run.js';
 import type { RunDescription, RunListed } from '../../runs/describe-run.js';
 import { parseRunId, type RunListing } from '../../runs/run-reference.js';
+import type { RunAcceptanceResult } from '../../runs/screening/close.js';
 import { type ListableOutcome, listableOutcomes } from '../../store/screenings.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
@@ -153,7 +153,7 @@ function addAccept(runs: Command, act: Act): void {
     )
     .action((id: string, options: { by?: string; reason?: string }) =>
       act(async (invocation) => {
-        const { acceptRun } = await import('../../runs/accept-run.js');
+        const { acceptRun } = await import('../../runs/screening/close.js');
         const { findAcceptance } = await import('../../runs/settings-acceptance.js');
         return withAppContext(invocation, {
           needsDatabase: true,

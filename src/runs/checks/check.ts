@@ -24,8 +24,8 @@ import { identifyAccount, noteAccount, requireBudget, toAssumedMode } from '../a
 import type { AppContext } from '../app-context.js';
 import { RunHalted } from '../halt.js';
 import { findRun } from '../run-reference.js';
-import { digestAnswer, searchUnplanned } from '../screening/ledger.js';
 import { findTightest, hasCaps, toBudgetHalt, watchLedger } from '../screening/plan.js';
+import { digestAnswer, searchUnplanned } from '../screening/search-task.js';
 import {
   type HeldLease,
   leaseTtlMs,

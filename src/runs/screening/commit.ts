@@ -1,30 +1,28 @@
-import { type AnswerOrigin, type DetectedChanges, detectChanges, isSameAnswer } from '../../changes/match-changes.js';
+import { type AnswerOrigin, detectChanges, isSameAnswer } from '../../changes/match-changes.js';
 import type { ChangeSettings } from '../../changes/severity.js';
 import { type MatchSet, toMatchSet, toPartyState, treatAsTruncated } from '../../matches/match.js';
 import type { ScreeningOutcome } from '../../screening/screen.js';
 import { type NewChangeEvent, saveChangeEvents } from '../../store/changes.js';
 import { type Queryable, requireFound } from '../../store/database/database.js';
 import { insertCommitBatch, type SearchAttempts, saveAttempts } from '../../store/ledger.js';
-import { dateReusedStates, type ReusableScreening, readReusable } from '../../store/plan.js';
+import { dateReusedStates } from '../../store/plan.js';
+import { readReusable } from '../../store/plan-sql.js';
 import { readMatchSets, saveResponses } from '../../store/responses.js';
 import {
   type ChangedPartyRow,
   type NewPartyState,
   type PartyStateRow,
-  readChangedParties,
-  readConfirmedMatches,
-  readPartiesSaid,
+  readAssessedParties,
   readPartyStates,
-  type ScreeningResult,
   type SearchTask,
   savePartyStates,
   saveScreeningResults,
 } from '../../store/screenings.js';
 import { toSignalHalt } from '../halt.js';
 import type { RunSession } from '../session.js';
-import { digestAnswer } from './ledger.js';
 import type { WatchedAccount } from './monitoring.js';
 import { listDueTimes, toReuseInput } from './plan.js';
+import { digestAnswer } from './search-task.js';
 
 /** Parties whose request has been answered. */
 interface AnsweredTask {
@@ -61,32 +59,19 @@ async function assessAnswers(
   );
   // An answer that is the stored one to the letter changes nothing: most of a night.
   const others = answers.filter((answer) => !isSame(answer));
-  const [knownSets, parties, confirmed, said] = await Promise.all([
+  // Only a customer whose record has changed makes a confirmed match urgent, and may only be read differently.
+  const ofChanged = others.filter(({ party, known }) => known && known.customerVersion !== party.customerVersion);
+  const [knownSets, { parties, confirmed, said }] = await Promise.all([
     readMatchSets(
       transaction,
       others.flatMap(({ known }) => known?.responseId ?? []),
     ),
-    // Most first screenings find nothing, and then there is nothing to judge.
-    readChangedParties(
-      transaction,
-      account.accountId,
-      others.flatMap(({ party, matchSet, known }) => (known || matchSet.matches.length > 0 ? [party] : [])),
-    ),
-    // Only a customer whose record has changed makes a confirmed match urgent.
-    readConfirmedMatches(
-      transaction,
-      account.accountId,
-      others.flatMap(({ party, known }) =>
-        known && known.customerVersion !== party.customerVersion ? party.partyId : [],
-      ),
-    ),
-    // Whose record is another one may only be read differently.
-    readPartiesSaid(
-      transaction,
-      others.flatMap(({ party, known }) =>
-        known && known.customerVersion !== party.customerVersion ? [party, known] : [],
-      ),
-    ),
+    readAssessedParties(transaction, account.accountId, {
+      // Most first screenings find nothing, and then there is nothing to judge.
+      parties: others.flatMap(({ party, matchSet, known }) => (known || matchSet.matches.length > 0 ? [party] : [])),
+      confirmed: ofChanged.map(({ party }) => party.partyId),
+      said: ofChanged.flatMap(({ party, known }) => (known ? [party, known] : [])),
+    }),
   ]);
   const withSaid = <Origin extends AnsweredParty>(origin: Origin): Origin & Pick<AnswerOrigin, 'said'> => ({
     ...origin,
@@ -135,7 +120,7 @@ function assessAnswer(
   knownSets: ReadonlyMap<number, MatchSet>,
   { facts: { removed, ...facts }, confirmed }: { facts: ChangedPartyRow; confirmed: ReadonlySet<string> | undefined },
   settings: ChangeSettings,
-): DetectedChanges {
+) {
   const before = known && knownSets.get(known.responseId);
   const knownAnswer =
     known && before
@@ -180,9 +165,12 @@ export async function commitScreenings(
       saveChangeEvents(transaction, runId, batchId, events),
       savePartyStates(transaction, { accountId: account.accountId, runId, screenedAt: now }, states),
       saveScreeningResults(transaction, runId, batchId, [
-        ...states.map(
-          ({ partyId, responseId }): ScreeningResult => ({ partyId, outcome: 'screened', responseId, reason: null }),
-        ),
+        ...states.map(({ partyId, responseId }) => ({
+          partyId,
+          outcome: 'screened' as const,
+          responseId,
+          reason: null,
+        })),
         ...finished.flatMap(toFailures),
       ]),
     ]);
@@ -224,9 +212,10 @@ export const readKnownStates = (
     tasks.flatMap(({ task }) => task.parties.map(({ partyId }) => partyId)),
   );
 
-function toFailures({ task, outcome, isMadeAgain }: FinishedSearch): readonly ScreeningResult[] {
+function toFailures({ task, outcome, isMadeAgain }: FinishedSearch) {
   if (outcome.kind !== 'failed' || outcome.isTransient || isMadeAgain) return [];
-  return task.parties.map(({ partyId }) => ({ partyId, outcome: 'failed', responseId: null, reason: outcome.reason }));
+  const { reason } = outcome;
+  return task.parties.map(({ partyId }) => ({ partyId, outcome: 'failed' as const, responseId: null, reason }));
 }
 
 /** Fails for good what was tried again and still found the service out of reach, each search with its own reason. */
@@ -239,7 +228,7 @@ export async function commitFailures(
     const now = session.app.clock.now();
     const batchId = await insertCommitBatch(transaction, session.run.runId, session.lease.epoch, failures.length, now);
     const results = failures.flatMap(({ task, reason }) =>
-      task.parties.map(({ partyId }): ScreeningResult => ({ partyId, outcome: 'failed', responseId: null, reason })),
+      task.parties.map(({ partyId }) => ({ partyId, outcome: 'failed' as const, responseId: null, reason })),
     );
     await saveScreeningResults(transaction, session.run.runId, batchId, results);
   });
@@ -269,7 +258,7 @@ export async function reuseAnswers(session: RunSession, account: WatchedAccount)
 async function commitReuse(
   session: RunSession,
   account: WatchedAccount,
-  reusable: readonly ReusableScreening[],
+  reusable: readonly { partyId: number; requestId: number; customerVersion: number; responseId: number }[],
 ): Promise<void> {
   const { runId } = session.run;
   const { accountId } = account;
@@ -291,9 +280,12 @@ async function commitReuse(
     await savePartyStates(transaction, { accountId, runId, screenedAt: now }, states);
     const partyIds = states.map(({ partyId }) => partyId);
     await dateReusedStates(transaction, { accountId, runId }, partyIds);
-    const results = states.map(
-      ({ partyId, responseId }): ScreeningResult => ({ partyId, outcome: 'reused', responseId, reason: null }),
-    );
+    const results = states.map(({ partyId, responseId }) => ({
+      partyId,
+      outcome: 'reused' as const,
+      responseId,
+      reason: null,
+    }));
     await saveScreeningResults(transaction, runId, batchId, results);
   });
 }

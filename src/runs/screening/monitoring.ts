@@ -1,9 +1,9 @@
 import type { RateFacts, WatchFacts } from '../../reports/list-facts.js';
 import type { Queryable } from '../../store/database/database.js';
 import type { Account } from '../../store/organisations.js';
-import { readListCap, saveListCap, takeForCut, takeForWhole } from '../../store/responses.js';
-import { type RunFindings, readFormerFindings } from '../../store/run-health.js';
-import type { AnswerFindings, ChangeVolume, RunSums } from '../../store/run-sums.js';
+import { applyListCap, readListCap } from '../../store/responses.js';
+import { type AnswerFindings, type RunFindings, readChangeVolume, readFormerFindings } from '../../store/run-health.js';
+import type { RunSums } from '../../store/run-sums.js';
 import type { RunRow } from '../../store/runs.js';
 import type { RunSession } from '../session.js';
 
@@ -11,14 +11,6 @@ import type { RunSession } from '../session.js';
 const formerRuns = 14;
 /** The share of its planned customers that a run may leave unscreened and still say something to later ones. */
 const mostUnscreened = 0.01;
-
-/** What a run found, whether later runs are compared with it, and how it compares with former ones (null when it is not judged). */
-interface FindingsVerdict {
-  findings: RunFindings;
-  isComparable: boolean;
-  rates: WatchFacts['rates'];
-  volume: WatchFacts['volume'];
-}
 
 /**
  * Compares what a run found, and how much of the service's data has changed since the searches before, with the last 14 comparable runs of its roster and account. One that did not come to its end, whose canaries
@@ -29,10 +21,9 @@ export async function assessFindings(
   { runId, selection }: Pick<RunRow, 'runId' | 'selection'>,
   { counts }: RunSums,
   { answersByLength: _, ...held }: AnswerFindings,
-  changed: ChangeVolume,
   hasEnded: boolean,
-): Promise<FindingsVerdict> {
-  const findings = { screened: counts.screened, ...held, ...changed };
+): Promise<{ findings: RunFindings; isComparable: boolean } & Pick<WatchFacts, 'rates' | 'volume'>> {
+  const findings = { screened: counts.screened, ...held, ...(await readChangeVolume(transaction, runId)) };
   const isWhole = hasEnded && (selection === 'due' || selection === 'all');
   const unscreened = counts.failed + counts.remaining;
   const isComparable = isWhole && counts.screened > 0 && unscreened <= counts.planned * mostUnscreened;
@@ -68,17 +59,6 @@ export interface RunFinding {
   squares: number;
 }
 
-/** `low` and `high` are flagged; `unknown` while there is too little to compare with. */
-type RateVerdict = 'usual' | 'low' | 'high' | 'unknown';
-
-/** A run's rate per 1,000 customers screened beside the median of former runs (null without any). */
-interface RateAssessment {
-  perThousand: number;
-  usual: number | null;
-  formerRuns: number;
-  verdict: RateVerdict;
-}
-
 /** A median of fewer says little about what is usual. */
 const fewestRuns = 5;
 /** Neither found nor to be expected so often: a handful is no evidence. */
@@ -91,7 +71,7 @@ const leastDeviation = 4;
  * them and only when chance is no explanation: by a likelihood ratio of two Poisson rates, this run's and that of all former ones, at 4
  * standard deviations, and from 10 findings on. What one answer holds counts as found together, so that one customer with fifty matches is one finding.
  */
-export function assessRate(current: RunFinding, former: readonly RunFinding[]): RateAssessment {
+export function assessRate(current: RunFinding, former: readonly RunFinding[]): RateFacts {
   const comparable = former.filter(({ screened }) => screened > 0);
   const usual = comparable.length === 0 ? null : median(comparable.map(toRate));
   const perThousand = current.screened === 0 ? 0 : toRate(current);
@@ -152,30 +132,25 @@ export async function assessLists(
   const known = await readListCap(transaction, accountId);
   const { cap, status, gone } = assessCap(known, answersByLength);
   if (cap === null && gone === null) return null;
-  await saveListCap(transaction, { accountId, runId, now: app.clock.now() }, cap);
-  const freed = gone === null ? 0 : await takeForWhole(transaction, runId, gone);
-  if (cap !== null) return { length: cap, status, customers: await takeForCut(transaction, runId, cap) };
-  return gone === null ? null : { length: gone, status: 'gone', customers: freed };
-}
-
-/** What a run shows about the length at which lists are cut: the cap that stands after it, and the one that does not stand any more. */
-interface CapVerdict {
-  cap: number | null;
-  /** `found` in this run, or `known` before. */
-  status: 'known' | 'found';
-  gone: number | null;
+  const key = { accountId, runId, now: app.clock.now() };
+  const customers = await applyListCap(transaction, key, { cap, gone });
+  if (cap !== null) return { length: cap, status, customers };
+  return gone === null ? null : { length: gone, status: 'gone', customers };
 }
 
 /**
- * Judges a known cap by a run's answers. It goes when a single list is longer, because then lists are not cut there (any more), or when
+ * Judges a known cap by a run's answers: the cap that stands after it, `found` in this run or `known` before, and the one that does not stand
+ * any more. It goes when a single list is longer, because then lists are not cut there (any more), or when
  * the answers show a shorter one; that no list is so long says nothing, so it stays.
  */
-export function assessCap(known: number | null, answersByLength: ReadonlyMap<number, number>): CapVerdict {
+export function assessCap(known: number | null, answersByLength: ReadonlyMap<number, number>) {
   const detected = detectCap(answersByLength);
-  if (known === null) return { cap: detected, status: 'found', gone: null };
+  if (known === null) return { cap: detected, status: 'found' as const, gone: null };
   const isExceeded = [...answersByLength].some(([length, answers]) => length > known && answers > 0);
-  if (detected === known || (detected === null && !isExceeded)) return { cap: known, status: 'known', gone: null };
-  return { cap: detected, status: 'found', gone: known };
+  if (detected === known || (detected === null && !isExceeded)) {
+    return { cap: known, status: 'known' as const, gone: null };
+  }
+  return { cap: detected, status: 'found' as const, gone: known };
 }
 
 /** Shorter lists are not judged: most names have none to a few matches, and many share their highest number by nature. */

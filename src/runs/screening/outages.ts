@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.js';
 import { followSignals } from '../../client/signals.js';
 import type { Clock } from '../../clock.js';
-import type { AppContext, RunDeadlineSettings } from '../app-context.js';
+import type { AppContext, RunSettings } from '../app-context.js';
 import { RunHalted, toSignalHalt } from '../halt.js';
 
 // Whoever is told to come back in a moment is not out of reach.
@@ -108,7 +108,7 @@ const mostMinutes = 50 * 60;
  * The instant until which a run waits for a service that has been out of reach since `since`: that much later, or the first time of that
  * name after `startedAt`, when the run began.
  */
-function findDeadline({ deadline, timezone }: RunDeadlineSettings, startedAt: Date, since: Date): Date {
+function findDeadline({ deadline, timezone }: RunSettings['run'], startedAt: Date, since: Date): Date {
   const [, count, unit] = /^(\d+)(\D+)$/.exec(deadline) ?? [];
   if (count !== undefined && unit !== undefined) {
     return new Date(since.getTime() + Number(count) * (unitMs[unit] ?? 0));

@@ -5,10 +5,10 @@ import { dirtySettingsSchema } from '../../screening/settings.js';
 import { hasUncontrolledSearches } from '../../store/canaries.js';
 import type { Queryable } from '../../store/database/database.js';
 import { forceMarkedCustomers, listMarkedCustomers, type MarkedScope } from '../../store/event-marks.js';
-import { type LedgerPosition, readBudgetUsage, readNotedSince, readUsageAndPosition } from '../../store/ledger.js';
-import { countStoredPlan, insertPlan, type PlanCounts, type PlanInput, removePlan } from '../../store/plan.js';
+import { readBudgetUsage, readNotedSince, readUsageAndPosition } from '../../store/ledger.js';
+import { type PlanCounts, type PlanInput, storePlan } from '../../store/plan.js';
 import type { ReuseInput } from '../../store/plan-sql.js';
-import { findLeftRuns, setComparedRun, setRunCadence, setRunStage } from '../../store/runs.js';
+import { findLeftRuns } from '../../store/runs.js';
 import { countSearchTasks } from '../../store/screenings.js';
 import type { PlanSelection } from '../../vocabulary.js';
 import type { AppContext, RunSettings } from '../app-context.js';
@@ -118,7 +118,7 @@ export async function watchLedger(session: RunSession, accountId: number, reserv
   const { run, app } = session;
   const { database, clock, settings } = app;
   const { timezone } = settings.run;
-  const count = (after: LedgerPosition | null) =>
+  const count = (after: number | null) =>
     readUsageAndPosition(database, accountId, clock.now(), timezone, run.runId, after);
   const begun = await count(null);
   const limits = toBudgetLeft(settings.budget, begun.used).caps.map(
@@ -141,7 +141,7 @@ export async function watchLedger(session: RunSession, accountId: number, reserv
     for (const limit of limits) limit.used += limit.per === 'run' ? noted.run : noted.account;
     if (!limits.some(isPassed)) return;
     // What was noted may not have been sent after all, and a new day or month may have begun.
-    const anew = await count(position);
+    const anew = await count(position.stableId);
     position = anew.position;
     for (const limit of limits) limit.used = anew.used[limit.per];
     const passed = limits.find(isPassed);
@@ -193,13 +193,8 @@ export async function planScreenings(session: RunSession, request: PlanRequest):
   const { app, run, runId } = session;
   app.emit({ kind: 'stage_started', runId, stage: 'plan' });
   const counts = await session.write(async (transaction) => {
-    await removePlan(transaction, run.runId);
     const { input } = await toPlanInput(app, transaction, request, run.runId);
-    await setComparedRun(transaction, run.runId);
-    await setRunCadence(transaction, run.runId, toCadence(app.settings.screening));
-    await insertPlan(transaction, run.runId, input);
-    await setRunStage(transaction, run.runId, 'planned');
-    const stored = await countStoredPlan(transaction, run.runId);
+    const stored = await storePlan(transaction, run.runId, input, toCadence(app.settings.screening));
     await recordStates(transaction, session, 'planned');
     return stored;
   });

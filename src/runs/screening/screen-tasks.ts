@@ -10,13 +10,13 @@ import type { RunSession } from '../session.js';
 import { findControl, openCanaryRounds } from './canaries.js';
 import { commitFailures, commitScreenings, type FinishedSearch } from './commit.js';
 import { assessRun, describeFinding, readBounds } from './hold-run.js';
-import { createAttemptNotes } from './ledger.js';
 import { retryUntilDeadline, type WaitPolicy, waitForService } from './outages.js';
 import type { Allowance } from './plan.js';
-import type { CanaryRounds } from './search-task.js';
 import {
   type AnnouncedTask,
   BadAnswers,
+  type CanaryRounds,
+  createAttemptNotes,
   giveUpWhenTooMany,
   type SearchContext,
   SearchTally,

@@ -2,14 +2,14 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
+import { PGlite } from '@electric-sql/pglite';
 import { afterEach, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { runCommandLine } from '../../../src/cli/run-command-line.js';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { testDatabases } from '../../helpers/databases.js';
 
-const databases = testDatabases('postgres');
+const databases = testDatabases('embedded');
 afterEach(() => vi.restoreAllMocks());
 
 const created = z.object({ request: z.object({ method: z.string(), path: z.string() }) });
@@ -26,15 +26,20 @@ function listFrames(): readonly string[] {
 it('a reader gets from the command rescreen to the first statement in 10 functions, and to the first search in 18', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-way-'));
   const sandbox = await startSandbox({ world: { watchlist: [], dossiers: [] } });
-  const { url = '' } = await databases.locate();
+  const { folder: data = '' } = await databases.locate();
   await writeFile(join(folder, 'roster.csv'), 'customer_id,type,name\nK-1,person,Tamsin Oyelaran\n');
   const ways: { statement?: readonly string[]; search?: readonly string[] } = {};
-  const query = pg.Client.prototype.query;
-  vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...sent: unknown[]) {
-    // The pool prepares each of its connections by itself, on no way of ours.
-    const frames = listFrames();
-    if (frames.some((frame) => frame.includes('run-command-line'))) ways.statement ??= frames;
+  const note = (): void => {
+    ways.statement ??= listFrames();
+  };
+  const { query, exec } = PGlite.prototype;
+  vi.spyOn(PGlite.prototype, 'query').mockImplementation(function (this: PGlite, ...sent: unknown[]) {
+    note();
     return Reflect.apply(query, this, sent);
+  });
+  vi.spyOn(PGlite.prototype, 'exec').mockImplementation(function (this: PGlite, ...sent: unknown[]) {
+    note();
+    return Reflect.apply(exec, this, sent);
   });
   const noteRequest = (message: unknown): void => {
     const { request } = created.parse(message);
@@ -46,7 +51,7 @@ it('a reader gets from the command rescreen to the first statement in 10 functio
     environment: {
       NIGHTSCREEN_BASE_URL: sandbox.url,
       NIGHTSCREEN_API_KEY: sandbox.privateKey,
-      DATABASE_URL: url,
+      NIGHTSCREEN_DATA: data,
       NIGHTSCREEN_REPORTS: join(folder, 'reports'),
     },
     folder,

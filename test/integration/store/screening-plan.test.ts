@@ -1,14 +1,8 @@
 import { beforeAll, expect, it } from 'vitest';
+import { toCadence } from '../../../src/screening/cadence.js';
 import { readCoverage } from '../../../src/store/coverage.js';
 import type { Database } from '../../../src/store/database/database.js';
-import {
-  countPlan,
-  countStoredPlan,
-  forceScreenings,
-  insertPlan,
-  listUrgentOverBudget,
-  removePlan,
-} from '../../../src/store/plan.js';
+import { forceScreenings, type PlanCounts, previewPlan, storePlan } from '../../../src/store/plan.js';
 import type { PlanInput } from '../../../src/store/plan-sql.js';
 import { readSearchTasks } from '../../../src/store/screenings.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
@@ -23,11 +17,13 @@ describeOnEachDatabase('the plan of a run', (open) => {
   beforeAll(async () => {
     database = await open();
   });
-  const store = async (input: PlanInput): Promise<void> => {
-    const preview = await countPlan(database, input);
-    await database.transaction((transaction) => insertPlan(transaction, 3, input));
+  const store = async (input: PlanInput): Promise<PlanCounts> => {
+    const { leftOut: _, ...preview } = await previewPlan(database, input, 10);
+    const cadence = toCadence({ cadenceHours: 24 });
+    const stored = await database.transaction((transaction) => storePlan(transaction, 3, input, cadence));
     // Whatever a test is about: the preview is what is stored.
-    expect(await countStoredPlan(database, 3)).toEqual(preview);
+    expect(stored).toEqual(preview);
+    return stored;
   };
   const readOrder = async (): Promise<readonly number[]> => {
     const order: number[] = [];
@@ -86,7 +82,6 @@ describeOnEachDatabase('the plan of a run', (open) => {
         'cadence/not_selected',
         'previously_failed/not_selected',
       ]);
-      await removePlan(database, 3);
     }
   });
 
@@ -111,11 +106,11 @@ describeOnEachDatabase('the plan of a run', (open) => {
   it('asks anew about whoever was screened by a clock that was ahead, and uses no such answer again', async () => {
     const ahead = { screenedAt: hoursAgo(-1.1) };
     await fillPlanningWorld(database, [ahead, { screenedAt: hoursAgo(-0.5) }, { request: 1 }], hoursAgo(-1.2));
-    await store(buildPlanInput(now, { reuse: { answeredAfter: hoursAgo(12), settingsDigest: 's' } }));
+    const stored = await store(buildPlanInput(now, { reuse: { answeredAfter: hoursAgo(12), settingsDigest: 's' } }));
     expect(await readPlan(database)).toEqual(['overdue', 'not_due', 'new']);
-    expect(await countStoredPlan(database, 3)).toMatchObject({ planned: 2, reused: 0, searches: 1 });
-    const coverage = await readCoverage(database, buildPlanInput(now));
-    expect(coverage.map(({ status, customers }) => [status, customers]).sort()).toEqual([
+    expect(stored).toMatchObject({ planned: 2, reused: 0, searches: 1 });
+    const { groups } = await readCoverage(database, buildPlanInput(now));
+    expect(groups.map(({ status, customers }) => [status, customers]).sort()).toEqual([
       ['never', 1],
       ['overdue', 1],
       ['valid', 1],
@@ -160,13 +155,13 @@ describeOnEachDatabase('the plan of a run', (open) => {
       hoursAgo(30),
     );
     const input = buildPlanInput(now, { allowance: { general: 2, reserved: 1 } });
-    await store(input);
+    const stored = await store(input);
     expect(await readPlan(database)).toEqual([
       ...['cadence', 'cadence', 'cadence', 'cadence/over_budget'],
       ...['overdue/over_budget', 'new', 'new/over_budget'],
     ]);
-    expect(await listUrgentOverBudget(database, input, 10)).toEqual(['C-7', 'C-5']);
-    expect(await countStoredPlan(database, 3)).toMatchObject({
+    expect((await previewPlan(database, input, 10)).leftOut).toEqual(['C-7', 'C-5']);
+    expect(stored).toMatchObject({
       planned: 4,
       searches: 3,
       overBudget: { cadence: 1, overdue: 1, new: 1 },
@@ -194,11 +189,10 @@ describeOnEachDatabase('the plan of a run', (open) => {
       hoursAgo(14),
     );
     await forceScreenings(database, 3, [{ partyId: 7, because: 'by hand' }]);
-    await store(buildPlanInput(now, { reuse: { answeredAfter: hoursAgo(12), settingsDigest: 's' } }));
+    const plan = (settingsDigest: string) =>
+      store(buildPlanInput(now, { reuse: { answeredAfter: hoursAgo(12), settingsDigest } }));
     // Party 2 by the answer to party 1; party 4's is too old, and party 6 shares the search that is forced.
-    expect(await countStoredPlan(database, 3)).toMatchObject({ planned: 4, reused: 1, searches: 2 });
-    await removePlan(database, 3);
-    await store(buildPlanInput(now, { reuse: { answeredAfter: hoursAgo(12), settingsDigest: 'other' } }));
-    expect(await countStoredPlan(database, 3)).toMatchObject({ planned: 4, reused: 0, searches: 3 });
+    expect(await plan('s')).toMatchObject({ planned: 4, reused: 1, searches: 2 });
+    expect(await plan('other')).toMatchObject({ planned: 4, reused: 0, searches: 3 });
   });
 });

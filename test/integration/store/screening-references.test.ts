@@ -1,9 +1,10 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
+import { toCadence } from '../../../src/screening/cadence.js';
 import type { Database } from '../../../src/store/database/database.js';
-import { insertPlan } from '../../../src/store/plan.js';
+import { storePlan } from '../../../src/store/plan.js';
 import { saveResponses } from '../../../src/store/responses.js';
-import { readAnswerFindings } from '../../../src/store/run-sums.js';
+import { readAnswerFindings } from '../../../src/store/run-health.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { buildPlanInput, fillPlanningWorld } from '../../helpers/planning-world.js';
 
@@ -22,7 +23,8 @@ describeOnEachDatabase('what screenings refer to', (open) => {
   });
   beforeEach(async () => {
     await fillPlanningWorld(database, [{}, {}, {}], now);
-    await database.transaction((transaction) => insertPlan(transaction, 3, buildPlanInput(now)));
+    const cadence = toCadence({ cadenceHours: 24 });
+    await database.transaction((transaction) => storePlan(transaction, 3, buildPlanInput(now), cadence));
   });
   const add = (runId: number, partyId: number): Promise<number> =>
     database.execute(

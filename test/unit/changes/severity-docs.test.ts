@@ -4,7 +4,6 @@ import { corroborate } from '../../../src/changes/corroboration.js';
 import { diffMatches } from '../../../src/changes/match-changes.js';
 import {
   changeSettingsSchema,
-  type SeverityCase,
   type SeverityRuleName,
   severityRules,
   toSeverity,
@@ -45,7 +44,7 @@ describe('a contradicting birth date', () => {
   /** A change of each rule: before, after, and what else it takes. */
   const examples: Record<
     SeverityRuleName,
-    [before: Match | null, after: Match | null, facts?: Partial<SeverityCase>, truncated?: true]
+    [before: Match | null, after: Match | null, facts?: Partial<Parameters<typeof toSeverity>[0]>, truncated?: true]
   > = {
     sanction_hit_gained: [null, made(['sanction'])],
     confirmed_customer_changed: [made(['role.pep']), made(['role.pep'], { score: 0.8 }), confirmed],
@@ -66,7 +65,7 @@ describe('a contradicting birth date', () => {
     rekeyed: [made(['role.pep']), made(['role.pep'], { id: 'amla_two' })],
     other_change: [made(['role.pep']), made(['role.pep'], { countries: ['fr'] })],
   };
-  const assess = (rule: SeverityRuleName, facts: Partial<SeverityCase>, ...further: string[]) => {
+  const assess = (rule: SeverityRuleName, facts: Partial<Parameters<typeof toSeverity>[0]>, ...further: string[]) => {
     const [before, after, own, truncated = false] = examples[rule];
     const list = (match: Match | null) => (match ? [{ ...match, topics: [...match.topics, ...further] }] : []);
     const known = { matches: list(before), unreturned: [], removed: [], reportedScores: {} };

@@ -1,19 +1,24 @@
 import { expect, it } from 'vitest';
 import { diffMatches } from '../../../src/changes/match-changes.js';
-import { changeSettingsSchema, type SeverityCase, toSeverity } from '../../../src/changes/severity.js';
+import { changeSettingsSchema, toSeverity } from '../../../src/changes/severity.js';
 import type { Match } from '../../../src/matches/match.js';
 import { makeMatch as match } from '../../helpers/run-facts.js';
 
 const settings = changeSettingsSchema.parse({});
 
 /** How a difference is judged where nothing but the answers is known. */
-const assess = (before: Match | null, after: Match | null, facts: Partial<SeverityCase> = {}, changed = settings) => {
+const assess = (
+  before: Match | null,
+  after: Match | null,
+  facts: Partial<Parameters<typeof toSeverity>[0]> = {},
+  changed = settings,
+) => {
   const list = (one: Match | null) => (one ? [one] : []);
   const known = { matches: list(before), unreturned: [], removed: [], reportedScores: {} };
   const current = { total: list(after).length, truncated: false, matches: list(after) };
   const [difference] = diffMatches(known, current, 0.02).differences;
   if (!difference) throw new Error('no difference');
-  const subject: SeverityCase = {
+  const subject: Parameters<typeof toSeverity>[0] = {
     difference,
     corroboration: { birthDate: 'unknown', country: 'unknown' },
     cause: 'service_data',
