@@ -15,14 +15,14 @@ const comparedFields: Readonly<Record<string, (dossier: DossierSnapshot) => unkn
   type: (dossier) => dossier.type,
 };
 
-/** A dossier as the last sweep left it; `isGone` when a proven sweep did not find it. */
-interface KnownDossier {
-  snapshot: DossierSnapshot;
-  isGone: boolean;
-}
-
-/** What a dossier seen now changes against what was known of it, or null; a status change outranks other fields. */
-export function diffDossier(known: KnownDossier | null, after: DossierSnapshot): DossierChange | null {
+/**
+ * What a dossier seen now changes against it as the last sweep left it (`isGone` when a proven sweep did not find it), or null; a status change
+ * outranks other fields.
+ */
+export function diffDossier(
+  known: { snapshot: DossierSnapshot; isGone: boolean } | null,
+  after: DossierSnapshot,
+): DossierChange | null {
   if (!known) return { kind: 'dossier_appeared', before: null, after, fields: [] };
   const before = known.snapshot;
   const fields = Object.entries(comparedFields)

@@ -25,11 +25,8 @@ export function assessCanary(canary: Canary, answer: MatchSet): string | null {
   return isListed ? null : `${hits.length} hits for a listed party, none of them with ${topics.join(' or ')}`;
 }
 
-/** The script of a name, as far as a matcher may treat it differently. */
-type NameScript = 'latin' | 'other';
-
-/** `latin` when every letter of the name is. */
-export function findScript(name: string): NameScript {
+/** The script of a name, as far as a matcher may treat it differently: `latin` when every letter of the name is. */
+export function findScript(name: string): (typeof scripts)[number] {
   const letters = name.normalize('NFKC').match(/\p{L}/gu) ?? [];
   return letters.every((letter) => /\p{Script=Latin}/u.test(letter)) ? 'latin' : 'other';
 }
@@ -44,7 +41,7 @@ export const canaryKinds: readonly string[] = [
   'a name on no list',
 ];
 
-function toKind(type: Canary['type'], list: (typeof lists)[number], script: NameScript): string {
+function toKind(type: Canary['type'], list: (typeof lists)[number], script: (typeof scripts)[number]): string {
   const names = { sanction: 'on a sanctions list', pep: 'politically exposed' };
   return `${type === 'person' ? 'person' : 'company'} ${names[list]}, ${script === 'latin' ? 'Latin' : 'other'} script`;
 }

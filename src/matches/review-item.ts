@@ -132,12 +132,6 @@ export function toState({ verdict, isFinal }: Pick<Disposition, 'verdict' | 'isF
 
 const isSameMatch = (left: Match, right: Match): boolean => JSON.stringify(left) === JSON.stringify(right);
 
-interface PairedItems {
-  pairs: readonly { item: ReviewItem; match: Match }[];
-  missing: readonly ReviewItem[];
-  unpaired: readonly Match[];
-}
-
 // Where a match may be any of several items, it is taken for the one that matters most: none is settled by a decision about another.
 const byWeight: readonly ItemState[] = ['confirmed', 'open', 'proposed', 'settled', 'gone'];
 const toWeight = ({ state, disposition, absence }: ReviewItem): number => {
@@ -145,7 +139,7 @@ const toWeight = ({ state, disposition, absence }: ReviewItem): number => {
   return byWeight.indexOf(isAbsent && disposition !== null ? toState(disposition) : state === 'gone' ? 'open' : state);
 };
 
-function pairItems(items: readonly ReviewItem[], matches: readonly Match[]): PairedItems {
+function pairItems(items: readonly ReviewItem[], matches: readonly Match[]) {
   const weighed = items.toSorted((one, other) => toWeight(one) - toWeight(other));
   // Each item's match is an object of its own, so that it leads back to its item.
   const owners = new Map(weighed.map((item) => [{ ...item.listed }, item]));
@@ -250,14 +244,6 @@ export interface CurrentDecision {
   isAboutTheSame: boolean;
 }
 
-/** What somebody says about an item. */
-interface SaidDecision {
-  verdict: DispositionVerdict;
-  reviewer: string;
-  /** Whether it takes two people to release this alert. */
-  needsSecondPerson: boolean;
-}
-
 /** What a decision is taken for. */
 export type DecisionStep =
   /** It is said already. */
@@ -272,7 +258,11 @@ const releasing: ReadonlySet<DispositionVerdict> = new Set(['false_positive', 'n
  */
 export function classifyDecision(
   current: CurrentDecision | null,
-  { verdict, reviewer, needsSecondPerson }: SaidDecision,
+  {
+    verdict,
+    reviewer,
+    needsSecondPerson,
+  }: { verdict: DispositionVerdict; reviewer: string; needsSecondPerson: boolean },
 ): DecisionStep {
   const needsTwo = needsSecondPerson && releasing.has(verdict);
   if (current?.isAboutTheSame === true && current.verdict === verdict) {

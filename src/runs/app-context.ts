@@ -8,7 +8,7 @@ import type { Canary } from '../matches/canary.js';
 import type { ReconciliationSettings } from '../reconciliation/discrepancy.js';
 import type { ReportSettings } from '../reports/settings.js';
 import type { RosterSettings } from '../roster/settings.js';
-import type { BudgetSettings } from '../screening/budget.js';
+import type { budgetSettingsSchema } from '../screening/budget.js';
 import type { ScreeningSettings } from '../screening/settings.js';
 import type { Database } from '../store/database/database.js';
 import type { CanaryTrigger, RunKind, RunMode, RunState } from '../vocabulary.js';
@@ -29,7 +29,7 @@ export interface RunSettings {
   rosters: readonly RosterSettings[];
   canaries: readonly Canary[];
   screening: ScreeningSettings;
-  budget: BudgetSettings;
+  budget: z.output<typeof budgetSettingsSchema>;
   changes: ChangeSettings;
   review: ReviewSettings;
   evidence: EvidenceSettings;
@@ -78,16 +78,17 @@ export type RunStage =
   | 'reconcile'
   | 'report';
 
-/** Matches that answers held, and those of them that are hits. */
-interface Found {
-  matches: number;
-  hits: number;
-}
-
 /** What a run tells while it works; no customer data in it. */
 export type RunEvent =
   /** `found` is what a run that goes on had found before. */
-  | { kind: 'run_started'; runId: string; runKind: RunKind; roster: string | null; resumed: boolean; found?: Found }
+  | {
+      kind: 'run_started';
+      runId: string;
+      runKind: RunKind;
+      roster: string | null;
+      resumed: boolean;
+      found?: { matches: number; hits: number };
+    }
   | { kind: 'stage_started'; runId: string; stage: RunStage }
   /** Of searches also the calls and what they found, since this start. */
   | {
@@ -97,7 +98,7 @@ export type RunEvent =
       done: number;
       total: number | null;
       calls?: number;
-      found?: Found;
+      found?: { matches: number; hits: number };
       /** Of an import: how fast it reads rows and, where the size of the source is known, how much is read and how long the rest takes. */
       reading?: { perSecond: number; doneBytes: number | null; totalBytes: number | null; leftMs: number | null };
     }

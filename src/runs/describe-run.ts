@@ -78,9 +78,26 @@ export interface RunDescription {
   /** Folder of its files, once they have been written whole. */
   artifacts: string | null;
   reports: number;
+  /** A page of its customers or rejected rows. */
+  listed: {
+    list: ListableOutcome | 'rejected' | null;
+    customers: Awaited<ReturnType<typeof listRunCustomers>>;
+    /** The reference to go on after, or null on the last page. */
+    next: string | null;
+    /** Where they stand and why, without what they hold. */
+    rejects: readonly Omit<RejectedRow, 'fields'>[];
+    rejectsInAll: number;
+  };
 }
 
 const mostForced = 20;
+/** Which page of a run's customers or rejected rows is wanted. */
+interface ListChoice {
+  list?: ListableOutcome | 'rejected' | undefined;
+  limit: number;
+  after: string | null;
+}
+
 const usualList: ListChoice = { limit: 20, after: null };
 
 /**
@@ -91,7 +108,7 @@ export function describeRun(
   { database, clock, settings }: AppContext,
   text: string,
   list: ListChoice = usualList,
-): Promise<RunDescription & { listed: RunListed }> {
+): Promise<RunDescription> {
   return readAtOnce(database, async (snapshot) => {
     const described = await describeBy(snapshot, text, { now: clock.now(), reportsFolder: settings.reports.dir });
     return { ...described, listed: await listOfRun(snapshot, text, list) };
@@ -102,7 +119,7 @@ async function describeBy(
   database: Queryable,
   text: string,
   { now, reportsFolder }: { now: Date; reportsFolder: string },
-): Promise<RunDescription> {
+): Promise<Omit<RunDescription, 'listed'>> {
   const run = await findRun(database, text);
   const runId = toRunId(run);
   const sums = await readSums(database, run);
@@ -166,26 +183,12 @@ async function findHolder(database: Queryable, run: RunRow): Promise<RunDescript
   return { owner: held.owner, since: held.acquiredAt, heartbeatAgeSeconds: Math.round(held.heartbeatAgeMs / 100) / 10 };
 }
 
-/** A page of a run's customers or rejected rows. */
-export interface RunListed {
-  list: ListableOutcome | 'rejected' | null;
-  customers: Awaited<ReturnType<typeof listRunCustomers>>;
-  /** The reference to go on after, or null on the last page. */
-  next: string | null;
-  /** Where they stand and why, without what they hold. */
-  rejects: readonly Omit<RejectedRow, 'fields'>[];
-  rejectsInAll: number;
-}
-
-/** Which page of a run's customers or rejected rows is wanted. */
-interface ListChoice {
-  list?: ListableOutcome | 'rejected' | undefined;
-  limit: number;
-  after: string | null;
-}
-
 /** Lists what is asked for, and rejected rows where nothing is; throws ConfigError when there is no such run. */
-export async function listOfRun(database: Queryable, text: string, options: ListChoice): Promise<RunListed> {
+export async function listOfRun(
+  database: Queryable,
+  text: string,
+  options: ListChoice,
+): Promise<RunDescription['listed']> {
   const { runId } = await findRun(database, text);
   const { list = null, limit, after } = options;
   const rejectsInAll = await countRejects(database, runId);

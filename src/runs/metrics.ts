@@ -17,17 +17,15 @@ export interface MetricFacts extends StoredFigures {
   cadenceSeconds: Readonly<Record<string, number>>;
 }
 
-/** What the configuration says of sweeps: whether there is a schedule, and whether the job is switched off. */
-interface SweepPlan {
-  isPlanned: boolean;
-  isOff: boolean;
-}
-
 /**
  * Reads the facts as of now, of the rosters that the watchdog watches: those that are configured, or where none is, those that were ever
- * imported. Counts every customer in scope, which takes half a minute where there are a million.
+ * imported. Counts every customer in scope, which takes half a minute where there are a million. `sweeps` says whether the configuration has a schedule for
+ * them, and whether the job is switched off.
  */
-export async function readMetricFacts(app: AppContext, sweeps: SweepPlan): Promise<MetricFacts> {
+export async function readMetricFacts(
+  app: AppContext,
+  sweeps: { isPlanned: boolean; isOff: boolean },
+): Promise<MetricFacts> {
   const { database, settings, clock } = app;
   const at = clock.now();
   const { organisationId } = await openOrganisation(app);

@@ -2,16 +2,7 @@ import type { MatchChange } from '../changes/match-changes.js';
 import { replayAnswers, type StoredAnswer } from '../changes/replay-answers.js';
 import { type Match, treatAsTruncated } from '../matches/match.js';
 import type { Queryable } from '../store/database/database.js';
-import {
-  countStoredChanges,
-  type HistoricalAnswer,
-  type HistoricalDecision,
-  listParties,
-  readAnswerHistory,
-  readDecisionHistory,
-  readHistoricalParties,
-  readMatchSets,
-} from '../store/responses.js';
+import { countStoredChanges, type HistoricalDecision, listParties, readHistory } from '../store/responses.js';
 import { toRunId } from '../store/runs.js';
 import { type MatchChangeKind, matchChangeKinds, type Severity, severities } from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
@@ -155,20 +146,14 @@ const toAssessed = (change: MatchChange | null) =>
 interface PartyHistory {
   reference: string;
   partyId: number;
-  answers: readonly (StoredAnswer & Pick<HistoricalAnswer, 'runId' | 'kind' | 'startedAt'>)[];
+  answers: readonly (StoredAnswer & Parameters<typeof toRunId>[0])[];
 }
 
 /** The stored answers of these parties, with what was known beside each when it came. */
 async function readStoredAnswers(database: Queryable, partyIds: readonly number[]): Promise<readonly PartyHistory[]> {
-  const rows = await readAnswerHistory(database, partyIds);
-  const matchSets = await readMatchSets(
-    database,
-    rows.map(({ responseId }) => responseId),
-  );
-  const facts = new Map(
-    (await readHistoricalParties(database, rows)).map((party) => [`${party.partyId}/${party.version}`, party]),
-  );
-  const decisions = gatherBy(await readDecisionHistory(database, partyIds), toKey);
+  const { answers: rows, matchSets, parties, decisions: said } = await readHistory(database, partyIds);
+  const facts = new Map(parties.map((party) => [`${party.partyId}/${party.version}`, party]));
+  const decisions = gatherBy(said, toKey);
   const byParty = gatherBy(rows, toKey);
   return [...byParty].map(([key, answers]) => {
     const decided = decisions.get(key) ?? [];

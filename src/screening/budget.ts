@@ -1,20 +1,14 @@
 import { z } from 'zod';
 
-/** What may still be spent: the least that any cap leaves, in calls; Infinity without a cap. */
-export interface BudgetLeft {
-  /** For everybody: the reserve is left alone. */
-  leftForAll: number;
-  /** For new customers, single checks and control searches; never less than `leftForAll`. */
-  leftForReserved: number;
-  /** `reserve` is the part of a cap that is kept for them. */
-  caps: readonly { per: 'run' | 'day' | 'month'; cap: number; used: number; reserve: number }[];
-}
-
-/** What the settings leave of a budget when the account was called so often, where the service may have billed it. */
+/**
+ * What the settings leave of a budget when the account was called so often, where the service may have billed it: the least that any cap leaves, in
+ * calls; Infinity without a cap. `leftForAll` leaves alone the part of each cap that is kept (`reserve`) for new customers, single checks and control
+ * searches, who have `leftForReserved`.
+ */
 export function toBudgetLeft(
-  settings: BudgetSettings,
+  settings: z.output<typeof budgetSettingsSchema>,
   used: Readonly<Record<'run' | 'day' | 'month', number>>,
-): BudgetLeft {
+) {
   const { maxSearchesPerRun, maxSearchesPerDay, maxSearchesPerMonth, reserveShare } = settings;
   const caps = (
     [
@@ -37,7 +31,7 @@ export function toBudgetLeft(
  * of it may go to new customers beside what is there for all. Null when nothing limits it.
  */
 export function toPlanAllowance(
-  { leftForAll, leftForReserved }: BudgetLeft,
+  { leftForAll, leftForReserved }: Pick<ReturnType<typeof toBudgetLeft>, 'leftForAll' | 'leftForReserved'>,
   controlSearches: number,
 ): { general: number; reserved: number } | null {
   if (leftForReserved === Number.POSITIVE_INFINITY) return null;
@@ -84,4 +78,3 @@ export const budgetSettingsSchema = z.strictObject({
     .default(0.05)
     .describe('share of each cap that is kept for control searches, new customers and single checks'),
 });
-export type BudgetSettings = z.output<typeof budgetSettingsSchema>;

@@ -12,7 +12,7 @@ const skippedMs = 2 * hourMs;
 const leastDailyAgeMs = 16 * hourMs;
 
 /** How often each risk tier is screened, and why less than daily where it is. */
-export interface Cadence {
+interface Cadence {
   hours: Readonly<Record<RiskTier, number>>;
   reason: string | null;
 }

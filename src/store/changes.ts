@@ -1,37 +1,43 @@
 import { z } from 'zod';
 import type { MatchChange } from '../changes/match-changes.js';
-import type { CriticalChange, DossierChangeFacts, MatchChangeFacts } from '../reports/list-facts.js';
-import type { SeverityCount } from '../reports/run-facts.js';
+import type { clusterExamples, clusterFrom } from '../reports/change-groups.js';
+import type { ChangeItemFacts, CriticalChange, DossierChangeFacts, MatchChangeFacts } from '../reports/list-facts.js';
+import type { CountedCluster, SeverityCount, TruncatedChanges } from '../reports/run-facts.js';
 import {
   agreements,
   changeCauses,
+  dispositionVerdicts,
   dossierChangeKinds,
+  itemStates,
   matchChangeKinds,
   matchFields,
   type Severity,
   severities,
   severityAdjustments,
 } from '../vocabulary.js';
-import { type Database, firstRow, type Queryable, requireRows } from './database/database.js';
+import { type Database, firstRow, type Queryable, readValue, requireRows } from './database/database.js';
 import { dossierSnapshotSchema } from './dossiers.js';
-import { changeItemShape, joinPartySql, partyFactsSchema, partyFactsSql, storedMatchSchema } from './row-shapes.js';
+import {
+  joinPartySql,
+  ownerShape,
+  partyFactsSchema,
+  partyFactsSql,
+  replacedShape,
+  storedMatchSchema,
+} from './row-shapes.js';
 import { runIdSql } from './runs.js';
 
-/** A change of one party as a run found it. */
-export interface NewChangeEvent {
-  partyId: number;
-  customerVersion: number;
-  /** Of the answer that it is compared with, where that is another. */
-  formerCustomerVersion: number | null;
-  change: MatchChange;
-}
-
-/** Saves the change events of a batch. */
+/** Saves the change events of a batch, each of one party as a run found it; `formerCustomerVersion` is that of the answer it is compared with, where that is another. */
 export async function saveChangeEvents(
   transaction: Queryable,
   runId: number,
   batchId: number,
-  events: readonly NewChangeEvent[],
+  events: readonly {
+    partyId: number;
+    customerVersion: number;
+    formerCustomerVersion: number | null;
+    change: MatchChange;
+  }[],
 ): Promise<void> {
   if (events.length === 0) return;
   const rows = events.map(({ partyId, customerVersion, formerCustomerVersion, change }) => ({
@@ -69,6 +75,27 @@ export async function saveChangeEvents(
   requireRows(saved, rows.length, 'change_event');
 }
 
+/** How a change's item stood when its run closed, as it is stored. */
+const changeItemShape = z.object({
+  state: z.enum(itemStates),
+  openedAt: z.coerce.date(),
+  dueAt: z.coerce.date().nullable(),
+  owner: ownerShape.nullable(),
+  reopenedBecause: z.array(z.string()),
+  said: z.array(
+    z.object({
+      kind: z.enum(['decided', 'proposed', 'confirmed', 'undone']),
+      verdict: z.enum(dispositionVerdicts).nullable(),
+      reviewer: z.string(),
+      isAttested: z.boolean(),
+      reason: z.string(),
+      saidAt: z.coerce.date(),
+    }),
+  ),
+  // Not kept before anybody looked.
+  replaced: replacedShape.nullable().default(null),
+}) satisfies z.ZodType<ChangeItemFacts>;
+
 const changeShape = z.object({
   changeId: z.number(),
   runId: z.string(),
@@ -89,10 +116,10 @@ const changeShape = z.object({
 });
 
 /** What changes of one kind have in common, as it is stored. */
-export const likenessShape = changeShape.pick({ kind: true, cause: true, rule: true, fields: true });
+const likenessShape = changeShape.pick({ kind: true, cause: true, rule: true, fields: true });
 
 /** A change as `matchChangeSql` gives it. */
-export const changeRow: z.ZodType<MatchChangeFacts> = changeShape;
+const changeRow: z.ZodType<MatchChangeFacts> = changeShape;
 
 /** A change as `matchChangeSql` gives it, with whether it is of a first screening. */
 export const criticalChangeRow: z.ZodType<CriticalChange> = changeShape.extend({ isBaseline: z.boolean() });
@@ -191,16 +218,16 @@ export async function readDossierHistory(database: Queryable, organisationId: nu
 }
 
 /** The changes that runs found, or the matches of first screenings. */
-export interface MatchList {
+interface MatchList {
   runIds: readonly number[];
   isBaseline: boolean;
 }
 
 /** SQL that says which of `event` are on such a list, by the parameters that `toParameters` gives. */
-export const isOnListSql = 'event.run_id = any ($1::bigint[]) and event.is_baseline = $2';
+const isOnListSql = 'event.run_id = any ($1::bigint[]) and event.is_baseline = $2';
 
 /** The first parameters of a query about such a list. */
-export const toParameters = ({ runIds, isBaseline }: MatchList): readonly unknown[] => [[...runIds], isBaseline];
+const toParameters = ({ runIds, isBaseline }: MatchList): readonly unknown[] => [[...runIds], isBaseline];
 
 const batchLines = 1_000;
 const orderSql = `
@@ -257,3 +284,98 @@ async function countBySeverity(database: Queryable, list: MatchList): Promise<Re
 
 /** How many lines of a list that may be as long as a roster are held in memory; longer ones are read again while they are written. */
 export const previewLines = 10_000;
+
+const examples: typeof clusterExamples = 3;
+const atLeast: typeof clusterFrom = 20;
+
+const shape = {
+  severity: z.enum(severities),
+  ...likenessShape.pick({ kind: true, cause: true }).shape,
+  customers: z.number(),
+  changes: z.number(),
+  exampleIds: z.array(z.number()),
+};
+const clusterRow = z.discriminatedUnion('by', [
+  z.object({ ...shape, by: z.literal('listed_party'), id: z.string(), name: z.string() }),
+  z.object({
+    ...shape,
+    by: z.literal('kind_of_change'),
+    ...likenessShape.pick({ rule: true, fields: true }).shape,
+    wasHit: z.boolean().nullable(),
+    isHit: z.boolean().nullable(),
+  }),
+]);
+
+const countsSql = `count(distinct customer_id)::integer as customers, count(*)::integer as changes,
+  (array_agg(change_id order by reference collate "C", change_id))[1:${examples}] as "exampleIds"`;
+
+/** What `findClusters` finds in lists that are held: by listed party first, then by kind; no hit for a sanction, and by kind no new hit. */
+const clustersSql = `
+  with reported as materialized (
+    select event.change_id, event.severity, event.kind, event.cause, event.rule, event.fields, party.customer_id, customer.reference,
+      coalesce(event.after, event.before) ->> 'id' as id, coalesce(event.after, event.before) ->> 'name' as name,
+      event.before is null or event.kind in ('hit_gained', 'match_returned') as is_new,
+      (event.before ->> 'isHit')::boolean as was_hit, (event.after ->> 'isHit')::boolean as is_hit
+    from change_event event join party using (party_id) join customer using (customer_id)
+    where ${isOnListSql} and not event.sanction_hit
+  ),
+  by_party as (
+    select severity, kind, cause, id, name, ${countsSql} from reported where id is not null
+    group by severity, kind, cause, id, name having count(distinct customer_id) >= ${atLeast}
+  ),
+  by_kind as (
+    select severity, kind, cause, rule, fields, was_hit, is_hit, ${countsSql} from reported
+    where not (is_new and coalesce(is_hit, false)) and not exists (
+      select from by_party where (by_party.severity, by_party.kind, by_party.cause, by_party.id, by_party.name)
+        = (reported.severity, reported.kind, reported.cause, reported.id, reported.name)
+    )
+    group by severity, kind, cause, rule, fields, was_hit, is_hit having count(distinct customer_id) >= ${atLeast}
+  )
+  select 'listed_party' as by, severity, kind, cause, id, name, null as rule, null as fields, null::boolean as "wasHit",
+    null::boolean as "isHit", customers, changes, "exampleIds" from by_party
+  union all
+  select 'kind_of_change', severity, kind, cause, null, null, rule, fields, was_hit, is_hit, customers, changes, "exampleIds" from by_kind`;
+
+/** The changes that runs found: the first of them, and where there are more how many, what of them is alike, and how to read all. */
+export async function readChanges(
+  database: Queryable,
+  lists: Pick<Database, 'cursor'>,
+  runIds: readonly number[],
+  now: Date,
+): Promise<{ held: readonly MatchChangeFacts[]; cut: TruncatedChanges | null }> {
+  const list = { runIds, isBaseline: false };
+  const { held, cut } = await readMatchList(database, lists, list);
+  if (cut === null) return { held, cut };
+  const clusters = await database.query(clusterRow, clustersSql, toParameters(list));
+  return {
+    held,
+    cut: {
+      ...cut,
+      clusters: clusters.map((cluster) => toCluster(cluster, lists)),
+      nextDueAt: await readNextDue(database, list, now),
+    },
+  };
+}
+
+function toCluster(row: z.infer<typeof clusterRow>, lists: Pick<Database, 'cursor'>): CountedCluster {
+  const { severity, customers, changes, exampleIds } = row;
+  const readExamples = async (): Promise<readonly MatchChangeFacts[]> => {
+    const found: MatchChangeFacts[] = [];
+    const sql = `${matchChangeSql} where event.change_id = any ($1::bigint[]) order by array_position($1::bigint[], event.change_id)`;
+    for await (const batch of lists.cursor(changeRow, sql, [exampleIds], examples)) found.push(...batch);
+    return found;
+  };
+  const counted = { severity, customers, changes, readExamples };
+  return row.by === 'listed_party' ? { ...counted, by: row.by, of: row } : { ...counted, by: row.by, of: row };
+}
+
+/** Until when the first of the items that wait and are not overdue at `now` is to be decided. */
+function readNextDue(database: Queryable, list: MatchList, now: Date): Promise<Date | null> {
+  return readValue(
+    database,
+    z.date().nullable(),
+    `select min((event.item ->> 'dueAt')::timestamptz) as "dueAt" from change_event event
+     where ${isOnListSql} and event.item ->> 'state' in ('open', 'proposed') and (event.item ->> 'dueAt')::timestamptz >= $3`,
+    [...toParameters(list), now],
+  );
+}

@@ -148,23 +148,24 @@ export async function markCustomers(
   );
 }
 
-/** Of whom a roster's run over marked customers is. */
-export interface MarkedScope {
-  rosterId: number;
-  accountId: number;
-  now: Date;
-  timezone: string;
-  /** No customer is searched for again before this has passed. */
-  againAfterMs: number;
-  /** Searches of one run, and calls of a day by all such runs of the account. */
-  mostPerRun: number;
-  mostPerDay: number;
-  /** Control searches that come with a run. */
-  controlSearches: number;
-}
-
-/** The marked customers that are to be searched for now, the longest marked first, as many as the limits allow. */
-export function listMarkedCustomers(database: Queryable, scope: MarkedScope): Promise<readonly number[]> {
+/**
+ * The marked customers of a roster that are to be searched for now, the longest marked first, as many as the limits allow: the searches of one
+ * run, the calls of a day by all such runs of the account, and nobody before `againAfterMs` has passed.
+ */
+export function listMarkedCustomers(
+  database: Queryable,
+  scope: {
+    rosterId: number;
+    accountId: number;
+    now: Date;
+    timezone: string;
+    againAfterMs: number;
+    mostPerRun: number;
+    mostPerDay: number;
+    /** Control searches that come with a run. */
+    controlSearches: number;
+  },
+): Promise<readonly number[]> {
   const { accountId, rosterId, now, againAfterMs, mostPerRun, mostPerDay, controlSearches, timezone } = scope;
   return readColumn(
     database,

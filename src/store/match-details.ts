@@ -12,9 +12,11 @@ const newHitRow = z.object({
   corroboration: z.object({ birthDate: z.enum(agreements), country: z.enum(agreements) }),
   score: z.number(),
 });
+/** How a match became a hit in a run; a match that is listed for several customers has one for each way. */
+export type NewHit = z.infer<typeof newHitRow>;
 
 /** The matches that became hits in a run, with what says how much each matters. */
-export function readNewHits(database: Queryable, runId: number): Promise<readonly z.infer<typeof newHitRow>[]> {
+export function readNewHits(database: Queryable, runId: number): Promise<readonly NewHit[]> {
   return database.query(
     newHitRow,
     `select match_id, severity, sanction_hit as "isSanctionHit", is_baseline,
@@ -65,29 +67,29 @@ export function readDetailBacklog(database: Queryable, { rosterId, accountId }: 
   );
 }
 
-/** One look-up to be saved. */
-export interface NewDetailLookup {
-  accountId: number;
-  runId: number;
-  kind: DetailLookup['kind'];
-  id: string;
-  askedAt: Date;
-  status: number | null;
-  requestId: string | null;
-  /** Stable code; null where there is something to keep. */
-  reason: string | null;
-  /** Digests in hex. */
-  kept: {
-    body: string;
-    digest: string;
-    receivedDigest: string;
-    withheldLinks: number;
-    entityIds: readonly string[];
-  } | null;
-}
-
 /** Saves a look-up; a record that is as it was before is not kept twice. */
-export async function saveDetailLookup(transaction: Queryable, lookup: NewDetailLookup): Promise<void> {
+export async function saveDetailLookup(
+  transaction: Queryable,
+  lookup: {
+    accountId: number;
+    runId: number;
+    kind: DetailLookup['kind'];
+    id: string;
+    askedAt: Date;
+    status: number | null;
+    requestId: string | null;
+    /** Stable code; null where there is something to keep. */
+    reason: string | null;
+    /** Digests in hex. */
+    kept: {
+      body: string;
+      digest: string;
+      receivedDigest: string;
+      withheldLinks: number;
+      entityIds: readonly string[];
+    } | null;
+  },
+): Promise<void> {
   const { accountId, runId, kind, id, askedAt, status, requestId, reason, kept } = lookup;
   if (kept !== null) {
     await transaction.execute(

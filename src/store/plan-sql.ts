@@ -10,7 +10,7 @@ import { type Bindings, type Database, openBindings } from './database/database.
 const planReasons = ['new', 'changed', 'forced', 'overdue', 'previously_failed', 'cadence'] as const;
 
 /** Whose answers may be used again in place of a search. */
-export interface ReuseInput {
+interface ReuseInput {
   /** Only answers that came after this. */
   answeredAfter: Date;
   /** Only answers under the settings in force. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Cadence } from '../screening/cadence.js';
+import type { toCadence } from '../screening/cadence.js';
 import { firstRow, openBindings, type Queryable, readColumn, readValue, requireRows } from './database/database.js';
 import { inScopeSql, type PlanInput, planSql } from './plan-sql.js';
 import { gapsSql } from './unaccepted-customers.js';
@@ -14,7 +14,7 @@ export async function storePlan(
   transaction: Queryable,
   runId: number,
   input: PlanInput,
-  { hours, reason }: Cadence,
+  { hours, reason }: ReturnType<typeof toCadence>,
 ): Promise<PlanCounts> {
   await removePlan(transaction, runId);
   await setComparedRun(transaction, runId);

@@ -1,23 +1,11 @@
 import { z } from 'zod';
 import { StoreError } from '../errors.js';
-import type { clusterExamples, clusterFrom } from '../reports/change-groups.js';
-import type { DroppedPartyFacts, MatchChangeFacts, NotScreenedFacts, SweepFacts } from '../reports/list-facts.js';
-import type { CountedCluster, RunFacts, TrendPoint, TruncatedChanges } from '../reports/run-facts.js';
-import { screeningKinds, severities } from '../vocabulary.js';
+import type { DroppedPartyFacts, NotScreenedFacts, SweepFacts } from '../reports/list-facts.js';
+import type { RunFacts, TrendPoint } from '../reports/run-facts.js';
+import { screeningKinds } from '../vocabulary.js';
 import { readCanaryFacts } from './canaries.js';
-import {
-  changeRow,
-  countMatchChanges,
-  isOnListSql,
-  likenessShape,
-  type MatchList,
-  matchChangeSql,
-  previewLines,
-  readDossierChanges,
-  readMatchList,
-  toParameters,
-} from './changes.js';
-import { type Database, firstRow, type Queryable, readValue } from './database/database.js';
+import { countMatchChanges, previewLines, readChanges, readDossierChanges, readMatchList } from './changes.js';
+import { type Database, firstRow, type Queryable } from './database/database.js';
 import { readReconciliations } from './discrepancies.js';
 import { readSweep } from './dossiers.js';
 import { readHeldFacts } from './held-runs.js';
@@ -208,101 +196,6 @@ async function readRunTrend(database: Queryable, runId: number): Promise<readonl
     [runId, runsShown],
   );
   return newestFirst.toReversed();
-}
-
-const examples: typeof clusterExamples = 3;
-const atLeast: typeof clusterFrom = 20;
-
-const shape = {
-  severity: z.enum(severities),
-  ...likenessShape.pick({ kind: true, cause: true }).shape,
-  customers: z.number(),
-  changes: z.number(),
-  exampleIds: z.array(z.number()),
-};
-const clusterRow = z.discriminatedUnion('by', [
-  z.object({ ...shape, by: z.literal('listed_party'), id: z.string(), name: z.string() }),
-  z.object({
-    ...shape,
-    by: z.literal('kind_of_change'),
-    ...likenessShape.pick({ rule: true, fields: true }).shape,
-    wasHit: z.boolean().nullable(),
-    isHit: z.boolean().nullable(),
-  }),
-]);
-
-const countsSql = `count(distinct customer_id)::integer as customers, count(*)::integer as changes,
-  (array_agg(change_id order by reference collate "C", change_id))[1:${examples}] as "exampleIds"`;
-
-/** What `findClusters` finds in lists that are held: by listed party first, then by kind; no hit for a sanction, and by kind no new hit. */
-const clustersSql = `
-  with reported as materialized (
-    select event.change_id, event.severity, event.kind, event.cause, event.rule, event.fields, party.customer_id, customer.reference,
-      coalesce(event.after, event.before) ->> 'id' as id, coalesce(event.after, event.before) ->> 'name' as name,
-      event.before is null or event.kind in ('hit_gained', 'match_returned') as is_new,
-      (event.before ->> 'isHit')::boolean as was_hit, (event.after ->> 'isHit')::boolean as is_hit
-    from change_event event join party using (party_id) join customer using (customer_id)
-    where ${isOnListSql} and not event.sanction_hit
-  ),
-  by_party as (
-    select severity, kind, cause, id, name, ${countsSql} from reported where id is not null
-    group by severity, kind, cause, id, name having count(distinct customer_id) >= ${atLeast}
-  ),
-  by_kind as (
-    select severity, kind, cause, rule, fields, was_hit, is_hit, ${countsSql} from reported
-    where not (is_new and coalesce(is_hit, false)) and not exists (
-      select from by_party where (by_party.severity, by_party.kind, by_party.cause, by_party.id, by_party.name)
-        = (reported.severity, reported.kind, reported.cause, reported.id, reported.name)
-    )
-    group by severity, kind, cause, rule, fields, was_hit, is_hit having count(distinct customer_id) >= ${atLeast}
-  )
-  select 'listed_party' as by, severity, kind, cause, id, name, null as rule, null as fields, null::boolean as "wasHit",
-    null::boolean as "isHit", customers, changes, "exampleIds" from by_party
-  union all
-  select 'kind_of_change', severity, kind, cause, null, null, rule, fields, was_hit, is_hit, customers, changes, "exampleIds" from by_kind`;
-
-/** The changes that runs found: the first of them, and where there are more how many, what of them is alike, and how to read all. */
-export async function readChanges(
-  database: Queryable,
-  lists: Pick<Database, 'cursor'>,
-  runIds: readonly number[],
-  now: Date,
-): Promise<{ held: readonly MatchChangeFacts[]; cut: TruncatedChanges | null }> {
-  const list = { runIds, isBaseline: false };
-  const { held, cut } = await readMatchList(database, lists, list);
-  if (cut === null) return { held, cut };
-  const clusters = await database.query(clusterRow, clustersSql, toParameters(list));
-  return {
-    held,
-    cut: {
-      ...cut,
-      clusters: clusters.map((cluster) => toCluster(cluster, lists)),
-      nextDueAt: await readNextDue(database, list, now),
-    },
-  };
-}
-
-function toCluster(row: z.infer<typeof clusterRow>, lists: Pick<Database, 'cursor'>): CountedCluster {
-  const { severity, customers, changes, exampleIds } = row;
-  const readExamples = async (): Promise<readonly MatchChangeFacts[]> => {
-    const found: MatchChangeFacts[] = [];
-    const sql = `${matchChangeSql} where event.change_id = any ($1::bigint[]) order by array_position($1::bigint[], event.change_id)`;
-    for await (const batch of lists.cursor(changeRow, sql, [exampleIds], examples)) found.push(...batch);
-    return found;
-  };
-  const counted = { severity, customers, changes, readExamples };
-  return row.by === 'listed_party' ? { ...counted, by: row.by, of: row } : { ...counted, by: row.by, of: row };
-}
-
-/** Until when the first of the items that wait and are not overdue at `now` is to be decided. */
-function readNextDue(database: Queryable, list: MatchList, now: Date): Promise<Date | null> {
-  return readValue(
-    database,
-    z.date().nullable(),
-    `select min((event.item ->> 'dueAt')::timestamptz) as "dueAt" from change_event event
-     where ${isOnListSql} and event.item ->> 'state' in ('open', 'proposed') and (event.item ->> 'dueAt')::timestamptz >= $3`,
-    [...toParameters(list), now],
-  );
 }
 
 const notScreenedRow: z.ZodType<NotScreenedFacts> = z.object({

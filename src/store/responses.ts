@@ -14,21 +14,13 @@ import {
 } from './row-shapes.js';
 import { holdStates } from './screenings.js';
 
-/** An answer to store under its keyed digest. */
-interface NewResponse {
-  /** In hex. */
-  digest: string;
-  body: string;
-  matchSet: MatchSet;
-}
-
 const idRow = z.object({ responseId: z.number(), digest: z.string() });
 
-/** Stores answers that are not known yet, each with its matches, once ever; gives the id of each by hex digest. */
+/** Stores answers that are not known yet under their keyed digests (hex), each with its matches, once ever; gives the id of each by digest. */
 export async function saveResponses(
   transaction: Queryable,
   organisationId: number,
-  responses: readonly NewResponse[],
+  responses: readonly { digest: string; body: string; matchSet: MatchSet }[],
   now: Date,
 ): Promise<ReadonlyMap<string, number>> {
   // In one order: two runs that store the same answers at the same time would wait for each other otherwise.
@@ -149,8 +141,6 @@ const answerRow = z.object({
   /** The length at which lists were taken to be cut without a word. */
   cap: z.number().nullable(),
 });
-/** A stored answer of a party on an account that is not as the one before it: another text, record, request, settings or cap. */
-export type HistoricalAnswer = z.infer<typeof answerRow>;
 
 /** The next parties of an organisation after one, by number. */
 export function listParties(database: Queryable, organisation: string, after: number, limit: number) {
@@ -165,8 +155,25 @@ export function listParties(database: Queryable, organisation: string, after: nu
   );
 }
 
-/** Everything that was answered for these parties and not taken back, by party, account and run; what repeats the answer before is left out. */
-export async function readAnswerHistory(database: Queryable, partyIds: readonly number[]) {
+/**
+ * What is stored of these parties: everything that was answered for them and not taken back, by party, account and run, without what repeats the answer
+ * before; the match sets of those answers; the parties as their customers were in each version; and what people have decided, oldest first.
+ */
+export async function readHistory(database: Queryable, partyIds: readonly number[]) {
+  const answers = await readAnswerHistory(database, partyIds);
+  return {
+    answers,
+    matchSets: await readMatchSets(
+      database,
+      answers.map(({ responseId }) => responseId),
+    ),
+    parties: await readHistoricalParties(database, answers),
+    decisions: await readDecisionHistory(database, partyIds),
+  };
+}
+
+/** Answers of a party on an account that are not as the one before: another text, record, request, settings or cap. */
+async function readAnswerHistory(database: Queryable, partyIds: readonly number[]) {
   return database.query(
     answerRow,
     `select party_id, account_id, run_id, kind, started_at, saved_at, request_id, response_id, customer_version, settings_digest, cap
@@ -206,14 +213,11 @@ const partyRow = z.object({
   riskTier: partyFactsSchema.shape.riskTier,
   said: partySaidSchema,
 });
-/** A party as its customer was in one version. */
-type HistoricalParty = z.infer<typeof partyRow>;
-
 /** Parties as their customers were in each of these versions. */
-export async function readHistoricalParties(
+async function readHistoricalParties(
   database: Queryable,
-  asked: readonly Pick<HistoricalAnswer, 'partyId' | 'customerVersion'>[],
-): Promise<readonly HistoricalParty[]> {
+  asked: readonly { partyId: number; customerVersion: number }[],
+) {
   return database.query(
     partyRow,
     `select distinct on (party.party_id, version.version) party.party_id, version.version, customer.reference,
@@ -237,7 +241,7 @@ const decisionRow = z.object({
 export type HistoricalDecision = z.infer<typeof decisionRow>;
 
 /** What people have decided about these parties' items and what became of it, oldest first. */
-export async function readDecisionHistory(database: Queryable, partyIds: readonly number[]) {
+async function readDecisionHistory(database: Queryable, partyIds: readonly number[]) {
   return database.query(
     decisionRow,
     `select item.party_id, item.account_id, item.listed ->> 'id' as "matchId", said.at, said.kind

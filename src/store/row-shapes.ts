@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { PartySaid } from '../changes/match-changes.js';
 import type { Match } from '../matches/match.js';
 import type { SeenCustomer } from '../matches/review-item.js';
-import type { ChangeItemFacts, ItemOwner, PartyFacts, ReplacedFacts } from '../reports/list-facts.js';
-import { dispositionVerdicts, itemStates, partyRoles, partyTypes, riskTiers, screeningKinds } from '../vocabulary.js';
+import type { ItemOwner, PartyFacts, ReplacedFacts } from '../reports/list-facts.js';
+import { dispositionVerdicts, partyRoles, partyTypes, riskTiers, screeningKinds } from '../vocabulary.js';
 
 /** A match as stored in JSON, with an answer or with a change event. */
 export const storedMatchSchema: z.ZodType<Match> = z.object({
@@ -107,27 +107,6 @@ export const replacedShape = z.object({
   name: z.string(),
   matchId: z.string(),
 }) satisfies z.ZodType<ReplacedFacts>;
-
-/** How a change's item stood when its run closed, as it is stored. */
-export const changeItemShape = z.object({
-  state: z.enum(itemStates),
-  openedAt: z.coerce.date(),
-  dueAt: z.coerce.date().nullable(),
-  owner: ownerShape.nullable(),
-  reopenedBecause: z.array(z.string()),
-  said: z.array(
-    z.object({
-      kind: z.enum(['decided', 'proposed', 'confirmed', 'undone']),
-      verdict: z.enum(dispositionVerdicts).nullable(),
-      reviewer: z.string(),
-      isAttested: z.boolean(),
-      reason: z.string(),
-      saidAt: z.coerce.date(),
-    }),
-  ),
-  // Not kept before anybody looked.
-  replaced: replacedShape.nullable().default(null),
-}) satisfies z.ZodType<ChangeItemFacts>;
 
 /** SQL: the kinds of runs that screen, for `in (...)`. */
 export const screeningKindsSql = screeningKinds.map((kind) => `'${kind}'`).join(', ');

@@ -180,7 +180,7 @@ const stateRow = z.object({
 export type PartyStateRow = z.infer<typeof stateRow>;
 
 /** A party state to save. */
-export interface NewPartyState extends PartyStateRow {
+interface NewPartyState extends PartyStateRow {
   /** Whether all of it is stored already, so that only its date is new. */
   isKnown: boolean;
 }
@@ -280,7 +280,7 @@ async function replaceStates(transaction: Queryable, key: StateKey, states: read
 }
 
 /** What bears on how much changes of a party matter. */
-export interface ChangedPartyRow extends ChangedParty {
+interface ChangedPartyRow extends ChangedParty {
   /** Matches that were removed on the account and have not come back, in the order in which they went. */
   removed: readonly Match[];
 }

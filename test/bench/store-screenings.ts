@@ -5,7 +5,7 @@ import { digestAnswer } from '../../src/runs/screening/search-task.js';
 import type { RunSession } from '../../src/runs/session.js';
 import { insertCommitBatch, saveAttempts } from '../../src/store/ledger.js';
 import { saveResponses } from '../../src/store/responses.js';
-import { type NewPartyState, savePartyStates, saveScreeningResults } from '../../src/store/screenings.js';
+import { savePartyStates, saveScreeningResults } from '../../src/store/screenings.js';
 
 /**
  * Saves searches as runs do, and compares nothing: ledger, answers, match sets, states and outcomes. It reads which answer was the last, so that
@@ -34,19 +34,17 @@ export async function storeScreenings(
       ),
     ]);
     const states = answers.flatMap(({ task, digest, matchSet }) =>
-      task.parties.map(
-        ({ partyId, customerVersion }): NewPartyState => ({
-          partyId,
-          requestId: task.requestId,
-          responseId: ids.get(digest) ?? 0,
-          customerVersion,
-          settingsDigest: app.settingsDigest,
-          reportedScores: {},
-          unreturned: [],
-          state: toPartyState(matchSet, []),
-          isKnown: known.get(partyId)?.responseId === ids.get(digest),
-        }),
-      ),
+      task.parties.map(({ partyId, customerVersion }): Parameters<typeof savePartyStates>[2][number] => ({
+        partyId,
+        requestId: task.requestId,
+        responseId: ids.get(digest) ?? 0,
+        customerVersion,
+        settingsDigest: app.settingsDigest,
+        reportedScores: {},
+        unreturned: [],
+        state: toPartyState(matchSet, []),
+        isKnown: known.get(partyId)?.responseId === ids.get(digest),
+      })),
     );
     await Promise.all([
       savePartyStates(transaction, { accountId: account.accountId, runId: run.runId, screenedAt: now }, states),

@@ -11,7 +11,7 @@ import {
 } from '../../reports/reasons.js';
 import { countNoun, formatCount, toVisibleText } from '../../reports/text.js';
 import { describeDetails, describeWaiting } from '../../reports/words.js';
-import type { RunDescription, RunListed } from '../../runs/describe-run.js';
+import type { RunDescription } from '../../runs/describe-run.js';
 import { parseRunId, type RunListing } from '../../runs/run-reference.js';
 import type { RunAcceptanceResult } from '../../runs/screening/close.js';
 import { type ListableOutcome, listableOutcomes } from '../../store/screenings.js';
@@ -104,11 +104,12 @@ function addShow(runs: Command, act: Act): void {
             prepare: () => parseRunId(id),
             work: async (app) => {
               const { list, limit = defaultLimit, after = null } = options;
-              const { listed, ...run } = await describeRun(app, id, { list, limit, after });
+              const run = await describeRun(app, id, { list, limit, after });
+              const { listed, ...facts } = run;
               return {
                 exitCode: exitCodes.complete,
                 document: {
-                  ...{ schema: 'nightscreen/run/2', ...run, ...listed },
+                  ...{ schema: 'nightscreen/run/2', ...facts, ...listed },
                   canaries: run.canaries.map(toPublishedCanary),
                   watch: run.watch && toPublishedWatch(run.watch),
                   becauseOf: run.becauseOf && toBecauseOfDocument(run.becauseOf),
@@ -203,7 +204,7 @@ export function addRunsCommand(program: Command, act: Act): void {
 }
 
 /** Where each rejected row stands and why; not what it holds, which is personal data. */
-function formatRejects({ list, rejects, rejectsInAll }: RunListed, artifacts: string | null): string {
+function formatRejects({ list, rejects, rejectsInAll }: RunDescription['listed'], artifacts: string | null): string {
   if (rejects.length === 0) {
     return list === 'rejected'
       ? '\nRejected rows\nnone: this run has read no row that was rejected; those of an import stand with the run that imported\n'
@@ -225,7 +226,7 @@ function formatRejects({ list, rejects, rejectsInAll }: RunListed, artifacts: st
 }
 
 /** The rows and customers that were asked to be listed; `artifacts` is the folder of the run's files, null where none were written. */
-export function formatListed(listed: RunListed, artifacts: string | null): string {
+export function formatListed(listed: RunDescription['listed'], artifacts: string | null): string {
   const { list, customers, next } = listed;
   if (list === null || list === 'rejected') return formatRejects(listed, artifacts);
   const rows = customers.map(({ reference, planned, because }) => [

@@ -1,16 +1,13 @@
 import { type AnswerOrigin, detectChanges, isSameAnswer } from '../../changes/match-changes.js';
-import type { ChangeSettings } from '../../changes/severity.js';
 import { type MatchSet, toMatchSet, toPartyState, treatAsTruncated } from '../../matches/match.js';
 import type { ScreeningOutcome } from '../../screening/screen.js';
-import { type NewChangeEvent, saveChangeEvents } from '../../store/changes.js';
+import { saveChangeEvents } from '../../store/changes.js';
 import { type Queryable, requireFound } from '../../store/database/database.js';
 import { insertCommitBatch, type SearchAttempts, saveAttempts } from '../../store/ledger.js';
 import { dateReusedStates } from '../../store/plan.js';
 import { readReusable } from '../../store/plan-sql.js';
 import { readMatchSets, saveResponses } from '../../store/responses.js';
 import {
-  type ChangedPartyRow,
-  type NewPartyState,
   type PartyStateRow,
   readAssessedParties,
   readPartyStates,
@@ -21,7 +18,7 @@ import {
 import { toSignalHalt } from '../halt.js';
 import type { RunSession } from '../session.js';
 import type { WatchedAccount } from './monitoring.js';
-import { listDueTimes, toReuseInput } from './plan.js';
+import { toReuseScope } from './plan.js';
 import { digestAnswer } from './search-task.js';
 
 /** Parties whose request has been answered. */
@@ -46,7 +43,7 @@ async function assessAnswers(
   session: RunSession,
   account: WatchedAccount,
   { answered, known }: { answered: readonly AnsweredTask[]; known: ReadonlyMap<number, PartyStateRow> },
-): Promise<{ events: NewChangeEvent[]; states: NewPartyState[] }> {
+) {
   const { settings, settingsDigest } = session.app;
   const answers = answered.flatMap(({ task, responseId, matchSet }) =>
     task.parties.map(
@@ -77,28 +74,31 @@ async function assessAnswers(
     ...origin,
     said: said.get(`${origin.partyId}/${origin.customerVersion}`),
   });
-  const events: NewChangeEvent[] = [];
-  const states: NewPartyState[] = [];
-  for (const answer of answers) {
-    const { party, matchSet } = answer;
+  const assessAnswer = ({ party, matchSet, known }: PartyAnswer) => {
+    const before = known && knownSets.get(known.responseId);
+    const { removed, ...facts } = parties.get(party.partyId) ?? nobody;
+    const confirmedIds = confirmed.get(party.partyId) ?? new Set<string>();
+    const knownAnswer =
+      known && before ? { ...known, matches: before.matches, removed, origin: withSaid(known), confirmedIds } : null;
+    return detectChanges(knownAnswer, { matchSet, origin: withSaid(party), party: facts }, settings.changes);
+  };
+  const assessed = answers.map((answer) => {
+    const { party, matchSet, known } = answer;
     const isUnchanged = isSame(answer);
     const { changes, ...next } = isUnchanged
-      ? { changes: [], reportedScores: {}, unreturned: [], ...answer.known }
-      : assessAnswer(
-          { ...answer, party: withSaid(party), known: answer.known && withSaid(answer.known) },
-          knownSets,
-          { facts: parties.get(party.partyId) ?? nobody, confirmed: confirmed.get(party.partyId) },
-          settings.changes,
-        );
+      ? { changes: [], reportedScores: {}, unreturned: [], ...known }
+      : assessAnswer(answer);
     const { partyId, customerVersion } = party;
-    const former = answer.known?.customerVersion ?? customerVersion;
+    const former = known?.customerVersion ?? customerVersion;
     const formerCustomerVersion = former === customerVersion ? null : former;
-    events.push(...changes.map((change) => ({ partyId, customerVersion, formerCustomerVersion, change })));
     const { reportedScores, unreturned } = next;
     const state = { ...party, reportedScores, unreturned, state: toPartyState(matchSet, unreturned) };
-    states.push({ ...state, isKnown: isUnchanged && isSameState(state, answer.known) });
-  }
-  return { events, states };
+    return {
+      events: changes.map((change) => ({ partyId, customerVersion, formerCustomerVersion, change })),
+      state: { ...state, isKnown: isUnchanged && isSameState(state, known) },
+    };
+  });
+  return { events: assessed.flatMap(({ events }) => events), states: assessed.map(({ state }) => state) };
 }
 
 const isSame = ({ known, party, matchSet }: PartyAnswer): boolean =>
@@ -113,21 +113,7 @@ const isSameState = (next: PartyStateRow, known: PartyStateRow | undefined): boo
   next.state === known.state;
 
 /** What is known of a customer of whom nothing bears on any match. */
-const nobody: ChangedPartyRow = { birthDate: null, countries: [], riskTier: null, removed: [] };
-
-function assessAnswer(
-  { party, matchSet, known }: PartyAnswer,
-  knownSets: ReadonlyMap<number, MatchSet>,
-  { facts: { removed, ...facts }, confirmed }: { facts: ChangedPartyRow; confirmed: ReadonlySet<string> | undefined },
-  settings: ChangeSettings,
-) {
-  const before = known && knownSets.get(known.responseId);
-  const knownAnswer =
-    known && before
-      ? { ...known, matches: before.matches, removed, origin: known, confirmedIds: confirmed ?? new Set<string>() }
-      : null;
-  return detectChanges(knownAnswer, { matchSet, origin: party, party: facts }, settings);
-}
+const nobody = { birthDate: null, countries: [], riskTier: null, removed: [] };
 
 /** A search of the run that has come to its end, with all its attempts. */
 export interface FinishedSearch {
@@ -243,11 +229,9 @@ const chunkSize = 256;
  */
 export async function reuseAnswers(session: RunSession, account: WatchedAccount): Promise<void> {
   const { app, run, signal } = session;
-  const { clock, database, settings, settingsDigest } = app;
-  const now = clock.now();
-  const reuse = toReuseInput(settings, settingsDigest, now);
+  const { clock, database } = app;
+  const { reuse, tiers } = toReuseScope(app, clock.now());
   if (reuse === null) return;
-  const tiers = listDueTimes(app, now);
   const ours = { runId: run.runId, accountId: account.accountId };
   for await (const chunk of readReusable(database, ours, { reuse, tiers }, chunkSize)) {
     if (signal.aborted) throw toSignalHalt(signal);

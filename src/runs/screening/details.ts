@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type PrioritySubject, toPriority } from '../../changes/change-event.js';
+import { toPriority } from '../../changes/change-event.js';
 import type { Client } from '../../client/client.js';
 import type { Answer, CallOptions } from '../../client/operation.js';
 import { followSignals } from '../../client/signals.js';
@@ -9,7 +9,7 @@ import { describeDetails } from '../../reports/words.js';
 import { isHalting, isTransient, toFailureReason } from '../../screening/screen.js';
 import { countCanaries } from '../../store/canaries.js';
 import {
-  type NewDetailLookup,
+  type NewHit,
   readDetailBacklog,
   readDetailLookups,
   readNewHits,
@@ -133,7 +133,7 @@ async function askOne({ session, client, accountId, stops }: Fetching, record: D
   return true;
 }
 
-function toKept(outcome: RecordOutcome): Pick<NewDetailLookup, 'reason' | 'kept'> {
+function toKept(outcome: RecordOutcome) {
   if (outcome.kind === 'not_available') return { reason: outcome.reason, kept: null };
   const { received, record } = outcome;
   const { body, withheldLinks, namedIds: entityIds } = record;
@@ -144,14 +144,6 @@ function toKept(outcome: RecordOutcome): Pick<NewDetailLookup, 'reason' | 'kept'
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
-
-/** How a match became a hit in a run; a match that is listed for several customers has one for each way. */
-export interface NewHit extends Omit<PrioritySubject, 'isHit'> {
-  matchId: string;
-  isSanctionHit: boolean;
-  /** Of a first screening. */
-  isBaseline: boolean;
-}
 
 /** The ids of matches in the order in which reviewers need them, each once: sanctions, then what is new tonight, then by priority. */
 export function orderHits(hits: readonly NewHit[]): readonly string[] {
@@ -191,7 +183,13 @@ export const isNamedEntity = (text: string): boolean => namedForm.test(text);
 
 /** What came of one look-up. */
 export type RecordOutcome =
-  | { kind: 'answered'; status: number; requestId: string | null; received: string; record: KeptRecord }
+  | {
+      kind: 'answered';
+      status: number;
+      requestId: string | null;
+      received: string;
+      record: ReturnType<typeof readRecord>;
+    }
   /** `isTransient` when the service was out of reach, rather than the record not there. */
   | { kind: 'not_available'; status: number | null; requestId: string | null; reason: string; isTransient: boolean };
 
@@ -253,15 +251,6 @@ export async function askEach<T>(
   await Promise.all(workers);
 }
 
-/** A record's body as it may be kept. */
-interface KeptRecord {
-  /** JSON as received, each withheld link replaced. */
-  body: string;
-  withheldLinks: number;
-  /** The ids of the wanted form that it names, in order. */
-  namedIds: readonly string[];
-}
-
 /** What stands in the place of a link that is not kept. */
 export const withheldLink = '[link not kept]';
 
@@ -270,9 +259,10 @@ const texts = /"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?/gs;
 
 /**
  * Takes from a JSON text what must not be stored: whatever stands under the name `url`, which the interface says is presigned (interface:
- * Dossier detail), and every other link with parameters. All else stays as it came, byte for byte.
+ * Dossier detail), and every other link with parameters. All else stays as it came, byte for byte. Gives the ids of the wanted form that it names
+ * as well, in order.
  */
-export function readRecord(body: string, isNamed: (text: string) => boolean): KeptRecord {
+export function readRecord(body: string, isNamed: (text: string) => boolean) {
   const namedIds = new Set<string>();
   let withheldLinks = 0;
   let name = '';

@@ -19,17 +19,12 @@ const lookEveryMs = 15_000;
 const maxWaitMs = 60_000;
 const stopWaitMs = 2_000;
 
-/** A watch over what a run commits. */
-interface CriticalWatch {
-  /** Tells what has not been told yet, unless somebody asked the run to stop; never throws. */
-  close(): Promise<void>;
-}
-
 /**
  * Tells of critical changes while a run goes on: the first within a quarter of a minute of its commit, later ones at most five minutes
- * after it. Whatever goes wrong with that is a warning and nothing to the run.
+ * after it. Whatever goes wrong with that is a warning and nothing to the run. `close` tells what has not been told yet, unless somebody asked the run
+ * to stop; it never throws.
  */
-export function watchCriticalChanges(session: RunSession): CriticalWatch {
+export function watchCriticalChanges(session: RunSession): { close: () => Promise<void> } {
   const { clock } = session.app;
   const closing = new AbortController();
   const emit = async (atOnce: boolean): Promise<Date | null> => {

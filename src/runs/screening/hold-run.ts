@@ -1,9 +1,4 @@
-import {
-  assessVanished,
-  type HoldFinding,
-  type VanishedFigures,
-  VanishedTally,
-} from '../../changes/assess-vanished.js';
+import { assessVanished, VanishedTally } from '../../changes/assess-vanished.js';
 import { countNoun, formatCount } from '../../reports/text.js';
 import { type HoldSettings, holdSettingsSchema } from '../../screening/settings.js';
 import type { Queryable } from '../../store/database/database.js';
@@ -25,23 +20,11 @@ const weekMs = 7 * 24 * 60 * 60 * 1_000;
 export const readBounds = ({ screening }: Pick<RunSettings, 'screening'>): HoldSettings =>
   holdSettingsSchema.parse(screening.hold ?? {});
 
-/** What a run no longer finds of the known hits of its roster. */
-interface RunAssessment {
-  figures: readonly VanishedFigures[];
-  /** Why the run is to be held; empty where nothing holds it. */
-  findings: readonly HoldFinding[];
-  /** How many listed parties vanished, summed over the families. */
-  vanished: number;
-  /** The searches that miss them, at most so many. */
-  findSearches(limit: number): readonly number[];
-}
-
-/** Compares the answers of a run so far with each party's last trusted answer. */
-export async function assessRun(
-  database: Queryable,
-  { app, run }: AnsweredRun,
-  accountId: number,
-): Promise<RunAssessment> {
+/**
+ * Compares the answers of a run so far with each party's last trusted answer: what it no longer finds of the known hits of its roster, summed
+ * over the families in `vanished`, why it is to be held, and the searches that miss what vanished, at most so many.
+ */
+export async function assessRun(database: Queryable, { app, run }: AnsweredRun, accountId: number) {
   const { settings, clock } = app;
   const tally = new VanishedTally(settings.changes.topics);
   const { runId, rosterId } = run;
@@ -52,7 +35,7 @@ export async function assessRun(
   const since = new Date(clock.now().getTime() - weekMs);
   const before = scope && vanished > 0 ? await readVanishedBefore(database, scope, since) : {};
   const findings = assessVanished(figures, before, readBounds(settings));
-  return { figures, findings, vanished, findSearches: (limit) => tally.findSearches(limit) };
+  return { figures, findings, vanished, findSearches: (limit: number) => tally.findSearches(limit) };
 }
 
 const familyWords: Readonly<Record<HitFamily, string>> = {
@@ -66,7 +49,13 @@ const familyWords: Readonly<Record<HitFamily, string>> = {
 };
 
 /** Why a run is held, in words with both figures. */
-export function describeFinding({ family, span, vanishedOfSpan, knownOfSpan, bound }: HoldFinding): string {
+export function describeFinding({
+  family,
+  span,
+  vanishedOfSpan,
+  knownOfSpan,
+  bound,
+}: ReturnType<typeof assessVanished>[number]): string {
   const hits = `${formatCount(vanishedOfSpan)} of ${countNoun(knownOfSpan, 'known hit')} ${familyWords[family]}`;
   const when = span === 'week' ? ' within seven days' : '';
   const limit = bound === null ? 'all of them' : `the bound is ${Number((bound * 100).toFixed(1))} %`;

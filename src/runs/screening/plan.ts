@@ -1,13 +1,12 @@
 import { toDurationMs } from '../../roster/duration.js';
-import { type BudgetLeft, toBudgetLeft, toPlanAllowance } from '../../screening/budget.js';
-import { listTierDueTimes, type TierDue, toCadence } from '../../screening/cadence.js';
+import { toBudgetLeft, toPlanAllowance } from '../../screening/budget.js';
+import { listTierDueTimes, toCadence } from '../../screening/cadence.js';
 import { dirtySettingsSchema } from '../../screening/settings.js';
 import { hasUncontrolledSearches } from '../../store/canaries.js';
 import type { Queryable } from '../../store/database/database.js';
-import { forceMarkedCustomers, listMarkedCustomers, type MarkedScope } from '../../store/event-marks.js';
+import { forceMarkedCustomers, listMarkedCustomers } from '../../store/event-marks.js';
 import { readBudgetUsage, readNotedSince, readUsageAndPosition } from '../../store/ledger.js';
 import { type PlanCounts, type PlanInput, storePlan } from '../../store/plan.js';
-import type { ReuseInput } from '../../store/plan-sql.js';
 import { findLeftRuns } from '../../store/runs.js';
 import { countSearchTasks } from '../../store/screenings.js';
 import type { PlanSelection } from '../../vocabulary.js';
@@ -30,7 +29,7 @@ export async function readBudget(
   now: Date,
   settings: Pick<RunSettings, 'budget' | 'run'>,
   runId: number | null = null,
-): Promise<BudgetLeft> {
+) {
   const isCounted = accountId !== null && hasCaps(settings);
   const used = isCounted
     ? await readBudgetUsage(database, accountId, now, settings.run.timezone, runId)
@@ -100,21 +99,13 @@ interface BudgetLimit {
   limit: number;
 }
 
-/** A run that spends within its limits. */
-interface WatchedSpending {
-  /** Its signal ends with RunHalted `budget` as soon as the ledger holds more than a limit allows. */
-  session: RunSession;
-  limits: readonly BudgetLimit[];
-  /** How many calls the limits allow now. */
-  readonly affordable: number;
-}
-
 /**
  * Follows every write of a run with a look into the ledger, so that nothing is sent that the caps do not allow, repeats and other
  * processes counted: what is noted beyond a limit is not sent any more. Of the part that is kept for others, `reserved` calls may be made,
- * beside those that were made of it before.
+ * beside those that were made of it before. The signal of the session that it gives ends with RunHalted `budget` as soon as the ledger holds more than a limit
+ * allows; `affordable` is how many calls the limits allow now.
  */
-export async function watchLedger(session: RunSession, accountId: number, reserved: number): Promise<WatchedSpending> {
+export async function watchLedger(session: RunSession, accountId: number, reserved: number) {
   const { run, app } = session;
   const { database, clock, settings } = app;
   const { timezone } = settings.run;
@@ -162,7 +153,7 @@ export async function watchLedger(session: RunSession, accountId: number, reserv
       ...session,
       signal: AbortSignal.any([session.signal, stop.signal]),
       write: async (writing) => follow(await session.write(writing)),
-    },
+    } satisfies RunSession,
   };
 }
 
@@ -221,16 +212,16 @@ export async function toPlanInput(
   database: Queryable,
   request: PlanRequest,
   runId: number | null,
-): Promise<{ input: PlanInput; budget: BudgetLeft }> {
-  const { clock, settings, settingsDigest } = app;
+) {
+  const { clock, settings } = app;
   const { screening } = settings;
   const now = clock.now();
-  const reuse = toReuseInput(settings, settingsDigest, now);
+  const { reuse, tiers } = toReuseScope(app, now);
   const budget = await readBudget(database, request.accountId, now, settings, runId);
   const input: PlanInput = {
     ...request,
     runId,
-    tiers: listDueTimes(app, now),
+    tiers,
     leaveAfterDays: screening.leaveAfterDays,
     leftRuns: request.selection === 'dirty' ? [] : await findLeftRuns(database, request, runId),
     // Whoever asks about everybody wants to hear it from the service.
@@ -240,20 +231,19 @@ export async function toPlanInput(
   return { input, budget };
 }
 
-/** Which answers may be used again at this moment; null for none. */
-export function toReuseInput({ screening }: RunSettings, settingsDigest: string, now: Date): ReuseInput | null {
+/** Which answers may be used again at this moment (null for none), and when each tier is due, with the next run where it is on a schedule. */
+export function toReuseScope(
+  { settings, settingsDigest, nextRescreening }: Pick<AppContext, 'settings' | 'settingsDigest' | 'nextRescreening'>,
+  now: Date,
+) {
+  const { screening } = settings;
   const maxAgeMs = screening.reuseMaxAge === 0 ? 0 : toDurationMs(screening.reuseMaxAge);
-  return maxAgeMs === 0 ? null : { answeredAfter: new Date(now.getTime() - maxAgeMs), settingsDigest };
+  const reuse = maxAgeMs === 0 ? null : { answeredAfter: new Date(now.getTime() - maxAgeMs), settingsDigest };
+  return { reuse, tiers: listTierDueTimes(toCadence(screening), now, nextRescreening?.() ?? null) };
 }
 
-/** When each tier is due at this moment under the settings, with the next run where it is on a schedule. */
-export const listDueTimes = (
-  { settings, nextRescreening }: Pick<AppContext, 'settings' | 'nextRescreening'>,
-  now: Date,
-): readonly TierDue[] => listTierDueTimes(toCadence(settings.screening), now, nextRescreening?.() ?? null);
-
 /** Which marked customers of a roster may be searched for at this moment, by the settings. */
-export function toMarkedScope({ clock, settings }: AppContext, rosterId: number, accountId: number): MarkedScope {
+export function toMarkedScope({ clock, settings }: AppContext, rosterId: number, accountId: number) {
   const { searchesPerRun, searchesPerDay, againAfter } = settings.screening.dirty ?? dirtySettingsSchema.parse({});
   return {
     ...{ rosterId, accountId, now: clock.now(), timezone: settings.run.timezone },

@@ -5,7 +5,7 @@ import { readSecondSearches, saveSecondSearches } from '../../store/held-runs.js
 import { countBadAnswers } from '../../store/ledger.js';
 import { countSearchTasks, readSearchTasks, type SearchTask } from '../../store/screenings.js';
 import { putBackSearches } from '../../store/unconfirmed-answers.js';
-import { openStopSignals, RunHalted, toAccountHalt } from '../halt.js';
+import { RunHalted, toAccountHalt } from '../halt.js';
 import type { RunSession } from '../session.js';
 import { findControl, openCanaryRounds } from './canaries.js';
 import { commitFailures, commitScreenings, type FinishedSearch } from './commit.js';
@@ -13,11 +13,11 @@ import { assessRun, describeFinding, readBounds } from './hold-run.js';
 import { retryUntilDeadline, type WaitPolicy, waitForService } from './outages.js';
 import type { Allowance } from './plan.js';
 import {
-  type AnnouncedTask,
   BadAnswers,
   type CanaryRounds,
   createAttemptNotes,
   giveUpWhenTooMany,
+  openStopSignals,
   type SearchContext,
   SearchTally,
   searchBadAgain,
@@ -210,7 +210,7 @@ const chunkSize = 256;
 async function* handOutTasks(
   { session, tally, canaries, signals, announceAttempt }: SearchContext,
   drained: () => Promise<void>,
-): AsyncGenerator<readonly AnnouncedTask[], void> {
+) {
   for await (const chunk of readSearchTasks(session.app.database, session.run.runId, chunkSize)) {
     for (let place = 0; place < chunk.length; ) {
       if (canaries.untilNext <= 0) {

@@ -2,13 +2,14 @@ import { createHmac } from 'node:crypto';
 import { setImmediate as turnOfEvents } from 'node:timers/promises';
 import type { Client } from '../../client/client.js';
 import type { AttemptEnd, AttemptObserver, CallOptions } from '../../client/operation.js';
+import { followSignals } from '../../client/signals.js';
 import type { ScreeningRequest } from '../../roster/customer.js';
 import { type ScreeningOutcome, screen } from '../../screening/screen.js';
 import { ensureRequests } from '../../store/canaries.js';
 import { firstRow, requireFound } from '../../store/database/database.js';
 import { noteInFlight, type SearchAttempts, saveAttempts } from '../../store/ledger.js';
 import { readSearchTasks, type SearchTask } from '../../store/screenings.js';
-import { abortLater, RunHalted, type StopSignals, stopGraceMs, toAccountHalt, toSignalHalt } from '../halt.js';
+import { abortLater, RunHalted, stopGraceMs, toAccountHalt, toSignalHalt } from '../halt.js';
 import type { RunSession } from '../session.js';
 import { commitFailures, type FinishedSearch } from './commit.js';
 import type { WatchedAccount } from './monitoring.js';
@@ -207,7 +208,7 @@ export interface SearchContext {
 }
 
 /** A search whose first attempt is announced. */
-export interface AnnouncedTask {
+interface AnnouncedTask {
   task: SearchTask;
   note: AttemptNote;
 }
@@ -416,4 +417,41 @@ export async function giveUpWhenTooMany({ session, badAnswers }: SearchContext):
     await commitFailures(session, failures);
   }
   return true;
+}
+
+/** What stops the searches of a run: a wish, an outage that lasted too long, or what one of them met. */
+interface StopSignals {
+  /** Ends waiting: nothing more is sent. */
+  readonly waitSignal: AbortSignal;
+  /** Ends what is under way: 5 seconds after a wish to stop or an outage's deadline, never for the searches' own sake. */
+  readonly signal: AbortSignal;
+  /** Stops for a reason that the searches themselves have met; the first one counts. */
+  stop(reason: unknown): void;
+  /** Throws why it was stopped, if it was. */
+  throwIfStopped(): void;
+  /** Lets go of the signals that are followed. */
+  clear(): void;
+}
+
+/** Follows a run's signal and its outage's. */
+export function openStopSignals(run: AbortSignal, outage: AbortSignal): StopSignals {
+  const own = new AbortController();
+  const waiting = followSignals(own.signal, [run, outage]);
+  const asked = followSignals(run, [outage]);
+  const calls = abortLater(asked.signal, stopGraceMs);
+  return {
+    waitSignal: waiting.signal,
+    signal: calls.signal,
+    stop: (reason) => own.abort(reason),
+    throwIfStopped: () => {
+      if (outage.aborted) throw toSignalHalt(outage);
+      if (own.signal.aborted) throw own.signal.reason;
+      if (run.aborted) throw toSignalHalt(run);
+    },
+    clear: () => {
+      calls.clear();
+      asked.clear();
+      waiting.clear();
+    },
+  };
 }

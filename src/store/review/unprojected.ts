@@ -86,7 +86,7 @@ const disagreementsRow = z.object({
   hits: z.number(),
 });
 /** What of the stored alerts is not what their dispositions and the last answers give; all 0 once the alerts of all runs are made. */
-export type StateDisagreements = z.infer<typeof disagreementsRow>;
+type StateDisagreements = z.infer<typeof disagreementsRow>;
 
 /** Computes the alerts of a roster on an account anew from dispositions and answers, and compares. */
 export async function findStateDisagreements(database: Queryable, { rosterId, accountId }: ProjectionScope) {

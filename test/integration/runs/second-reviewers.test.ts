@@ -7,10 +7,10 @@ import { decideItems, showItems, undoDecision } from '../../../src/runs/review/d
 import { exportItems } from '../../../src/runs/review/lists.js';
 import { assignItems, delegateItems, findReviewer, listDelegations } from '../../../src/runs/review/people.js';
 import { type ReviewSettings, reviewSettingsSchema } from '../../../src/runs/review/settings.js';
+import { readChanges } from '../../../src/store/changes.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../../src/store/database/open-database.js';
 import { readOrganisation } from '../../../src/store/organisations.js';
-import { readChanges } from '../../../src/store/report-facts.js';
 import { readOpenItems } from '../../../src/store/review/decisions.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { describeOnChosenDatabase, testDatabases, toReviewerGrants } from '../../helpers/databases.js';

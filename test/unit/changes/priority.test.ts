@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type PrioritySubject, toPriority } from '../../../src/changes/change-event.js';
+import { toPriority } from '../../../src/changes/change-event.js';
 import { agreements, severities } from '../../../src/vocabulary.js';
 
 const agreement = fc.constantFrom(...agreements);
-const subject: fc.Arbitrary<PrioritySubject> = fc.record({
+const subject: fc.Arbitrary<Parameters<typeof toPriority>[0]> = fc.record({
   severity: fc.constantFrom(...severities),
   isHit: fc.boolean(),
   corroboration: fc.record({ birthDate: agreement, country: agreement }),
