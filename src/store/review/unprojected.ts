@@ -85,10 +85,10 @@ const disagreementsRow = z.object({
   /** Parties with a hit that is no alert. */
   hits: z.number(),
 });
-/** What of the stored alerts is not what their dispositions and the last answers give; all 0 once the alerts of all runs are made. */
-type StateDisagreements = z.infer<typeof disagreementsRow>;
-
-/** Computes the alerts of a roster on an account anew from dispositions and answers, and compares. */
+/**
+ * Computes the alerts of a roster on an account anew from dispositions and answers, and gives what of the stored ones is not as these give;
+ * all 0 once the alerts of all runs are made.
+ */
 export async function findStateDisagreements(database: Queryable, { rosterId, accountId }: ProjectionScope) {
   const rows = await database.query(
     disagreementsRow,
