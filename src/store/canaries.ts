@@ -34,8 +34,12 @@ export function findNextRound(database: Queryable, runId: number): Promise<numbe
 }
 
 /** Saves a control search of a round. */
-export async function saveCanaryOutcome(transaction: Queryable, runId: number, outcome: CanaryOutcome): Promise<void> {
-  const row = { runId, ...outcome };
+export async function saveCanaryOutcome(
+  transaction: Queryable,
+  runId: number,
+  { trigger, ...outcome }: CanaryOutcome,
+): Promise<void> {
+  const row = { runId, occasion: trigger, ...outcome };
   requireRows(await transaction.execute(...toInsert('canary_outcome', row)), 1, 'canary_outcome');
 }
 

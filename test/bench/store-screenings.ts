@@ -1,7 +1,6 @@
 import { toMatchSet, toPartyState } from '../../src/matches/match.js';
-import { type FinishedSearch, readKnownStates } from '../../src/runs/screening/commit.js';
+import { digestAnswer, type FinishedSearch, readKnownStates } from '../../src/runs/screening/commit.js';
 import type { WatchedAccount } from '../../src/runs/screening/monitoring.js';
-import { digestAnswer } from '../../src/runs/screening/search-task.js';
 import type { RunSession } from '../../src/runs/session.js';
 import { insertCommitBatch, saveAttempts } from '../../src/store/ledger.js';
 import { saveResponses } from '../../src/store/responses.js';

@@ -24,8 +24,9 @@ import { identifyAccount, noteAccount, requireBudget, toAssumedMode } from '../a
 import type { AppContext } from '../app-context.js';
 import { RunHalted } from '../halt.js';
 import { findRun } from '../run-reference.js';
+import { digestAnswer } from '../screening/commit.js';
 import { findTightest, hasCaps, toBudgetHalt, watchLedger } from '../screening/plan.js';
-import { digestAnswer, searchUnplanned } from '../screening/search-task.js';
+import { searchUnplanned } from '../screening/search-task.js';
 import {
   type HeldLease,
   leaseTtlMs,

@@ -7,8 +7,9 @@ import { saveResponses } from '../../store/responses.js';
 import { countSearchTasks, findAnsweredRequest } from '../../store/screenings.js';
 import { confirmAnswers, failUnconfirmed, readLastBatch } from '../../store/unconfirmed-answers.js';
 import type { RunSession } from '../session.js';
+import { digestAnswer } from './commit.js';
 import { retryUntilDeadline, type WaitPolicy } from './outages.js';
-import { type CanaryRounds, digestAnswer, type SearchTally, searchUnplanned } from './search-task.js';
+import { type CanaryRounds, type SearchTally, searchUnplanned } from './search-task.js';
 
 // One answer that breaks the contract shows a fault on the way; several show that the service cannot be relied on.
 const maxAsks = 3;

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { type AnswerOrigin, detectChanges, isSameAnswer } from '../../changes/match-changes.js';
 import { type MatchSet, toMatchSet, toPartyState, treatAsTruncated } from '../../matches/match.js';
 import type { ScreeningOutcome } from '../../screening/screen.js';
@@ -19,7 +20,10 @@ import { toSignalHalt } from '../halt.js';
 import type { RunSession } from '../session.js';
 import type { WatchedAccount } from './monitoring.js';
 import { toReuseScope } from './plan.js';
-import { digestAnswer } from './search-task.js';
+
+/** The keyed digest of an answer in hex: HMAC-SHA-256 over its bytes as received. */
+export const digestAnswer = (digestKey: Buffer, body: string): string =>
+  createHmac('sha256', digestKey).update(body).digest('hex');
 
 /** Parties whose request has been answered. */
 interface AnsweredTask {

@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { setImmediate as turnOfEvents } from 'node:timers/promises';
 import type { Client } from '../../client/client.js';
 import type { AttemptEnd, AttemptObserver, CallOptions } from '../../client/operation.js';
@@ -14,10 +13,6 @@ import type { RunSession } from '../session.js';
 import { commitFailures, type FinishedSearch } from './commit.js';
 import type { WatchedAccount } from './monitoring.js';
 import type { OutageWatch } from './outages.js';
-
-/** The keyed digest of an answer in hex: HMAC-SHA-256 over its bytes as received. */
-export const digestAnswer = (digestKey: Buffer, body: string): string =>
-  createHmac('sha256', digestKey).update(body).digest('hex');
 
 /** The note of an attempt that is to be made. */
 interface AttemptNote {
