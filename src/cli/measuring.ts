@@ -5,7 +5,6 @@ import { findOddFile } from '../files.js';
 import { createMetrics, type Metrics } from '../metrics/metrics.js';
 import type { AppContext } from '../runs/app-context.js';
 import { readMetricFacts } from '../runs/metrics.js';
-import type { Notify } from './invocation.js';
 import { version, within } from './process.js';
 
 /** The metrics of a process, read anew from an open database and left where the settings say. */
@@ -21,7 +20,10 @@ export interface Measuring {
 const readingLimitMs = 120_000;
 
 /** Measures a command that ends by itself. */
-export function measureCommand(invocation: { signal: AbortSignal; notify: Notify }, config: Config): Measuring {
+export function measureCommand(
+  invocation: { signal: AbortSignal; notify: (notice: { level: 'warn'; code: string; message: string }) => void },
+  config: Config,
+): Measuring {
   return measureInto(config, createMetrics(version, { isLasting: false }), {
     // Whoever asks to stop waits a few seconds only.
     isStopping: () => invocation.signal.aborted,
