@@ -11,18 +11,20 @@ import { buildSandboxDossier } from '../../helpers/small-world.js';
 const range = (from: number, to: number): SandboxDossier[] =>
   Array.from({ length: to - from + 1 }, (_, index) => buildSandboxDossier(from + index));
 
+type ServiceList = ReturnType<typeof createDossierList>;
+
 /** The service's list without a network; `onCall` changes the list before the call of that number, `endsEarly` gives an empty page for every cursor. */
 function serve(
   initial: readonly SandboxDossier[],
-  { onCall = () => undefined, endsEarly = false }: ServiceOptions = {},
+  { onCall, endsEarly = false }: ServiceOptions = {},
 ): { list: DossierList; calls: () => number } {
-  let dossiers = initial;
+  const served = createDossierList(initial);
   let calls = 0;
   const page: DossierList['page'] = async (query) => {
     calls += 1;
-    dossiers = onCall(calls, dossiers) ?? dossiers;
+    onCall?.(calls, served);
     const asked = Object.fromEntries(Object.entries(query).map(([key, value]) => [key, String(value)]));
-    const shown = endsEarly && query.starting_after !== undefined ? { ...empty } : createDossierList(dossiers)(asked);
+    const shown = endsEarly && query.starting_after !== undefined ? { ...empty } : served(asked);
     if ('problem' in shown) throw new Error(shown.problem);
     return { status: 200, headers: {}, body: '', requestId: undefined, attempts: 1, data: shown };
   };
@@ -30,7 +32,7 @@ function serve(
 }
 
 interface ServiceOptions {
-  onCall?: (call: number, dossiers: readonly SandboxDossier[]) => readonly SandboxDossier[] | undefined;
+  onCall?: (call: number, list: Pick<ServiceList, 'put' | 'remove'>) => void;
   endsEarly?: boolean;
 }
 
@@ -71,7 +73,9 @@ test('a quiet list costs one call for each page and one more for the head', asyn
 test('deletions during the walk leave it proven, and what was deleted counts as not listed', async () => {
   const doomed = new Set([3, 150, 151, 152, 480, 777, 999].map((number) => buildSandboxDossier(number).id));
   const { list } = serve(range(1, 1_000), {
-    onCall: (call, dossiers) => (call === 40 ? dossiers.filter(({ id }) => !doomed.has(id)) : undefined),
+    onCall: (call, { remove }) => {
+      if (call === 40) doomed.forEach(remove);
+    },
   });
   const { verdict } = await sweep(list);
   expect(verdict).toMatchObject({ proven: true, dossiers: 993 });
@@ -82,7 +86,11 @@ test('a dossier that is committed late, with an earlier time of creation, is fou
   const late = buildSandboxDossier(990);
   const { list } = serve(
     range(1, 1_000).filter(({ id }) => id !== late.id),
-    { onCall: (call, dossiers) => (call === 30 ? [...dossiers, late] : undefined) },
+    {
+      onCall: (call, { put }) => {
+        if (call === 30) put(late);
+      },
+    },
   );
   const { seen, verdict } = await sweep(list);
   expect(verdict).toMatchObject({ proven: true, dossiers: 1_000 });
@@ -92,8 +100,9 @@ test('a dossier that is committed late, with an earlier time of creation, is fou
 test('a dossier that is deleted while the walk stands on it costs one more call', async () => {
   const { list, calls } = serve(range(1, 200), {
     // The last one of the second page: 200 - 39.
-    onCall: (call, dossiers) =>
-      call === 3 ? dossiers.filter(({ id }) => id !== buildSandboxDossier(161).id) : undefined,
+    onCall: (call, { remove }) => {
+      if (call === 3) remove(buildSandboxDossier(161).id);
+    },
   });
   const { seen, verdict } = await sweep(list);
   expect(verdict).toMatchObject({ proven: true, dossiers: 199 });
@@ -182,17 +191,18 @@ async function playRandomSweep(seed: number, windows: number): Promise<boolean> 
   const untouched = new Map(held.map((dossier) => [dossier.id, dossier]));
   const deleted = new Set<string>();
   const { list } = serve(held, {
-    onCall: (_, dossiers) => {
-      if (random() < 0.6) return undefined;
+    onCall: (_, { put, remove }) => {
+      if (random() < 0.6) return;
       const isInsert = random() < 0.5;
       const victim = all[Math.floor(random() * all.length)];
-      if (victim === undefined) return undefined;
-      const without = dossiers.filter(({ id }) => id !== victim.id);
-      if (deleted.has(victim.id)) return undefined;
-      if (isInsert) return [...without, { ...victim, status: 'rejected' }];
+      if (victim === undefined || deleted.has(victim.id)) return;
+      if (isInsert) {
+        put({ ...victim, status: 'rejected' });
+        return;
+      }
       untouched.delete(victim.id);
       deleted.add(victim.id);
-      return without;
+      remove(victim.id);
     },
   });
   const { seen, verdict } = await sweep(list, windows, () => random() < 0.1);
