@@ -57,8 +57,6 @@ export type SearchOutcome<Input extends AmlSearchInput = AmlSearchInput> =
   | { input: Input; answer: Answer<AmlSearchResult>; error?: never }
   | { input: Input; error: unknown; answer?: never };
 
-type Search = (input: AmlSearchInput, options: CallOptions) => Promise<Answer<AmlSearchResult>>;
-
 const isForAll = (error: unknown): boolean =>
   error instanceof AuthenticationError || error instanceof PaymentRequiredError;
 
@@ -72,7 +70,7 @@ const toIterator = <Input>(inputs: Iterable<Input> | AsyncIterable<Input>): Iter
  * which every later search would have as well, is thrown after everything under way has ended and was given.
  */
 async function* searchEach<Input extends AmlSearchInput>(
-  search: Search,
+  search: Aml['search'],
   inputs: Iterable<Input> | AsyncIterable<Input>,
   { concurrency: wanted = 8, signal, ...options }: SearchEachOptions = {},
 ): AsyncGenerator<SearchOutcome<Input>> {

@@ -16,15 +16,13 @@ import {
   ServiceUnavailableError,
   UnprocessableError,
 } from '../errors.js';
-import type { Operation } from './operation.js';
-
-/** Headers as they came; a header that came more than once is an array. */
-export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+import type { Answer, Operation } from './operation.js';
 
 /** An answer as it came; `isComplete` is false when its body was longer than allowed or, with an error status, broke off. */
 export interface RawAnswer {
   status: number;
-  headers: AnswerHeaders;
+  /** A header that came more than once is an array. */
+  headers: Readonly<Record<string, string | string[] | undefined>>;
   body: Buffer;
   isComplete: boolean;
 }
@@ -82,8 +80,56 @@ function isEscaped(json: string, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
+/** Whether a status stands for a success. */
+export const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+const readHeader = (headers: RawAnswer['headers'], name: string): string | undefined => {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+};
+
+const readRequestId = (headers: RawAnswer['headers']): string | undefined => {
+  const id = readHeader(headers, 'x-request-id') ?? readHeader(headers, 'request-id');
+  return id !== undefined && /^[!-~]{1,200}$/.test(id) ? id : undefined;
+};
+
+const readDate = (headers: RawAnswer['headers']): Date | undefined => {
+  const servedAtMs = parseHttpDate(readHeader(headers, 'date') ?? '');
+  return Number.isNaN(servedAtMs) ? undefined : new Date(servedAtMs);
+};
+
+const joinHeaders = (headers: RawAnswer['headers']): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value = '']) => [name.toLowerCase(), [value].flat().join(', ')]),
+  );
+
+/** What the head of an answer says of it: its id, and the service's own clock. */
+export const readHead = (headers: RawAnswer['headers']) => ({
+  requestId: readRequestId(headers),
+  servedAt: readDate(headers),
+});
+
+/** The data of an answer with what is known of it; throws what a success that breaks the contract, or any other status, comes to. */
+export const readAnswer = <T>(operation: Operation<T>, raw: RawAnswer, now: Date): Omit<Answer<T>, 'attempts'> => {
+  const { status, headers } = raw;
+  const { requestId, servedAt } = readHead(headers);
+  if (isSuccess(status)) {
+    const { data, text } = readData(operation, raw);
+    return { data, body: text, status, requestId };
+  }
+  throw toApiError(raw.body.toString('utf8'), {
+    method: operation.method,
+    path: operation.route ?? operation.path,
+    status,
+    requestId,
+    // A date is meant by the service's own clock, which may not agree with ours.
+    retryAfterMs: parseRetryAfter(headers['retry-after'], (servedAt ?? now).getTime()),
+    headers: joinHeaders(headers),
+  });
+};
+
 /** The data of a 2xx answer; throws ResponseError with what is wrong, where, and the answer as evidence, but no value in the message. */
-export const readAnswer = <T>(operation: Operation<T>, answer: RawAnswer): { data: T; text: string } => {
+const readData = <T>(operation: Operation<T>, answer: RawAnswer): { data: T; text: string } => {
   const { method } = operation;
   const { status, body } = answer;
   const path = operation.route ?? operation.path;
@@ -208,7 +254,7 @@ const preferredForms = /^[A-Z][a-z]+, .+ GMT$/;
 const ancientForm = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
 /** The instant of an HTTP date in any of its three forms (RFC 9110, 5.6.7), in milliseconds; NaN for anything else. */
-export const parseHttpDate = (text: string): number => {
+const parseHttpDate = (text: string): number => {
   if (preferredForms.test(text)) return Date.parse(text);
   return ancientForm.test(text) ? Date.parse(`${text} GMT`) : Number.NaN;
 };

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { Clock } from '../clock.js';
 import {
   ApiError,
@@ -22,9 +23,12 @@ import {
   type RetryRule,
 } from './operation.js';
 import type { Pace, Reachability, Turn } from './pace.js';
-import type { RetrySettings } from './settings.js';
+import type { serviceSettingsSchema } from './settings.js';
 import { createFollowSignals } from './signals.js';
-import { type ExchangeTrace, HeldBackError, type Transport } from './transport.js';
+import { HeldBackError, type Transport } from './transport.js';
+
+/** When and how long to wait before an attempt is repeated. */
+type RetrySettings = z.output<typeof serviceSettingsSchema>['retry'];
 
 /** What a call adds to the budget: with it a service that fails at random costs at most one and a half calls per search. */
 const earnedPerCall = 0.5;
@@ -53,22 +57,9 @@ export class RetryBudget {
 /** Milliseconds before attempt `attempt + 1`: full jitter over a capped exponential; `random` gives 0 up to 1. */
 export const computeBackoffDelay = (
   attempt: number,
-  settings: { baseDelayMs: number; maxDelayMs: number },
+  settings: Pick<RetrySettings, 'baseDelayMs' | 'maxDelayMs'>,
   random: () => number,
 ): number => Math.round(random() * Math.min(settings.maxDelayMs, settings.baseDelayMs * 2 ** (attempt - 1)));
-
-/** What follows from a failed attempt. */
-interface RetryDecision {
-  /** Whether the operation may be sent again. */
-  isRepeated: boolean;
-  /** How long to wait before that, in milliseconds. */
-  delayMs: number;
-  /** Whether all callers wait that long, not only this one. */
-  isPauseForAll: boolean;
-  /** Whether the service said that it is asked too often. */
-  isRefusedForPace: boolean;
-  reachability: Reachability;
-}
 
 /** The attempt that failed, counted from 1, and when its operation may be repeated. */
 interface FailedAttempt {
@@ -103,28 +94,22 @@ const mayRepeat = (failed: FailedAttempt): boolean => {
 };
 
 /** Decides after a failed attempt as DESIGN's error table says; `random` gives 0 up to 1. */
-export const decideRetry = (failed: FailedAttempt, settings: RetrySettings, random: () => number): RetryDecision => {
+export const decideRetry = (failed: FailedAttempt, settings: RetrySettings, random: () => number) => {
   const { error, attempt } = failed;
   const isRefusedForPace = isPaceComplaint(failed);
   const isPassing = isRefusedForPace || isPassingFailure(error);
   // "Retry-After: 0" names no time; without the back-off an outage would be answered with all attempts at once.
   const askedMs = isPassing && error instanceof ApiError && error.retryAfterMs ? error.retryAfterMs : undefined;
   return {
+    /** Whether the operation may be sent again, and how long to wait before that, in milliseconds. */
     isRepeated: mayRepeat(failed) && attempt < settings.maxAttempts,
     delayMs: isPassing ? (askedMs ?? computeBackoffDelay(attempt, settings, random)) : 0,
+    /** Whether all callers wait that long, not only this one. */
     isPauseForAll: isRefusedForPace || askedMs !== undefined,
     isRefusedForPace,
     reachability: toReachability(error),
   };
 };
-
-/** What one attempt is made of. */
-interface AttemptParts {
-  transport: Transport;
-  clock: Clock;
-  observer: AttemptObserver | undefined;
-  timeoutMs: number;
-}
 
 const toOutcomeWord = (error: unknown): AttemptEnd['outcome'] => {
   if (error instanceof ApiError) return 'error_status';
@@ -138,18 +123,24 @@ const longestProbeMs = 20_000;
 
 /** An attempt that the observers have been told of; `end` tells them how it ended. */
 const beginAttempt = (
-  { clock, observer }: Pick<AttemptParts, 'clock' | 'observer'>,
+  { clock, observer }: Pick<CallSettings, 'clock' | 'observer'>,
   { name, method, path: whole, route: path = whole }: Operation<unknown>,
   attempt: number,
   options: CallOptions,
-): { trace: ExchangeTrace; end: (outcome: AttemptEnd['outcome']) => void } => {
+) => {
   const observed: Attempt = { operation: name, method, path, attempt, startedAt: clock.now() };
-  const trace: ExchangeTrace = { isSent: false, status: null, bytes: 0, requestId: undefined, servedAt: undefined };
+  const trace: Omit<AttemptEnd, 'endedAt' | 'outcome'> = {
+    isSent: false,
+    status: null,
+    bytes: 0,
+    requestId: undefined,
+    servedAt: undefined,
+  };
   observer?.started?.(observed);
   options.observer?.started?.(observed);
   return {
     trace,
-    end: (outcome) => {
+    end: (outcome: AttemptEnd['outcome']): void => {
       const ended: AttemptEnd = { endedAt: clock.now(), outcome, ...trace };
       observer?.ended?.(observed, ended);
       options.observer?.ended?.(observed, ended);
@@ -158,7 +149,11 @@ const beginAttempt = (
 };
 
 /** What calls are made of; `timeoutMs` is the total deadline of an attempt where the call names none. */
-interface CallSettings extends AttemptParts {
+interface CallSettings {
+  transport: Transport;
+  clock: Clock;
+  observer: AttemptObserver | undefined;
+  timeoutMs: number;
   pace: Pace;
   keys: KeyHolder;
   budget: RetryBudget;
@@ -168,15 +163,9 @@ interface CallSettings extends AttemptParts {
   closing: AbortSignal;
 }
 
-/** Attempts so far, this one included, and how many of them count against `retry.maxAttempts`. */
-interface Count {
-  attempt: number;
-  tries: number;
-}
-
 interface Failure {
   error: unknown;
-  decision: RetryDecision;
+  decision: ReturnType<typeof decideRetry>;
   /** The service is taken to be out of reach: the gate, not the back-off, says when to go on. */
   isOutage: boolean;
   /** The private key that was presented; undefined where there is none. */
@@ -204,9 +193,10 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
   const { pace, keys, budget, clock, retry, random, closing } = settings;
   const followSignals = createFollowSignals();
 
+  /** `attempt` counts those so far, this one included, and `tries` how many of them count against `retry.maxAttempts`. */
   const tryOnce = async <T>(
     operation: Operation<T>,
-    { attempt, tries }: Count,
+    { attempt, tries }: { attempt: number; tries: number },
     { turn, waiting }: { turn: Turn; waiting: AbortSignal },
     options: CallOptions,
   ): Promise<{ answer: Answer<T> } | Failure | 'held_back'> => {

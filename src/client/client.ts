@@ -19,13 +19,7 @@ import { createInvitations, type Invitations } from './invitations.js';
 import type { Answer, AttemptObserver, CallOperation, CallOptions } from './operation.js';
 import { createPace, emitSafely, type Pace, type PaceEvent } from './pace.js';
 import { createSessions, type Sessions } from './sessions.js';
-import {
-  findBaseUrlProblem,
-  type ServiceSettings,
-  type ServiceSettingsInput,
-  serviceSettingsSchema,
-  toProblems,
-} from './settings.js';
+import { findBaseUrlProblem, serviceSettingsSchema, toProblems } from './settings.js';
 import { createTransport } from './transport.js';
 
 /** Something that whoever watches a client wants to know; no event holds customer data or a key. */
@@ -93,7 +87,7 @@ const findPartProblems = (parts: z.input<typeof partsSchema>, mode: 'test' | 'li
 const checkClientSettings = (
   parts: z.input<typeof partsSchema>,
   service: z.input<typeof serviceSettingsSchema>,
-): ServiceSettings => {
+): z.output<typeof serviceSettingsSchema> => {
   const parsed = serviceSettingsSchema.safeParse(service);
   const problems = [...findPartProblems(parts, service.mode), ...toProblems('service', parsed.error)];
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
@@ -103,7 +97,7 @@ const checkClientSettings = (
 export type { Answer, CallOptions };
 
 /** What a client needs; everything but the base URL and a credential has a default. */
-export interface ClientSettings extends ServiceSettingsInput {
+export interface ClientSettings extends z.input<typeof serviceSettingsSchema> {
   /** By default NIGHTSCREEN_BASE_URL. */
   baseUrl?: string;
   /** The private key, by default NIGHTSCREEN_API_KEY; needed for everything but invitations, for which a JWT is enough. */

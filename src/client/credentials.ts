@@ -159,8 +159,11 @@ export class KeyHolder {
   }
 }
 
-/** What it takes to find out whose key it is. */
-interface IdentifySettings {
+/**
+ * Gives a way to learn whose key it is and in which mode it works, asking the service once. It throws ConfigError when the mode is not
+ * the one agreed on, or neither the service nor anything else says it, what the call throws, and the reason of a signal of the caller's.
+ */
+export const createIdentify = (settings: {
   /** Asks the service (interface: API keys), on behalf of all who wait: ended by the client's end, by no caller. */
   ask: (options: CallOptions) => Promise<KeyIdentity>;
   /** Asks for something free that every account has: throws NotFoundError where the address is wrong. */
@@ -169,13 +172,7 @@ interface IdentifySettings {
   agreedMode: KeyMode;
   /** Takes note of whose key it is. */
   note: (identity: KeyIdentity) => void;
-}
-
-/**
- * Gives a way to learn whose key it is and in which mode it works, asking the service once. It throws ConfigError when the mode is not
- * the one agreed on, or neither the service nor anything else says it, what the call throws, and the reason of a signal of the caller's.
- */
-export const createIdentify = (settings: IdentifySettings): ((options?: CallOptions) => Promise<KeyIdentity>) => {
+}): ((options?: CallOptions) => Promise<KeyIdentity>) => {
   const { agreedMode } = settings;
   let known: KeyIdentity | undefined;
   const shareOne = createShareOne<KeyIdentity>();

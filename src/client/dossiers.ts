@@ -49,12 +49,8 @@ const keysetDossierPageSchema = z.object({
 /** A page of the dossier list in either form. */
 const dossierPageSchema = z.union([offsetPageSchema, keysetDossierPageSchema]);
 
-/** A page as it comes for `page` (interface: list envelope, offset mode). */
-type OffsetDossierPage = z.output<typeof offsetPageSchema>;
-/** A page as it comes for `starting_after` (interface: list envelope, keyset mode). */
-type KeysetDossierPage = z.output<typeof keysetDossierPageSchema>;
 /** A page of the dossier list in either form; `has_more` is only in the keyset form. */
-export type DossierPage = OffsetDossierPage | KeysetDossierPage;
+export type DossierPage = z.output<typeof dossierPageSchema>;
 
 /** Filters and place of the dossier list with their limits (interface: GET /dossiers); an unknown filter is refused, since the service would not filter by it. */
 const dossierListQuerySchema = z.strictObject({

@@ -46,6 +46,13 @@ export type {
 export type { Answer, Attempt, AttemptEnd, AttemptObserver, CallOptions } from './operation.js';
 export type { Pace, PaceEvent } from './pace.js';
 export { createPace, type PaceSettings } from './pace.js';
-export type { CreatedSession, SessionInput, SessionSms, Sessions, SessionUpdate } from './sessions.js';
+export type {
+  CreatedSession,
+  ServiceStatus,
+  SessionInput,
+  SessionSms,
+  Sessions,
+  SessionUpdate,
+} from './sessions.js';
 export { verifyWebhook, type WebhookVerification } from './webhook-signature.js';
-export type { ServiceRecord, ServiceStatus } from './wire.js';
+export type { ServiceRecord } from './wire.js';

@@ -16,10 +16,16 @@ import {
   isoDateTimeSchema,
   parseInput,
   sentDateTimeSchema,
-  shortTextSchema,
   toPathSegment,
   toQuery,
 } from './wire.js';
+
+/** A filled text of at most 255 characters (interface: Limits). */
+const shortTextSchema = filledTextSchema.refine(
+  // The interface counts characters, not the halves of which JavaScript makes some of them.
+  (text) => text.length <= 255 || [...text].length <= 255,
+  'must not be longer than 255 characters',
+);
 
 /** An envelope with exactly one list in it, under whatever name; gives the envelope with that list as `key`. */
 const soleListSchema = (key: string): z.ZodType<Record<string, unknown>> =>
@@ -124,21 +130,6 @@ export const isSameRecipient = (channel: InvitationInput['channel'], one: string
 /** How far the service's clock may be behind ours. */
 const clockSlackMs = 5 * 60_000;
 
-/** How one invitation is sent and found again. */
-interface InvitationSending {
-  send(): Promise<Answer<Invitation>>;
-  /** The newest invitations that the service lists for this one's reference, workflow and channel. */
-  lookUp(): Promise<Answer<InvitationPage>>;
-  /** What was sent, and what tells it from an older one in the list. */
-  invitation: Pick<InvitationInput, 'channel' | 'recipient'> & { reference: string };
-  /** How often it is sent at most. */
-  maxSends: number;
-  /** The waits before one look-up after the other. */
-  lookUpDelaysMs: readonly number[];
-  clock: Clock;
-  signal: AbortSignal;
-}
-
 const isOutcomeUnknown = (error: unknown): boolean => {
   if (error instanceof ConnectionError) return error.mayHaveArrived;
   return error instanceof ServerError || error instanceof ServiceUnavailableError || error instanceof ResponseError;
@@ -176,7 +167,19 @@ const assess = (
  * It is sent again only after every look-up showed that the reference is unused, and never after a TimeoutError. Throws the
  * error of the last sending, NightscreenError `reference_not_unique` when several could be it, or the signal's reason.
  */
-const sendInvitation = async (given: InvitationSending): Promise<Answer<Invitation>> => {
+const sendInvitation = async (given: {
+  send(): Promise<Answer<Invitation>>;
+  /** The newest invitations that the service lists for this one's reference, workflow and channel. */
+  lookUp(): Promise<Answer<InvitationPage>>;
+  /** What was sent, and what tells it from an older one in the list. */
+  invitation: Pick<InvitationInput, 'channel' | 'recipient'> & { reference: string };
+  /** How often it is sent at most. */
+  maxSends: number;
+  /** The waits before one look-up after the other. */
+  lookUpDelaysMs: readonly number[];
+  clock: Clock;
+  signal: AbortSignal;
+}): Promise<Answer<Invitation>> => {
   const { clock, signal, maxSends } = given;
   const { reference, channel, recipient } = given.invitation;
   const earliestMs = clock.now().getTime() - clockSlackMs;
@@ -273,15 +276,6 @@ export interface Invitations {
   resend(token: string, options?: CallOptions): Promise<Answer<Invitation>>;
 }
 
-/** What of the invitation operations the interface leaves open, and how an unknown outcome is looked up. */
-interface InvitationSettings {
-  /** The name under which the workflow token is sent (interface: POST /autodoc/invitations, not shown). */
-  workflowField: string;
-  clock: Clock;
-  /** The waits before one look-up after the other; the first gives the service the time to finish what it was doing. */
-  lookUpDelaysMs?: readonly number[];
-}
-
 const mostSends = 3;
 const route = '/autodoc/invitations/{token}';
 const access = { authentication: 'private_key_or_jwt', isBillable: false } as const;
@@ -289,8 +283,17 @@ const access = { authentication: 'private_key_or_jwt', isBillable: false } as co
 const reading = { ...access, method: 'GET', successStatus: 200, retry: 'repeatable' } as const;
 const sending = { ...access, method: 'POST', successStatus: 201, retry: 'after_refusal', isBillable: true } as const;
 
-/** The workflow invitation operations over `callOperation`. */
-export const createInvitations = (callOperation: CallOperation, settings: InvitationSettings): Invitations => {
+/** The workflow invitation operations over `callOperation`; the settings say what the interface leaves open, and how an unknown outcome is looked up. */
+export const createInvitations = (
+  callOperation: CallOperation,
+  settings: {
+    /** The name under which the workflow token is sent (interface: POST /autodoc/invitations, not shown). */
+    workflowField: string;
+    clock: Clock;
+    /** The waits before one look-up after the other; the first gives the service the time to finish what it was doing. */
+    lookUpDelaysMs?: readonly number[];
+  },
+): Invitations => {
   const { workflowField, clock, lookUpDelaysMs = [1_000, 4_000] } = settings;
   const page: Invitations['page'] = async (given = {}, options) => {
     const query = toQuery(parseInput('invitations.list', invitationListQuerySchema, given));

@@ -3,25 +3,19 @@ import { AuthenticationError } from '../errors.js';
 import type { ApiKeys, PublicKey } from './api-keys.js';
 import { type Answer, type CallOperation, type CallOptions, checkCallOptions } from './operation.js';
 import { createShareOne } from './signals.js';
-import {
-  filledTextSchema,
-  parseInput,
-  recordSchema,
-  type ServiceRecord,
-  type ServiceStatus,
-  statusSchema,
-  toPathSegment,
-  toQuery,
-} from './wire.js';
+import { filledTextSchema, parseInput, recordSchema, type ServiceRecord, toPathSegment, toQuery } from './wire.js';
 
-type CallWithKey = <T>(call: (publicKey: string) => Promise<Answer<T>>, options?: CallOptions) => Promise<Answer<T>>;
+/** A status message or another short answer that the interface does not show: whatever object came, kept as it is. */
+const statusSchema = z.looseObject({});
+/** A status message or result whose fields the interface does not show, as it came (interface: Sessions). */
+export type ServiceStatus = z.output<typeof statusSchema>;
 
 /**
  * Makes calls that present the organisation's public key: fetched once for all of them and kept; after an AuthenticationError fetched
  * anew, and the call made once more if the key is another one by then. A caller leaves with the reason of its own signals; what `apiKeys`
  * fetches hears of none of them.
  */
-const createCallWithPublicKey = (apiKeys: ApiKeys): CallWithKey => {
+const createCallWithPublicKey = (apiKeys: ApiKeys) => {
   const shareOne = createShareOne<PublicKey>();
   let kept: PublicKey | undefined;
 
@@ -34,7 +28,7 @@ const createCallWithPublicKey = (apiKeys: ApiKeys): CallWithKey => {
   const findKey = async (options: CallOptions): Promise<PublicKey> =>
     kept ?? shareOne(() => fetchKey(options), options);
 
-  return async (call, given = {}) => {
+  return async <T>(call: (publicKey: string) => Promise<Answer<T>>, given: CallOptions = {}): Promise<Answer<T>> => {
     // A wrong setting of one caller must not fail the others.
     const options = checkCallOptions(given);
     const key = await findKey(options);

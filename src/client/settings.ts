@@ -119,13 +119,6 @@ export const serviceSettingsSchema = z.strictObject({
     .prefault({})
     .describe('what the interface leaves open about sessions'),
 });
-/** The `service` settings with their defaults filled in. */
-export type ServiceSettings = z.output<typeof serviceSettingsSchema>;
-/** The `service` settings as a person writes them, defaults left out. */
-export type ServiceSettingsInput = z.input<typeof serviceSettingsSchema>;
-/** When and how long to wait before an attempt is repeated. */
-export type RetrySettings = ServiceSettings['retry'];
-
 /** What a schema found wrong with settings, each with its place below `root`. */
 export const toProblems = (root: string, error: z.ZodError | undefined): ConfigProblem[] =>
   (error?.issues ?? []).flatMap((issue) => {

@@ -42,16 +42,6 @@ const orAborted = <T>(work: Promise<T>, signal: AbortSignal | undefined): Promis
   });
 };
 
-/** A signal that lasts as long as the work it was made for. */
-interface BoundSignal {
-  readonly signal: AbortSignal;
-  /** Lets go of the signals that are followed; to be called once. */
-  clear(): void;
-}
-
-/** A way to follow signals for one call after the other. */
-type FollowSignals = (own: AbortSignal, others: readonly (AbortSignal | undefined)[]) => BoundSignal;
-
 interface Followed {
   signals: readonly AbortSignal[];
   signal: AbortSignal;
@@ -59,14 +49,15 @@ interface Followed {
   users: number;
 }
 
-/** A signal that is aborted, with the same reason, as soon as `own` or one of the others is. */
-export const followSignals: FollowSignals = (own, others) => createFollowSignals()(own, others);
-
-/** As `followSignals`; who follows the same signals as the one before, while that one still does, shares its signal. */
-export const createFollowSignals = (): FollowSignals => {
+/**
+ * Gives a way to follow signals for one call after the other: a signal that is aborted, with the same reason, as soon as `own` or one of the
+ * others is, and `clear`, to be called once, which lets go of them. Who follows the same signals as the one before, while that one still does,
+ * shares its signal.
+ */
+export const createFollowSignals = () => {
   let last: Followed | undefined;
-  return (own, others) => {
-    const signals = listSignals(own, others);
+  return (own: AbortSignal, others: readonly (AbortSignal | undefined)[]) => {
+    const signals = [own, ...others.filter((other) => other !== undefined)];
     if (signals.length === 1) return { signal: own, clear: () => undefined };
     // All calls of a run follow the same few signals, and a controller for each of them is the dearest part of a call.
     if (last === undefined || last.users === 0 || !isSame(last.signals, signals)) last = follow(signals);
@@ -74,10 +65,9 @@ export const createFollowSignals = (): FollowSignals => {
   };
 };
 
-const listSignals = (own: AbortSignal, others: readonly (AbortSignal | undefined)[]): readonly AbortSignal[] => [
-  own,
-  ...others.filter((other) => other !== undefined),
-];
+/** The same for one call. */
+export const followSignals: ReturnType<typeof createFollowSignals> = (own, others) =>
+  createFollowSignals()(own, others);
 
 const isSame = (one: readonly AbortSignal[], other: readonly AbortSignal[]): boolean =>
   one.length === other.length && one.every((signal, place) => signal === other[place]);
@@ -93,11 +83,11 @@ const follow = (signals: readonly AbortSignal[]): Followed => {
   return { signals, signal: controller.signal, letGo, users: 0 };
 };
 
-const join = (followed: Followed): BoundSignal => {
+const join = (followed: Followed) => {
   followed.users += 1;
   return {
     signal: followed.signal,
-    clear: () => {
+    clear: (): void => {
       followed.users -= 1;
       if (followed.users > 0) return;
       for (const leave of followed.letGo) leave();
@@ -105,14 +95,14 @@ const join = (followed: Followed): BoundSignal => {
   };
 };
 
-/** Somebody who waits for a shared outcome, until one of its signals is aborted. */
-type Asker = Pick<CallOptions, 'signal' | 'waitSignal'>;
-
 /**
  * Gives a way to ask one thing for all who ask at the same time: the first one's work is begun and everyone gets its outcome, each leaving
  * earlier with the reason of its own signals. Once settled it is forgotten. The work must hear of no asker's signal, only of the client's end.
  */
-export const createShareOne = <T>(): ((work: () => Promise<T>, asker: Asker) => Promise<T>) => {
+export const createShareOne = <T>(): ((
+  work: () => Promise<T>,
+  asker: Pick<CallOptions, 'signal' | 'waitSignal'>,
+) => Promise<T>) => {
   let underWay: Promise<T> | undefined;
   return async (work, { signal, waitSignal }) => {
     signal?.throwIfAborted();

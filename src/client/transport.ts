@@ -3,15 +3,8 @@ import { type Dispatcher, errors } from 'undici';
 import { z } from 'zod';
 import { ConnectionError, type ConnectionErrorContext, NightscreenError, TimeoutError } from '../errors.js';
 import { openDispatcher } from '../outgoing.js';
-import {
-  type AnswerHeaders,
-  parseHttpDate,
-  parseRetryAfter,
-  type RawAnswer,
-  readAnswer,
-  toApiError,
-} from './answers.js';
-import type { Answer, Operation } from './operation.js';
+import { isSuccess, type RawAnswer, readAnswer, readHead } from './answers.js';
+import type { Answer, AttemptEnd, Operation } from './operation.js';
 import { onAbort } from './signals.js';
 
 /** A request that was not sent after all: its time had passed when its connection was there. */
@@ -32,11 +25,9 @@ interface SendOptions {
   maxBytes: (status: number) => number;
   /** The request is about to leave; false when it must not, which ends it with HeldBackError. */
   mayLeave: () => boolean;
-  onStatus: (status: number, headers: AnswerHeaders) => void;
+  onStatus: (status: number, headers: RawAnswer['headers']) => void;
   onBytes: (length: number) => void;
 }
-
-const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 /**
  * Sends a request exactly once and reads the answer, all of it within `timeoutMs`. Rejects with what broke the exchange; a body that
@@ -51,7 +42,7 @@ const sendRequest = (
     const { signal, onStatus, onBytes } = options;
     const pieces: Buffer[] = [];
     let controller: Dispatcher.DispatchController | undefined;
-    let head: { status: number; headers: AnswerHeaders } | undefined;
+    let head: { status: number; headers: RawAnswer['headers'] } | undefined;
     let length = 0;
     let isSettled = false;
 
@@ -62,7 +53,7 @@ const sendRequest = (
       leave?.();
       return true;
     };
-    const finish = (answer: { status: number; headers: AnswerHeaders }, isComplete: boolean): void => {
+    const finish = (answer: { status: number; headers: RawAnswer['headers'] }, isComplete: boolean): void => {
       if (!settle()) return;
       const [only] = pieces;
       const body = only && pieces.length === 1 ? only : Buffer.concat(pieces, length);
@@ -165,16 +156,6 @@ const maxErrorBodyBytes = 65_536;
 const headers = { accept: 'application/json', 'user-agent': userAgent };
 const jsonHeaders = { ...headers, 'content-type': 'application/json' };
 
-/** What is known of an exchange so far; filled while it goes on, so that a broken one is still told of truly. */
-export interface ExchangeTrace {
-  /** Whether the request left this machine. */
-  isSent: boolean;
-  status: number | null;
-  bytes: number;
-  requestId: string | undefined;
-  servedAt: Date | undefined;
-}
-
 /** How one exchange is made: `timeoutMs` covers connect, headers and body together. */
 interface ExchangeOptions {
   /** The `Authorization` header, or undefined for none. */
@@ -183,7 +164,8 @@ interface ExchangeOptions {
   /** Sent beside the transport's own, by lower-case name. */
   headers: Readonly<Record<string, string>> | undefined;
   signal: AbortSignal | undefined;
-  trace: ExchangeTrace;
+  /** What is known of the exchange so far; filled while it goes on, so that a broken one is still reported truly. */
+  trace: Omit<AttemptEnd, 'endedAt' | 'outcome'>;
   /** The request is about to leave; false when it must not. */
   mayLeave: () => boolean;
 }
@@ -199,8 +181,8 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** What a transport needs to know of the service. */
-interface TransportSettings {
+/** A transport over undici; a given dispatcher is used as it is and not closed. */
+export const createTransport = (settings: {
   baseUrl: string;
   connectTimeoutMs: number;
   /** As in `service.proxy`. */
@@ -210,30 +192,7 @@ interface TransportSettings {
   maxResponseBytes: number;
   now: () => Date;
   dispatcher: Dispatcher | undefined;
-}
-
-const readHeader = (headers: AnswerHeaders, name: string): string | undefined => {
-  const value = headers[name];
-  return Array.isArray(value) ? value[0] : value;
-};
-
-const readRequestId = (headers: AnswerHeaders): string | undefined => {
-  const id = readHeader(headers, 'x-request-id') ?? readHeader(headers, 'request-id');
-  return id !== undefined && /^[!-~]{1,200}$/.test(id) ? id : undefined;
-};
-
-const readDate = (headers: AnswerHeaders): Date | undefined => {
-  const servedAtMs = parseHttpDate(readHeader(headers, 'date') ?? '');
-  return Number.isNaN(servedAtMs) ? undefined : new Date(servedAtMs);
-};
-
-const joinHeaders = (headers: AnswerHeaders): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries(headers).map(([name, value = '']) => [name.toLowerCase(), [value].flat().join(', ')]),
-  );
-
-/** A transport over undici; a given dispatcher is used as it is and not closed. */
-export const createTransport = (settings: TransportSettings): Transport => {
+}): Transport => {
   // The total deadline replaces undici's own ones, which start anew with every piece of the body.
   const dispatcher = settings.dispatcher ?? openDispatcher(settings, settings.environment);
   let closed: Promise<void> | undefined;
@@ -261,12 +220,6 @@ export const createTransport = (settings: TransportSettings): Transport => {
     };
   };
 
-  const retryAfter = (headers: AnswerHeaders): number | undefined => {
-    // A date is meant by the service's own clock, which may not agree with ours.
-    const now = readDate(headers) ?? settings.now();
-    return parseRetryAfter(headers['retry-after'], now.getTime());
-  };
-
   return {
     send: async (operation, { authorization, timeoutMs, headers: more, signal, trace, mayLeave }) => {
       const { method } = operation;
@@ -286,11 +239,7 @@ export const createTransport = (settings: TransportSettings): Transport => {
           trace.isSent = mayLeave();
           return trace.isSent;
         },
-        onStatus: (status, headers) => {
-          trace.status = status;
-          trace.requestId = readRequestId(headers);
-          trace.servedAt = readDate(headers);
-        },
+        onStatus: (status, headers) => Object.assign(trace, { status, ...readHead(headers) }),
         onBytes: (length) => {
           trace.bytes += length;
         },
@@ -302,21 +251,7 @@ export const createTransport = (settings: TransportSettings): Transport => {
         }
         throw toConnectionError(error, { method, path, mayHaveArrived: trace.isSent });
       });
-      const { status, headers } = raw;
-      const requestId = readRequestId(headers);
-      if (isSuccess(status)) {
-        const { data, text } = readAnswer(operation, raw);
-        return { data, body: text, status, requestId };
-      }
-      const text = raw.body.toString('utf8');
-      throw toApiError(text, {
-        method,
-        path,
-        status,
-        requestId,
-        retryAfterMs: retryAfter(headers),
-        headers: joinHeaders(headers),
-      });
+      return readAnswer(operation, raw, settings.now());
     },
     close: async () => {
       // Asked twice, undici throws.

@@ -11,13 +11,6 @@ export const isoDateTimeSchema = z
 /** A text we send that must say something. */
 export const filledTextSchema = z.string().regex(/\S/u, 'must not be empty');
 
-/** A filled text of at most 255 characters (interface: Limits). */
-export const shortTextSchema = filledTextSchema.refine(
-  // The interface counts characters, not the halves of which JavaScript makes some of them.
-  (text) => text.length <= 255 || [...text].length <= 255,
-  'must not be longer than 255 characters',
-);
-
 /** A Date or an ISO 8601 text, sent as a date-time (interface: query parameters of type date-time). */
 export const sentDateTimeSchema = z
   .union([z.date(), isoDateTimeSchema], { error: 'must be a Date or an ISO 8601 date-time with its offset' })
@@ -35,11 +28,6 @@ export const recordSchema = z
   .refine((record) => Object.keys(record).length > 0, 'holds no field at all');
 /** A record whose fields the interface does not show, as it came (interface: Single-record lookups, Session). */
 export type ServiceRecord = z.output<typeof recordSchema>;
-
-/** A status message or another short answer that the interface does not show: whatever object came, kept as it is. */
-export const statusSchema = z.looseObject({});
-/** A status message or result whose fields the interface does not show, as it came (interface: Sessions). */
-export type ServiceStatus = z.output<typeof statusSchema>;
 
 /** What an operation is about to send, checked against the interface's limits; throws ConfigError with every problem and without any value. */
 export const parseInput = <T>(operationName: string, schema: z.ZodType<T>, input: unknown): T => {
