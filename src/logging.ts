@@ -48,19 +48,13 @@ export function toRedactor(secrets: readonly string[]): (text: string) => string
   return (text) => ordered.reduce((safe, form) => safe.replaceAll(form, replacement), text);
 }
 
-/** Replaces secrets that become known one by one. */
-export interface GrowingRedactor {
-  redact(this: void, text: string): string;
-  add(this: void, secret: string): void;
-}
-
-/** A redactor that knows no secret yet. */
-export function openRedactor(): GrowingRedactor {
+/** Replaces secrets that become known one by one; at first it knows none. */
+export function openRedactor() {
   const known = new Set<string>();
   let redact = toRedactor([]);
   return {
-    redact: (text) => redact(text),
-    add: (secret) => {
+    redact: (text: string): string => redact(text),
+    add: (secret: string): void => {
       if (known.has(secret)) return;
       known.add(secret);
       redact = toRedactor([...known]);

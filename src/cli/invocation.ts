@@ -1,5 +1,5 @@
 import type { Environment } from '../config/environment.js';
-import type { GrowingRedactor } from '../logging.js';
+import type { openRedactor } from '../logging.js';
 import type { LastRun } from '../runs/app-context.js';
 import type { Measuring } from './measuring.js';
 import type { Terminal } from './terminal.js';
@@ -24,7 +24,7 @@ export interface Invocation {
   /** Where metrics of this process are gathered; left out by commands that end by themselves. */
   measuring?: Measuring;
   /** The secrets that were asked for while it works, by jobs of a user's own too. */
-  askedSecrets: GrowingRedactor;
+  askedSecrets: ReturnType<typeof openRedactor>;
   /** Hears which runs it begins. */
   lastRun: LastRun;
   /** Hears that its database is open: from then on a failure has an outbox. */

@@ -15,7 +15,7 @@ import {
   type MessageLines,
   toBody,
 } from './message.js';
-import type { Attach, MailKind, MailSettings, Recipient } from './settings.js';
+import type { MailSettings, Recipient } from './settings.js';
 
 /** What each kind of mail says about a report. */
 type ReportWords = Pick<MessageLines, 'sentences' | 'details' | 'actions'>;
@@ -197,7 +197,7 @@ function describeTallies(title: string, tallies: readonly Tally[]): readonly str
   return [`${title}: ${tallies.map(({ code, count }) => `${formatCount(count)} ${describeReason(code)}`).join(', ')}`];
 }
 
-const wordsByKind: Readonly<Record<Exclude<MailKind, 'warning'>, (report: Report) => ReportWords>> = {
+const wordsByKind: Readonly<Record<Exclude<Recipient['shows'], 'warning'>, (report: Report) => ReportWords>> = {
   report: toReportWords,
   summary: toSummaryWords,
   failure: toFailureWords,
@@ -257,7 +257,13 @@ const summaries: ReadonlySet<string> = new Set(['SHA256SUMS', 'manifest.json']);
  * The Message-ID of a report for a recipient, the same for ever: from the run, the contents of the report's files (not the
  * form of the manifest that lists them), the address, and what the mail shows of the report.
  */
-function toMessageId(runId: string, written: WrittenReport, recipient: string, from: string, shows: MailKind): string {
+function toMessageId(
+  runId: string,
+  written: WrittenReport,
+  recipient: string,
+  from: string,
+  shows: Recipient['shows'],
+): string {
   const contents = written.files
     .filter((file) => !summaries.has(file.name))
     .map((file) => `${file.name} ${file.sha256}`)
@@ -298,7 +304,12 @@ const pageType = 'text/html; charset=utf-8';
 const aroundBytes = 40_000;
 
 /** Chooses what goes with a message of at most `maxBytes`; what is too large is told by size and SHA-256 instead. */
-function chooseAttachment(runId: string, written: ReportToMail, attach: Attach, maxBytes: number): ChosenAttachment {
+function chooseAttachment(
+  runId: string,
+  written: ReportToMail,
+  attach: Recipient['attach'],
+  maxBytes: number,
+): ChosenAttachment {
   const chosen = findAttachment(runId, written, attach);
   if (attach === 'none') return none;
   if (chosen === null) return { ...none, facts: [['Attachment', 'could not be made, see above']] };
@@ -320,7 +331,7 @@ const toEncodedBytes = (bytes: number): number => Math.ceil(bytes / 57) * 78;
 function findAttachment(
   runId: string,
   written: ReportToMail,
-  attach: Attach,
+  attach: Recipient['attach'],
 ): (MailAttachment & { bytes: number }) | null {
   if (attach === 'full') return findPage(written, `${runId}-report.html`);
   if (attach === 'masked') return written.masked ? findPage(written.masked, `${runId}-report-masked.html`) : null;

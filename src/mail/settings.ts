@@ -7,11 +7,11 @@ const addressSchema = z.email({ error: 'must be an e-mail address' });
 
 /** What a mail shows: the reviewers' report, the managers' summary, the operators' failure, or a provisional warning. */
 const mailKinds = ['report', 'summary', 'failure', 'warning'] as const;
-export type MailKind = (typeof mailKinds)[number];
+type MailKind = (typeof mailKinds)[number];
 
 /** What goes with a mail: nothing, the masked page, the page in full, or all files as an encrypted archive. */
 const attachments = ['none', 'masked', 'full', 'archive'] as const;
-export type Attach = (typeof attachments)[number];
+type Attach = (typeof attachments)[number];
 
 const recipientSchema = z.strictObject({
   to: z.union([addressSchema, z.array(addressSchema).min(1)]).describe('one address or a list'),

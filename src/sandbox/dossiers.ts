@@ -30,9 +30,9 @@ const PREFIXES = {
 } as const;
 
 /** A kind of record that a dossier has one of, sooner or later. */
-export type RecordKind = keyof typeof PREFIXES;
+type RecordKind = keyof typeof PREFIXES;
 /** All kinds of records, in the order in which a dossier gets them. */
-export const RECORD_KINDS: readonly RecordKind[] = [
+const RECORD_KINDS: readonly RecordKind[] = [
   'entity',
   'identity_document',
   'address_proof',
@@ -57,7 +57,7 @@ const toDossierId = (kind: RecordKind, recordId: string): string | undefined => 
  * Whether a dossier has a record of this kind yet: an applicant once it is no draft, documents and their screening once
  * there is a document, a decision once it is decided.
  */
-export const hasRecord = (kind: RecordKind, { status, documents_count, completed_at }: SandboxDossier): boolean => {
+const hasRecord = (kind: RecordKind, { status, documents_count, completed_at }: SandboxDossier): boolean => {
   if (kind === 'entity') return status !== 'draft';
   if (kind !== 'decision') return documents_count > 0;
   if (status === 'approved' || status === 'rejected') return true;
@@ -127,7 +127,7 @@ const toProof = (kind: 'address_proof' | 'funds_proof', dossier: SandboxDossier)
 });
 
 /** What the screening of a dossier's name finds. */
-export const screenDossier = (dossier: SandboxDossier, screen: SearchWatchlist) =>
+const screenDossier = (dossier: SandboxDossier, screen: SearchWatchlist) =>
   screen(toApplicantType(dossier), dossier.name);
 
 const toAmlEntity = (dossier: SandboxDossier, screen: SearchWatchlist) => {
@@ -145,7 +145,7 @@ const toAmlEntity = (dossier: SandboxDossier, screen: SearchWatchlist) => {
 };
 
 /** A record as its look-up shows it (interface: Single-record lookups); without `sign` it has no images. */
-export const describeRecord = (
+const describeRecord = (
   kind: RecordKind,
   dossier: SandboxDossier,
   { screen, sign }: { screen: SearchWatchlist; sign?: SignAsset },
@@ -154,6 +154,61 @@ export const describeRecord = (
   if (kind === 'identity_document') return toIdentityDocument(dossier, sign);
   if (kind === 'decision') return toDecision(dossier, sign);
   return kind === 'aml_entity' ? toAmlEntity(dossier, screen) : toProof(kind, dossier);
+};
+
+/** The events of a change: what came into being, the dossier itself, and what the reviewers decided. */
+const listNews = (before: SandboxDossier | undefined, after: SandboxDossier): { type: string; kind?: RecordKind }[] => {
+  const made = RECORD_KINDS.filter((kind) => hasRecord(kind, after) && !(before && hasRecord(kind, before)));
+  const hasDecided = hasRecord('decision', after) && before?.status !== after.status;
+  const records = made.filter((kind) => kind !== 'decision').map((kind) => ({ type: `${kind}.created`, kind }));
+  return [
+    { type: before ? 'dossier.updated' : 'dossier.created' },
+    ...(made.includes('identity_document') ? [{ type: 'session.completed' }] : []),
+    ...records,
+    ...(hasDecided ? [{ type: `decision.${after.status}`, kind: 'decision' as const }] : []),
+  ];
+};
+
+/**
+ * The events of a change of a dossier, by the interface's names, each with what it is about: a record, a match, or the dossier itself where
+ * `resource` is undefined.
+ */
+export const listDossierEvents = (
+  before: SandboxDossier | undefined,
+  after: SandboxDossier | undefined,
+  screen: SearchWatchlist,
+): { type: string; dossier: SandboxDossier; resource?: object }[] => {
+  if (!after) return before ? [{ type: 'dossier.deleted', dossier: before }] : [];
+  const listActivities = (type: string) =>
+    screenDossier(after, screen).map((match) => ({
+      type,
+      dossier: after,
+      resource: { ...match, dossier_id: after.id },
+    }));
+  return listNews(before, after).flatMap(({ type, kind }) => {
+    const session = { dossier_id: after.id, status: 'completed' };
+    const resource = kind
+      ? describeRecord(kind, after, { screen })
+      : type === 'session.completed'
+        ? session
+        : undefined;
+    return [
+      { type, dossier: after, ...(resource && { resource }) },
+      ...(kind === 'aml_entity' ? listActivities('aml_activity.created') : []),
+      ...(type === 'decision.approved' ? listActivities('aml_activity.rejected') : []),
+      ...(type === 'decision.rejected' ? listActivities('aml_activity.confirmed') : []),
+    ];
+  });
+};
+
+/** The record of a dossier that an event of this type is about; undefined for one about the dossier itself. */
+export const describeRecordOf = (
+  type: string,
+  dossier: SandboxDossier,
+  screen: SearchWatchlist,
+): object | undefined => {
+  const kind = RECORD_KINDS.find((one) => type.startsWith(`${one}.`));
+  return kind && describeRecord(kind, dossier, { screen });
 };
 
 /** The whole dossier with every asset (interface: Dossier detail); what it does not have yet is left out. */

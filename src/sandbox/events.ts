@@ -3,7 +3,7 @@ import type { Hono } from 'hono';
 import { z } from 'zod';
 import { addControl, type CallEnv } from './calls.js';
 import type { DossierBook } from './dossier-book.js';
-import { describeRecord, hasRecord, RECORD_KINDS, type RecordKind, screenDossier } from './dossiers.js';
+import { describeRecordOf, listDossierEvents } from './dossiers.js';
 import { type Mode, makeToken } from './keys.js';
 import type { SandboxClock } from './sandbox-clock.js';
 import type { SearchWatchlist } from './search-watchlist.js';
@@ -87,19 +87,6 @@ const signToken = (claims: object, key: KeyObject): string => {
 };
 
 const makeKeys = () => generateKeyPairSync('rsa', { modulusLength: 2048 });
-
-/** The events of a change: what came into being, the dossier itself, and what the reviewers decided. */
-const listNews = (before: SandboxDossier | undefined, after: SandboxDossier): { type: string; kind?: RecordKind }[] => {
-  const made = RECORD_KINDS.filter((kind) => hasRecord(kind, after) && !(before && hasRecord(kind, before)));
-  const hasDecided = hasRecord('decision', after) && before?.status !== after.status;
-  const records = made.filter((kind) => kind !== 'decision').map((kind) => ({ type: `${kind}.created`, kind }));
-  return [
-    { type: before ? 'dossier.updated' : 'dossier.created' },
-    ...(made.includes('identity_document') ? [{ type: 'session.completed' }] : []),
-    ...records,
-    ...(hasDecided ? [{ type: `decision.${after.status}`, kind: 'decision' as const }] : []),
-  ];
-};
 
 /** The sandbox's side of webhooks: sends nothing until it is configured. `origin` is the sandbox's own, for links in events. */
 export const createEventDesk = (clock: SandboxClock, screen: SearchWatchlist, origin: () => string) => {
@@ -191,16 +178,6 @@ export const createEventDesk = (clock: SandboxClock, screen: SearchWatchlist, or
     ...dossier,
     rel: { url: `${origin()}/v1/dossiers/${dossier.id}` },
   });
-  const makeAbout = (type: string, dossier: SandboxDossier, kind?: RecordKind): void => {
-    const name = settings.vocabulary === 'published' ? toPublishedName(type) : type;
-    const record = kind ? describeRecord(kind, dossier, { screen }) : toDossierResource(dossier);
-    make(name, type === 'session.completed' ? { dossier_id: dossier.id, status: 'completed' } : record);
-  };
-  const makeActivities = (type: string, dossier: SandboxDossier): void => {
-    const name = settings.vocabulary === 'published' ? toPublishedName(type) : type;
-    for (const match of screenDossier(dossier, screen)) make(name, { ...match, dossier_id: dossier.id });
-  };
-
   /** The key that verifies signatures, as PEM; made when it is first asked for. */
   const publicKey = (): string => {
     keys ??= makeKeys();
@@ -212,12 +189,9 @@ export const createEventDesk = (clock: SandboxClock, screen: SearchWatchlist, or
   /** Makes the events of a change of a dossier of this mode. */
   const hear = (mode: Mode, before: SandboxDossier | undefined, after: SandboxDossier | undefined): void => {
     if (settings.url === null || settings.mode !== mode) return;
-    if (before && !after) makeAbout('dossier.deleted', before);
-    for (const { type, kind } of after ? listNews(before, after) : []) {
-      if (after) makeAbout(type, after, kind);
-      if (after && kind === 'aml_entity') makeActivities('aml_activity.created', after);
-      if (after && type === 'decision.approved') makeActivities('aml_activity.rejected', after);
-      if (after && type === 'decision.rejected') makeActivities('aml_activity.confirmed', after);
+    for (const { type, dossier, resource } of listDossierEvents(before, after, screen)) {
+      const name = settings.vocabulary === 'published' ? toPublishedName(type) : type;
+      make(name, resource ?? toDossierResource(dossier));
     }
   };
   /** Makes one event, about the dossier that it names where `find` gives one; throws when there is nowhere to send it. */
@@ -225,8 +199,7 @@ export const createEventDesk = (clock: SandboxClock, screen: SearchWatchlist, or
     const { type, forged, dossier: named } = newEventSchema.parse(order);
     if (settings.url === null) throw new Error('no URL is set for events');
     const dossier = find(named);
-    const kind = RECORD_KINDS.find((one) => type.startsWith(`${one}.`));
-    const record = dossier && (kind ? describeRecord(kind, dossier, { screen }) : toDossierResource(dossier));
+    const record = dossier && (describeRecordOf(type, dossier, screen) ?? toDossierResource(dossier));
     return make(type, { dossier_id: dossier?.id ?? named, ...record }, forged);
   };
   /** Sends what is held; gives how many requests that makes. */

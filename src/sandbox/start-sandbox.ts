@@ -14,14 +14,7 @@ import { KeyRing } from './keys.js';
 import { SandboxClock } from './sandbox-clock.js';
 import { createSearch } from './search-watchlist.js';
 import { createSessionDesk } from './sessions.js';
-import {
-  addTroubleControls,
-  applyTrouble,
-  type Conditions,
-  ConditionsControl,
-  type Fault,
-  FaultScript,
-} from './trouble.js';
+import { createTrouble } from './trouble.js';
 import { loadWorld, rankingSchema, type SandboxWorld, type WatchlistEntry } from './world.js';
 
 const searchSchema = z.object({
@@ -82,8 +75,7 @@ export const createService = (maxResults: number, origin: () => string) => {
   return {
     ...{ clock, keyRing, aml, events, main, invitations, sessions },
     ledger: new Ledger(),
-    faults: new FaultScript(),
-    conditions: new ConditionsControl(),
+    trouble: createTrouble(),
     dossiers: createDossierDesk({
       clock,
       keys: keyRing.keys,
@@ -136,7 +128,7 @@ const addControls = (app: Hono<CallEnv>, service: ReturnType<typeof createServic
     return context.body(null, 204);
   });
 
-  addTroubleControls(app, service);
+  service.trouble.addControls(app);
   service.main.addControls(app);
   service.dossiers.addControls(app);
   service.invitations.addControls(app);
@@ -170,7 +162,7 @@ export async function startSandbox(options: {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the sandbox has no port');
   origin = `http://${LOOPBACK}:${address.port}`;
-  const { clock, dossiers, events, faults, invitations, keyRing, ledger, main, setWorld, conditions } = service;
+  const { clock, dossiers, events, invitations, keyRing, ledger, main, setWorld, trouble } = service;
   return {
     ...keyRing.keys,
     /** The main organisation in test mode, always the latest key. */
@@ -182,9 +174,9 @@ export async function startSandbox(options: {
     /** Replaces lists and dossiers, from the next call on; dossiers that were created are gone, invitations and sessions stay. */
     setWorld,
     /** Replaces the faults that are left; throws when one is not well-formed. */
-    setFaults: (next: readonly Fault[]): void => faults.replace(next),
+    setFaults: trouble.setFaults,
     /** Replaces the weather, `{}` makes it fair; throws when it is not well-formed. A matching fault goes before it. */
-    setConditions: (next: Conditions): void => conditions.replace(next),
+    setConditions: trouble.setConditions,
     /** Moves the sandbox's clock ahead; throws when `ms` is negative. */
     advanceClock: (ms: number): void => clock.advance(ms),
     /** Makes a new private test key of the main organisation and gives it; the old one opens nothing from now on. */
@@ -243,7 +235,7 @@ const VERSION_PREFIX = '/v1';
 const serviceRoutes = (service: ReturnType<typeof createService>): Hono<CallEnv> => {
   const routes = new Hono<CallEnv>();
   routes.use(cors({ origin: '*', exposeHeaders: ['X-Request-Id', 'Retry-After'] }));
-  routes.use(recordCall(service, VERSION_PREFIX), applyTrouble(service), requireKey);
+  routes.use(recordCall(service, VERSION_PREFIX), service.trouble.apply, requireKey);
   service.aml.addRoutes(routes);
   service.dossiers.addRoutes(routes);
   service.invitations.addRoutes(routes);

@@ -320,35 +320,40 @@ const applyConditions = async (context: Call, verdict: ConditionsVerdict, work: 
   else await hangConnection(context);
 };
 
-/**
- * Plays what the sandbox was told to do wrong. A scripted fault that matches the call decides alone: such a call meets
- * no weather and takes no place in its rate limit. All other calls, those that a fault's `afterCalls` lets pass among
- * them, meet the weather. A call the weather refuses is not worked on; its latency comes after the work.
- */
-export const applyTrouble = (service: { faults: FaultScript; conditions: ConditionsControl }) =>
-  createMiddleware<CallEnv>(async (context, next) => {
-    const { entry } = context.var;
-    const { path, method, atMs, searchName } = entry;
-    const fault = service.faults.take({ path, method, name: searchName ?? undefined });
-    if (fault) return playFault(context, fault, next);
-    const verdict = service.conditions.assess({ path, atMs, privateKey: context.var.privateKey });
-    const latencyMs = service.conditions.drawLatencyMs(path);
-    await applyConditions(context, verdict, next);
-    if (latencyMs > 0) await delay(latencyMs, undefined, { ref: false });
-    return undefined;
-  });
-
-/** Adds the controls of faults and weather. */
-export const addTroubleControls = (
-  app: Hono<CallEnv>,
-  { faults, conditions }: { faults: FaultScript; conditions: ConditionsControl },
-): void => {
-  addControl(app, 'faults', z.array(faultSchema), (context, order) => {
-    faults.replace(order);
-    return context.body(null, 204);
-  });
-  addControl(app, 'weather', conditionsSchema, (context, order) => {
-    conditions.replace(order);
-    return context.body(null, 204);
-  });
+/** What a sandbox was told to do wrong: scripted faults, and the conditions that last. */
+export const createTrouble = () => {
+  const faults = new FaultScript();
+  const conditions = new ConditionsControl();
+  const setFaults = (next: readonly Fault[]): void => faults.replace(next);
+  const setConditions = (next: Conditions): void => conditions.replace(next);
+  return {
+    setFaults,
+    setConditions,
+    /**
+     * Plays it. A scripted fault that matches the call decides alone: such a call meets no conditions and takes no place in their rate limit.
+     * All other calls, those that a fault's `afterCalls` lets pass among them, meet the conditions. A call that these refuse is not worked on;
+     * its latency comes after the work.
+     */
+    apply: createMiddleware<CallEnv>(async (context, next) => {
+      const { path, method, atMs, searchName } = context.var.entry;
+      const fault = faults.take({ path, method, name: searchName ?? undefined });
+      if (fault) return playFault(context, fault, next);
+      const verdict = conditions.assess({ path, atMs, privateKey: context.var.privateKey });
+      const latencyMs = conditions.drawLatencyMs(path);
+      await applyConditions(context, verdict, next);
+      if (latencyMs > 0) await delay(latencyMs, undefined, { ref: false });
+      return undefined;
+    }),
+    /** Adds the controls of faults and conditions. */
+    addControls: (app: Hono<CallEnv>): void => {
+      addControl(app, 'faults', z.array(faultSchema), (context, order) => {
+        setFaults(order);
+        return context.body(null, 204);
+      });
+      addControl(app, 'weather', conditionsSchema, (context, order) => {
+        setConditions(order);
+        return context.body(null, 204);
+      });
+    },
+  };
 };

@@ -119,5 +119,3 @@ export const watchdogSettingsSchema = z.strictObject({
     .default('./nightscreen-watchdog.json')
     .describe('where it is kept that the database was out of reach and that this was told'),
 });
-/** The `watchdog` settings with their defaults filled in. */
-export type WatchdogSettings = z.output<typeof watchdogSettingsSchema>;

@@ -100,14 +100,12 @@ export async function saveIncidentNews(
   return saved;
 }
 
+/** Something that watchdogs watch; nothing is expected of it before `watchedSince`. */
 const watchedRow = z.object({
   subject: z.string(),
   watchedSince: z.date(),
   lastWatchedAt: z.date(),
 });
-/** Something that watchdogs watch; nothing is expected of it before `watchedSince`. */
-export type Watched = z.infer<typeof watchedRow>;
-
 /** What a roster is called among what is watched. */
 export const toRosterSubject = (roster: string): string => `roster/${roster}`;
 /** What a job is called among what is watched. */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { verifyWebhook } from '../client/webhook-signature.js';
 import { flagError, NightscreenError } from '../errors.js';
 import { isExpectedHost } from '../loopback.js';
-import type { ListenSettings } from './settings.js';
+import type { listenSettingsSchema } from './settings.js';
 
 /** What is kept of an event: which dossiers it is about, and the digest of its `Idempotency-Key`. */
 export interface HeardEvent {
@@ -16,7 +16,7 @@ export interface HeardEvent {
 
 /** What a listener works with. */
 export interface ListenerParts {
-  settings: Omit<ListenSettings, 'key'>;
+  settings: Omit<z.output<typeof listenSettingsSchema>, 'key'>;
   port: number;
   publicKey: KeyObject;
   /** Keeps events durably, all or none; gives how many had not been taken before. Called once at a time. */

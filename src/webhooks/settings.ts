@@ -66,10 +66,9 @@ export const listenSettingsSchema = z.strictObject({
     .describe('the address to listen on: behind a proxy that ends TLS this machine is enough; 0.0.0.0 for all'),
   maxBody: z.int().min(1_024).max(10_485_760).default(262_144).describe('bytes of an event; a larger one is refused'),
 });
-export type ListenSettings = z.output<typeof listenSettingsSchema>;
 
 /** Reads the key that events are verified with; throws ConfigError where there is none, or it is no public RSA key. */
-export function readEventKey({ key }: Pick<ListenSettings, 'key'>, where: string): KeyObject {
+export function readEventKey({ key }: Pick<z.output<typeof listenSettingsSchema>, 'key'>, where: string): KeyObject {
   const refuse = (message: string, cause?: unknown): ConfigError =>
     new ConfigError([{ where, path: 'listen.key', message }], { cause });
   if (key === undefined) {

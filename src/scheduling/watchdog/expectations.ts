@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { toDurationMs } from '../../roster/duration.js';
 import type { AppContext, JobSchedule } from '../../runs/app-context.js';
 import { readScheduleHistory, toJobLeaseKey } from '../../runs/scheduled.js';
@@ -7,7 +8,7 @@ import { findSchedulePause, type JobDue, type JobRun, type JobSchedule as KnownS
 import { readHeldLeases } from '../../store/leases.js';
 import type { Nights } from '../../store/watch-facts.js';
 import { type DueTimes, toDueTimes } from '../due-times.js';
-import { type JobsSettings, type SchedulerSettings, toSpanMs, type WatchdogSettings } from '../settings.js';
+import { type JobsSettings, type SchedulerSettings, toSpanMs, type watchdogSettingsSchema } from '../settings.js';
 
 /** The schedule of a job, and since when a scheduler goes by it; null where only somebody wrote it down, such as for a timer. */
 interface Plan {
@@ -113,7 +114,7 @@ function findFirstMissing(times: DueTimes, due: JobDue, runs: readonly JobRun[],
 export interface WatchSettings {
   jobs: JobsSettings;
   scheduler: Pick<SchedulerSettings, 'jitter' | 'waitAtMost'>;
-  watchdog: WatchdogSettings;
+  watchdog: z.output<typeof watchdogSettingsSchema>;
 }
 
 /** What a job is called among what is watched that goes by a certain schedule. */

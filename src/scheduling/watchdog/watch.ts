@@ -17,7 +17,6 @@ import {
   saveIncidentNews,
   toJobSubject,
   toRosterSubject,
-  type Watched,
 } from '../../store/incidents.js';
 import type { JobRun, SchedulePause } from '../../store/jobs.js';
 import { queueOutbox } from '../../store/outbox.js';
@@ -208,12 +207,7 @@ const forgottenAfterMs = 24 * 3_600_000;
 /** Who watches what an incident is about: this watchdog, another one that has other settings, or nobody any more. */
 export function findWatching(
   { kind, subject, roster }: Pick<Incident, 'kind' | 'subject' | 'roster'>,
-  {
-    starts,
-    subjects,
-    watched,
-    now,
-  }: Pick<WatchFacts, 'starts' | 'subjects'> & { watched: readonly Watched[]; now: Date },
+  { starts, subjects, watched, now }: Pick<WatchFacts, 'starts' | 'subjects' | 'watched'> & { now: Date },
 ): 'here' | 'elsewhere' | 'nowhere' {
   // Every open run is looked at, whoever began it.
   if (kind === 'stuck') return 'here';

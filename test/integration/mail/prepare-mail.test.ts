@@ -33,7 +33,11 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const dir = (): string => join(folder, 'reports');
-async function prepare(attach: Attach, changes: Partial<ReportSettings> = {}, secret?: string): Promise<ReportToMail> {
+async function prepare(
+  attach: Recipient['attach'],
+  changes: Partial<ReportSettings> = {},
+  secret?: string,
+): Promise<ReportToMail> {
   const app = {
     settings: { reports: { dir: dir(), ...changes } },
     secret: () => secret,
@@ -42,7 +46,7 @@ async function prepare(attach: Attach, changes: Partial<ReportSettings> = {}, se
   const written = await writeReport(report, dir());
   return prepareReportMail(app, report, written, [{ address, shows: 'report', attach }]);
 }
-const build = (written: ReportToMail, attach: Attach) =>
+const build = (written: ReportToMail, attach: Recipient['attach']) =>
   buildReportMessage(report, written, { address, shows: 'report', attach }, settings);
 const digest = async (path: string): Promise<string> =>
   createHash('sha256')

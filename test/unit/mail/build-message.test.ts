@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildReportMessage } from '../../../src/mail/report-message.js';
-import { type MailKind, mailSettingsSchema } from '../../../src/mail/settings.js';
+import { mailSettingsSchema, type Recipient } from '../../../src/mail/settings.js';
 import { toReport } from '../../../src/reports/report.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
 import type { WrittenReport } from '../../../src/reports/write-report.js';
@@ -114,7 +114,7 @@ describe('each reader is told what they need', () => {
       byAge: { upToOneDay: 14, upToOneWeek: 0, upToThirtyDays: 0, older: 0 },
     },
   });
-  const emit = (shows: MailKind, reported = facts()) =>
+  const emit = (shows: Recipient['shows'], reported = facts()) =>
     buildReportMessage(toReport(reported), written, { address: 'a@bank.example', shows, attach: 'none' }, settings);
 
   it('reviewers: counts by severity, sanction hits, what waits and until when, and what to do', () => {
