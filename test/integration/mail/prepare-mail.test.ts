@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ReportToMail, writeArchive } from '../../../src/mail/archive.js';
 import { renderMessage } from '../../../src/mail/delivery.js';
 import { buildReportMessage } from '../../../src/mail/report-message.js';
-import { type Attach, mailSettingsSchema } from '../../../src/mail/settings.js';
+import { mailSettingsSchema, type Recipient } from '../../../src/mail/settings.js';
 import { toReport } from '../../../src/reports/report.js';
 import type { ReportSettings } from '../../../src/reports/settings.js';
 import { type WrittenReport, writeReport } from '../../../src/reports/write-report.js';
