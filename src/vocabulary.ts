@@ -158,3 +158,53 @@ export type CanaryTrigger = (typeof canaryTriggers)[number];
 /** Why a run asked for fewer details than there were to fetch. */
 export const detailStops = ['limit', 'out_of_reach', 'refused', 'time', 'signal'] as const;
 export type DetailStop = (typeof detailStops)[number];
+
+/** Why a row was not accepted; stable codes, used in rejects.csv and in SQL. Some of them only earlier versions gave. */
+export const rejectReasons = [
+  'missing_id',
+  'missing_name',
+  'missing_type',
+  'id_too_long',
+  'unknown_type',
+  'invalid_birth_date',
+  'unknown_country',
+  'unknown_risk_tier',
+  'control_character',
+  'name_too_long',
+  'name_without_letters',
+  'wrong_column_count',
+  'conflicting_id',
+  'malformed_csv',
+  'too_many_parties',
+  'field_too_long',
+  'line_break_in_name',
+  'replacement_character',
+  'unknown_standing',
+  'invalid_end_date',
+  // Of imports by earlier versions; such a party is `other` now.
+  'unknown_role',
+  'unknown_customer',
+] as const;
+export type RejectReason = (typeof rejectReasons)[number];
+
+/** Why a fact of an accepted row counts as unknown; stable codes, used in rejects.csv and in SQL. */
+export const doubtReasons = [
+  'says_unknown',
+  'invalid_birth_date',
+  'no_such_day',
+  'ambiguous_date',
+  'year_too_early',
+  'year_in_future',
+  'hijri_year',
+  'buddhist_year',
+  'unknown_country',
+  'ambiguous_country',
+  'stateless',
+  'unknown_risk_tier',
+  'unknown_standing',
+  'invalid_end_date',
+  'unreadable_alias',
+  'control_character',
+  'replacement_character',
+] as const;
+export type DoubtReason = (typeof doubtReasons)[number];

@@ -1,8 +1,9 @@
 import { stringify } from 'csv-stringify/sync';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
-import type { RejectedRow, RejectReason } from '../roster/customer.js';
+import type { RejectedRow } from '../roster/customer.js';
 import type { RejectsColumn, surplusColumn } from '../roster/rejects.js';
+import type { RejectReason } from '../vocabulary.js';
 import type {
   ChangeItemFacts,
   DossierChangeFacts,

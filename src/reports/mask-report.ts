@@ -1,7 +1,8 @@
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
 import type { DiscrepancyFacts } from '../reconciliation/discrepancy.js';
-import type { RejectedRow, RejectReason } from '../roster/customer.js';
+import type { RejectedRow } from '../roster/customer.js';
+import type { RejectReason } from '../vocabulary.js';
 import { type ChangeGroup, mapReads } from './change-groups.js';
 import type {
   CanaryFacts,

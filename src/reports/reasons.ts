@@ -1,5 +1,5 @@
-import type { DoubtReason, RejectReason } from '../roster/customer.js';
 import type { ColumnDoubts } from '../roster/doubts.js';
+import type { DoubtReason, RejectReason } from '../vocabulary.js';
 import type { CanaryFacts, NotScreenedFacts, RateFacts, WatchFacts } from './list-facts.js';
 import type { SnapshotFacts } from './run-facts.js';
 import { countNoun, formatCount, toVisibleText } from './text.js';

@@ -58,28 +58,16 @@ interface ChangeScale {
   movedTo: { column: string; customers: number } | null;
 }
 
-/** A customer whose name changed, to look for the former one in the row. */
-interface RenamedCustomer {
-  reference: string;
-  before: string;
-}
-
 const mostExamples = 20;
 const mostSampled = 200;
 /** So many customers make a shape: fewer may look alike by chance. */
 const fewest = 5;
 const columns = ['birth_date', 'countries', 'risk_tier', 'aliases'] as const;
 
-interface Kinds {
-  /** Name, type, birth date or a party is another one, or a value is lost. */
-  isMaterial: boolean;
-  areCountries: boolean;
-}
-
 /** Adds up what a snapshot changes of known customers, one customer after another. */
 export class ChangeTally {
-  /** The first customers whose name changed. */
-  readonly sample: RenamedCustomer[] = [];
+  /** The first customers whose name changed, with their former names. */
+  readonly sample: { reference: string; before: string }[] = [];
   // Of customers with alerts or decisions, of all others, and of those of whom only the words of the name changed places.
   readonly #examples: Readonly<Record<'alerts' | 'others' | 'reordered', ChangeExample[]>> = {
     alerts: [],
@@ -322,8 +310,11 @@ function toFacts(record: ComparedRecord): ScreenedFacts {
   };
 }
 
-/** Case, accents and the order of words count for nothing, nor do parties that are new. */
-function compareRecords(before: ComparedRecord, after: ComparedRecord): Kinds {
+/**
+ * Says whether name, type, birth date or a party is another one or a value is lost, and whether the countries are others. Case, accents and the
+ * order of words count for nothing, nor do parties that are new.
+ */
+function compareRecords(before: ComparedRecord, after: ComparedRecord) {
   const [own, now] = [findOwn(before), findOwn(after)];
   const isPartyGone = isAnyGone(findOthers(before), findOthers(after));
   if (own === null || now === null) return { isMaterial: isPartyGone, areCountries: false };

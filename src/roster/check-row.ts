@@ -1,4 +1,4 @@
-import type { PartyRole } from '../vocabulary.js';
+import type { DoubtReason, PartyRole, RejectReason } from '../vocabulary.js';
 import type { CustomerBinding, PartyBinding, WordColumn } from './column-binding.js';
 import { maxAttributeLength } from './column-settings.js';
 import { toCountryCode } from './country.js';
@@ -6,13 +6,11 @@ import {
   type Customer,
   type Doubt,
   type DoubtField,
-  type DoubtReason,
   maxParties,
   type Party,
   type PartyRow,
   type Readings,
   type RejectedRow,
-  type RejectReason,
   type RosterRow,
   toRequestKey,
 } from './customer.js';

@@ -1,5 +1,5 @@
 import { RosterError } from '../errors.js';
-import type { PartyRole, PartyType, RiskTier } from '../vocabulary.js';
+import type { DoubtReason, PartyRole, PartyType, RiskTier } from '../vocabulary.js';
 import {
   type ColumnSettings,
   foldWord,
@@ -9,7 +9,6 @@ import {
   type PartyColumnSettings,
 } from './column-settings.js';
 import { readCountry } from './country.js';
-import type { DoubtReason } from './customer.js';
 import { type BoundColumn, nameColumn, standardHeaders, standardPartyHeaders } from './headers.js';
 import { createBirthDateReader, createEndDateReader, type DoubtfulDate, rememberWords } from './read-date.js';
 

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import countries from 'i18n-iso-countries/index.js';
-import type { DoubtReason } from './customer.js';
+import type { DoubtReason } from '../vocabulary.js';
 import { saysUnknown } from './doubts.js';
 
 // The package's main entry loads the names of every language; only English is read here.
@@ -8,51 +8,20 @@ import { saysUnknown } from './doubts.js';
 const require = createRequire(import.meta.url);
 
 /** Names in daily use that the ISO list of English names lacks, each with its alpha-2 code. */
-const shortForms: Readonly<Record<string, string>> = {
-  england: 'gb',
-  scotland: 'gb',
-  wales: 'gb',
-  'northern ireland': 'gb',
-  britain: 'gb',
-  'u k': 'gb',
-  syria: 'sy',
-  burma: 'mm',
-  swaziland: 'sz',
-  macau: 'mo',
-  'dr congo': 'cd',
-  drc: 'cd',
-  'congo kinshasa': 'cd',
-  'democratic republic of congo': 'cd',
-  'congo brazzaville': 'cg',
-  congo: 'cg',
-  'east timor': 'tl',
-  laos: 'la',
-  moldova: 'md',
-  brunei: 'bn',
-  micronesia: 'fm',
-  vatican: 'va',
-  'vatican city': 'va',
-  holland: 'nl',
-  macedonia: 'mk',
-  'bolivarian republic of venezuela': 've',
-  'democratic peoples republic of korea': 'kp',
-  dprk: 'kp',
-  prc: 'cn',
-  'plurinational state of bolivia': 'bo',
-  'palestinian territory': 'ps',
-  'palestinian territories': 'ps',
-  bosnia: 'ba',
-  'viet nam': 'vn',
-  'cabo verde': 'cv',
-  'holy see': 'va',
-  'hong kong sar': 'hk',
-  'macao sar': 'mo',
-  'slovak republic': 'sk',
-  'kyrgyz republic': 'kg',
-  'republic of ireland': 'ie',
-  'republic of kosovo': 'xk',
-  'us virgin islands': 'vi',
-};
+const shortForms: readonly (readonly [name: string, alpha2: string])[] =
+  `gb: england, scotland, wales, northern ireland, britain, u k; sy: syria; mm: burma; sz: swaziland;
+  mo: macau, macao sar; cd: dr congo, drc, congo kinshasa, democratic republic of congo;
+  cg: congo brazzaville, congo; tl: east timor; la: laos; md: moldova; bn: brunei; fm: micronesia;
+  va: vatican, vatican city, holy see; nl: holland; mk: macedonia; ve: bolivarian republic of venezuela;
+  kp: democratic peoples republic of korea, dprk; cn: prc; bo: plurinational state of bolivia;
+  ps: palestinian territory, palestinian territories; ba: bosnia; vn: viet nam; cv: cabo verde;
+  hk: hong kong sar; sk: slovak republic; kg: kyrgyz republic; ie: republic of ireland; xk: republic of kosovo;
+  vi: us virgin islands`
+    .split(/;\s+/)
+    .flatMap((line) => {
+      const [alpha2 = '', names = ''] = line.split(': ');
+      return names.split(', ').map((name) => [name, alpha2] as const);
+    });
 
 const codes = collectCodes();
 
@@ -73,7 +42,7 @@ function collectCodes(): ReadonlyMap<string, string> {
   for (const [alpha2, all] of Object.entries(names)) {
     for (const name of [...all.map(turnRound), ...all]) found.set(foldCountry(name), alpha2.toLowerCase());
   }
-  for (const [name, alpha2] of Object.entries(shortForms)) found.set(foldCountry(name), alpha2);
+  for (const [name, alpha2] of shortForms) found.set(foldCountry(name), alpha2);
   for (const [alpha2, alpha3] of [...Object.entries(countries.getAlpha2Codes()), ['XK', 'XKX'] as const]) {
     found.set(alpha2.toLowerCase(), alpha2.toLowerCase());
     found.set(alpha3.toLowerCase(), alpha2.toLowerCase());
@@ -156,113 +125,53 @@ const stateless = new Set(
 bezpanstwowiec,haymatlos,vatansiz,uden statsborgerskab`.split(/,\s*/),
 );
 
-/** ISO 3166-3: code of four letters, former codes of two and three, names; of one successor its code is meant. */
-const former: readonly (readonly [code: string, alpha2: string, alpha3: string, ...names: string[]])[] = [
-  [
-    'suhh',
-    'su',
-    'sun',
-    'ussr',
-    'soviet union',
-    'union of soviet socialist republics',
-    'sowjetunion',
-    'udssr',
-    'urss',
-    'ussr former',
-    'former ussr',
-    'former soviet union',
-    'cccp',
-    'ссср',
-  ],
-  [
-    'yucs',
-    'yu',
-    'yug',
-    'yugoslavia',
-    'former yugoslavia',
-    'federal republic of yugoslavia',
-    'socialist federal republic of yugoslavia',
-    'jugoslawien',
-    'yougoslavie',
-    'jugoslavija',
-    'iugoslavia',
-    'jugoslavia',
-    'fr yugoslavia',
-    'sfr yugoslavia',
-  ],
-  [
-    'cshh',
-    '',
-    'csk',
-    'czechoslovakia',
-    'czecho slovakia',
-    'tschechoslowakei',
-    'tchecoslovaquie',
-    'ceskoslovensko',
-    'former czechoslovakia',
-    'czechoslovak socialist republic',
-  ],
-  ['csxx', '', 'scg', 'serbia and montenegro', 'serbien und montenegro', 'serbie et montenegro', 'srbija i crna gora'],
-  [
-    'anhh',
-    'an',
-    'ant',
-    'netherlands antilles',
-    'niederlandische antillen',
-    'nederlandse antillen',
-    'antilles neerlandaises',
-    'dutch antilles',
-  ],
-  ['nthh', 'nt', 'ntz', 'neutral zone'],
-  ['pchh', '', 'pci', 'pacific islands', 'trust territory of the pacific islands', 'pacific islands trust territory'],
-  ['fqhh', '', 'atf', 'french southern and antarctic territories'],
-  ['gehh', '', 'gel', 'gilbert and ellice islands'],
-  [
-    'ddde',
-    'dd',
-    'ddr',
-    'east germany',
-    'german democratic republic',
-    'gdr',
-    'deutsche demokratische republik',
-    'ostdeutschland',
-    'german dem rep',
-  ],
-  ['dede', '', 'brd', 'west germany', 'federal republic of germany', 'westdeutschland'],
-  ['zrcd', 'zr', 'zar', 'zaire'],
-  ['bumm', 'bu', 'bur'],
-  ['tptl', 'tp', 'tmp', 'portuguese timor'],
-  ['dybj', 'dy', 'dhy', 'dahomey'],
-  ['hvbf', 'hv', 'hvo', 'upper volta', 'haute volta', 'obervolta'],
-  ['rhzw', 'rh', 'rho', 'rhodesia', 'southern rhodesia'],
-  ['nhvu', 'nh', 'nhb', 'new hebrides'],
-  ['vdvn', 'vd', 'vdr', 'north vietnam', 'democratic republic of vietnam', 'south vietnam'],
-  [
-    'ydye',
-    'yd',
-    'ymd',
-    'south yemen',
-    'north yemen',
-    'democratic yemen',
-    'yemen arab republic',
-    'peoples democratic republic of yemen',
-  ],
-  ['fxfr', 'fx', 'fxx', 'metropolitan france'],
-  ['byaa', '', 'bys', 'byelorussia', 'byelorussian ssr', 'belorussia'],
-  ['skin', '', 'skm', 'sikkim'],
-  ['aidj', '', 'afi', 'french afars and issas', 'french somaliland'],
-  ['ctki', 'ct', 'cte', 'canton and enderbury islands'],
-  ['jtum', 'jt', 'jtn', 'johnston island'],
-  ['mium', 'mi', 'mid', 'midway islands'],
-  ['puum', 'pu', 'pus'],
-  ['wkum', 'wk', 'wak', 'wake island'],
-  ['nqaq', 'nq', 'atn', 'dronning maud land'],
-  ['pzpa', 'pz', 'pcz', 'panama canal zone'],
-];
+/** ISO 3166-3: code of four letters, former codes of two and three where it has them, names; of one successor its code is meant. */
+const former: readonly (readonly string[])[] = `
+suhh: su, sun, ussr, soviet union, union of soviet socialist republics, sowjetunion, udssr, urss, ussr former,
+  former ussr, former soviet union, cccp, ссср
+yucs: yu, yug, yugoslavia, former yugoslavia, federal republic of yugoslavia,
+  socialist federal republic of yugoslavia, jugoslawien, yougoslavie, jugoslavija, iugoslavia, jugoslavia,
+  fr yugoslavia, sfr yugoslavia
+cshh: csk, czechoslovakia, czecho slovakia, tschechoslowakei, tchecoslovaquie, ceskoslovensko,
+  former czechoslovakia, czechoslovak socialist republic
+csxx: scg, serbia and montenegro, serbien und montenegro, serbie et montenegro, srbija i crna gora
+anhh: an, ant, netherlands antilles, niederlandische antillen, nederlandse antillen, antilles neerlandaises,
+  dutch antilles
+nthh: nt, ntz, neutral zone
+pchh: pci, pacific islands, trust territory of the pacific islands, pacific islands trust territory
+fqhh: atf, french southern and antarctic territories
+gehh: gel, gilbert and ellice islands
+ddde: dd, ddr, east germany, german democratic republic, gdr, deutsche demokratische republik, ostdeutschland,
+  german dem rep
+dede: brd, west germany, federal republic of germany, westdeutschland
+zrcd: zr, zar, zaire
+bumm: bu, bur
+tptl: tp, tmp, portuguese timor
+dybj: dy, dhy, dahomey
+hvbf: hv, hvo, upper volta, haute volta, obervolta
+rhzw: rh, rho, rhodesia, southern rhodesia
+nhvu: nh, nhb, new hebrides
+vdvn: vd, vdr, north vietnam, democratic republic of vietnam, south vietnam
+ydye: yd, ymd, south yemen, north yemen, democratic yemen, yemen arab republic,
+  peoples democratic republic of yemen
+fxfr: fx, fxx, metropolitan france
+byaa: bys, byelorussia, byelorussian ssr, belorussia
+skin: skm, sikkim
+aidj: afi, french afars and issas, french somaliland
+ctki: ct, cte, canton and enderbury islands
+jtum: jt, jtn, johnston island
+mium: mi, mid, midway islands
+puum: pu, pus
+wkum: wk, wak, wake island
+nqaq: nq, atn, dronning maud land
+pzpa: pz, pcz, panama canal zone`
+  .trim()
+  .split(/\n(?! )/)
+  .map((line) => line.split(/[:,]\s+/));
 
 const formerCountries: ReadonlyMap<string, readonly string[]> = new Map([
-  ...former.flatMap(([code, ...spellings]) =>
-    [code, ...spellings].filter((text) => text !== '').map((text): [string, string[]] => [text, [toSuccessor(code)]]),
+  ...former.flatMap(([code = '', ...spellings]) =>
+    [code, ...spellings].map((text): [string, string[]] => [text, [toSuccessor(code)]]),
   ),
   // Czechoslovakia, and Serbia and Montenegro after it.
   ['cs', ['cshh', 'csxx']],

@@ -1,4 +1,4 @@
-import type { PartyRole, PartyType, RiskTier } from '../vocabulary.js';
+import type { DoubtReason, PartyRole, PartyType, RejectReason, RiskTier } from '../vocabulary.js';
 
 /** One name under which a customer is screened. */
 export interface Party {
@@ -38,28 +38,6 @@ export interface Readings {
 /** The facts that are no part of a request: they stop no search. */
 export type DoubtField = 'birthDate' | 'countries' | 'riskTier' | 'active' | 'endDate' | 'aliases';
 
-/** Why a fact of an accepted row counts as unknown; stable codes, used in rejects.csv and in SQL. */
-const doubtReasons = [
-  'says_unknown',
-  'invalid_birth_date',
-  'no_such_day',
-  'ambiguous_date',
-  'year_too_early',
-  'year_in_future',
-  'hijri_year',
-  'buddhist_year',
-  'unknown_country',
-  'ambiguous_country',
-  'stateless',
-  'unknown_risk_tier',
-  'unknown_standing',
-  'invalid_end_date',
-  'unreadable_alias',
-  'control_character',
-  'replacement_character',
-] as const;
-export type DoubtReason = (typeof doubtReasons)[number];
-
 /** A fact that counts as unknown, with what the source says. */
 export interface Doubt {
   field: DoubtField;
@@ -76,34 +54,6 @@ export interface RelatedParty {
   party: Party;
   readings: Readings;
 }
-
-/** Why a row was not accepted; stable codes, used in rejects.csv and in SQL. Some of them only earlier versions gave. */
-const rejectReasons = [
-  'missing_id',
-  'missing_name',
-  'missing_type',
-  'id_too_long',
-  'unknown_type',
-  'invalid_birth_date',
-  'unknown_country',
-  'unknown_risk_tier',
-  'control_character',
-  'name_too_long',
-  'name_without_letters',
-  'wrong_column_count',
-  'conflicting_id',
-  'malformed_csv',
-  'too_many_parties',
-  'field_too_long',
-  'line_break_in_name',
-  'replacement_character',
-  'unknown_standing',
-  'invalid_end_date',
-  // Of imports by earlier versions; such a party is `other` now.
-  'unknown_role',
-  'unknown_customer',
-] as const;
-export type RejectReason = (typeof rejectReasons)[number];
 
 /** A row that was not accepted, with all that is needed to fix it and feed it back. */
 export interface RejectedRow {

@@ -1,4 +1,5 @@
-import type { Customer, Doubt, DoubtField, DoubtReason, Party, RelatedParty } from './customer.js';
+import type { DoubtReason } from '../vocabulary.js';
+import type { Customer, Doubt, DoubtField, Party, RelatedParty } from './customer.js';
 
 /** The most rows with a doubt that are kept whole, and about how many characters of them; all are counted. */
 const mostRows = 5_000;
@@ -10,76 +11,11 @@ const mostReported = 20;
 const mostShownUnits = 60;
 
 const unknownWords = new Set(
-  [
-    [
-      '-',
-      '--',
-      '---',
-      '.',
-      '?',
-      '??',
-      '???',
-      '*',
-      '#n/a',
-      'n/a',
-      'n.a.',
-      'n.a',
-      'na',
-      'none',
-      'null',
-      'nil',
-      '<null>',
-      '(null)',
-    ],
-    [
-      'unknown',
-      'not known',
-      'not available',
-      'not applicable',
-      'not provided',
-      'not given',
-      'unspecified',
-      'undefined',
-    ],
-    [
-      'not specified',
-      'undisclosed',
-      'undetermined',
-      'undeclared',
-      'no data',
-      'missing',
-      'blank',
-      'empty',
-      'tbd',
-      'tbc',
-      'other',
-    ],
-    [
-      'unbekannt',
-      'keine angabe',
-      'k.a.',
-      'inconnu',
-      'inconnue',
-      'desconocido',
-      'desconocida',
-      'desconhecido',
-      'sconosciuto',
-    ],
-    [
-      'onbekend',
-      'ukendt',
-      'ukjent',
-      'okänd',
-      'tuntematon',
-      'nieznany',
-      'neznámý',
-      'неизвестно',
-      'невідомо',
-      'غير معروف',
-      '不明',
-      '未知',
-    ],
-  ].flat(),
+  `-, --, ---, ., ?, ??, ???, *, #n/a, n/a, n.a., n.a, na, none, null, nil, <null>, (null), unknown,
+  not known, not available, not applicable, not provided, not given, unspecified, undefined, not specified,
+  undisclosed, undetermined, undeclared, no data, missing, blank, empty, tbd, tbc, other, unbekannt,
+  keine angabe, k.a., inconnu, inconnue, desconocido, desconocida, desconhecido, sconosciuto, onbekend,
+  ukendt, ukjent, okänd, tuntematon, nieznany, neznámý, неизвестно, невідомо, غير معروف, 不明, 未知`.split(/,\s+/),
 );
 
 /** Whether a value says itself that it is not known. */
@@ -114,21 +50,22 @@ export interface DoubtedRow {
 
 type RowPlace = Omit<DoubtedRow, 'doubts'>;
 
-interface CountedColumn {
-  field: DoubtField;
-  doubts: number;
-  /** Rows that are read although they are in doubt, such as the year of a date. */
-  halfRead: number;
-  unknown: number;
-  values: Map<string, { value: string; why: DoubtReason; rows: number }>;
-}
-
 /** Counts the doubts of a source by column and value, and keeps the first rows that have one. */
 export class DoubtTally {
   /** The first rows that have a doubt, as long as they need little memory. */
   readonly rows: DoubtedRow[] = [];
   readonly #prefix: string;
-  readonly #columns = new Map<string, CountedColumn>();
+  readonly #columns = new Map<
+    string,
+    {
+      field: DoubtField;
+      doubts: number;
+      /** Rows that are read although they are in doubt, such as the year of a date. */
+      halfRead: number;
+      unknown: number;
+      values: Map<string, { value: string; why: DoubtReason; rows: number }>;
+    }
+  >();
   readonly #read = { birthDate: 0, countries: 0, riskTier: 0, endDate: 0, active: 0, aliases: 0 };
   #units = 0;
 

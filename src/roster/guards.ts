@@ -35,7 +35,7 @@ const guardNames = [
   'fill_rate',
 ] as const;
 /** What holds a roster. */
-export type GuardName = (typeof guardNames)[number];
+type GuardName = (typeof guardNames)[number];
 
 /** Guards that compare known customers with their last accepted records. */
 export const changeGuards: readonly GuardName[] = guardNames.slice(guardNames.indexOf('changed'));
@@ -255,23 +255,26 @@ function assessEmptiness({ rows, customers, known }: GuardFigures): Verdict | nu
   return { guard: 'empty', message };
 }
 
-/** Which part of a whole is too much. */
-interface ShareLimit {
-  share: number;
-  /** So many are let through whatever their share is. */
-  count: number;
-  key: keyof GuardSettings;
-  /** Of so few more than half is too many all the same, where it is at least `from`; `key` is that of the count. */
-  half?: { from: number; key: keyof GuardSettings };
-}
-
 /** `part` of `whole` is more than a share and more than a count let through; both of them `times` over where that is given. */
 export function assessShare(
   guard: GuardName,
   part: number,
   whole: number,
   what: string,
-  { times = 1, half, key, ...of }: ShareLimit & { times?: number },
+  {
+    times = 1,
+    half,
+    key,
+    ...of
+  }: {
+    share: number;
+    /** So many are let through whatever their share is. */
+    count: number;
+    key: keyof GuardSettings;
+    /** Of so few more than half is too many all the same, where it is at least `from`; `key` is that of the count. */
+    half?: { from: number; key: keyof GuardSettings };
+    times?: number;
+  },
 ): Verdict | null {
   const limit = { share: times * of.share, count: times * of.count };
   if (part <= limit.share * whole) return null;

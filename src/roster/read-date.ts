@@ -1,4 +1,4 @@
-import type { DoubtReason } from './customer.js';
+import type { DoubtReason } from '../vocabulary.js';
 import { saysUnknown } from './doubts.js';
 
 /** How dates of a column are written. */

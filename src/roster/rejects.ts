@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { open, stat } from 'node:fs/promises';
 import { RosterError } from '../errors.js';
+import type { RejectReason } from '../vocabulary.js';
 import { openCsvTable } from './csv/csv-table.js';
-import type { RejectReason } from './customer.js';
 import type { CsvSettings } from './settings.js';
 import type { TableReading, TableRecord } from './table-reading.js';
 

@@ -1,4 +1,4 @@
-import type { RejectReason } from './customer.js';
+import type { RejectReason } from '../vocabulary.js';
 
 /** One record of a table of texts: its fields in the order of the headers, or why it cannot be taken apart. */
 export interface TableRecord {

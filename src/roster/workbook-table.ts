@@ -4,6 +4,7 @@ import { RosterError } from '../errors.js';
 import type { TableReading, TableRecord } from './table-reading.js';
 
 const maxFileBytes = 50_000_000;
+/** How much a workbook may unpack to, in bytes; everything but the cells of its sheets is held in memory many times over while it is read. */
 const limits = { all: 100_000_000, besideSheets: 16_000_000 };
 const maxSheets = 20;
 const maxRows = 50_000;
@@ -27,7 +28,7 @@ export async function openWorkbookTable(
   const { size } = await stat(path);
   if (size > maxFileBytes) throw refuse('workbook_too_large', `${path} is larger than ${maxFileBytes / 1_000_000} MB`);
   const bytes = await readFile(path);
-  checkArchive(bytes, path, limits);
+  checkArchive(bytes, path);
   let first: readonly Row[] | null = null;
   for (const sheet of await listSheets(bytes, path)) {
     const rows = await readRows(bytes, path, sheet, isHeader);
@@ -127,18 +128,11 @@ const isDescribedBehind = 0x0008;
 const maxEntries = 2_000;
 const isSheet = /^xl\/worksheets\/[^/]+\.xml$/i;
 
-/** How much a workbook may unpack to, in bytes. */
-interface WorkbookLimits {
-  all: number;
-  /** Everything but the cells of its sheets: it is held in memory many times over while it is read. */
-  besideSheets: number;
-}
-
 /**
  * Checks by the directory of a ZIP archive that it unpacks to no more than the limits; whoever unpacks it must hold each entry to the
  * size that the directory tells. Throws RosterError `not_a_workbook` when it is none, is cut off, or is larger.
  */
-function checkArchive(bytes: Buffer, name: string, limits: WorkbookLimits): void {
+function checkArchive(bytes: Buffer, name: string): void {
   const end = findEnd(bytes);
   if (end === null) throw refuseArchive(`${name} is no workbook, or not all of it is there: save it again as .xlsx`);
   const count = bytes.readUInt16LE(end + 10);

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { CustomerRecordFacts, RosterAcceptanceFacts, RosterChangeFacts } from '../reports/list-facts.js';
 import type { RosterSource, SnapshotFacts } from '../reports/run-facts.js';
-import type { DoubtReason, RejectedRow, RejectReason } from '../roster/customer.js';
+import type { RejectedRow } from '../roster/customer.js';
 import type { DoubtedRow } from '../roster/doubts.js';
-import { partyTypes } from '../vocabulary.js';
+import { doubtReasons, partyTypes, rejectReasons } from '../vocabulary.js';
 import { type Database, findRow, openBindings, type Queryable, readValue, toInsert } from './database/database.js';
 import { inPartyScopeSql, isSearchedSql, type PlanInput } from './plan-sql.js';
 import { type StagedImport, withoutNul } from './roster-staging.js';
@@ -103,58 +103,11 @@ export async function readRosterAcceptances(database: Queryable, runId: number) 
   );
 }
 
-/** Complete by its type: a reason that the roster adds has to be added here. */
-const rejectReasons = {
-  missing_id: 'missing_id',
-  missing_name: 'missing_name',
-  missing_type: 'missing_type',
-  id_too_long: 'id_too_long',
-  unknown_type: 'unknown_type',
-  invalid_birth_date: 'invalid_birth_date',
-  unknown_country: 'unknown_country',
-  unknown_risk_tier: 'unknown_risk_tier',
-  control_character: 'control_character',
-  name_too_long: 'name_too_long',
-  name_without_letters: 'name_without_letters',
-  wrong_column_count: 'wrong_column_count',
-  conflicting_id: 'conflicting_id',
-  malformed_csv: 'malformed_csv',
-  too_many_parties: 'too_many_parties',
-  field_too_long: 'field_too_long',
-  line_break_in_name: 'line_break_in_name',
-  replacement_character: 'replacement_character',
-  unknown_standing: 'unknown_standing',
-  invalid_end_date: 'invalid_end_date',
-  unknown_role: 'unknown_role',
-  unknown_customer: 'unknown_customer',
-} as const satisfies { [Reason in RejectReason]: Reason };
-
-/** Complete by its type as well. */
-const doubtReasonShape = z.enum({
-  says_unknown: 'says_unknown',
-  invalid_birth_date: 'invalid_birth_date',
-  no_such_day: 'no_such_day',
-  ambiguous_date: 'ambiguous_date',
-  year_too_early: 'year_too_early',
-  year_in_future: 'year_in_future',
-  hijri_year: 'hijri_year',
-  buddhist_year: 'buddhist_year',
-  unknown_country: 'unknown_country',
-  ambiguous_country: 'ambiguous_country',
-  stateless: 'stateless',
-  unknown_risk_tier: 'unknown_risk_tier',
-  unknown_standing: 'unknown_standing',
-  invalid_end_date: 'invalid_end_date',
-  unreadable_alias: 'unreadable_alias',
-  control_character: 'control_character',
-  replacement_character: 'replacement_character',
-} as const satisfies { [Reason in DoubtReason]: Reason });
-
 const doubtedRow: z.ZodType<Omit<DoubtedRow, 'ordinal'>> = z.object({
   line: z.number(),
   file: z.string().nullable(),
   reference: z.string(),
-  doubts: z.array(z.object({ column: z.string(), why: doubtReasonShape })),
+  doubts: z.array(z.object({ column: z.string(), why: z.enum(doubtReasons) })),
   fields: z.record(z.string(), z.string()),
   isParty: z.boolean(),
 });
@@ -257,7 +210,7 @@ const columnDoubtsRow = z.object({
   read: z.number(),
   doubts: z.number(),
   unknown: z.number(),
-  values: z.array(z.object({ value: z.string(), why: doubtReasonShape, rows: z.number() })),
+  values: z.array(z.object({ value: z.string(), why: z.enum(doubtReasons), rows: z.number() })),
 });
 const snapshotRow = z.object({
   isDelta: z.boolean(),
@@ -311,15 +264,12 @@ const partyRow = z.object({
   type: z.enum(partyTypes),
   name: z.string(),
 });
-/** A party of a roster under the name that is searched for. */
-type RosterParty = z.infer<typeof partyRow>;
-
 /** The parties that a run of the roster answers for, customer by customer, in batches. */
 export function readRosterParties(
   database: Database,
   scope: Pick<PlanInput, 'rosterId' | 'accountId' | 'leaveAfterDays'>,
   batchSize: number,
-): AsyncIterable<RosterParty[]> {
+) {
   const bindings = openBindings();
   return database.cursor(
     partyRow,

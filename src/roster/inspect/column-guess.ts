@@ -2,7 +2,7 @@ import type { PartyType, RiskTier } from '../../vocabulary.js';
 import { listLanguages, readCountry } from '../country.js';
 import { readHeader, standardHeaders } from '../headers.js';
 import { createBirthDateReader } from '../read-date.js';
-import { type ColumnGuess, type ColumnProfile, enough, Guess, quoteAll, toHeaders } from './column-profile.js';
+import { type ColumnGuess, type ColumnProfile, enough, Guess, toHeaders } from './column-profile.js';
 import { guessName } from './name-guess.js';
 
 /** From this share on a column that is called so is what it is called. */
@@ -307,14 +307,6 @@ function assessRows(names: readonly ColumnProfile[], births: readonly ColumnProf
   });
 }
 
-interface TypeOption {
-  column: ColumnProfile;
-  values: Record<string, PartyType>;
-  unknown: string[];
-  /** Words of which only the rows that have them showed what they mean. */
-  shown: string[];
-}
-
 /** Guesses which column tells persons from entities, by known words and by the rows that have the others. */
 function guessType(guess: Guess, names: readonly ColumnProfile[]): void {
   const rows = assessRows(names, guess.ofRole('birth_date'));
@@ -344,7 +336,7 @@ function guessType(guess: Guess, names: readonly ColumnProfile[]): void {
 }
 
 /** A column of few words that divides the rows as their names do. */
-function findTypes(guess: Guess, rows: RowTypes): TypeOption | undefined {
+function findTypes(guess: Guess, rows: RowTypes) {
   return guess.free
     .filter(
       ({ role, words, filledShare }) => role === null && words !== null && words.length <= 8 && filledShare > 0.98,
@@ -359,7 +351,8 @@ function findTypes(guess: Guess, rows: RowTypes): TypeOption | undefined {
     .toSorted((one, other) => one.shown.length - other.shown.length)[0];
 }
 
-function readTypes(column: ColumnProfile, rows: RowTypes): TypeOption {
+/** Reads the words of a column; `shown` are those of which only the rows that have them showed what they mean. */
+function readTypes(column: ColumnProfile, rows: RowTypes) {
   const words = column.words ?? [];
   const { values } = toValues(typeWords, words);
   for (const word of words) {
@@ -466,3 +459,6 @@ function withFittingRole(profile: ColumnProfile): ColumnProfile {
   if (isOfTypes && (role === 'name' || role === 'last_name' || role === 'company')) return { ...profile, role: 'type' };
   return role === 'id' && letterShare > 0.9 ? { ...profile, role: 'name' } : profile;
 }
+
+/** Own words for a message. */
+const quoteAll = (values: readonly string[]): string => values.map((value) => JSON.stringify(value)).join(', ');

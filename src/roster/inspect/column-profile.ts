@@ -41,27 +41,9 @@ const maxDateLength = 30;
 const mostWords = 20;
 const lookedUp = 30;
 const isoFormat = 'yyyy-MM-dd';
-const knownFormats = [
-  isoFormat,
-  'dd.MM.yyyy',
-  'd.M.yyyy',
-  'dd/MM/yyyy',
-  'MM/dd/yyyy',
-  'd/M/yyyy',
-  'M/d/yyyy',
-  'dd-MM-yyyy',
-  'MM-dd-yyyy',
-  'yyyy/MM/dd',
-  'yyyy.MM.dd',
-  'yyyyMMdd',
-  'ddMMyyyy',
-  'dd.MM.yy',
-  'dd/MM/yy',
-  'MM/dd/yy',
-  'dd-MM-yy',
-  'MM-dd-yy',
-  'yy-MM-dd',
-];
+const knownFormats =
+  `yyyy-MM-dd dd.MM.yyyy d.M.yyyy dd/MM/yyyy MM/dd/yyyy d/M/yyyy M/d/yyyy dd-MM-yyyy MM-dd-yyyy yyyy/MM/dd
+  yyyy.MM.dd yyyyMMdd ddMMyyyy dd.MM.yy dd/MM/yy MM/dd/yy dd-MM-yy MM-dd-yy yy-MM-dd`.split(/\s+/);
 const readers = knownFormats.map((format) => ({ format, read: createDateReader([format]) }));
 const latestYear = new Date().getFullYear();
 
@@ -209,6 +191,3 @@ export function toHeaders(profiles: readonly ColumnProfile[]): string | readonly
   const headers = profiles.map(({ header }) => header);
   return headers.length === 1 ? (headers[0] ?? '') : headers;
 }
-
-/** Own words for a message. */
-export const quoteAll = (values: readonly string[]): string => values.map((value) => JSON.stringify(value)).join(', ');

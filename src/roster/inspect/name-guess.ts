@@ -1,11 +1,5 @@
 import { type ColumnProfile, enough, type Guess, toHeaders } from './column-profile.js';
 
-/** Columns that may be the name together, and the share of the rows that they give a name. */
-interface NameOption {
-  columns: readonly ColumnProfile[];
-  covered: number;
-}
-
 /** Guesses which columns are the name and gives them: those of a header's word that name the most rows, else the values decide. */
 export function guessName(guess: Guess): readonly ColumnProfile[] {
   const [best] = listNames(guess).toSorted((one, other) => other.covered - one.covered);
@@ -60,8 +54,8 @@ function withMissing(guess: Guess, columns: readonly ColumnProfile[]): readonly 
   return [...columns, other];
 }
 
-/** The likeliest come first, as of equals the first wins. */
-function listNames(guess: Guess): readonly NameOption[] {
+/** Columns that may be the name together, with the share of the rows that they give a name. The likeliest come first, as of equals the first wins. */
+function listNames(guess: Guess) {
   const first = guess.byRole('first_name');
   const middle = guess.byRole('middle_name');
   const last = guess.byRole('last_name');
