@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm, statfs } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, readFile, rm, statfs } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import type { TestProject } from 'vitest/node';
 import type { Database } from '../../src/store/database/database.js';
 import { migrate } from '../../src/store/database/migrate.js';
@@ -26,6 +27,8 @@ const usedAtMost = 40;
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const temporary = await takeTemporaryFolder();
+  // As in the tests' own processes, see vitest.config.ts.
+  setFlagsFromString('--liftoff-only');
   let postgres: Promise<PostgresServer> | undefined;
   let embedded: Promise<string> | undefined;
   let empty: Promise<string> | undefined;
@@ -49,11 +52,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
         postgres ??= startMigratedPostgres();
         return (await postgres).url;
       }
-      if (request.url === '/empty') {
-        empty ??= makeFolder(() => Promise.resolve());
-        return empty;
-      }
-      embedded ??= makeFolder(migrate);
+      empty ??= makeFolder(() => Promise.resolve());
+      if (request.url === '/empty') return empty;
+      // The engine takes 5 s of processor time to make a folder, and a copy next to none.
+      embedded ??= empty.then((made) => makeFolder(migrate, made));
       return embedded;
     };
     answer().then(
@@ -114,9 +116,10 @@ async function startMigratedPostgres(): Promise<PostgresServer> {
   }
 }
 
-async function makeFolder(prepare: (database: Database) => Promise<unknown>): Promise<string> {
+async function makeFolder(prepare: (database: Database) => Promise<unknown>, from?: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-template-'));
   try {
+    if (from !== undefined) await cp(from, folder, { recursive: true });
     await prepareAndClose({ folder }, prepare);
     return folder;
   } catch (error) {

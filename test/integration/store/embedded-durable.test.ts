@@ -1,22 +1,22 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { LeaseLostError } from '../../../src/errors.js';
 import { EmbeddedDatabase, EmbeddedFiles } from '../../../src/store/database/embedded.js';
 import { openDatabase } from '../../../src/store/database/open-database.js';
+import { testDatabases } from '../../helpers/databases.js';
 
 const settingRow = z.object({ value: z.string() });
 const sizeRow = z.object({ mb: z.number() });
 const isFsynced = `select current_setting('fsync') as value`;
-let folder: string;
+const databases = testDatabases('embedded');
+let folder = '';
 
+// Made without durability.
 beforeEach(async () => {
-  folder = join(await mkdtemp(join(tmpdir(), 'nightscreen-durable-')), 'data');
+  ({ folder = '' } = await databases.locateEmpty());
 });
-
-afterEach(() => rm(join(folder, '..'), { recursive: true, force: true }));
 
 it('a durable folder brings each commit to the disk, also one that was made without, and stays durable until it must not be', async () => {
   const fast = await openDatabase({ folder }, 'test');
