@@ -218,7 +218,7 @@ async function findSpans(
   const asOf = end === null && (final === null || final instanceof Date) ? now : null;
   const limit = final === null || final instanceof Date ? (end ?? now) : new Date(final.startedAt.getTime() + 1);
   if (limit <= from) throw refuse('until', 'comes before --since');
-  const runs = await readSpanRuns(database, { from, until: limit }, chosen);
+  const runs = await readSpanRuns(database, from, limit, chosen);
   if (runs.length === 0)
     throw refuse(
       'since',
@@ -253,14 +253,11 @@ function groupRuns(runs: readonly RunRow[]): readonly [RunRow, ...RunRow[]][] {
   return [...groups.values()];
 }
 
-interface Edges {
-  from: Date;
-  /** Null where the span ends with its last run. */
-  end: Date | null;
-  asOf: Date | null;
-}
-
-function toSpan(runs: readonly [RunRow, ...RunRow[]], { from, end, asOf }: Edges): SpanOfRuns {
+/** `end` is null where the span ends with its last run. */
+function toSpan(
+  runs: readonly [RunRow, ...RunRow[]],
+  { from, end, asOf }: { from: Date; end: Date | null; asOf: Date | null },
+): SpanOfRuns {
   const last = runs.findLast(
     ({ kind, state }) => kind !== 'import' && (state === 'complete' || state === 'incomplete' || state === 'stopped'),
   );

@@ -3,7 +3,7 @@ import { findValue, firstRow, type Queryable, readColumn, toInsert } from './dat
 import { isWholeSql } from './metrics.js';
 import { ownerSql } from './review/items.js';
 import type { ProjectionScope } from './review/unprojected.js';
-import { type StoredWaitingItem, waitingItemsSql, waitingOrderSql, waitingRow } from './review/waiting.js';
+import { waitingItemsSql, waitingOrderSql, waitingRow } from './review/waiting.js';
 import { screeningKindsSql } from './row-shapes.js';
 import type { RunRow } from './runs.js';
 
@@ -132,14 +132,6 @@ export async function noteManifest(transaction: Queryable, runId: number, revisi
   );
 }
 
-/** What the workbook of a run's report shows to be filled in. */
-interface ReportSheet {
-  sheetId: number;
-  /** How many items waited, also beyond those that it shows. */
-  waiting: number;
-  items: readonly StoredWaitingItem[];
-}
-
 /**
  * Keeps what waits for reviewers of a roster's customers on an account at `now`, as the sheet of the report of the run that closes; the most
  * urgent `maxItems`. An item that is as an earlier report showed it is not stored again.
@@ -190,8 +182,8 @@ export async function saveReportSheet(
   );
 }
 
-/** The sheet of a run's report, as it was when the run closed last; null for one that has not closed, or closed before there were such sheets. */
-export async function readReportSheet(database: Queryable, runId: number): Promise<ReportSheet | null> {
+/** The sheet of a run's report with its items, as it was when the run closed last, and how many waited beyond these too; null for one that has not closed, or closed before there were such sheets. */
+export async function readReportSheet(database: Queryable, runId: number) {
   const [sheet] = await database.query(
     z.object({ sheetId: z.number(), waiting: z.number() }),
     `select sheet_id, waiting from review_sheet where run_id = $1 order by sheet_id desc limit 1`,

@@ -11,8 +11,11 @@ import { readRunWatch } from './run-health.js';
 import { type RunRow, readRun, readRunKeys, runRow, toRunId } from './runs.js';
 
 /** A span of one roster: its runs in order, and the last of them that screened and has ended. */
-export interface SpanOfRuns extends SpanBounds {
+export interface SpanOfRuns {
   name: string;
+  /** Its runs were begun at `from` or later, and before `until`. */
+  from: Date;
+  until: Date;
   runs: readonly [RunRow, ...RunRow[]];
   last: RunRow;
   /** When it was asked for, where it reaches to the present. */
@@ -25,7 +28,7 @@ export async function readSpanFacts(database: Queryable, span: SpanOfRuns, lists
   const [first] = runs;
   const others = runs.filter(({ runId }) => runId !== last.runId);
   const covered = {
-    sweepRunIds: await readSpanSweeps(database, last, span),
+    sweepRunIds: await readSpanSweeps(database, span),
     earlierRunIds: others.map(({ runId }) => runId),
     formerSettingsRecordId: await readSettingsBefore(database, first),
   };
@@ -110,14 +113,8 @@ function addDetailCounts(all: readonly (DetailCounts | null)[]): DetailCounts | 
   }, null);
 }
 
-/** When the runs of a span were begun: at `from` or later, and before `until`. */
-interface SpanBounds {
-  from: Date;
-  until: Date;
-}
-
 /** The runs about rosters that were begun in a span, of one roster where it is named, in order; single checks and sweeps are none. */
-export async function readSpanRuns(database: Queryable, { from, until }: SpanBounds, roster: string | null) {
+export async function readSpanRuns(database: Queryable, from: Date, until: Date, roster: string | null) {
   return database.query(
     runRow,
     `select run.* from run join roster on roster.roster_id = run.roster_id
@@ -129,7 +126,7 @@ export async function readSpanRuns(database: Queryable, { from, until }: SpanBou
 }
 
 /** The sweeps of a run's account that came to their end in a span. */
-function readSpanSweeps(database: Queryable, run: RunRow, { from, until }: SpanBounds): Promise<readonly number[]> {
+function readSpanSweeps(database: Queryable, { last: run, from, until }: SpanOfRuns): Promise<readonly number[]> {
   return readColumn(
     database,
     z.number(),
