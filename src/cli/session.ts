@@ -108,35 +108,32 @@ function findUnwritable({ settings, secret, originOf }: Config, writesReport: bo
   ];
 }
 
-/** What a command does with a workplace; `prepare` comes first, so that what can be refused is refused before a database is opened. */
-export interface AppContextTask<Prepared, Result> {
-  /** What works, for operators, where that is not the command that was typed. */
-  command?: string;
-  /** Whether it may work for hours, so that nobody else waits for it. */
-  isLasting?: boolean;
-  /** How long the answer to one query is waited for on Postgres; without it as long as it takes. */
-  queryTimeoutMs?: number;
-  /** Whether it only reads what runs have left, or adds to it: a database that is missing, or empty, is an error then, and is not made. */
-  needsDatabase?: boolean;
-  prepare: (config: Config) => Prepared;
-  work: (app: OpenAppContext, prepared: Prepared) => Promise<Result>;
-}
-
-/** Prepares, opens a workplace, works in it, and closes it whatever happens. */
-export async function withAppContext<Prepared, Result>(
+/**
+ * Opens what commands work with, works with it, and closes it whatever happens. What can be refused is refused before, so that no database is
+ * opened for it.
+ */
+export async function withAppContext<Result>(
   invocation: Invocation,
   {
+    config = loadInvocationConfig(invocation),
+    command = invocation.command,
     isLasting = false,
     queryTimeoutMs,
     needsDatabase = false,
-    prepare,
-    work,
-    ...task
-  }: AppContextTask<Prepared, Result>,
+  }: {
+    /** The configuration of this invocation, where it was read before. */
+    config?: Config;
+    /** What works, for operators, where that is not the command that was typed. */
+    command?: string;
+    /** Whether it may work for hours, so that nobody else waits for it. */
+    isLasting?: boolean;
+    /** How long the answer to one query is waited for on Postgres; without it as long as it takes. */
+    queryTimeoutMs?: number;
+    /** Whether it only reads what runs have left, or adds to it: a database that is missing, or empty, is an error then, and is not made. */
+    needsDatabase?: boolean;
+  },
+  work: (app: OpenAppContext) => Promise<Result>,
 ): Promise<Result> {
-  const config = loadInvocationConfig(invocation);
-  const { command = invocation.command } = task;
-  const prepared = prepare(config);
   if (needsDatabase) requireDatabase(locateDatabase(config));
   const measuring =
     invocation.measuring ?? (isMeasured(config, command) ? await openMeasuring(invocation, config) : null);
@@ -158,7 +155,7 @@ export async function withAppContext<Prepared, Result>(
     });
     invocation.noteOpen();
     try {
-      return await work(app, prepared);
+      return await work(app);
     } finally {
       await measuring?.refresh(app);
       await app.close();

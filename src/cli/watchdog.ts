@@ -55,14 +55,9 @@ async function lookOrReport(
     return presentWatch(await watch(app, { jobs, scheduler, watchdog }, { signal, noteLooked }));
   };
   const open = (noteLooked: () => void): Promise<Outcome> =>
-    withAppContext(invocation, {
-      command: 'watchdog',
-      queryTimeoutMs: limitMs,
-      // An empty one of its own would have nothing to tell, on a host that was given no DATABASE_URL above all.
-      needsDatabase: true,
-      prepare: () => {},
-      work: (opened) => lookInto(opened, noteLooked),
-    });
+    withAppContext(invocation, { command: 'watchdog', queryTimeoutMs: limitMs, needsDatabase: true }, (opened) =>
+      lookInto(opened, noteLooked),
+    );
   try {
     // The embedded database is waited for while jobs work in it, and answers by this process.
     const isEmbedded = config.secret('DATABASE_URL') === undefined;

@@ -67,23 +67,19 @@ async function preview(invocation: Invocation, options: AssuranceOptions): Promi
 
 async function measure(invocation: Invocation, options: AssuranceOptions): Promise<Outcome> {
   const { runAssurance } = await import('../../runs/checks/assurance.js');
-  return withAppContext(invocation, {
-    isLasting: true,
-    prepare: (config) => requireService(config, () => options),
-    work: async (app) => presentAssurance(await runAssurance(app, options, invocation.signal)),
-  });
+  const config = loadInvocationConfig(invocation);
+  requireService(config, () => {});
+  return withAppContext(invocation, { config, isLasting: true }, async (app) =>
+    presentAssurance(await runAssurance(app, options, invocation.signal)),
+  );
 }
 
 async function show(invocation: Invocation, runId: string): Promise<Outcome> {
   const { showAssurance } = await import('../../runs/checks/assurance.js');
-  return withAppContext(invocation, {
-    needsDatabase: true,
-    prepare: () => runId,
-    work: async ({ database }) => ({
-      ...presentAssurance(await showAssurance(database, runId)),
-      exitCode: exitCodes.complete,
-    }),
-  });
+  return withAppContext(invocation, { needsDatabase: true }, async ({ database }) => ({
+    ...presentAssurance(await showAssurance(database, runId)),
+    exitCode: exitCodes.complete,
+  }));
 }
 
 /** Adds `assure` and `assure show`. */

@@ -7,7 +7,7 @@ import type { Act, Invocation, Outcome } from '../invocation.js';
 import { examples } from '../options.js';
 import { formatCheck } from '../present-run.js';
 import { findCurrentUser } from '../process.js';
-import { requireService, withAppContext } from '../session.js';
+import { loadInvocationConfig, requireService, withAppContext } from '../session.js';
 
 interface CheckOptions {
   type?: (typeof partyTypes)[number];
@@ -31,27 +31,23 @@ function toQuestion(name: string | undefined, { type, reason }: CheckOptions) {
 
 async function ask(invocation: Invocation, name: string | undefined, options: CheckOptions): Promise<Outcome> {
   const { runCheck, toCheckedRequest } = await import('../../runs/checks/check.js');
-  return withAppContext(invocation, {
-    prepare: (config) =>
-      requireService(config, () => {
-        const question = toQuestion(name, options);
-        toCheckedRequest(question);
-        return question;
-      }),
-    work: async (app, question) => {
-      const { result, exitCode } = await runCheck(app, question, invocation.signal);
-      return presentCheck(result, exitCode);
-    },
+  const config = loadInvocationConfig(invocation);
+  const question = requireService(config, () => {
+    const asked = toQuestion(name, options);
+    toCheckedRequest(asked);
+    return asked;
+  });
+  return withAppContext(invocation, { config }, async (app) => {
+    const { result, exitCode } = await runCheck(app, question, invocation.signal);
+    return presentCheck(result, exitCode);
   });
 }
 
 async function show(invocation: Invocation, runId: string): Promise<Outcome> {
   const { showCheck } = await import('../../runs/checks/check.js');
-  return withAppContext(invocation, {
-    needsDatabase: true,
-    prepare: () => runId,
-    work: async ({ database }) => presentCheck(await showCheck(database, runId), exitCodes.complete),
-  });
+  return withAppContext(invocation, { needsDatabase: true }, async ({ database }) =>
+    presentCheck(await showCheck(database, runId), exitCodes.complete),
+  );
 }
 
 /** Adds `check`. */

@@ -75,31 +75,28 @@ function addAccept(config: Command, act: Act): void {
     .action((options: { by?: string; reason?: string }) =>
       act(async (invocation) => {
         const { acceptSettings, findAcceptance } = await import('../../runs/settings-acceptance.js');
-        return withAppContext(invocation, {
-          needsDatabase: true,
-          prepare: () => options,
-          work: async (app, { by, reason }) => {
-            const acceptance = await findAcceptance(app.database, { by, reason });
-            const { recorded, isProposed, differences } = await acceptSettings(app, acceptance);
-            const { name, isAttested } = acceptance.by;
-            return {
-              exitCode: isProposed ? exitCodes.incomplete : exitCodes.complete,
-              document: {
-                schema: 'nightscreen/config-accept/1',
-                recorded,
-                isProposed,
-                differences,
-                acceptedBy: name,
-                isAttested,
-                reason: acceptance.reason,
-              },
-              text: describeAccepted(
-                { recorded, isProposed },
-                differences.map(toVisibleText),
-                nameAcceptor(name, isAttested),
-              ),
-            };
-          },
+        const { by, reason } = options;
+        return withAppContext(invocation, { needsDatabase: true }, async (app) => {
+          const acceptance = await findAcceptance(app.database, { by, reason });
+          const { recorded, isProposed, differences } = await acceptSettings(app, acceptance);
+          const { name, isAttested } = acceptance.by;
+          return {
+            exitCode: isProposed ? exitCodes.incomplete : exitCodes.complete,
+            document: {
+              schema: 'nightscreen/config-accept/1',
+              recorded,
+              isProposed,
+              differences,
+              acceptedBy: name,
+              isAttested,
+              reason: acceptance.reason,
+            },
+            text: describeAccepted(
+              { recorded, isProposed },
+              differences.map(toVisibleText),
+              nameAcceptor(name, isAttested),
+            ),
+          };
         });
       }),
     );
@@ -130,29 +127,25 @@ function addHistory(config: Command, act: Act): void {
     .action(() =>
       act(async (invocation) => {
         const { readSettingsHistory } = await import('../../store/organisations.js');
-        return withAppContext(invocation, {
-          needsDatabase: true,
-          prepare: () => null,
-          work: async ({ database, settings }) => {
-            const records = await readSettingsHistory(database, settings.organisation);
-            return {
-              exitCode: exitCodes.complete,
-              document: { schema: 'nightscreen/config-history/1', records },
-              text:
-                records.length === 0
-                  ? 'no settings were recorded yet: the first run records its own\n'
-                  : formatTable(
-                      records.flatMap(({ acceptedAt, acceptedBy, isAttested, reason, differences }) => [
-                        [
-                          formatTime(acceptedAt),
-                          acceptedBy === 'first settings' ? acceptedBy : nameAcceptor(acceptedBy, isAttested),
-                          toVisibleText(reason),
-                        ],
-                        ...differences.map((difference) => ['', '', `  ${toVisibleText(difference)}`]),
-                      ]),
-                    ),
-            };
-          },
+        return withAppContext(invocation, { needsDatabase: true }, async ({ database, settings }) => {
+          const records = await readSettingsHistory(database, settings.organisation);
+          return {
+            exitCode: exitCodes.complete,
+            document: { schema: 'nightscreen/config-history/1', records },
+            text:
+              records.length === 0
+                ? 'no settings were recorded yet: the first run records its own\n'
+                : formatTable(
+                    records.flatMap(({ acceptedAt, acceptedBy, isAttested, reason, differences }) => [
+                      [
+                        formatTime(acceptedAt),
+                        acceptedBy === 'first settings' ? acceptedBy : nameAcceptor(acceptedBy, isAttested),
+                        toVisibleText(reason),
+                      ],
+                      ...differences.map((difference) => ['', '', `  ${toVisibleText(difference)}`]),
+                    ]),
+                  ),
+          };
         });
       }),
     );

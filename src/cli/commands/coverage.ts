@@ -90,18 +90,14 @@ export function addCoverageCommand(program: Command, act: Act): void {
     .action((options: { roster?: string; list?: number }) =>
       act(async (invocation) => {
         const { measureCoverage } = await import('../../runs/coverage.js');
-        return withAppContext(invocation, {
-          queryTimeoutMs,
-          needsDatabase: true,
-          prepare: () => ({ roster: options.roster, list: options.list ?? 0 }),
-          work: async (app, choice) => {
-            const coverage = await measureCoverage(app, choice);
-            return {
-              exitCode: coverage.isCovered ? exitCodes.complete : exitCodes.incomplete,
-              document: { schema: 'nightscreen/coverage/1', ...coverage, rosters: coverage.rosters.map(toPublished) },
-              text: formatCoverage(coverage),
-            };
-          },
+        const choice = { roster: options.roster, list: options.list ?? 0 };
+        return withAppContext(invocation, { queryTimeoutMs, needsDatabase: true }, async (app) => {
+          const coverage = await measureCoverage(app, choice);
+          return {
+            exitCode: coverage.isCovered ? exitCodes.complete : exitCodes.incomplete,
+            document: { schema: 'nightscreen/coverage/1', ...coverage, rosters: coverage.rosters.map(toPublished) },
+            text: formatCoverage(coverage),
+          };
         });
       }),
     );

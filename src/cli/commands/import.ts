@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { Act } from '../invocation.js';
 import { addAcceptOption, chooseRoster, examples, findRosterAcceptance, type RosterChoice } from '../options.js';
 import { presentImportPreview, presentRun } from '../present-run.js';
-import { withAppContext } from '../session.js';
+import { loadInvocationConfig, withAppContext } from '../session.js';
 
 /** Adds `import`. */
 export function addImportCommand(program: Command, act: Act): void {
@@ -34,14 +34,12 @@ export function addImportCommand(program: Command, act: Act): void {
           const { previewImport } = await import('../../runs/preview.js');
           const { signal } = invocation;
           const isDelta = choice.delta !== undefined;
-          return withAppContext(invocation, {
-            isLasting: true,
-            prepare: ({ settings }) => chooseRoster(settings.rosters, choice),
-            work: async (app, roster) => {
-              if (dryRun) return presentImportPreview(await previewImport(app, roster, signal, { isDelta }));
-              const acceptRoster = await findRosterAcceptance(app.database, choice);
-              return presentRun(await runImport(app, roster, signal, { isDelta, acceptRoster }));
-            },
+          const config = loadInvocationConfig(invocation);
+          const roster = chooseRoster(config.settings.rosters, choice);
+          return withAppContext(invocation, { config, isLasting: true }, async (app) => {
+            if (dryRun) return presentImportPreview(await previewImport(app, roster, signal, { isDelta }));
+            const acceptRoster = await findRosterAcceptance(app.database, choice);
+            return presentRun(await runImport(app, roster, signal, { isDelta, acceptRoster }));
           });
         }),
     );

@@ -4,7 +4,7 @@ import type { InvitingResult } from '../../runs/invitations/invite.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
 import { examples, parseWholeNumber } from '../options.js';
-import { requireService, withAppContext } from '../session.js';
+import { loadInvocationConfig, requireService, withAppContext } from '../session.js';
 import { formatTable, type Row } from '../text.js';
 
 /** Adds `invite`. */
@@ -44,12 +44,11 @@ export function addInviteCommand(program: Command, act: Act): void {
         act(async (invocation) => {
           const { inviteCustomers } = await import('../../runs/invitations/invite.js');
           const options = { roster, limit, isSent: send, isReminder: remind };
-          return withAppContext(invocation, {
-            isLasting: send,
-            needsDatabase: true,
-            prepare: (config) => (send ? requireService(config, () => options) : options),
-            work: async (app) => presentInviting(await inviteCustomers(app, options, invocation.signal)),
-          });
+          const config = loadInvocationConfig(invocation);
+          if (send) requireService(config, () => {});
+          return withAppContext(invocation, { config, isLasting: send, needsDatabase: true }, async (app) =>
+            presentInviting(await inviteCustomers(app, options, invocation.signal)),
+          );
         }),
     );
 }

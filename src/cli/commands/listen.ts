@@ -41,26 +41,21 @@ function listenOnPostgres(
   config: Config,
   parts: Pick<ListenerParts, 'settings' | 'port' | 'publicKey'>,
 ): Promise<Outcome> {
-  return withAppContext(invocation, {
-    isLasting: true,
-    needsDatabase: true,
-    prepare: () => {},
-    work: async (app) => {
-      const { openOrganisation } = await import('../../runs/session.js');
-      const { forgetEvents, markDossiers } = await import('../../store/event-marks.js');
-      const { organisationId } = await openOrganisation(app);
-      const { database, clock } = app;
-      let forgetAtMs = 0;
-      const keep: ListenerParts['keep'] = async (events) => {
-        const now = clock.now();
-        if (now.getTime() >= forgetAtMs) {
-          forgetAtMs = now.getTime() + forgetEveryMs;
-          await forgetEvents(database, now);
-        }
-        return markDossiers(database, organisationId, events, now);
-      };
-      return serve(invocation, config, { ...parts, keep });
-    },
+  return withAppContext(invocation, { isLasting: true, needsDatabase: true }, async (app) => {
+    const { openOrganisation } = await import('../../runs/session.js');
+    const { forgetEvents, markDossiers } = await import('../../store/event-marks.js');
+    const { organisationId } = await openOrganisation(app);
+    const { database, clock } = app;
+    let forgetAtMs = 0;
+    const keep: ListenerParts['keep'] = async (events) => {
+      const now = clock.now();
+      if (now.getTime() >= forgetAtMs) {
+        forgetAtMs = now.getTime() + forgetEveryMs;
+        await forgetEvents(database, now);
+      }
+      return markDossiers(database, organisationId, events, now);
+    };
+    return serve(invocation, config, { ...parts, keep });
   });
 }
 

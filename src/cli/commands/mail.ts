@@ -3,7 +3,7 @@ import type { Mail } from '../../runs/mail/manage.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
 import { examples, parseWholeNumber } from '../options.js';
-import { withAppContext } from '../session.js';
+import { loadInvocationConfig, withAppContext } from '../session.js';
 import { describeMailState, formatTable } from '../text.js';
 
 function addList(mail: Command, act: Act): void {
@@ -15,11 +15,9 @@ function addList(mail: Command, act: Act): void {
     .action(({ all = false }: { all?: boolean }) =>
       act(async (invocation) => {
         const { listMails } = await import('../../runs/mail/manage.js');
-        return withAppContext(invocation, {
-          needsDatabase: true,
-          prepare: () => {},
-          work: async ({ database }) => presentMails(await listMails(database, { all }), { isTried: false }),
-        });
+        return withAppContext(invocation, { needsDatabase: true }, async ({ database }) =>
+          presentMails(await listMails(database, { all }), { isTried: false }),
+        );
       }),
     );
 }
@@ -33,11 +31,11 @@ function addRetry(mail: Command, act: Act): void {
       act(async (invocation) => {
         const { retryMails } = await import('../../runs/mail/manage.js');
         const parse = parseWholeNumber(1, Number.MAX_SAFE_INTEGER);
-        return withAppContext(invocation, {
-          needsDatabase: true,
-          prepare: () => ids.map((id) => parse(id)),
-          work: async (app, numbers) => presentMails(await retryMails(app, numbers), { isTried: true }),
-        });
+        const config = loadInvocationConfig(invocation);
+        const numbers = ids.map((id) => parse(id));
+        return withAppContext(invocation, { config, needsDatabase: true }, async (app) =>
+          presentMails(await retryMails(app, numbers), { isTried: true }),
+        );
       }),
     );
 }
@@ -55,12 +53,11 @@ function addDrop(mail: Command, act: Act): void {
         const { dropMails } = await import('../../runs/mail/manage.js');
         const parse = parseWholeNumber(1, Number.MAX_SAFE_INTEGER);
         const { reason, by, evenQueued = false } = options;
-        return withAppContext(invocation, {
-          needsDatabase: true,
-          prepare: () => ids.map((id) => parse(id)),
-          work: async (app, numbers) =>
-            presentMails(await dropMails(app, { ids: numbers, reason, by, evenQueued }), { isTried: false }),
-        });
+        const config = loadInvocationConfig(invocation);
+        const numbers = ids.map((id) => parse(id));
+        return withAppContext(invocation, { config, needsDatabase: true }, async (app) =>
+          presentMails(await dropMails(app, { ids: numbers, reason, by, evenQueued }), { isTried: false }),
+        );
       }),
     );
 }

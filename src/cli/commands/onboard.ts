@@ -9,7 +9,7 @@ import {
   type RosterChoice,
 } from '../options.js';
 import { presentImportPreview, presentRun } from '../present-run.js';
-import { requireService, withAppContext } from '../session.js';
+import { loadInvocationConfig, requireService, withAppContext } from '../session.js';
 
 /** Adds `onboard`. */
 export function addOnboardCommand(program: Command, act: Act): void {
@@ -42,18 +42,14 @@ export function addOnboardCommand(program: Command, act: Act): void {
           const { runScreening } = await import('../../runs/screening-run.js');
           const { previewOnboarding } = await import('../../runs/preview.js');
           const { signal } = invocation;
-          return withAppContext(invocation, {
-            isLasting: true,
-            prepare: (config) => {
-              const choose = () => chooseRoster(config.settings.rosters, choice);
-              return dryRun ? choose() : requireService(config, choose, { writesReport: true });
-            },
-            work: async (app, roster) => {
-              if (dryRun) return presentImportPreview(await previewOnboarding(app, roster, signal));
-              const acceptRoster = await findRosterAcceptance(app.database, choice);
-              const plan = { kind: 'onboard', selection: 'new', importFirst: true, writeReport: true } as const;
-              return presentRun(await runScreening(app, { ...plan, roster, maxSearches, acceptRoster }, signal));
-            },
+          const config = loadInvocationConfig(invocation);
+          const choose = () => chooseRoster(config.settings.rosters, choice);
+          const roster = dryRun ? choose() : requireService(config, choose, { writesReport: true });
+          return withAppContext(invocation, { config, isLasting: true }, async (app) => {
+            if (dryRun) return presentImportPreview(await previewOnboarding(app, roster, signal));
+            const acceptRoster = await findRosterAcceptance(app.database, choice);
+            const plan = { kind: 'onboard', selection: 'new', importFirst: true, writeReport: true } as const;
+            return presentRun(await runScreening(app, { ...plan, roster, maxSearches, acceptRoster }, signal));
           });
         }),
     );

@@ -16,12 +16,9 @@ export function addReconcileCommand(program: Command, act: Act): void {
       act(async (invocation) => {
         const { runReconciliation } = await import('../../runs/reconcile-run.js');
         const options = { roster, writeReport: report };
-        return withAppContext(invocation, {
-          isLasting: true,
-          needsDatabase: true,
-          prepare: () => options,
-          work: async (app) => presentRun(await runReconciliation(app, options, invocation.signal)),
-        });
+        return withAppContext(invocation, { isLasting: true, needsDatabase: true }, async (app) =>
+          presentRun(await runReconciliation(app, options, invocation.signal)),
+        );
       }),
     );
 }

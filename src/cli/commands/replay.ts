@@ -5,7 +5,7 @@ import type { Replay } from '../../runs/replay.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
 import { examples, parseInstant } from '../options.js';
-import { withAppContext } from '../session.js';
+import { loadInvocationConfig, withAppContext } from '../session.js';
 import { formatTable } from '../text.js';
 
 /** Adds `replay`. */
@@ -27,13 +27,11 @@ export function addReplayCommand(program: Command, act: Act): void {
     .action((options: { settings: string; since?: Date }) =>
       act(async (invocation) => {
         const { replaySettings } = await import('../../runs/replay.js');
-        return withAppContext(invocation, {
-          needsDatabase: true,
-          isLasting: true,
-          prepare: ({ settings }) => overlaySettings(settings, invocation.folder, options.settings),
-          work: async (app, other) =>
-            presentReplay(await replaySettings(app, other, options.since ?? null), options.settings),
-        });
+        const config = loadInvocationConfig(invocation);
+        const other = overlaySettings(config.settings, invocation.folder, options.settings);
+        return withAppContext(invocation, { config, needsDatabase: true, isLasting: true }, async (app) =>
+          presentReplay(await replaySettings(app, other, options.since ?? null), options.settings),
+        );
       }),
     );
 }

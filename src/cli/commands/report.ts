@@ -12,7 +12,7 @@ import { findMissingMail } from '../app-context.js';
 import { combineExitCodes, exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
 import { examples, parseInstant } from '../options.js';
-import { withAppContext } from '../session.js';
+import { loadInvocationConfig, withAppContext } from '../session.js';
 import { describeMailState, formatTable } from '../text.js';
 
 const dayMs = 86_400_000;
@@ -116,26 +116,22 @@ export function addReportCommand(program: Command, act: Act): void {
       act(async (invocation) => {
         const { runReports } = await import('../../runs/write-reports.js');
         const { sendReports } = await import('../../runs/mail/manage.js');
-        return withAppContext(invocation, {
-          needsDatabase: true,
-          prepare: (config) => {
-            refuseMixture(options);
-            if (options.send) requireMail(config);
-            requireWritable(options, config);
-            return options.pdf ? findChromium(invocation.environment) : undefined;
-          },
-          work: async (app, chromium) => {
-            const { since, until, roster, run: runId, out: directory, mask } = options;
-            if (since !== undefined) {
-              const { reportSpans } = await import('../../runs/write-reports.js');
-              const spans = await reportSpans(app, { since, until, roster }, { directory, mask, chromium });
-              return presentReports(spans.map((report) => ({ ...report, mails: [] })));
-            }
-            const choice = { runId, directory, mask, chromium };
-            if (options.send) return presentReports(await sendReports(app, choice));
-            const reports = await runReports(app, choice);
-            return presentReports(reports.map((report) => ({ ...report, mails: [] })));
-          },
+        const config = loadInvocationConfig(invocation);
+        refuseMixture(options);
+        if (options.send) requireMail(config);
+        requireWritable(options, config);
+        const chromium = options.pdf ? findChromium(invocation.environment) : undefined;
+        return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
+          const { since, until, roster, run: runId, out: directory, mask } = options;
+          if (since !== undefined) {
+            const { reportSpans } = await import('../../runs/write-reports.js');
+            const spans = await reportSpans(app, { since, until, roster }, { directory, mask, chromium });
+            return presentReports(spans.map((report) => ({ ...report, mails: [] })));
+          }
+          const choice = { runId, directory, mask, chromium };
+          if (options.send) return presentReports(await sendReports(app, choice));
+          const reports = await runReports(app, choice);
+          return presentReports(reports.map((report) => ({ ...report, mails: [] })));
         });
       }),
     );

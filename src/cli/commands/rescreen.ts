@@ -5,7 +5,7 @@ import { combineExitCodes, toErrorExitCode } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
 import { addAcceptOption, chooseRosters, examples, findRosterAcceptance, type RosterChoice } from '../options.js';
 import { formatRun, presentRun } from '../present-run.js';
-import { requireService, withAppContext } from '../session.js';
+import { loadInvocationConfig, requireService, withAppContext } from '../session.js';
 
 /** Adds `rescreen`. */
 export function addRescreenCommand(program: Command, act: Act): void {
@@ -17,19 +17,16 @@ export function addRescreenCommand(program: Command, act: Act): void {
   addAcceptOption(command)
     .addHelpText('after', examples(['rescreen', 'rescreen --roster retail --json']))
     .action((choice: RosterChoice) =>
-      act(
-        (invocation) =>
-          withAppContext(invocation, {
-            isLasting: true,
-            prepare: (config) =>
-              requireService(config, () => chooseRosters(config.settings.rosters, choice), { writesReport: true }),
-            work: async (app, rosters) => {
-              const acceptRoster = await findRosterAcceptance(app.database, choice);
-              return presentNight(await rescreenRosters(app, rosters, invocation.signal, { acceptRoster }));
-            },
-          }),
-        'rescreen',
-      ),
+      act((invocation) => {
+        const config = loadInvocationConfig(invocation);
+        const rosters = requireService(config, () => chooseRosters(config.settings.rosters, choice), {
+          writesReport: true,
+        });
+        return withAppContext(invocation, { config, isLasting: true }, async (app) => {
+          const acceptRoster = await findRosterAcceptance(app.database, choice);
+          return presentNight(await rescreenRosters(app, rosters, invocation.signal, { acceptRoster }));
+        });
+      }, 'rescreen'),
     );
 }
 

@@ -9,7 +9,7 @@ import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
 import { notifyDecidedStates } from '../notify.js';
 import { examples } from '../options.js';
-import { withAppContext } from '../session.js';
+import { loadInvocationConfig, withAppContext } from '../session.js';
 import { formatTable, type Row, toMinute } from '../text.js';
 import { addWorkingListCommands, refusalWords } from './working-list.js';
 
@@ -21,11 +21,9 @@ function addShow(review: Command, act: Act): void {
     .action((customer: string) =>
       act(async (invocation) => {
         const { showItems } = await import('../../runs/review/decide.js');
-        return withAppContext(invocation, {
-          needsDatabase: true,
-          prepare: () => customer,
-          work: async (app) => presentItemHistories(customer, await showItems(app, customer)),
-        });
+        return withAppContext(invocation, { needsDatabase: true }, async (app) =>
+          presentItemHistories(customer, await showItems(app, customer)),
+        );
       }),
     );
 }
@@ -84,15 +82,13 @@ function addUndo(review: Command, act: Act): void {
       act(async (invocation) => {
         const { undoDecision } = await import('../../runs/review/decide.js');
         const { findReviewer } = await import('../../runs/review/people.js');
-        return withAppContext(invocation, {
-          needsDatabase: true,
-          prepare: () => requireText(options.reason, '--reason'),
-          work: async (app, reason) => {
-            const reviewer = await findReviewer(app.database, options.reviewer);
-            const undone = await undoDecision(app, { mark: item, reviewer, reason });
-            if (undone.kind === 'undone') await notifyDecidedStates(app, invocation);
-            return presentUndo(undone, item);
-          },
+        const config = loadInvocationConfig(invocation);
+        const reason = requireText(options.reason, '--reason');
+        return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
+          const reviewer = await findReviewer(app.database, options.reviewer);
+          const undone = await undoDecision(app, { mark: item, reviewer, reason });
+          if (undone.kind === 'undone') await notifyDecidedStates(app, invocation);
+          return presentUndo(undone, item);
         });
       }),
     );
@@ -166,14 +162,12 @@ function addAssign(review: Command, act: Act): void {
     .action((items: string[], options: AssignOptions) =>
       act(async (invocation) => {
         const { assignItems, findReviewer, requireAssignee } = await import('../../runs/review/people.js');
-        return withAppContext(invocation, {
-          needsDatabase: true,
-          prepare: () => toChoice(items, options),
-          work: async (app, choice) => {
-            const by = await findReviewer(app.database, options.by, false, '--by');
-            const to = options.to === undefined ? null : await requireAssignee(app.database, options.to, '--to');
-            return presentAssigned(await assignItems(app, { ...choice, to, by }), to);
-          },
+        const config = loadInvocationConfig(invocation);
+        const choice = toChoice(items, options);
+        return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
+          const by = await findReviewer(app.database, options.by, false, '--by');
+          const to = options.to === undefined ? null : await requireAssignee(app.database, options.to, '--to');
+          return presentAssigned(await assignItems(app, { ...choice, to, by }), to);
         });
       }),
     );
@@ -249,24 +243,22 @@ function addDelegate(review: Command, act: Act): void {
     .action((options: DelegateOptions) =>
       act(async (invocation) => {
         const { delegateItems, findReviewer, requireAssignee } = await import('../../runs/review/people.js');
-        return withAppContext(invocation, {
-          needsDatabase: true,
-          prepare: () => toDelegation(options),
-          work: async (app, { from, term, reason }) => {
-            const by = await findReviewer(app.database, options.by, false, '--by');
-            const to = term && (await requireAssignee(app.database, term.to, '--to'));
-            const until = term?.until ?? null;
-            await delegateItems(app, { from, to, until, reason, by });
-            const { timezone } = app.settings.review;
-            return {
-              exitCode: exitCodes.complete,
-              document: { schema: 'nightscreen/review-delegation/1', from, to, until },
-              text:
-                to === null
-                  ? `nobody stands in for ${from} any more\n`
-                  : `${to} stands in for ${from} until the end of ${until} (${timezone})\n`,
-            };
-          },
+        const config = loadInvocationConfig(invocation);
+        const { from, term, reason } = toDelegation(options);
+        return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
+          const by = await findReviewer(app.database, options.by, false, '--by');
+          const to = term && (await requireAssignee(app.database, term.to, '--to'));
+          const until = term?.until ?? null;
+          await delegateItems(app, { from, to, until, reason, by });
+          const { timezone } = app.settings.review;
+          return {
+            exitCode: exitCodes.complete,
+            document: { schema: 'nightscreen/review-delegation/1', from, to, until },
+            text:
+              to === null
+                ? `nobody stands in for ${from} any more\n`
+                : `${to} stands in for ${from} until the end of ${until} (${timezone})\n`,
+          };
         });
       }),
     );
@@ -280,22 +272,18 @@ function addDelegations(review: Command, act: Act): void {
     .action(() =>
       act(async (invocation) => {
         const { listDelegations } = await import('../../runs/review/people.js');
-        return withAppContext(invocation, {
-          needsDatabase: true,
-          prepare: () => null,
-          work: async (app) => {
-            const delegations = await listDelegations(app);
-            const rows = delegations.map(({ from, to, until, reason, actor, isAttested }) => [
-              `${to} for ${from}`,
-              `until ${until}`,
-              `${reason} (${actor}${isAttested ? ', attested' : ''})`,
-            ]);
-            return {
-              exitCode: exitCodes.complete,
-              document: { schema: 'nightscreen/review-delegations/1', delegations },
-              text: rows.length === 0 ? 'nobody stands in for anybody\n' : formatTable(rows),
-            };
-          },
+        return withAppContext(invocation, { needsDatabase: true }, async (app) => {
+          const delegations = await listDelegations(app);
+          const rows = delegations.map(({ from, to, until, reason, actor, isAttested }) => [
+            `${to} for ${from}`,
+            `until ${until}`,
+            `${reason} (${actor}${isAttested ? ', attested' : ''})`,
+          ]);
+          return {
+            exitCode: exitCodes.complete,
+            document: { schema: 'nightscreen/review-delegations/1', delegations },
+            text: rows.length === 0 ? 'nobody stands in for anybody\n' : formatTable(rows),
+          };
         });
       }),
     );

@@ -10,7 +10,7 @@ import type { FileInspection } from '../../roster/inspect/inspect-file.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
 import { examples } from '../options.js';
-import { withAppContext } from '../session.js';
+import { loadInvocationConfig, withAppContext } from '../session.js';
 import { formatTable } from '../text.js';
 
 /** Adds `roster inspect` and `roster except`. */
@@ -52,24 +52,20 @@ function addExcept(roster: Command, act: Act): void {
           const { acceptGaps } = await import('../../runs/coverage.js');
           const { findAcceptance } = await import('../../runs/settings-acceptance.js');
           const { customer, all, until, by, reason } = options;
-          return withAppContext(invocation, {
-            needsDatabase: true,
-            prepare: () => {
-              if (customer === undefined && !all) throw flagError('--customer', 'is missing: say who, or --all');
-              return { roster: options.roster, customers: customer ?? null, until };
-            },
-            work: async (app, choice) => {
-              const acceptance = await findAcceptance(app.database, { by, reason });
-              const accepted = await acceptGaps(app, choice, acceptance);
-              const document = { schema: 'nightscreen/roster-exceptions/1', until, accepted };
-              const rows = accepted.map(({ reference, reason: because, rows: count }) => [
-                toVisibleText(reference ?? `${count} rows`),
-                because,
-                `until ${until}`,
-              ]);
-              const text = accepted.length === 0 ? 'nothing to accept\n' : formatTable(rows);
-              return { exitCode: exitCodes.complete, document, text };
-            },
+          const config = loadInvocationConfig(invocation);
+          if (customer === undefined && !all) throw flagError('--customer', 'is missing: say who, or --all');
+          const choice = { roster: options.roster, customers: customer ?? null, until };
+          return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
+            const acceptance = await findAcceptance(app.database, { by, reason });
+            const accepted = await acceptGaps(app, choice, acceptance);
+            const document = { schema: 'nightscreen/roster-exceptions/1', until, accepted };
+            const rows = accepted.map(({ reference, reason: because, rows: count }) => [
+              toVisibleText(reference ?? `${count} rows`),
+              because,
+              `until ${until}`,
+            ]);
+            const text = accepted.length === 0 ? 'nothing to accept\n' : formatTable(rows);
+            return { exitCode: exitCodes.complete, document, text };
           });
         }),
     );

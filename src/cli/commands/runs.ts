@@ -28,7 +28,7 @@ import {
   toBecauseOfDocument,
 } from '../present-run.js';
 import { describeSpan } from '../progress.js';
-import { requireService, withAppContext } from '../session.js';
+import { loadInvocationConfig, requireService, withAppContext } from '../session.js';
 import { describeCounts, formatTable, type Row, toMinute } from '../text.js';
 
 const defaultLimit = 20;
@@ -42,17 +42,14 @@ function addList(runs: Command, act: Act): void {
     .action((options: { limit?: number }) =>
       act(async (invocation) => {
         const { listRuns } = await import('../../runs/run-reference.js');
-        return withAppContext(invocation, {
-          needsDatabase: true,
-          prepare: () => options.limit ?? defaultLimit,
-          work: async ({ database }, limit) => {
-            const listed = await listRuns(database, limit);
-            return {
-              exitCode: exitCodes.complete,
-              document: { schema: 'nightscreen/run-list/1', runs: listed },
-              text: listed.length === 0 ? 'no runs yet\n' : formatTable(toRows(listed)),
-            };
-          },
+        const limit = options.limit ?? defaultLimit;
+        return withAppContext(invocation, { needsDatabase: true }, async ({ database }) => {
+          const listed = await listRuns(database, limit);
+          return {
+            exitCode: exitCodes.complete,
+            document: { schema: 'nightscreen/run-list/1', runs: listed },
+            text: listed.length === 0 ? 'no runs yet\n' : formatTable(toRows(listed)),
+          };
         });
       }),
     );
@@ -99,24 +96,22 @@ function addShow(runs: Command, act: Act): void {
       ) =>
         act(async (invocation) => {
           const { describeRun } = await import('../../runs/describe-run.js');
-          return withAppContext(invocation, {
-            needsDatabase: true,
-            prepare: () => parseRunId(id),
-            work: async (app) => {
-              const { list, limit = defaultLimit, after = null } = options;
-              const run = await describeRun(app, id, { list, limit, after });
-              const { listed, ...facts } = run;
-              return {
-                exitCode: exitCodes.complete,
-                document: {
-                  ...{ schema: 'nightscreen/run/2', ...facts, ...listed },
-                  canaries: run.canaries.map(toPublishedCanary),
-                  watch: run.watch && toPublishedWatch(run.watch),
-                  becauseOf: run.becauseOf && toBecauseOfDocument(run.becauseOf),
-                },
-                text: formatRunDescription(run) + formatListed(listed, run.artifacts),
-              };
-            },
+          const config = loadInvocationConfig(invocation);
+          parseRunId(id);
+          return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
+            const { list, limit = defaultLimit, after = null } = options;
+            const run = await describeRun(app, id, { list, limit, after });
+            const { listed, ...facts } = run;
+            return {
+              exitCode: exitCodes.complete,
+              document: {
+                ...{ schema: 'nightscreen/run/2', ...facts, ...listed },
+                canaries: run.canaries.map(toPublishedCanary),
+                watch: run.watch && toPublishedWatch(run.watch),
+                becauseOf: run.becauseOf && toBecauseOfDocument(run.becauseOf),
+              },
+              text: formatRunDescription(run) + formatListed(listed, run.artifacts),
+            };
           });
         }),
     );
@@ -129,14 +124,11 @@ function addResume(runs: Command, act: Act): void {
     .action((id: string, options: RosterChoice) =>
       act(async (invocation) => {
         const { resumeRun } = await import('../../runs/resume-run.js');
-        return withAppContext(invocation, {
-          needsDatabase: true,
-          isLasting: true,
-          prepare: (config) => requireService(config, () => parseRunId(id)),
-          work: async (app) => {
-            const acceptRoster = await findRosterAcceptance(app.database, options);
-            return presentRun(await resumeRun(app, id, invocation.signal, { acceptRoster }));
-          },
+        const config = loadInvocationConfig(invocation);
+        requireService(config, () => parseRunId(id));
+        return withAppContext(invocation, { config, needsDatabase: true, isLasting: true }, async (app) => {
+          const acceptRoster = await findRosterAcceptance(app.database, options);
+          return presentRun(await resumeRun(app, id, invocation.signal, { acceptRoster }));
         });
       }),
     );
@@ -156,20 +148,18 @@ function addAccept(runs: Command, act: Act): void {
       act(async (invocation) => {
         const { acceptRun } = await import('../../runs/screening/close.js');
         const { findAcceptance } = await import('../../runs/settings-acceptance.js');
-        return withAppContext(invocation, {
-          needsDatabase: true,
-          prepare: () => parseRunId(id),
-          work: async (app) => {
-            const acceptance = await findAcceptance(app.database, options);
-            const accepted = await acceptRun(app, id, acceptance, invocation.signal);
-            if (accepted.kind === 'accepted') await notifyDecidedStates(app, invocation);
-            const { name, isAttested } = acceptance.by;
-            return {
-              exitCode: toAcceptedExitCode(accepted),
-              document: { schema: 'nightscreen/run-accept/1', ...accepted, by: name, isAttested },
-              text: describeAccepted(accepted, name),
-            };
-          },
+        const config = loadInvocationConfig(invocation);
+        parseRunId(id);
+        return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
+          const acceptance = await findAcceptance(app.database, options);
+          const accepted = await acceptRun(app, id, acceptance, invocation.signal);
+          if (accepted.kind === 'accepted') await notifyDecidedStates(app, invocation);
+          const { name, isAttested } = acceptance.by;
+          return {
+            exitCode: toAcceptedExitCode(accepted),
+            document: { schema: 'nightscreen/run-accept/1', ...accepted, by: name, isAttested },
+            text: describeAccepted(accepted, name),
+          };
         });
       }),
     );

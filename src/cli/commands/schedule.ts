@@ -15,13 +15,12 @@ function addShow(schedule: Command, act: Act): void {
       act(async (invocation) => {
         const { planSchedule, presentSchedule, showSchedule } = await import('../schedule/plan-schedule.js');
         const { readPause } = await import('../../runs/scheduled.js');
-        const plan = await planSchedule(loadInvocationConfig(invocation));
-        return withAppContext(invocation, {
-          needsDatabase: true,
-          prepare: ({ settings }) => settings.rosters.length > 0,
-          work: async (app, hasRosters) =>
-            presentSchedule(await showSchedule(app, plan), hasRosters, await readPause(app)),
-        });
+        const config = loadInvocationConfig(invocation);
+        const plan = await planSchedule(config);
+        const hasRosters = config.settings.rosters.length > 0;
+        return withAppContext(invocation, { config, needsDatabase: true }, async (app) =>
+          presentSchedule(await showSchedule(app, plan), hasRosters, await readPause(app)),
+        );
       }),
     );
 }
@@ -54,12 +53,9 @@ async function runScheduled(invocation: Invocation, name: string, ifDue: boolean
     ]);
   }
   const logger = openLogger(invocation, config);
-  return withAppContext(invocation, {
-    command: `schedule run ${name}`,
-    isLasting: name !== briefJob,
-    prepare: () => {},
-    work: (app) => (ifDue ? runIfDue : runForNow)(app, plan, job, logger, invocation.signal),
-  });
+  return withAppContext(invocation, { command: `schedule run ${name}`, isLasting: name !== briefJob }, (app) =>
+    (ifDue ? runIfDue : runForNow)(app, plan, job, logger, invocation.signal),
+  );
 }
 
 function addControl(schedule: Command, act: Act): void {
@@ -87,7 +83,7 @@ function addControl(schedule: Command, act: Act): void {
 }
 
 const control = (act: Act, work: (app: AppContext) => Promise<Outcome>): void =>
-  act((invocation) => withAppContext(invocation, { needsDatabase: true, prepare: () => {}, work }));
+  act((invocation) => withAppContext(invocation, { needsDatabase: true }, work));
 
 /** Reads `:9464`, `127.0.0.1:9464` or `[::1]:9464`; throws ConfigError. Port 0 takes a free one. */
 export function parseMetricsAddress(text: string): MetricsAddress {

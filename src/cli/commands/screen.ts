@@ -26,7 +26,7 @@ import {
   presentRun,
   toBecauseOfDocument,
 } from '../present-run.js';
-import { requireService, withAppContext } from '../session.js';
+import { loadInvocationConfig, requireService, withAppContext } from '../session.js';
 import { formatTable, type Row } from '../text.js';
 
 interface ScreenOptions extends RosterChoice {
@@ -114,14 +114,13 @@ export function addScreenCommand(program: Command, act: Act): void {
         const { maxSearches, becauseOf: listFile } = options;
         const { readPublishedList } = await import('../../lists/published-list.js');
         const list = listFile === undefined ? undefined : await readPublishedList(resolve(invocation.folder, listFile));
-        return withAppContext(invocation, {
-          isLasting: true,
-          needsDatabase: options.dryRun === true && options.file === undefined,
-          prepare: (config) => {
-            const choose = (): RosterSettings => chooseStoredRoster(config.settings.rosters, options);
-            return options.dryRun ? choose() : requireService(config, choose);
-          },
-          work: async (app, roster) => {
+        const config = loadInvocationConfig(invocation);
+        const choose = (): RosterSettings => chooseStoredRoster(config.settings.rosters, options);
+        const roster = options.dryRun ? choose() : requireService(config, choose);
+        return withAppContext(
+          invocation,
+          { config, isLasting: true, needsDatabase: options.dryRun === true && options.file === undefined },
+          async (app) => {
             const selection = toSelection(options);
             const { signal } = invocation;
             if (options.dirty) {
@@ -140,7 +139,7 @@ export function addScreenCommand(program: Command, act: Act): void {
               await runScreening(app, { ...plan, maxSearches, acceptRoster, becauseOf: list }, signal),
             );
           },
-        });
+        );
       }),
     );
 }

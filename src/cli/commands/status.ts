@@ -10,7 +10,7 @@ import { type CustomerState, customerStates } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
 import { examples, parseInstant } from '../options.js';
-import { withAppContext } from '../session.js';
+import { loadInvocationConfig, withAppContext } from '../session.js';
 import { describeCounts, describeGap } from '../text.js';
 
 interface ExportOptions {
@@ -51,36 +51,34 @@ function addExport(status: Command, act: Act): void {
     .action((options: ExportOptions) =>
       act(async (invocation) => {
         const { exportStatus } = await import('../../runs/status.js');
-        return withAppContext(invocation, {
-          needsDatabase: true,
-          prepare: () => chooseFormat(options, invocation.options.json === true),
-          work: async (app, format) => {
-            const { roster, state: states, changedSince } = options;
-            const status = await exportStatus(app, { roster, states, changedSince }, invocation.signal);
-            const chunks = format === 'csv' ? renderStatusCsv(status) : renderStatusJson(status, app.clock.now());
-            const { sums, neverImported } = status;
-            // Known once all is read.
-            const assess = (): { exitCode: number; gap: string | null } => {
-              const gap = describeGap(neverImported, sums.inScope);
-              const isWhole = gap === null && status.isCovered();
-              return { exitCode: isWhole ? exitCodes.complete : exitCodes.incomplete, gap };
-            };
-            if (options.out === undefined) {
-              for await (const chunk of chunks) await invocation.terminal.writeData(chunk);
-              const { exitCode, gap } = assess();
-              if (gap !== null) invocation.notify({ level: 'warn', code: 'nothing_known', message: gap });
-              return { exitCode, isWritten: true };
-            }
-            const file = resolve(invocation.folder, options.out);
-            await writePrivately(file, chunks);
+        const config = loadInvocationConfig(invocation);
+        const format = chooseFormat(options, invocation.options.json === true);
+        return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
+          const { roster, state: states, changedSince } = options;
+          const status = await exportStatus(app, { roster, states, changedSince }, invocation.signal);
+          const chunks = format === 'csv' ? renderStatusCsv(status) : renderStatusJson(status, app.clock.now());
+          const { sums, neverImported } = status;
+          // Known once all is read.
+          const assess = (): { exitCode: number; gap: string | null } => {
+            const gap = describeGap(neverImported, sums.inScope);
+            const isWhole = gap === null && status.isCovered();
+            return { exitCode: isWhole ? exitCodes.complete : exitCodes.incomplete, gap };
+          };
+          if (options.out === undefined) {
+            for await (const chunk of chunks) await invocation.terminal.writeData(chunk);
             const { exitCode, gap } = assess();
-            const counts = sums.inScope === 0 ? '' : `in scope: ${describeCounts(sums.states)}\n`;
-            return {
-              exitCode,
-              document: { schema: 'nightscreen/status-export/1', file, format, neverImported, ...sums },
-              text: `${countNoun(sums.exported, 'customer')}: ${file}\n${counts}${gap === null ? '' : `${gap}\n`}`,
-            };
-          },
+            if (gap !== null) invocation.notify({ level: 'warn', code: 'nothing_known', message: gap });
+            return { exitCode, isWritten: true };
+          }
+          const file = resolve(invocation.folder, options.out);
+          await writePrivately(file, chunks);
+          const { exitCode, gap } = assess();
+          const counts = sums.inScope === 0 ? '' : `in scope: ${describeCounts(sums.states)}\n`;
+          return {
+            exitCode,
+            document: { schema: 'nightscreen/status-export/1', file, format, neverImported, ...sums },
+            text: `${countNoun(sums.exported, 'customer')}: ${file}\n${counts}${gap === null ? '' : `${gap}\n`}`,
+          };
         });
       }),
     );
@@ -94,18 +92,16 @@ function addSend(status: Command, act: Act): void {
     .action(() =>
       act(async (invocation) => {
         const { notifyStates, readWebhookKeys } = await import('../../runs/status.js');
-        return withAppContext(invocation, {
-          needsDatabase: true,
-          prepare: readWebhookKeys,
-          work: async (app) => {
-            const pass = await notifyStates(app, invocation.signal);
-            const isDone = pass.waiting === 0 && pass.refused === 0;
-            return {
-              exitCode: isDone ? exitCodes.complete : exitCodes.incomplete,
-              document: { schema: 'nightscreen/status-send/1', ...pass },
-              text: `${describeCounts({ ...pass })}\n`,
-            };
-          },
+        const config = loadInvocationConfig(invocation);
+        readWebhookKeys(config);
+        return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
+          const pass = await notifyStates(app, invocation.signal);
+          const isDone = pass.waiting === 0 && pass.refused === 0;
+          return {
+            exitCode: isDone ? exitCodes.complete : exitCodes.incomplete,
+            document: { schema: 'nightscreen/status-send/1', ...pass },
+            text: `${describeCounts({ ...pass })}\n`,
+          };
         });
       }),
     );

@@ -5,7 +5,7 @@ import type { DossierTransition } from '../../store/changes.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
 import { examples } from '../options.js';
 import { presentNothingMarked, presentRun } from '../present-run.js';
-import { requireService, withAppContext } from '../session.js';
+import { loadInvocationConfig, requireService, withAppContext } from '../session.js';
 import { formatTable } from '../text.js';
 
 /** Adds `sweep`. */
@@ -28,11 +28,11 @@ export function addSweepCommand(program: Command, act: Act): void {
       act(async (invocation) => {
         if (options.dirty) return sweepDirty(invocation);
         const { runSweep } = await import('../../runs/sweep-run.js');
-        return withAppContext(invocation, {
-          isLasting: true,
-          prepare: (config) => requireService(config, () => {}, { writesReport: options.report }),
-          work: async (app) => presentRun(await runSweep(app, { writeReport: options.report }, invocation.signal)),
-        });
+        const config = loadInvocationConfig(invocation);
+        requireService(config, () => {}, { writesReport: options.report });
+        return withAppContext(invocation, { config, isLasting: true }, async (app) =>
+          presentRun(await runSweep(app, { writeReport: options.report }, invocation.signal)),
+        );
       }),
     );
   addHistory(sweep, act);
@@ -40,14 +40,11 @@ export function addSweepCommand(program: Command, act: Act): void {
 
 async function sweepDirty(invocation: Invocation): Promise<Outcome> {
   const { sweepMarked } = await import('../../runs/dirty-run.js');
-  return withAppContext(invocation, {
-    isLasting: true,
-    needsDatabase: true,
-    prepare: (config) => requireService(config, () => {}),
-    work: async (app) => {
-      const summary = await sweepMarked(app, invocation.signal);
-      return summary === null ? presentNothingMarked('no dossier is to be looked up') : presentRun(summary);
-    },
+  const config = loadInvocationConfig(invocation);
+  requireService(config, () => {});
+  return withAppContext(invocation, { config, isLasting: true, needsDatabase: true }, async (app) => {
+    const summary = await sweepMarked(app, invocation.signal);
+    return summary === null ? presentNothingMarked('no dossier is to be looked up') : presentRun(summary);
   });
 }
 
@@ -60,19 +57,15 @@ function addHistory(sweep: Command, act: Act): void {
       act(async (invocation) => {
         const { findOrganisation } = await import('../../store/organisations.js');
         const { readDossierHistory } = await import('../../store/changes.js');
-        return withAppContext(invocation, {
-          needsDatabase: true,
-          prepare: () => dossier,
-          work: async ({ database, settings }) => {
-            const organisation = await findOrganisation(database, settings.organisation);
-            const changes = organisation && (await readDossierHistory(database, organisation.organisationId, dossier));
-            if (!changes) {
-              const message = `is ${dossier}, and no sweep has listed such a dossier; give its whole id, as in a report`;
-              throw new ConfigError([{ where: 'argument dossier', path: '', message }]);
-            }
-            const text = changes.length === 0 ? 'no change since it was first listed\n' : formatHistory(changes);
-            return { exitCode: 0, document: { schema: 'nightscreen/dossier-history/1', dossier, changes }, text };
-          },
+        return withAppContext(invocation, { needsDatabase: true }, async ({ database, settings }) => {
+          const organisation = await findOrganisation(database, settings.organisation);
+          const changes = organisation && (await readDossierHistory(database, organisation.organisationId, dossier));
+          if (!changes) {
+            const message = `is ${dossier}, and no sweep has listed such a dossier; give its whole id, as in a report`;
+            throw new ConfigError([{ where: 'argument dossier', path: '', message }]);
+          }
+          const text = changes.length === 0 ? 'no change since it was first listed\n' : formatHistory(changes);
+          return { exitCode: 0, document: { schema: 'nightscreen/dossier-history/1', dossier, changes }, text };
         });
       }),
     );

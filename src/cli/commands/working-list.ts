@@ -15,7 +15,7 @@ import type { Act, Invocation, Outcome } from '../invocation.js';
 import { notifyDecidedStates } from '../notify.js';
 import { examples } from '../options.js';
 import { findCurrentUser } from '../process.js';
-import { withAppContext } from '../session.js';
+import { loadInvocationConfig, withAppContext } from '../session.js';
 import { formatTable, type Row } from '../text.js';
 
 /** Adds `review export` and `review import`: the working list that goes out and comes back. */
@@ -49,23 +49,21 @@ function addExport(review: Command, act: Act): void {
         act(async (invocation) => {
           const { exportItems } = await import('../../runs/review/lists.js');
           const { findLogin } = await import('../../store/database/postgres.js');
-          return withAppContext(invocation, {
-            needsDatabase: true,
-            prepare: () => refuseUnknownKind(resolve(invocation.folder, options.out ?? defaultFile)),
-            work: async (app, file) => {
-              const login = options.notMine ? await findLogin(app.database) : null;
-              const list = await exportItems(app, {
-                roster: options.roster ?? null,
-                exportedBy: findCurrentUser(),
-                assignee: options.assignee ?? null,
-                onlyProposals: options.proposals ?? false,
-                allDiscrepancies: options.discrepancies ?? false,
-                notProposedBy: login,
-              });
-              const { roster = null, discrepancies: ofDiscrepancies = false } = options;
-              const { notice, leftOut } = await writeWorkingList(file, list, { roster, ofDiscrepancies });
-              return presentExport(list, { file, notice, leftOut, ofDiscrepancies });
-            },
+          const config = loadInvocationConfig(invocation);
+          const file = refuseUnknownKind(resolve(invocation.folder, options.out ?? defaultFile));
+          return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
+            const login = options.notMine ? await findLogin(app.database) : null;
+            const list = await exportItems(app, {
+              roster: options.roster ?? null,
+              exportedBy: findCurrentUser(),
+              assignee: options.assignee ?? null,
+              onlyProposals: options.proposals ?? false,
+              allDiscrepancies: options.discrepancies ?? false,
+              notProposedBy: login,
+            });
+            const { roster = null, discrepancies: ofDiscrepancies = false } = options;
+            const { notice, leftOut } = await writeWorkingList(file, list, { roster, ofDiscrepancies });
+            return presentExport(list, { file, notice, leftOut, ofDiscrepancies });
           });
         }),
     );
@@ -97,19 +95,16 @@ function addImport(review: Command, act: Act): void {
         refuseLegacyOptions(options);
         const { importDecisions } = await import('../../runs/review/decide.js');
         const { findReviewer } = await import('../../runs/review/people.js');
-        return withAppContext(invocation, {
-          needsDatabase: true,
-          prepare: () => resolve(invocation.folder, file),
-          work: async (app, path) => {
-            const { apply = false, partial = false } = options;
-            const reviewer = await findReviewer(app.database, options.reviewer, !apply);
-            const imported = await importDecisions(app, { path, reviewer, apply, partial });
-            if (imported.isApplied) await notifyDecidedStates(app, invocation);
-            const isAttested = app.database.dialect === 'embedded';
-            const by = isAttested ? ` --reviewer ${quoteArgument(options.reviewer ?? 'NAME')}` : '';
-            const storing = `nightscreen review import ${quoteArgument(file)} --apply${by}`;
-            return presentImportedDecisions(imported, { storing, wasApplied: apply });
-          },
+        const path = resolve(invocation.folder, file);
+        return withAppContext(invocation, { needsDatabase: true }, async (app) => {
+          const { apply = false, partial = false } = options;
+          const reviewer = await findReviewer(app.database, options.reviewer, !apply);
+          const imported = await importDecisions(app, { path, reviewer, apply, partial });
+          if (imported.isApplied) await notifyDecidedStates(app, invocation);
+          const isAttested = app.database.dialect === 'embedded';
+          const by = isAttested ? ` --reviewer ${quoteArgument(options.reviewer ?? 'NAME')}` : '';
+          const storing = `nightscreen review import ${quoteArgument(file)} --apply${by}`;
+          return presentImportedDecisions(imported, { storing, wasApplied: apply });
         });
       }),
     );
@@ -321,23 +316,21 @@ interface LegacyImportOptions {
 async function importLegacyList(invocation: Invocation, file: string, options: LegacyImportOptions): Promise<Outcome> {
   const { importLegacy, findUntaken, renderUntaken } = await import('../../runs/review/legacy.js');
   const { findReviewer } = await import('../../runs/review/people.js');
-  return withAppContext(invocation, {
-    needsDatabase: true,
-    prepare: () => findFiles(invocation.folder, file, options.unmatched),
-    work: async (app, { path, unmatched }) => {
-      const { apply = false, partial = false } = options;
-      const reviewer = await findReviewer(app.database, options.reviewer, !apply);
-      const imported = await importLegacy(app, { path, reviewer, apply, partial });
-      const untaken = findUntaken(imported.rows);
-      // What an earlier attempt could not take is no longer true.
-      const isThere = await access(unmatched).then(
-        () => true,
-        () => false,
-      );
-      if (untaken.length > 0 || isThere) await writePrivately(unmatched, renderUntaken(untaken));
-      if (imported.isApplied) await notifyDecidedStates(app, invocation);
-      return presentLegacy(imported, untaken, { file, unmatched, wasApplied: apply });
-    },
+  const config = loadInvocationConfig(invocation);
+  const { path, unmatched } = findFiles(invocation.folder, file, options.unmatched);
+  return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
+    const { apply = false, partial = false } = options;
+    const reviewer = await findReviewer(app.database, options.reviewer, !apply);
+    const imported = await importLegacy(app, { path, reviewer, apply, partial });
+    const untaken = findUntaken(imported.rows);
+    // What an earlier attempt could not take is no longer true.
+    const isThere = await access(unmatched).then(
+      () => true,
+      () => false,
+    );
+    if (untaken.length > 0 || isThere) await writePrivately(unmatched, renderUntaken(untaken));
+    if (imported.isApplied) await notifyDecidedStates(app, invocation);
+    return presentLegacy(imported, untaken, { file, unmatched, wasApplied: apply });
   });
 }
 

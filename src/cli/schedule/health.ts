@@ -69,7 +69,7 @@ async function keepFresh(health: ReturnType<typeof watchHealth>, signal: AbortSi
 /** Reads figures before the first job does: until then there would be none. */
 async function readFirst(invocation: Invocation, complain: (message: string) => void): Promise<void> {
   try {
-    await withAppContext(invocation, { command: 'schedule: metrics', prepare: () => {}, work: async () => {} });
+    await withAppContext(invocation, { command: 'schedule: metrics' }, async () => {});
   } catch (error) {
     // Another process works in the embedded database, or it cannot be opened: the jobs say so, too.
     complain(`there are no figures yet: ${error instanceof Error ? error.message : String(error)}`);

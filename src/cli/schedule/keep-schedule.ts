@@ -53,16 +53,11 @@ export async function keepSchedule(
     emit,
     // Opened for each look, so that between jobs other commands can use the embedded database.
     look: () =>
-      withAppContext(invocation, {
-        command: 'schedule',
-        isLasting: jobStarter.isLasting,
-        prepare: () => {},
-        work: async (app) => {
-          const planned = plan.planned.map(({ job, schedule }) => ({ job: job.name, schedule }));
-          if (!isKept) await keepSchedules(app, planned, { areAll: true });
-          isKept = true;
-          return jobStarter.look(app, signal);
-        },
+      withAppContext(invocation, { command: 'schedule', isLasting: jobStarter.isLasting }, async (app) => {
+        const planned = plan.planned.map(({ job, schedule }) => ({ job: job.name, schedule }));
+        if (!isKept) await keepSchedules(app, planned, { areAll: true });
+        isKept = true;
+        return jobStarter.look(app, signal);
       }),
   });
   await sayPlan(invocation, logger, plan);

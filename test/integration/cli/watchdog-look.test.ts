@@ -131,15 +131,10 @@ it('a scheduler looks beside a job that is under way, and stops at once when it 
     clock,
   });
   let isDone = false;
-  const job = withAppContext(beside.invocation, {
-    command: 'schedule',
-    isLasting: true,
-    prepare: () => {},
-    work: async ({ database }) => {
-      for (let round = 0; round < 400 && !terminal.stderr.includes('watchdog_alarm'); round += 1) await delay(25);
-      await database.query(z.object({}), 'select', []);
-      isDone = true;
-    },
+  const job = withAppContext(beside.invocation, { command: 'schedule', isLasting: true }, async ({ database }) => {
+    for (let round = 0; round < 400 && !terminal.stderr.includes('watchdog_alarm'); round += 1) await delay(25);
+    await database.query(z.object({}), 'select', []);
+    isDone = true;
   });
   await job;
   expect(isDone).toBe(true);
