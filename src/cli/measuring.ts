@@ -20,16 +20,9 @@ export interface Measuring {
 const readingLimitMs = 120_000;
 
 /** Measures a command that ends by itself. */
-export function measureCommand(
-  invocation: { signal: AbortSignal; notify: (notice: { level: 'warn'; code: string; message: string }) => void },
-  config: Config,
-): Measuring {
-  return measureInto(config, createMetrics(version, { isLasting: false }), {
-    // Whoever asks to stop waits a few seconds only.
-    isStopping: () => invocation.signal.aborted,
-    complain: (message) => invocation.notify({ level: 'warn', code: 'metrics_not_left', message }),
-  });
-}
+export const measureCommand = (config: Config, signal: AbortSignal, complain: (message: string) => void): Measuring =>
+  // Whoever asks to stop waits a few seconds only.
+  measureInto(config, createMetrics(version, { isLasting: false }), { isStopping: () => signal.aborted, complain });
 
 /** Measures into `metrics`, and leaves them where the settings say; the database is waited for `limitMs`. */
 export function measureInto(

@@ -167,9 +167,9 @@ export async function withAppContext<Result>(
 }
 
 /** Loaded by those alone that leave metrics somewhere. */
-async function openMeasuring(invocation: Invocation, config: Config) {
+async function openMeasuring({ signal, notify }: Invocation, config: Config) {
   const { measureCommand } = await import('./measuring.js');
-  return measureCommand(invocation, config);
+  return measureCommand(config, signal, (message) => notify({ level: 'warn', code: 'metrics_not_left', message }));
 }
 
 const turns = new Map<string, Promise<void>>();
