@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { partyRoles, partyTypes, riskTiers } from '../vocabulary.js';
 import { listLanguages, readCountry, toCountryCode } from './country.js';
-import { findFormatClash, hasDay, isDateFormat } from './read-date.js';
+import { findFormatClash, isDateFormat } from './read-date.js';
 
 /** Gives the form in which own words of a mapping and of a row are compared. */
 export function foldWord(word: string): string {
@@ -48,13 +48,20 @@ const name = z.union(
   { error: 'expected a header, a list of headers, or {columns: [...], separator}' },
 );
 
-const type = z.union(
-  [
-    header,
-    z.strictObject({ value: z.enum(partyTypes) }),
-    z.strictObject({ column: header, values: ownWords(z.enum(partyTypes)) }),
-  ],
-  { error: 'expected a header, {value: person} or {value: entity}, or {column, values: {own word: person or entity}}' },
+/** A word of ours for all rows, or a column of them or of own words. */
+const oneOf = <const Words extends readonly string[]>(words: Words, error: string) =>
+  z.union(
+    [
+      header,
+      z.strictObject({ value: z.enum(words) }),
+      z.strictObject({ column: header, values: ownWords(z.enum(words)) }),
+    ],
+    { error },
+  );
+
+const type = oneOf(
+  partyTypes,
+  'expected a header, {value: person} or {value: entity}, or {column, values: {own word: person or entity}}',
 );
 
 const dateFormat = z.string().refine(isDateFormat, {
@@ -92,7 +99,7 @@ const date = z.union(
 const wholeDate = date.refine(
   (setting) =>
     typeof setting === 'string' ||
-    [setting.format ?? setting.formats ?? []].flat().every((each) => hasDay(each) && each.includes('yyyy')),
+    [setting.format ?? setting.formats ?? []].flat().every((each) => /d/.test(each) && each.includes('yyyy')),
   { error: 'an end date is a whole day: the format needs yyyy, a month and a day' },
 );
 
@@ -123,15 +130,9 @@ const countries = z.union(
   },
 );
 
-const riskTier = z.union(
-  [
-    header,
-    z.strictObject({ value: z.enum(riskTiers) }),
-    z.strictObject({ column: header, values: ownWords(z.enum(riskTiers)) }),
-  ],
-  {
-    error: 'expected a header, {value: low, medium or high}, or {column, values: {own word: low, medium or high}}',
-  },
+const riskTier = oneOf(
+  riskTiers,
+  'expected a header, {value: low, medium or high}, or {column, values: {own word: low, medium or high}}',
 );
 
 const aliases = z.union(
@@ -166,15 +167,20 @@ const realNames = z
     'names that read like placeholders (NULL, N/A, test, 123) and are real: rows with any other one are rejected',
   );
 
-/** The columns of a roster's source by what they hold; a key that is absent stands for the standard header where there is one. */
-export const columnsSchema = z.strictObject({
-  id: headers.optional().describe("the customer's number; of several columns all together"),
+/** What a row says of the party that is searched for. */
+const facts = {
   name: name.optional().describe('the name; several columns are joined by a blank or by `separator`'),
   type: type.optional().describe('person or entity, by a column or the same for all'),
   birthDate: date
     .optional()
     .describe('birth date, whole or a year or month; a format says which of day and month comes first'),
   countries: countries.optional().describe('countries, as names, ISO codes or nationalities'),
+};
+
+/** The columns of a roster's source by what they hold; a key that is absent stands for the standard header where there is one. */
+export const columnsSchema = z.strictObject({
+  id: headers.optional().describe("the customer's number; of several columns all together"),
+  ...facts,
   riskTier: riskTier.optional().describe('low, medium or high'),
   aliases: aliases.optional().describe('further names; each is screened, and so billed, like a customer of its own'),
   active: active.optional().describe('whether the customer is one still'),
@@ -191,27 +197,16 @@ export type ColumnSettings = z.infer<typeof columnsSchema>;
 /** The roles that a source of related parties may give. */
 const relatedRoles = partyRoles.filter((role) => role !== 'customer' && role !== 'conflicting_row');
 
-const role = z.union(
-  [
-    header,
-    z.strictObject({ value: z.enum(relatedRoles) }),
-    z.strictObject({ column: header, values: ownWords(z.enum(relatedRoles)) }),
-  ],
-  {
-    error: `expected a header, {value: ${relatedRoles.join(', ')}}, or {column, values: {own word: one of these}}`,
-  },
+const role = oneOf(
+  relatedRoles,
+  `expected a header, {value: ${relatedRoles.join(', ')}}, or {column, values: {own word: one of these}}`,
 );
 
 /** The columns of a source of related parties by what they hold; `customerId` names the customer that a party belongs to. */
 export const partyColumnsSchema = z.strictObject({
   customerId: headers.optional().describe('the number of the customer that the party belongs to'),
   role: role.optional().describe('what the party is to the customer'),
-  name: name.optional().describe('the name; several columns are joined by a blank or by `separator`'),
-  type: type.optional().describe('person or entity, by a column or the same for all'),
-  birthDate: date
-    .optional()
-    .describe('birth date, whole or a year or month; a format says which of day and month comes first'),
-  countries: countries.optional().describe('countries, as names, ISO codes or nationalities'),
+  ...facts,
   language,
   realNames,
   ignore,

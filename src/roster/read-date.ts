@@ -285,11 +285,6 @@ export function isDateFormat(format: string): boolean {
   return ['y', 'My', 'Mdy'].includes(found.join('')) && !/[\p{L}\p{N}]/u.test(rest);
 }
 
-/** Tells whether a format gives a whole day. */
-export function hasDay(format: string): boolean {
-  return /d/.test(format);
-}
-
 /** Gives the expression that a text in the format matches whole, with the groups `year` or `short`, `month` and `day`. */
 function compileDateFormat(format: string): RegExp {
   const source = format.replace(/yyyy|yy|MM?|dd?|[^\p{L}\p{N}]/gu, (part) => patterns[part] ?? escapeLiteral(part));
