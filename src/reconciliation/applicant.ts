@@ -1,4 +1,4 @@
-import { foldName, type NameToken } from '../lists/folded-name.js';
+import { foldName, type NameToken } from '../names/words.js';
 import type { DiscrepancyKind } from './discrepancy.js';
 
 /** One party of a customer as the roster has it; dates and countries as in `Party`. */

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { createComparison, type FindListed } from '../../src/lists/compare-names.js';
 import type { ListedParty } from '../../src/lists/listed-party.js';
 import { readPublishedList } from '../../src/lists/published-list.js';
+import { createComparison } from '../../src/names/compare.js';
 import { createSeededRandom, varyName } from '../../src/runs/checks/sample.js';
 import { isFullSize, printFigure } from '../helpers/figures.js';
 
@@ -33,7 +33,7 @@ it('the published OFAC and UN lists: every listed name is forced in any order of
   const rows = z.array(z.object({ full_name: z.string() }));
   const people = rows.parse(parse(await readFile(join(folder, 'rosters/negatives_us.csv'), 'utf8'), { columns: true }));
   const names = people.map((row) => row.full_name).slice(0, isFullSize ? people.length : 10_000);
-  const against = (parties: readonly ListedParty[]): Promise<FindListed> => createComparison(parties, batches(names));
+  const against = (parties: readonly ListedParty[]) => createComparison(parties, batches(names));
   const clean = names.slice(0, isFullSize ? names.length : cleanPeople);
   const forced = new Set<string>();
   for (const { file, parties } of [ofac, un]) {

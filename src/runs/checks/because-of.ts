@@ -1,6 +1,6 @@
 import { ConfigError } from '../../errors.js';
-import { createComparison, type ListedName } from '../../lists/compare-names.js';
 import type { PublishedList } from '../../lists/listed-party.js';
+import { createComparison } from '../../names/compare.js';
 import {
   type ComparisonSums,
   type ForcedCustomer,
@@ -83,7 +83,7 @@ async function* readNames(
   }
 }
 
-function toReason({ file, digest }: PublishedList, { name, spelling }: ListedName): string {
+function toReason({ file, digest }: PublishedList, { name, spelling }: { name: string; spelling: string }): string {
   const alias = spelling === name ? '' : `, listed as ${spelling}`;
   return `${name}${alias} (${file}, SHA-256 ${digest.slice(0, 12)})`;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ConfigError } from '../../errors.js';
-import { scriptOf } from '../../lists/folded-name.js';
 import type { ListedParty, PublishedList } from '../../lists/listed-party.js';
+import { scriptOf } from '../../names/words.js';
 import { toScreeningRequest } from '../../roster/customer.js';
 import type { PartyType } from '../../vocabulary.js';
 

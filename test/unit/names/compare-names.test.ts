@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createComparison, type FindListed } from '../../../src/lists/compare-names.js';
 import type { ListedParty } from '../../../src/lists/listed-party.js';
-import { isWithinEdits } from '../../../src/lists/name-agreement.js';
-import { WordCounts } from '../../../src/lists/name-index.js';
+import { createComparison, WordCounts } from '../../../src/names/compare.js';
+import { isWithinEdits } from '../../../src/names/words.js';
 
 const listed = (type: ListedParty['type'], name: string, ...aliases: string[]): ListedParty => ({
   id: null,
@@ -38,7 +37,7 @@ async function* batches(names: readonly string[]): AsyncGenerator<readonly strin
   yield names;
 }
 
-let find: FindListed;
+let find: Awaited<ReturnType<typeof createComparison>>;
 beforeAll(async () => {
   find = await createComparison(list, batches(clean));
 });

@@ -1,0 +1,400 @@
+import anyAscii from 'any-ascii';
+
+/** One word of a name as names are compared: lower-case ASCII, how it sounds, and its consonants. */
+export interface NameToken {
+  text: string;
+  sound: string;
+  skeleton: string;
+  /** Written in a script that leaves vowels out. */
+  isVowelless: boolean;
+  /** Says nothing about who is meant: a particle, an article, a legal form. */
+  isFiller: boolean;
+}
+
+const words = /[\p{L}\p{M}\p{N}]+/gu;
+const withinWords = /(?<=\p{L})['’‘`´ʻʼʹʺ](?=\p{L})|[\u0640\u00ad\u200b-\u200f]/gu;
+/** `S.A.` and `J.R.` are one word. */
+const dottedLetters = /(?<=(?:^|[^\p{L}])\p{L})\.(?=\p{L}(?:[^\p{L}]|$))/gu;
+const syllabic = /[\p{Script=Han}\p{Script=Hangul}]/u;
+const eachSyllable = /[\p{Script=Han}\p{Script=Hangul}]/gu;
+/** Written together with the word that it belongs to. */
+const arabicArticle = /^ال(?=.{3})/u;
+const vowelless = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}]/u;
+
+const fillers = new Set(
+  [
+    'al el ul ad ed as es ash ar az an at bin ibn ben bint abu abou abi umm um haji hajj hadji sheikh shaykh sayyid sayed mullah maulavi mawlawi',
+    'de del della des di da do dos das du la le las los y e van von der den ter ten zu zur af av of the and und bn abn bnt abw et und fuer for',
+    'dr mr mrs ms prof gen col sr jr ii iii',
+    'ltd limited llc llp lp inc incorporated corp corporation co company gmbh ag kg ohg sa sas sarl srl spa sl slu cv rl bv nv plc pte pty',
+    'jsc ojsc pjsc cjsc ooo oao zao ao pao fze fzco fzc dmcc ltda cia kft doo dd ab as asa oy aps sdn bhd pvt est',
+  ]
+    .join(' ')
+    .split(' '),
+);
+
+/** A word of a name, from its letters in lower-case ASCII. */
+function toToken(text: string, isVowelless: boolean): NameToken {
+  const sound = toSound(text);
+  return { text, sound, skeleton: toSkeleton(sound), isVowelless, isFiller: fillers.has(text) };
+}
+
+/** Splits a name into words to compare: compatibility forms, case, accents, scripts and punctuation are folded, the order is kept. */
+export function foldName(name: string): readonly NameToken[] {
+  const plain = name.normalize('NFKC').replace(withinWords, '').replace(dottedLetters, '');
+  return (plain.match(words) ?? []).flatMap(splitWord);
+}
+
+function splitWord(word: string): readonly NameToken[] {
+  // Each character is a syllable, and writers do not agree on where names are divided.
+  const spaced = syllabic.test(word) ? word.replace(eachSyllable, ' $& ') : word.replace(arabicArticle, '$& ');
+  return spaced
+    .split(' ')
+    .filter((part) => part !== '')
+    .flatMap((part) => {
+      const text = toAscii(part);
+      return text === '' ? [] : [toToken(text, vowelless.test(part))];
+    });
+}
+
+/** One sound in two letters. */
+const greekU = /ο[υύ]/giu;
+
+const toAscii = (word: string): string =>
+  anyAscii(word.replace(greekU, 'u').normalize('NFKD').replace(/\p{M}/gu, dropAccent))
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '');
+
+/** Accents of Latin, Greek and Cyrillic go; marks that are vowels of their script stay. */
+const dropAccent = (sign: string): string => (/\p{Script=Inherited}/u.test(sign) ? '' : sign);
+
+const spellings: readonly (readonly [RegExp, string])[] = [
+  // The Arabic article within a name takes the sound of the letter after it, in some spellings only: Abdulrahman, Abdurrahman.
+  [/^a?bd(?:[aeiou]l?|l)(?=[b-df-hj-np-tv-z])/g, 'abdu'],
+  [/(?<=..)[aeiou]{1,2}[ld]?d(?=[ie]{1,2}n)/g, 'ud'],
+  [/ph/g, 'f'],
+  [/(?:s?ch|tch|tsch|sh|sz|cz|[ct]s(?=h))/g, 'x'],
+  [/(?:dzh|dj|zh|j)/g, 'j'],
+  [/(?:kh|gh)/g, 'k'],
+  [/([bdt])h/g, '$1'],
+  [/c(?=[eiy])/g, 's'],
+  [/(?:ck|[cq])/g, 'k'],
+  [/z/g, 's'],
+  [/w/g, 'v'],
+  [/(?:ou|oo|o)/g, 'u'],
+  [/(?:ee|ie|ei|ey|y|e)/g, 'i'],
+  [/ai|ay|ae/g, 'i'],
+  [/g/g, 'k'],
+  [/(.)\1+/g, '$1'],
+  [/(?<=.)h$/g, ''],
+];
+
+/** Spells a word as it sounds, so that usual transliterations of one name come out alike; figures stay. */
+function toSound(text: string): string {
+  return spellings.reduce((sound, [pattern, replacement]) => sound.replace(pattern, replacement), text);
+}
+
+/** The consonants of a sound. */
+function toSkeleton(sound: string): string {
+  return sound.replace(/[aeiouv]/g, '').replace(/(.)\1+/g, '$1');
+}
+
+/** What a script without vowels writes beside each other or not at all: Arabic has no p and no v, Hebrew one letter for p and f. */
+const labials = /[bpfv]/g;
+
+/** The consonants of a sound without those for which scripts without vowels have no letter of their own. */
+const toBareSkeleton = (sound: string): string =>
+  toSkeleton(sound)
+    .replace(labials, '')
+    .replace(/(.)\1+/g, '$1');
+
+/** Whether two sounds have the same consonants when b, p, f and v are one; a v may also be a vowel. */
+function isSameInConsonants(left: string, right: string): boolean {
+  return agree(toConsonants(left), toConsonants(right), 0, 0);
+}
+
+const toConsonants = (sound: string): string =>
+  sound
+    .replace(/[aeiou]/g, '')
+    .replace(/[bpf]/g, 'b')
+    .replace(/([^v])\1+/g, '$1');
+
+function agree(left: string, right: string, ours: number, theirs: number): boolean {
+  const [one, other] = [left[ours], right[theirs]];
+  if (one === undefined && other === undefined) return true;
+  const isAlike = one === other || (one === 'v' && other === 'b') || (one === 'b' && other === 'v');
+  if (one !== undefined && isAlike && agree(left, right, ours + 1, theirs + 1)) return true;
+  if (one === 'v' && agree(left, right, ours + 1, theirs)) return true;
+  return other === 'v' && agree(left, right, ours, theirs + 1);
+}
+
+const scripts = [
+  'Latin',
+  'Arabic',
+  'Cyrillic',
+  'Han',
+  'Hangul',
+  'Hiragana',
+  'Katakana',
+  'Hebrew',
+  'Greek',
+  'Devanagari',
+  'Bengali',
+  'Thai',
+  'Georgian',
+  'Armenian',
+  'Myanmar',
+  'Khmer',
+  'Tamil',
+].map((name) => ({ name, letter: new RegExp(`\\p{Script=${name}}`, 'gu') }));
+
+/** The script in which most letters of a name are written; `Other` when it is none of the usual ones. */
+export function scriptOf(name: string): string {
+  const counts = scripts.map(({ name: script, letter }) => ({ script, letters: name.match(letter)?.length ?? 0 }));
+  const most = counts.reduce((best, next) => (next.letters > best.letters ? next : best), {
+    script: 'Other',
+    letters: 0,
+  });
+  return most.script;
+}
+
+const mostNeighbours = 3;
+const longestJoined = 24;
+
+/** The words of a name, and up to three neighbours read as one. */
+export function toPieces(tokens: readonly NameToken[]): readonly { places: readonly number[]; token: NameToken }[] {
+  const pieces: { places: readonly number[]; token: NameToken }[] = [];
+  for (const [from, token] of tokens.entries()) {
+    const places = [from];
+    pieces.push({ places: [from], token });
+    let { text, isVowelless } = token;
+    for (const [offset, next] of tokens.slice(from + 1, from + mostNeighbours).entries()) {
+      text += next.text;
+      isVowelless ||= next.isVowelless;
+      if (text.length > longestJoined) break;
+      places.push(from + 1 + offset);
+      pieces.push({ places: [...places], token: toToken(text, isVowelless) });
+    }
+  }
+  return pieces;
+}
+
+/** How alike two words are, by what they have in common; short words that merely sound alike are many. */
+const likenesses = {
+  text: 1,
+  sound: 0.95,
+  shortSound: 0.8,
+  oneEdit: 0.85,
+  shortEdit: 0.7,
+  vowelless: 0.95,
+  shortVowelless: 0.85,
+  bareVowelless: 0.8,
+  skeleton: 0.75,
+  twoEdits: 0.7,
+};
+const shortestSound = 4;
+const shortestEdited = 4;
+const shortestEditedSurely = 5;
+const shortestEditedTwice = 8;
+const shortestVowelless = 2;
+const vowels = /[aeiou]/;
+const shortestBare = 3;
+const shortestSkeleton = 4;
+const shortestJoinedSkeleton = 5;
+const maxRemembered = 100_000;
+
+/** The words of a list, found again by letters, sound, consonants, and small slips. */
+export class WordIndex {
+  readonly #tokens: NameToken[] = [];
+  readonly #byText = new Map<string, number>();
+  readonly #bySound = new Map<string, number[]>();
+  readonly #bySkeleton = new Map<string, number[]>();
+  /** Sounds with one letter taken out: two words that share one are at most two edits apart. */
+  readonly #byShortened = new Map<string, number[]>();
+  /** Consonants without b, p, f and v: all words, and those of scripts without vowels. */
+  readonly #byBare = new Map<string, number[]>();
+  readonly #byBareVowelless = new Map<string, number[]>();
+  readonly #isSingle = new Set<number>();
+  readonly #remembered = new Map<string, ReadonlyMap<number, number>>();
+
+  /** The number of a word of the list, which is new when nothing else was spelled so. */
+  add(token: NameToken, isJoined: boolean): number {
+    const known = this.#byText.get(token.text);
+    const id = known ?? this.#tokens.push(token) - 1;
+    if (known === undefined) {
+      this.#byText.set(token.text, id);
+      push(this.#bySound, token.sound, id);
+      if (token.skeleton !== '') push(this.#bySkeleton, token.skeleton, id);
+      const bare = toBareSkeleton(token.sound);
+      push(this.#byBare, bare, id);
+      if (token.isVowelless) push(this.#byBareVowelless, bare, id);
+    }
+    if (!isJoined && !this.#isSingle.has(id)) {
+      this.#isSingle.add(id);
+      if (token.sound.length >= shortestEdited)
+        for (const shortened of shorten(token.sound)) push(this.#byShortened, shortened, id);
+    }
+    return id;
+  }
+
+  /** The number of the word that is spelled so; undefined when the list does not have it. */
+  idOf(text: string): number | undefined {
+    return this.#byText.get(text);
+  }
+
+  /** The word of this number. */
+  at(id: number): NameToken | undefined {
+    return this.#tokens[id];
+  }
+
+  /** The numbers of the words that may be this one, each with how alike they are: 1 for the same letters. Slips are looked for in single words only. */
+  find(token: NameToken, isJoined: boolean): ReadonlyMap<number, number> {
+    if (isJoined) return this.#search(token, isJoined);
+    const key = token.isVowelless ? `${token.text}~` : token.text;
+    const known = this.#remembered.get(key);
+    if (known) return known;
+    const found = this.#search(token, isJoined);
+    if (this.#remembered.size >= maxRemembered) this.#remembered.clear();
+    this.#remembered.set(key, found);
+    return found;
+  }
+
+  #search(token: NameToken, isJoined: boolean): ReadonlyMap<number, number> {
+    const found = new Map<number, number>();
+    const note = (id: number, likeness: number): void => {
+      if (likeness > (found.get(id) ?? 0)) found.set(id, likeness);
+    };
+    const same = this.#byText.get(token.text);
+    if (same !== undefined) note(same, likenesses.text);
+    if (/\d/.test(token.text) || token.text.length === 1) return found;
+    const soundLikeness = token.sound.length < shortestSound ? likenesses.shortSound : likenesses.sound;
+    for (const id of this.#bySound.get(token.sound) ?? []) note(id, soundLikeness);
+    for (const id of this.#bySkeleton.get(token.skeleton) ?? []) note(id, this.#judgeSkeleton(token, id, isJoined));
+    const alsoBare = token.isVowelless ? this.#byBare : this.#byBareVowelless;
+    if (alsoBare.size > 0) {
+      for (const id of alsoBare.get(toBareSkeleton(token.sound)) ?? []) note(id, this.#judgeBare(token, id));
+    }
+    if (!isJoined) for (const id of this.#findEdited(token)) note(id, this.#judgeEdits(token, id));
+    return found;
+  }
+
+  #judgeSkeleton(token: NameToken, id: number, isJoined: boolean): number {
+    const { skeleton } = token;
+    const other = this.#tokens[id];
+    if (token.isVowelless || other?.isVowelless) {
+      if (skeleton.length > shortestVowelless) return likenesses.vowelless;
+      if (skeleton.length === shortestVowelless) return likenesses.shortVowelless;
+      // A single consonant is not enough: the long vowels, which are written, have to be there as well.
+      const [written, whole] = token.isVowelless ? [token.sound, other?.sound] : [other?.sound, token.sound];
+      return written !== undefined && isWithoutVowels(written, whole ?? '') ? likenesses.shortVowelless : 0;
+    }
+    return skeleton.length >= (isJoined || !this.#isSingle.has(id) ? shortestJoinedSkeleton : shortestSkeleton)
+      ? likenesses.skeleton
+      : 0;
+  }
+
+  #judgeBare({ sound }: NameToken, id: number): number {
+    const other = this.#tokens[id]?.sound ?? '';
+    const consonants = Math.min(countConsonants(sound), countConsonants(other));
+    return consonants >= shortestBare && isSameInConsonants(sound, other) ? likenesses.bareVowelless : 0;
+  }
+
+  #findEdited({ sound }: NameToken): ReadonlySet<number> {
+    const ids = new Set<number>();
+    if (sound.length < shortestEdited) return ids;
+    for (const id of this.#byShortened.get(sound) ?? []) ids.add(id);
+    for (const key of shorten(sound)) {
+      for (const id of this.#byShortened.get(key) ?? []) ids.add(id);
+      for (const id of this.#bySound.get(key) ?? []) ids.add(id);
+    }
+    return ids;
+  }
+
+  #judgeEdits({ sound }: NameToken, id: number): number {
+    const other = this.#tokens[id]?.sound ?? '';
+    const shortest = Math.min(sound.length, other.length);
+    if (shortest < shortestEdited) return 0;
+    if (isWithinEdits(sound, other, 1))
+      return shortest < shortestEditedSurely ? likenesses.shortEdit : likenesses.oneEdit;
+    return shortest >= shortestEditedTwice && isWithinEdits(sound, other, 2) ? likenesses.twoEdits : 0;
+  }
+}
+
+function push(map: Map<string, number[]>, key: string, id: number): void {
+  const ids = map.get(key);
+  if (ids) ids.push(id);
+  else map.set(key, [id]);
+}
+
+const countConsonants = (sound: string): number => sound.replace(/[aeiou]/g, '').length;
+
+/** Whether a word of two letters at least is another one with nothing but vowels left out. */
+function isWithoutVowels(written: string, whole: string): boolean {
+  let at = 0;
+  for (const letter of whole) {
+    if (letter === written[at]) at += 1;
+    else if (!vowels.test(letter)) return false;
+  }
+  return at === written.length && written.length > 1;
+}
+
+function shorten(sound: string): ReadonlySet<string> {
+  const shortened = new Set<string>();
+  for (let at = 0; at < sound.length; at += 1) shortened.add(sound.slice(0, at) + sound.slice(at + 1));
+  return shortened;
+}
+
+/** Whether one word becomes the other by at most `most` insertions, deletions, changes of a letter or swaps of neighbours. */
+export function isWithinEdits(left: string, right: string, most: number): boolean {
+  if (Math.abs(left.length - right.length) > most) return false;
+  let start = 0;
+  while (start < left.length && left[start] === right[start]) start += 1;
+  let end = 0;
+  const shortest = Math.min(left.length, right.length) - start;
+  while (end < shortest && left[left.length - 1 - end] === right[right.length - 1 - end]) end += 1;
+  const [ours, theirs] = [left.slice(start, left.length - end), right.slice(start, right.length - end)];
+  if (ours.length <= most && theirs.length <= most) return true;
+  return countEdits(ours, theirs) <= most;
+}
+
+/**
+ * Whether two different words are one slip of the pen apart: neighbours swapped, or, in words that are not all short, a letter dropped,
+ * added or changed. Never with figures: another number is another name.
+ */
+export function isOneSlip(left: string, right: string): boolean {
+  const [shorter, longer] = left.length < right.length ? [left, right] : [right, left];
+  if (longer.length - shorter.length > 1 || left === right) return false;
+  // One slip leaves the first or the last letter as it was, but in two letters. Most pairs of words end here.
+  const isEitherSame = left[0] === right[0] || left[left.length - 1] === right[right.length - 1];
+  if (!isEitherSame && longer.length > 2) return false;
+  // One changed letter always changes the sum of the letters, two swapped ones never do.
+  const isShort = shorter.length < 3 || longer.length < 4;
+  if (isShort && (shorter.length < longer.length || sumLetters(left) !== sumLetters(right))) return false;
+  return isWithinEdits(left, right, 1) && !figures.test(left) && !figures.test(right);
+}
+
+const figures = /\d/;
+
+function sumLetters(word: string): number {
+  let sum = 0;
+  for (let at = 0; at < word.length; at += 1) sum += word.charCodeAt(at);
+  return sum;
+}
+
+function countEdits(left: string, right: string): number {
+  let before: number[] = [];
+  let last = Array.from({ length: right.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= left.length; row += 1) {
+    const next = [row];
+    for (let column = 1; column <= right.length; column += 1) {
+      const change = (last[column - 1] ?? 0) + (left[row - 1] === right[column - 1] ? 0 : 1);
+      let edits = Math.min((last[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1, change);
+      const isSwap = left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+      if (row > 1 && column > 1 && isSwap) edits = Math.min(edits, (before[column - 2] ?? 0) + 1);
+      next.push(edits);
+    }
+    before = last;
+    last = next;
+  }
+  return last[right.length] ?? 0;
+}
