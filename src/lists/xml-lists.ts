@@ -1,7 +1,10 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { z } from 'zod';
-import { type ListText, toListError } from './list-file.js';
-import { cleanAliases, isVehicleType, type ListedParty, readName } from './listed-party.js';
+import { cleanAliases, isVehicleType, type ListedParty, type ListText, readName, toListError } from './list-file.js';
+
+/** Reads the OFAC list or the consolidated list of the UN Security Council in its XML form; throws ConfigError that says file and line. */
+export const readXmlList = (text: ListText, format: 'ofac_xml' | 'un_xml'): AsyncIterable<ListedParty> =>
+  format === 'ofac_xml' ? readOfacXml(text) : readUnXml(text);
 
 const text = z.string().catch('');
 // An empty element is read as an empty text.
@@ -19,8 +22,7 @@ const partySchema = z.object({
   ENTITY_ALIAS: aliases,
 });
 
-/** Reads the consolidated list of the UN Security Council in its XML form. */
-export async function* readUnXml({ path, pieces }: ListText): AsyncGenerator<ListedParty> {
+async function* readUnXml({ path, pieces }: ListText): AsyncGenerator<ListedParty> {
   const parse = createElementParser(path, partySchema, ['INDIVIDUAL_ALIAS', 'ENTITY_ALIAS']);
   const names = ['INDIVIDUAL', 'ENTITY'];
   for await (const element of splitElements(path, pieces, { root: 'CONSOLIDATED_LIST', names })) {
@@ -46,8 +48,8 @@ const countSchema = z.string();
 const join = ({ firstName, lastName }: { firstName: string; lastName: string }): string =>
   `${firstName} ${lastName}`.trim();
 
-/** Reads the OFAC list in its XML form (`sdnEntry` elements); throws ConfigError also when it holds fewer entries than it says. */
-export async function* readOfacXml({ path, pieces }: ListText): AsyncGenerator<ListedParty> {
+/** Reads `sdnEntry` elements; throws ConfigError also when the file holds fewer entries than it says. */
+async function* readOfacXml({ path, pieces }: ListText): AsyncGenerator<ListedParty> {
   const parseEntry = createElementParser(path, entrySchema, ['aka']);
   const parseCount = createElementParser(path, countSchema, []);
   let announced: number | null = null;

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { PublishedList } from '../lists/listed-party.js';
+import type { PublishedList } from '../lists/published-list.js';
 import { toLocalTime } from '../local-time.js';
 import type { ChangeExample } from '../roster/change-guards.js';
 import type { ColumnDoubts } from '../roster/doubts.js';

@@ -1,5 +1,5 @@
 import { RosterError, RosterHeldError, RunLockedError } from '../errors.js';
-import type { PublishedList } from '../lists/listed-party.js';
+import type { PublishedList } from '../lists/published-list.js';
 import { guardAdvice } from '../roster/guards.js';
 import { readParties, readRoster } from '../roster/read-roster.js';
 import type { RosterSettings } from '../roster/settings.js';

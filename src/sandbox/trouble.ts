@@ -148,17 +148,17 @@ const PASS: ConditionsVerdict = { kind: 'pass' };
 
 /** The trouble that lasts until it is replaced; fair at first. */
 export class ConditionsControl {
-  #weather: z.output<typeof conditionsSchema> = {};
+  #conditions: z.output<typeof conditionsSchema> = {};
   #windows = new Map<string, SlidingWindow>();
   #drawRefusal = createSeededRandom(0);
   #drawLatency = createSeededRandom(0);
 
   /** Replaces the weather and starts its windows and its chances anew; throws when it is not well-formed. */
   replace(conditions: Conditions): void {
-    this.#weather = conditionsSchema.parse(conditions);
+    this.#conditions = conditionsSchema.parse(conditions);
     this.#windows = new Map();
-    this.#drawRefusal = createSeededRandom(this.#weather.refuse?.seed ?? 0);
-    this.#drawLatency = createSeededRandom(this.#weather.latencyMs?.seed ?? 0);
+    this.#drawRefusal = createSeededRandom(this.#conditions.refuse?.seed ?? 0);
+    this.#drawLatency = createSeededRandom(this.#conditions.latencyMs?.seed ?? 0);
   }
 
   /**
@@ -175,7 +175,7 @@ export class ConditionsControl {
     privateKey: string | undefined;
   }): ConditionsVerdict {
     if (!this.#isMeant(path)) return PASS;
-    const status = this.#weather.outage?.status;
+    const status = this.#conditions.outage?.status;
     if (status === 'cut' || status === 'hang') return { kind: status };
     if (status !== undefined) return { kind: 'refuse', refusal: { status, message: 'The service has an outage.' } };
     const limited = this.#judgeLimit(atMs, privateKey);
@@ -184,18 +184,18 @@ export class ConditionsControl {
 
   /** How much later this call is answered, whatever the answer is. */
   drawLatencyMs(path: string): number {
-    const { latencyMs } = this.#weather;
+    const { latencyMs } = this.#conditions;
     if (!latencyMs || !this.#isMeant(path)) return 0;
     return latencyMs.min + this.#drawLatency() * (latencyMs.max - latencyMs.min);
   }
 
   #isMeant(path: string): boolean {
-    return this.#weather.path === undefined || this.#weather.path === path;
+    return this.#conditions.path === undefined || this.#conditions.path === path;
   }
 
   /** A call that is let through counts in the window whatever becomes of it later; a refused one does not. */
   #judgeLimit(atMs: number, privateKey: string | undefined): ConditionsVerdict {
-    const { limit } = this.#weather;
+    const { limit } = this.#conditions;
     if (!limit || privateKey === undefined) return PASS;
     const window = this.#windows.get(privateKey) ?? new SlidingWindow(limit.perSecond, SECOND_MS);
     this.#windows.set(privateKey, window);
@@ -206,7 +206,7 @@ export class ConditionsControl {
   }
 
   #judgeChance(): ConditionsVerdict {
-    const { refuse } = this.#weather;
+    const { refuse } = this.#conditions;
     if (!refuse || this.#drawRefusal() >= refuse.share) return PASS;
     const { status, retryAfter } = refuse;
     return { kind: 'refuse', refusal: { status, retryAfter, message: 'Refused by chance.' } };

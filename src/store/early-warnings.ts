@@ -17,7 +17,7 @@ export interface PendingWarning {
  * The critical changes that a run has committed and each of these recipients has not been told of, without those who have been told of all;
  * and when that was last tried for any recipient, null before the first.
  */
-export async function readUntoldChanges(database: Queryable, runId: number, recipients: readonly string[]) {
+export async function readUnreportedChanges(database: Queryable, runId: number, recipients: readonly string[]) {
   const mailed = await database.query(
     z.object({ recipient: z.string(), through: z.number(), last: z.date() }),
     `select recipient, coalesce(max(last_change_id) filter (where accepted_at is not null), 0) as through, max(tried_at) as last

@@ -352,7 +352,7 @@ export async function saveAttendance(
   const isLeavingSql = toLeavingSql('$3');
   let saved = await transaction.execute(
     `insert into roster_standing (import_id, customer_id, kind, because)
-     select $2, step.customer_id, standing.kind, standing.because
+     select $2, step.customer_id, attendance.kind, attendance.because
      from roster_step step
      join customer on customer.customer_id = step.customer_id
      cross join lateral (
@@ -363,7 +363,7 @@ export async function saveAttendance(
        where ${isLeavingSql} or step.kind = 'new' and step.leaves is not null
        union all
        select 'returned', customer.left_because where ${isReturningSql}
-     ) standing
+     ) attendance
      where step.run_id = $1`,
     [runId, importId, absentBefore],
   );

@@ -141,15 +141,15 @@ const askedOfSql = (facts: string): string =>
 
 /** SQL: what is asked about new customers and about what is new of changed ones, who leaves left aside. */
 const newStepRequestsSql = `
-  select seat.party ->> 'type' as type, seat.party ->> 'sentName' as name
+  select slot.party ->> 'type' as type, slot.party ->> 'sentName' as name
   from roster_step step
-  cross join jsonb_array_elements(step.record -> 'parties') with ordinality as seat (party, place)
+  cross join jsonb_array_elements(step.record -> 'parties') with ordinality as slot (party, place)
   left join customer_version former on former.customer_id = step.customer_id and former.version = step.version
-  where step.run_id = $1 and step.kind in ('new', 'changed') and step.leaves is null and seat.party <> 'null'
+  where step.run_id = $1 and step.kind in ('new', 'changed') and step.leaves is null and slot.party <> 'null'
     and (
       step.kind = 'new'
-      or former.record -> 'parties' -> (seat.place::integer - 1) is null
-      or ${askedOfSql("(former.record -> 'parties' -> (seat.place::integer - 1))")} <> ${askedOfSql('seat.party')}
+      or former.record -> 'parties' -> (slot.place::integer - 1) is null
+      or ${askedOfSql("(former.record -> 'parties' -> (slot.place::integer - 1))")} <> ${askedOfSql('slot.party')}
     )`;
 
 /** How many different requests an onboarding makes for the new and changed customers of a settled snapshot. */

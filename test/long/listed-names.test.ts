@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import type { ListedParty } from '../../src/lists/listed-party.js';
+import type { ListedParty } from '../../src/lists/list-file.js';
 import { readPublishedList } from '../../src/lists/published-list.js';
 import { createComparison } from '../../src/names/compare.js';
 import { createSeededRandom, varyName } from '../../src/runs/checks/sample.js';

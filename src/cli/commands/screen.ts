@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import type { PublishedList } from '../../lists/listed-party.js';
+import type { PublishedList } from '../../lists/published-list.js';
 import { describeReason } from '../../reports/reasons.js';
 import { formatCount } from '../../reports/text.js';
 import { type RosterSettings, toFileRoster } from '../../roster/settings.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ConfigError } from '../../errors.js';
-import type { PublishedList } from '../../lists/listed-party.js';
+import type { PublishedList } from '../../lists/published-list.js';
 import { toMatchSet } from '../../matches/match.js';
 import { ensureRequests } from '../../store/canaries.js';
 import {

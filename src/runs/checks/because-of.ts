@@ -1,5 +1,5 @@
 import { ConfigError } from '../../errors.js';
-import type { PublishedList } from '../../lists/listed-party.js';
+import type { PublishedList } from '../../lists/published-list.js';
 import { createComparison } from '../../names/compare.js';
 import {
   type ComparisonSums,

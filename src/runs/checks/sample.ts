@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ConfigError } from '../../errors.js';
-import type { ListedParty, PublishedList } from '../../lists/listed-party.js';
+import type { ListedParty } from '../../lists/list-file.js';
+import type { PublishedList } from '../../lists/published-list.js';
 import { scriptOf } from '../../names/words.js';
 import { toScreeningRequest } from '../../roster/customer.js';
 import type { PartyType } from '../../vocabulary.js';

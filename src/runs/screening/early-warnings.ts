@@ -8,7 +8,7 @@ import {
   type PendingWarning,
   queueWarnings,
   readCriticalChanges,
-  readUntoldChanges,
+  readUnreportedChanges,
 } from '../../store/early-warnings.js';
 import { deliverDue, toGiveUpAt } from '../mail/deliver.js';
 import type { RunSession } from '../session.js';
@@ -85,7 +85,7 @@ async function reportCriticalChanges(session: RunSession, atOnce: boolean): Prom
   const about = { kind: 'warning', roster, level: 'red', severities: ['critical'] } as const;
   const recipients = mail ? listRecipients(mail, about) : [];
   const addresses = mail ? recipients.map(({ address }) => address) : [noRecipient];
-  const { pending, lastTriedAt } = await readUntoldChanges(database, run.runId, addresses);
+  const { pending, lastTriedAt } = await readUnreportedChanges(database, run.runId, addresses);
   const now = clock.now();
   const nextAt = lastTriedAt && new Date(lastTriedAt.getTime() + warningIntervalMs);
   if (nextAt && nextAt > now && !atOnce) return nextAt;

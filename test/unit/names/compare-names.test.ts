@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { ListedParty } from '../../../src/lists/listed-party.js';
+import type { ListedParty } from '../../../src/lists/list-file.js';
 import { createComparison, WordCounts } from '../../../src/names/compare.js';
 import { isWithinEdits } from '../../../src/names/words.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ListedParty } from '../../../../src/lists/listed-party.js';
+import type { ListedParty } from '../../../../src/lists/list-file.js';
 import { toShare } from '../../../../src/runs/checks/assurance.js';
 import { allot, createSeededRandom, drawSample, varyName } from '../../../../src/runs/checks/sample.js';
 
