@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { changeSettingsSchema } from '../changes/severity.js';
 import { serviceSettingsSchema } from '../client/settings.js';
-import { sweepSettingsSchema } from '../dossiers/creation-windows.js';
+import { sweepSettingsSchema } from '../dossiers/sweep-dossiers.js';
 import { mailSettingsSchema } from '../mail/settings.js';
 import { canarySchema } from '../matches/canary.js';
 import { reconciliationSettingsSchema } from '../reconciliation/discrepancy.js';

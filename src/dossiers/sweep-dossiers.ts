@@ -1,17 +1,42 @@
-import { createHash } from 'node:crypto';
-import type { DossierPage } from '../client/dossiers.js';
-import { NotFoundError, ResponseError } from '../errors.js';
-import {
-  type CreationWindow,
-  countWindow,
-  type DossierList,
-  everything,
-  floorToSecond,
-  isIn,
-  type SweepSettings,
-  toFilter,
-} from './creation-windows.js';
-import { type DossierSnapshot, toDossierSnapshot } from './dossier.js';
+import { z } from 'zod';
+import type { DossierPage, DossierSummary, Dossiers } from '../client/dossiers.js';
+import { ApiError, NotFoundError, ResponseError } from '../errors.js';
+import { type DossierSnapshot, SeenDossiers, toDossierSnapshot } from './dossier.js';
+
+/** How dossiers are swept (interface: Limits). */
+export const sweepSettingsSchema = z.strictObject({
+  perPage: z.number().int().min(1).max(100).default(100).describe('dossiers per page'),
+  windows: z
+    .int()
+    .min(1)
+    .max(64)
+    .default(1)
+    .describe('spans of creation time that are walked at once, within `service.rate`; 1 for one walk'),
+  details: z
+    .strictObject({
+      maxPerRun: z
+        .int()
+        .min(0)
+        .max(100_000)
+        .default(0)
+        .describe('look-ups of one sweep: new and changed dossiers, their applicants and decisions; 0 for none'),
+    })
+    .prefault({})
+    .describe('what is fetched about single dossiers when the list has been read'),
+});
+export type SweepSettings = z.infer<typeof sweepSettingsSchema>;
+
+/** The part of the client that a sweep needs (interface: GET /dossiers). */
+export type DossierList = Pick<Dossiers, 'page' | 'pages'>;
+
+/** A span of creation time in ms, by whole seconds; both ends belong to it, as in the interface. 0 and Infinity are open ends. */
+export interface CreationWindow {
+  from: number;
+  to: number;
+}
+
+/** The window that leaves nothing out. */
+const everything: CreationWindow = { from: 0, to: Number.POSITIVE_INFINITY };
 
 /** A window of a sweep, and how far it has been walked: its dossiers in the order of the walk, with their time of creation. */
 export interface WindowWalk extends CreationWindow {
@@ -230,12 +255,6 @@ const emptyAfter = (cursor: string): ResponseError =>
     body: '',
   });
 
-/** Dossiers that were seen and are listed no more, by their place in what was seen, and listed ones that were not seen. */
-interface Differences {
-  gone: number[];
-  found: DossierSnapshot[];
-}
-
 /** Whether each window has as many dossiers as were seen in it. */
 async function doWindowsAgree(
   list: DossierList,
@@ -253,7 +272,8 @@ async function doWindowsAgree(
 
 /**
  * Compares the list with what was seen by windows of creation time: halves those whose totals differ until a walk
- * costs no more than further halving. Null where the service does not count by window, or where there is more to compare than another whole walk would be.
+ * costs no more than further halving. Gives the dossiers that were seen and are listed no more (`gone`, by their place in what was seen), and
+ * the listed ones that were not seen. Null where the service does not count by window, or where there is more to compare than another whole walk would be.
  */
 async function findDifferences(
   list: DossierList,
@@ -264,8 +284,8 @@ async function findDifferences(
     total,
     counted,
   }: { windows: readonly CreationWindow[]; total: number; counted: { pages: number; calls: number } },
-): Promise<Differences | null> {
-  const differences: Differences = { gone: [], found: [] };
+) {
+  const differences: { gone: number[]; found: DossierSnapshot[] } = { gone: [], found: [] };
   const ordered = seen.byTime();
   const maxCalls = 100 + 4 * Math.ceil(total / perPage);
   const last = ordered.at(-1);
@@ -313,107 +333,106 @@ async function findDifferences(
   return differences;
 }
 
+// Each window costs a total, a last page that is not full and a call to find its limit.
+const leastPagesPerWindow = 5;
+
 /**
- * What a sweep has seen, in 32 bytes a dossier where ids in a map take 100: by 64 bits of the SHA-256 of its id, which two dossiers share in one
- * of forty million lists of a million. One of such two would be missing from the count, and the sweep unproven.
+ * Divides the list into as many windows of about the same size as the settings want, where a call has shown that the service applies
+ * `date_from` and `date_to` after a cursor; otherwise everything is one window. The most recent window is first; neighbours share their limit, so
+ * that no dossier lies between two. `oneWalkBecause` says why there is one although more were wanted and would have paid; null otherwise. Throws
+ * what the client throws.
  */
-class SeenDossiers {
-  size = 0;
-  #used = 0;
-  #keys = new BigUint64Array(1_024);
-  // When it was created, in ms; NaN where it is listed no more.
-  #times = new Float64Array(1_024);
-
-  has(id: string): boolean {
-    return this.find(id) !== null;
-  }
-
-  /** Where a dossier is kept until the next one is added; null where it was not seen. */
-  find(id: string): number | null {
-    const slot = this.#locate(toKey(id));
-    return this.#keys[slot] === 0n || Number.isNaN(this.timeAt(slot)) ? null : slot;
-  }
-
-  /** Gives whether it was not there. */
-  add({ id, createdAt }: { id: string; createdAt: string }): boolean {
-    if (2 * this.#used >= this.#keys.length) this.#grow();
-    const key = toKey(id);
-    const slot = this.#locate(key);
-    const isNew = this.#keys[slot] === 0n;
-    if (!isNew && !Number.isNaN(this.timeAt(slot))) return false;
-    this.#keys[slot] = key;
-    this.#times[slot] = Date.parse(createdAt);
-    this.#used += isNew ? 1 : 0;
-    this.size += 1;
-    return true;
-  }
-
-  forget(slots: readonly number[]): void {
-    for (const slot of slots) {
-      if (Number.isNaN(this.timeAt(slot))) continue;
-      this.#times[slot] = Number.NaN;
-      this.size -= 1;
-    }
-  }
-
-  timeAt(slot: number): number {
-    return this.#times[slot] ?? Number.NaN;
-  }
-
-  /** Where each dossier is kept, by time of creation. */
-  byTime(): Uint32Array {
-    const slots = new Uint32Array(this.size);
-    let count = 0;
-    for (const slot of this.#keys.keys()) {
-      if (!this.#isHeld(slot)) continue;
-      slots[count] = slot;
-      count += 1;
-    }
-    return slots.sort((left, right) => this.timeAt(left) - this.timeAt(right));
-  }
-
-  *times(): Generator<number> {
-    for (const slot of this.#keys.keys()) if (this.#isHeld(slot)) yield this.timeAt(slot);
-  }
-
-  /** The part of what is ordered by time that lies in a window. */
-  sliceWindow(ordered: Uint32Array, { from, to }: CreationWindow): Uint32Array {
-    const countBefore = (ms: number): number => {
-      let [low, high] = [0, ordered.length];
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        if (this.timeAt(ordered[middle] ?? 0) < ms) low = middle + 1;
-        else high = middle;
-      }
-      return low;
-    };
-    return ordered.subarray(countBefore(from), countBefore(to + 1));
-  }
-
-  #isHeld(slot: number): boolean {
-    return this.#keys[slot] !== 0n && !Number.isNaN(this.timeAt(slot));
-  }
-
-  /** Where a key is, or the empty slot that is for it. */
-  #locate(key: bigint): number {
-    const keys = this.#keys;
-    let slot = Number(key & BigInt(keys.length - 1));
-    while (keys[slot] !== 0n && keys[slot] !== key) slot = (slot + 1) % keys.length;
-    return slot;
-  }
-
-  #grow(): void {
-    const [keys, times] = [this.#keys, this.#times];
-    this.#keys = new BigUint64Array(2 * keys.length);
-    this.#times = new Float64Array(2 * keys.length);
-    for (const [from, key] of keys.entries()) {
-      if (key === 0n) continue;
-      const slot = this.#locate(key);
-      this.#keys[slot] = key;
-      this.#times[slot] = times[from] ?? Number.NaN;
-    }
-  }
+export async function planWindows(
+  list: DossierList,
+  { perPage, windows: wanted }: Pick<SweepSettings, 'perPage' | 'windows'>,
+) {
+  const oneWalk = (oneWalkBecause: string | null) => ({ windows: [everything], oneWalkBecause });
+  if (wanted === 1) return oneWalk(null);
+  const total = await countWindow(list, everything);
+  if (total === null) return oneWalk('the service gives no total');
+  const count = Math.min(wanted, Math.floor(total / perPage / leastPagesPerWindow));
+  if (count < 2) return oneWalk(null);
+  const places = Array.from({ length: count - 1 }, (_, index) => Math.round(((index + 1) * total) / count));
+  const pages = await readPlaces(list, perPage, places);
+  const because = await probeFilter(list, perPage, pages[Math.floor(pages.length / 2)] ?? []);
+  if (because !== null) return oneWalk(because);
+  const limits = [...new Set(pages.map(([first]) => toSecond(first)))].toSorted((left, right) => right - left);
+  const ends = [everything.to, ...limits];
+  return { windows: ends.map((to, index) => ({ from: limits[index] ?? everything.from, to })), oneWalkBecause: null };
 }
 
-/** Never 0, which is an empty slot. */
-const toKey = (id: string): bigint => createHash('sha256').update(id).digest().readBigUInt64LE() || 1n;
+type Rows = readonly [DossierSummary, ...DossierSummary[]];
+
+// The interface's greatest page number.
+const maxPage = 1_000;
+
+/** The dossiers from each of these places of the list on, a page each. Places beyond the last page number are counted from one before them. */
+async function readPlaces(list: DossierList, perPage: number, places: readonly number[]): Promise<readonly Rows[]> {
+  const found: Rows[] = [];
+  let base = { place: 0, window: everything };
+  for (let rest = places; rest.length > 0; ) {
+    const near = rest.filter((place) => place - base.place < maxPage * perPage);
+    const asked = near.length > 0 ? near : [base.place + (maxPage - 1) * perPage];
+    const pages = await Promise.all(
+      asked.map(async (place): Promise<readonly DossierSummary[]> => {
+        const page = Math.floor((place - base.place) / perPage) + 1;
+        return (await list.page({ ...toFilter(base.window), page, per_page: perPage })).data.dossiers;
+      }),
+    );
+    const filled = pages.filter(isFilled);
+    if (near.length > 0) found.push(...filled);
+    const [last, place] = [filled.at(-1)?.[0], asked.at(-1)];
+    // The list has become shorter.
+    if (filled.length < pages.length || last === undefined || place === undefined) break;
+    base = { place, window: { ...everything, to: toSecond(last) } };
+    rest = rest.slice(near.length);
+  }
+  return found;
+}
+
+const isFilled = (rows: readonly DossierSummary[]): rows is Rows => rows.length > 0;
+
+/** Says why the service does not give what follows a dossier within a window; null where it does. */
+async function probeFilter(
+  list: DossierList,
+  perPage: number,
+  rows: readonly DossierSummary[],
+): Promise<string | null> {
+  const [cursor, middle] = [rows[0], rows[Math.floor(rows.length / 2)]];
+  if (cursor === undefined || middle === undefined) return 'the list became shorter while it was divided';
+  const window = { from: toSecond(middle), to: toSecond(cursor) + 1_000 };
+  let page: DossierPage;
+  try {
+    page = (await list.page({ ...toFilter(window), per_page: perPage, starting_after: cursor.id })).data;
+  } catch (error) {
+    // What stops a sweep has become something else on the way here.
+    if (!(error instanceof ApiError || error instanceof ResponseError)) throw error;
+    return `the service refuses date_from and date_to together with starting_after: ${error.message}`;
+  }
+  if (page.dossiers.length === 0) return 'the service lists nothing where date_from and date_to meet starting_after';
+  if (!page.dossiers.every(({ created_at }) => isIn(Date.parse(created_at), window))) {
+    return 'the service does not apply date_from and date_to after starting_after';
+  }
+  const isIgnored = 'total' in page || page.dossiers.some(({ id }) => id === cursor.id);
+  return isIgnored ? 'the service does not apply starting_after where there are date_from and date_to' : null;
+}
+
+const toSecond = ({ created_at }: DossierSummary): number => floorToSecond(Date.parse(created_at));
+
+/** The whole second in which an instant lies, in ms. */
+const floorToSecond = (ms: number): number => Math.floor(ms / 1_000) * 1_000;
+
+/** Whether an instant lies in a window; within the second of its end, too, where a service counts by seconds. */
+const isIn = (ms: number, { from, to }: CreationWindow): boolean => ms >= from && ms < to + 1_000;
+
+/** The query by which the service lists a window. */
+const toFilter = ({ from, to }: CreationWindow): { date_from?: string; date_to?: string } => ({
+  ...(from > everything.from && { date_from: new Date(from).toISOString() }),
+  ...(to < everything.to && { date_to: new Date(to).toISOString() }),
+});
+
+/** How many dossiers the service lists in a window; null where it says no total. */
+export async function countWindow(list: DossierList, window: CreationWindow): Promise<number | null> {
+  const { data } = await list.page({ page: 1, per_page: 1, ...toFilter(window) });
+  return 'total' in data ? data.total : null;
+}

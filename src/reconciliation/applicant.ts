@@ -1,39 +1,33 @@
 import { foldName, type NameToken } from '../names/words.js';
 import type { DiscrepancyKind } from './discrepancy.js';
 
-/** One party of a customer as the roster has it; dates and countries as in `Party`. */
-interface KnownParty {
-  name: string;
-  birthDate: string | null;
-  countries: readonly string[];
-}
-
-/** An applicant of a dossier as its fetched record says (interface: Single-record lookups, entity). */
-interface Applicant {
+/**
+ * An applicant of a dossier as its fetched record says (interface: Single-record lookups, entity), beside the parties of the customer as the
+ * roster has them; dates and countries as in `Party`.
+ */
+interface ApplicantBesideParties {
   name: string | null;
   birthDate: string | null;
   country: string | null;
-}
-
-/** A disagreement about an applicant, with both values. */
-interface ApplicantFinding {
-  kind: DiscrepancyKind;
-  facts: Readonly<Record<string, string>>;
+  parties: readonly { name: string; birthDate: string | null; countries: readonly string[] }[];
+  isCompany: boolean;
 }
 
 /** Compares an applicant of a customer's dossier with the customer's parties: it has to be one of them, born on the same day in a known country. */
-export function compareApplicant(
-  { name, birthDate, country }: Applicant,
-  parties: readonly KnownParty[],
-  isCompany: boolean,
-): readonly ApplicantFinding[] {
+export function compareApplicant({
+  name,
+  birthDate,
+  country,
+  parties,
+  isCompany,
+}: ApplicantBesideParties): readonly { kind: DiscrepancyKind; facts: Readonly<Record<string, string>> }[] {
   if (name === null) return [];
   const party = parties.find((known) => namesAgree(known.name, name));
   if (party === undefined) {
     const kind = isCompany ? 'unscreened_dossier_party' : 'verified_name_not_searched';
     return [{ kind, facts: { dossierName: name } }];
   }
-  const findings: ApplicantFinding[] = [];
+  const findings: { kind: DiscrepancyKind; facts: Record<string, string> }[] = [];
   if (birthDate !== null && party.birthDate !== null && areApart(birthDate, party.birthDate)) {
     findings.push({ kind: 'birth_date_conflict', facts: { rosterDate: party.birthDate, dossierDate: birthDate } });
   }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ChangeSettings } from '../changes/severity.js';
 import type { Client, ClientEvent } from '../client/client.js';
 import { type Clock, isTimezone } from '../clock.js';
-import type { SweepSettings } from '../dossiers/creation-windows.js';
+import type { SweepSettings } from '../dossiers/sweep-dossiers.js';
 import type { MailSettings } from '../mail/settings.js';
 import type { Canary } from '../matches/canary.js';
 import type { ReconciliationSettings } from '../reconciliation/discrepancy.js';

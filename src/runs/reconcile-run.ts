@@ -11,9 +11,9 @@ import { toDurationMs } from '../roster/duration.js';
 import type { DossierLink } from '../roster/settings.js';
 import { toCadence } from '../screening/cadence.js';
 import type { Transaction } from '../store/database/database.js';
-import { countNews, findLastCompared, saveDiscrepancies } from '../store/discrepancies.js';
+import { findLastCompared, saveDiscrepancies } from '../store/discrepancies.js';
 import { findLastSweep } from '../store/dossiers.js';
-import { collectApplicantFindings, collectFindings, collectNameConflicts } from '../store/findings.js';
+import { collectFindings } from '../store/findings.js';
 import { saveInvitationSums } from '../store/invitations.js';
 import { findRoster, listRosters } from '../store/organisations.js';
 import { compareWithDossiers, type ReconciliationInput } from '../store/reconciliation.js';
@@ -83,12 +83,9 @@ export async function reconcileRoster(
   if (problem !== null) return refuse(`${problem}; see rosters.${roster}.dossiers.reference in the configuration`);
   const imbalances = findImbalances(sums);
   if (imbalances.length > 0) return { ...refuse('its sums do not hold'), imbalances };
-  await collectFindings(transaction, input);
-  await collectNameConflicts(transaction, (inRoster, inDossier) => !namesAgree(inRoster, inDossier));
-  await collectApplicantFindings(transaction, accountId, (row) => compareApplicant(row, row.parties, row.isCompany));
-  await saveDiscrepancies(transaction, input, sums);
+  await collectFindings(transaction, input, { namesAgree, compareApplicant });
+  const news = await saveDiscrepancies(transaction, input, sums);
   if (link.invite !== undefined) await saveInvitationSums(transaction, input);
-  const news = await countNews(transaction, run.runId, rosterId);
   const { customers, dossiers } = sums;
   app.emit({
     kind: 'stage_finished',

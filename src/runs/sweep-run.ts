@@ -1,8 +1,14 @@
 import { type DossierChange, diffDossier } from '../changes/dossier-changes.js';
 import type { Client } from '../client/client.js';
 import { walkDossierPages } from '../client/dossiers.js';
-import { type DossierList, planWindows } from '../dossiers/creation-windows.js';
-import { type SweepVerdict, sweepDossiers, type WalkedPage, type WindowWalk } from '../dossiers/sweep-dossiers.js';
+import {
+  type DossierList,
+  planWindows,
+  type SweepVerdict,
+  sweepDossiers,
+  type WalkedPage,
+  type WindowWalk,
+} from '../dossiers/sweep-dossiers.js';
 import {
   adoptDossierChanges,
   countDossierChanges,

@@ -13,13 +13,10 @@ import { type ReconciliationInput, sumsRow } from './reconciliation.js';
 
 /**
  * Brings what is stored in line with what was collected: discrepancies open, change, return and, unless absence proves nothing, are resolved.
- * An acceptance ends with its last day or when the facts change. Saves the comparison with its sums.
+ * An acceptance ends with its last day or when the facts change. Saves the comparison with its sums; gives how many discrepancies the run has
+ * opened (those that came back included) and resolved.
  */
-export async function saveDiscrepancies(
-  transaction: Queryable,
-  input: ReconciliationInput,
-  sums: ReconciliationSums,
-): Promise<void> {
+export async function saveDiscrepancies(transaction: Queryable, input: ReconciliationInput, sums: ReconciliationSums) {
   const { runId, rosterId, accountId, sweepRunId, unprovenBecause, severities, now } = input;
   const common = [accountId, rosterId, runId, now, JSON.stringify(severities)];
   const assessed = `(select finding.*, coalesce($5::text::jsonb ->> finding.kind, 'medium') as severity from finding)`;
@@ -79,11 +76,7 @@ export async function saveDiscrepancies(
      ), '[]')`,
     [runId, rosterId, accountId, sweepRunId, unprovenBecause, now, JSON.stringify(sums)],
   );
-}
-
-/** How many discrepancies of a roster a run has opened (those that came back included) and resolved. */
-export async function countNews(database: Queryable, runId: number, rosterId: number) {
-  const rows = await database.query(
+  const rows = await transaction.query(
     z.object({ opened: z.number(), resolved: z.number() }),
     `select count(*) filter (where event.kind in ('opened', 'returned'))::integer as opened,
        count(*) filter (where event.kind = 'resolved')::integer as resolved

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { DossierChange } from '../changes/dossier-changes.js';
-import type { CreationWindow } from '../dossiers/creation-windows.js';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
-import type { WalkedPage, WindowWalk } from '../dossiers/sweep-dossiers.js';
+import type { CreationWindow, WalkedPage, WindowWalk } from '../dossiers/sweep-dossiers.js';
 import { detailStops } from '../vocabulary.js';
 import { findRow, firstRow, type Queryable, readColumn, readValue, toUpsert } from './database/database.js';
 

@@ -141,7 +141,7 @@ export async function markCustomers(
      from dossier d, customer join customer_version version using (customer_id, version)
      where d.account_id = ${account} and d.dossier_id = any (${bind([...dossierIds], 'text[]')})
        and customer.roster_id = ${bind(rosterId, 'bigint')} and customer.left_at is null
-       and ${toCustomerKey(link, (value) => bind(value, 'text'))} = ${toDossierKey(link.reference, (value) => bind(value, 'text'))}
+       and ${toCustomerKey(link, bind)} = ${toDossierKey(link.reference, bind)}
      order by customer.customer_id
      on conflict (account_id, customer_id) do update set marked_at = excluded.marked_at, tried_run_id = null`,
     values,

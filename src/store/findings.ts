@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { compareApplicant, namesAgree } from '../reconciliation/applicant.js';
 import type { DiscrepancyKind } from '../reconciliation/discrepancy.js';
 import type { Queryable } from './database/database.js';
 import { type ReconciliationInput, toTypesDifferSql } from './reconciliation.js';
@@ -17,8 +18,15 @@ const perPair: readonly (readonly [kind: DiscrepancyKind, condition: string, fac
   ['type_conflict', toTypesDifferSql('p.type', 'p.dossier_type'), `'roster', p.type, 'dossier', p.dossier_type`],
 ];
 
-/** Collects what disagrees of the pairs that were kept, in the table `finding`, which ends with the transaction. */
-export async function collectFindings(transaction: Queryable, input: ReconciliationInput): Promise<void> {
+/**
+ * Collects what disagrees of the pairs that were kept, in the table `finding`, which ends with the transaction. `compare` says which names that
+ * the database does not find alike disagree, and how an applicant of which a record was fetched disagrees with the customer's parties.
+ */
+export async function collectFindings(
+  transaction: Queryable,
+  input: ReconciliationInput,
+  compare: { namesAgree: typeof namesAgree; compareApplicant: typeof compareApplicant },
+): Promise<void> {
   const { rosterId, unprovenBecause, isTest, staleBefore } = input;
   await transaction.execute(
     `create temporary table finding (
@@ -109,6 +117,8 @@ export async function collectFindings(transaction: Queryable, input: Reconciliat
      from pair p where not is_active and status in ('draft', 'open', 'needs_attention', 'completed')`,
   );
   await collectScreeningFindings(transaction, { counting, about });
+  await collectNameConflicts(transaction, compare.namesAgree);
+  await collectApplicantFindings(transaction, input.accountId, compare.compareApplicant);
 }
 
 /** Dossiers against what screening knows. */
@@ -152,44 +162,36 @@ const nameRow = z.object({
   roster: z.string(),
   dossier: z.string(),
 });
-type NamePair = z.infer<typeof nameRow>;
 
 const namesAtOnce = 5_000;
 
-/** Looks at the names that the database does not find alike, and collects those that `isConflict` says disagree. */
-export async function collectNameConflicts(
-  transaction: Queryable,
-  isConflict: (roster: string, dossier: string) => boolean,
-): Promise<void> {
+async function collectNameConflicts(transaction: Queryable, agree: typeof namesAgree): Promise<void> {
   await transaction.execute(
     `declare unlike no scroll cursor for
      select customer_id, dossier_id, reference, name as roster, dossier_name as dossier from pair
      where is_active and customer_id > 0 and is_counted and lower(name collate "C") <> lower(dossier_name collate "C") and dossier_name ~ '\\S'`,
   );
-  let pairs: readonly NamePair[];
+  let pairs: readonly z.infer<typeof nameRow>[];
   do {
     pairs = await transaction.query(nameRow, `fetch ${namesAtOnce} from unlike`);
-    const conflicts = pairs.filter(({ roster, dossier }) => isConflict(roster, dossier));
-    await saveNameConflicts(transaction, conflicts);
+    const conflicts = pairs.filter(({ roster, dossier }) => !agree(roster, dossier));
+    if (conflicts.length > 0) {
+      await transaction.execute(
+        `insert into finding
+         select 'name_conflict', customer_id || '/' || dossier_id, customer_id, dossier_id,
+           jsonb_build_object('reference', reference, 'dossier', dossier_id, 'rosterName', roster, 'dossierName', dossier)
+         from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[]) as named (customer_id, dossier_id, reference, roster, dossier)`,
+        [
+          conflicts.map(({ customerId }) => customerId),
+          conflicts.map(({ dossierId }) => dossierId),
+          conflicts.map(({ reference }) => reference),
+          conflicts.map(({ roster }) => roster),
+          conflicts.map(({ dossier }) => dossier),
+        ],
+      );
+    }
   } while (pairs.length === namesAtOnce);
   await transaction.execute('close unlike');
-}
-
-async function saveNameConflicts(transaction: Queryable, conflicts: readonly NamePair[]): Promise<void> {
-  if (conflicts.length === 0) return;
-  await transaction.execute(
-    `insert into finding
-     select 'name_conflict', customer_id || '/' || dossier_id, customer_id, dossier_id,
-       jsonb_build_object('reference', reference, 'dossier', dossier_id, 'rosterName', roster, 'dossierName', dossier)
-     from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[]) as named (customer_id, dossier_id, reference, roster, dossier)`,
-    [
-      conflicts.map(({ customerId }) => customerId),
-      conflicts.map(({ dossierId }) => dossierId),
-      conflicts.map(({ reference }) => reference),
-      conflicts.map(({ roster }) => roster),
-      conflicts.map(({ dossier }) => dossier),
-    ],
-  );
 }
 
 const applicantRow = z.object({
@@ -203,13 +205,11 @@ const applicantRow = z.object({
   country: z.string().nullable(),
   parties: z.array(z.object({ name: z.string(), birthDate: z.string().nullable(), countries: z.array(z.string()) })),
 });
-type ApplicantRow = z.infer<typeof applicantRow>;
 
-/** Looks at the applicants of which a record was fetched, beside the customer's parties, and collects what `compare` finds. */
-export async function collectApplicantFindings(
+async function collectApplicantFindings(
   transaction: Queryable,
   accountId: number,
-  compare: (applicant: ApplicantRow) => readonly { kind: DiscrepancyKind; facts: Readonly<Record<string, string>> }[],
+  compare: typeof compareApplicant,
 ): Promise<void> {
   await transaction.execute(
     `declare applicant no scroll cursor for
@@ -224,7 +224,7 @@ export async function collectApplicantFindings(
      order by record.dossier_id, record.record_id`,
     [accountId],
   );
-  let rows: readonly ApplicantRow[];
+  let rows: readonly z.infer<typeof applicantRow>[];
   do {
     rows = await transaction.query(applicantRow, `fetch ${namesAtOnce} from applicant`);
     const found = rows.flatMap((row) =>

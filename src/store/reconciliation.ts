@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ReconciliationSums } from '../reconciliation/discrepancy.js';
 import type { DossierLink } from '../roster/settings.js';
 import type { DiscrepancySeverity } from '../vocabulary.js';
-import { firstRow, type Queryable } from './database/database.js';
+import { type Bindings, firstRow, openBindings, type Queryable } from './database/database.js';
 
 /** What a roster is compared with, and how. */
 export interface ReconciliationInput {
@@ -25,20 +25,14 @@ export interface ReconciliationInput {
   today: string;
 }
 
-/** Gives each value of a statement its place. */
-function collectParameters() {
-  const values: unknown[] = [];
-  return { values, bind: (value: unknown): string => `$${values.push(value)}` };
-}
-
-type Bind = (value: unknown) => string;
+type Bind = Bindings['bind'];
 
 /** SQL: the customer that the reference of dossier `d` names. */
 export function toDossierKey(reference: DossierLink['reference'], bind: Bind): string {
   if (reference === 'exact') return 'd.reference_key';
   if ('pattern' in reference)
-    return `fold_reference(substring(d.reference from ${bind(`(?i)${reference.pattern}`)}::text))`;
-  const prefix = `fold_reference(${bind(reference.prefix)}::text)`;
+    return `fold_reference(substring(d.reference from ${bind(`(?i)${reference.pattern}`, 'text')}))`;
+  const prefix = `fold_reference(${bind(reference.prefix, 'text')})`;
   return `case when starts_with(d.reference_key, ${prefix}) then fold_reference(substr(d.reference_key, length(${prefix}) + 1)) end`;
 }
 
@@ -46,13 +40,13 @@ export function toDossierKey(reference: DossierLink['reference'], bind: Bind): s
 export const toCustomerKey = ({ customerColumn }: Pick<DossierLink, 'customerColumn'>, bind: Bind): string =>
   customerColumn === undefined
     ? 'customer.reference_key'
-    : `fold_reference(version.record -> 'attributes' ->> ${bind(customerColumn)}::text)`;
+    : `fold_reference(version.record -> 'attributes' ->> ${bind(customerColumn, 'text')})`;
 
 /** SQL: whether a customer is expected to have a dossier; of one without a readable record no attribute is known. */
 function toExpected(expect: DossierLink['expect'], bind: Bind): { ofCustomer: string; ofUnaccepted: string } {
   const isAlways = String(expect === 'always');
   if (typeof expect === 'string') return { ofCustomer: isAlways, ofUnaccepted: isAlways };
-  const where = `${bind(JSON.stringify(expect.where))}::text::jsonb`;
+  const where = `${bind(JSON.stringify(expect.where), 'text')}::jsonb`;
   return { ofCustomer: `coalesce(version.record -> 'attributes' @> ${where}, false)`, ofUnaccepted: 'false' };
 }
 
@@ -94,7 +88,7 @@ export async function compareWithDossiers(transaction: Queryable, input: Reconci
 
 /** SQL: the customers of the roster; those that it names without a readable record, too, are below zero, so that none is taken for another. */
 function customersSql({ rosterId, link }: ReconciliationInput, bind: Bind, wanted: 'keys' | 'all') {
-  const ofRoster = bind(rosterId);
+  const ofRoster = bind(rosterId, 'bigint');
   const isWhole = wanted === 'all';
   const expected = isWhole ? toExpected(link.expect, bind) : null;
   const known = `
@@ -114,7 +108,7 @@ type Comparison = ReconciliationInput & { hasInvited: boolean };
 
 /** Finds which customer each invitation, and each dossier that one led to, belongs to. */
 async function findInvited(transaction: Queryable, { rosterId, accountId, link }: ReconciliationInput) {
-  const { values, bind } = collectParameters();
+  const { values, bind } = openBindings();
   await transaction.execute(
     `create temporary table invited on commit drop as
      select distinct on (named) named, ${toCustomerKey(link, bind)} as key
@@ -122,7 +116,7 @@ async function findInvited(transaction: Queryable, { rosterId, accountId, link }
      join customer on customer.customer_id = invitation.customer_id
      join customer_version version on version.customer_id = customer.customer_id and version.version = customer.version
      cross join lateral (values (invitation.reference), (invitation.dossier_id)) as known (named)
-     where invitation.account_id = ${bind(accountId)} and invitation.roster_id = ${bind(rosterId)} and state in ('sending', 'invited')
+     where invitation.account_id = ${bind(accountId, 'bigint')} and invitation.roster_id = ${bind(rosterId, 'bigint')} and state in ('sending', 'invited')
        and named is not null
      order by named, invitation_id desc`,
     values,
@@ -141,7 +135,7 @@ function dossierKeysSql({ accountId, link, hasInvited }: Comparison, bind: Bind)
     select d.*, ${hasInvited ? `coalesce(by_reference.key, by_id.key, ${byReference})` : byReference} as dossier_key
     from dossier d
     ${hasInvited ? 'left join invited by_reference on by_reference.named = d.reference_key left join invited by_id on by_id.named = d.dossier_id' : ''}
-    where d.account_id = ${bind(accountId)} and d.gone_at is null`;
+    where d.account_id = ${bind(accountId, 'bigint')} and d.gone_at is null`;
 }
 
 /** Finds the few references that several customers or several dossiers have. */
@@ -149,7 +143,7 @@ async function findRepeatedKeys(transaction: Queryable, input: Comparison): Prom
   // In the order of an index neighbours are compared; a table of a million hashed texts takes twice as long.
   await transaction.execute('set local enable_hashagg = off');
   const create = async (table: string, toSql: (bind: Bind) => string): Promise<void> => {
-    const { values, bind } = collectParameters();
+    const { values, bind } = openBindings();
     await transaction.execute(`create temporary table ${table} on commit drop as ${toSql(bind)}`, values);
     await transaction.execute(`analyze ${table}`);
   };
@@ -247,7 +241,7 @@ export const toTypesDifferSql = (type: string, dossierType: string): string =>
 
 /** Keeps the pairs of which something may have to be told. */
 async function keepPairs(transaction: Queryable, input: Comparison): Promise<void> {
-  const main = collectParameters();
+  const main = openBindings();
   // Neither a temporary table nor `union all` in it, so that several processes of the server can share the work.
   await transaction.execute(
     `create temporary table pair on commit drop as
@@ -255,12 +249,12 @@ async function keepPairs(transaction: Queryable, input: Comparison): Promise<voi
      from (${customersSql(input, main.bind, 'all').known}) c
      full join (${dossiersSql(input, main.bind)}) d on d.dossier_key = c.key
      where c.customer_id is null or d.dossier_id is null
-       or d.status in ('rejected', 'needs_attention', 'closed', 'archived') or d.updated_at < ${main.bind(input.staleBefore)}::timestamptz
+       or d.status in ('rejected', 'needs_attention', 'closed', 'archived') or d.updated_at < ${main.bind(input.staleBefore, 'timestamptz')}
        or not c.is_active and d.status in ('draft', 'open', 'completed')
        or ${toTypesDifferSql('c.type', 'd.dossier_type')}
        or c.name <> d.dossier_name and lower(c.name collate "C") <> lower(d.dossier_name collate "C")
-       or d.is_test and not ${main.bind(input.isTest)}::boolean
-       or d.dossier_id in (select dossier_id from dossier_record where account_id = ${main.bind(input.accountId)} and kind = 'entity')`,
+       or d.is_test and not ${main.bind(input.isTest, 'boolean')}
+       or d.dossier_id in (select dossier_id from dossier_record where account_id = ${main.bind(input.accountId, 'bigint')} and kind = 'entity')`,
     main.values,
   );
   if (input.link.customerColumn === undefined) {
@@ -270,7 +264,7 @@ async function keepPairs(transaction: Queryable, input: Comparison): Promise<voi
       [input.rosterId],
     );
   }
-  const more = collectParameters();
+  const more = openBindings();
   const { known, unaccepted } = customersSql(input, more.bind, 'keys');
   await transaction.execute(
     `create temporary table wanted on commit drop as
@@ -280,7 +274,7 @@ async function keepPairs(transaction: Queryable, input: Comparison): Promise<voi
     more.values,
   );
   await transaction.execute('analyze wanted');
-  const rest = collectParameters();
+  const rest = openBindings();
   await transaction.execute(
     `insert into pair
      select c.*, d.*, false, false, true
@@ -323,8 +317,8 @@ async function resolveRepeated(transaction: Queryable): Promise<void> {
  * less those without a customer. So a sum that holds proves that no row was lost on either side.
  */
 async function addUp(transaction: Queryable, input: Comparison): Promise<ReconciliationSums> {
-  const { values, bind } = collectParameters();
-  const [rosterId, accountId] = [bind(input.rosterId), bind(input.accountId)];
+  const { values, bind } = openBindings();
+  const [rosterId, accountId] = [bind(input.rosterId, 'bigint'), bind(input.accountId, 'bigint')];
   const { known } = customersSql(input, bind, 'keys');
   const counts = await transaction.query(
     sumsRow.omit({ withDossier: true, withCustomer: true, notCompared: true }).extend({
@@ -365,14 +359,14 @@ async function addUp(transaction: Queryable, input: Comparison): Promise<Reconci
 /** Marks the dossiers that belong to customers of other rosters. */
 async function noteOthers(transaction: Queryable, { accountId, others }: ReconciliationInput): Promise<void> {
   for (const { rosterId, link } of others) {
-    const { values, bind } = collectParameters();
+    const { values, bind } = openBindings();
     await transaction.execute(
       `update pair set is_other = true
        from dossier d
-       where pair.customer_id is null and not pair.is_other and d.account_id = ${bind(accountId)} and d.dossier_id = pair.dossier_id
+       where pair.customer_id is null and not pair.is_other and d.account_id = ${bind(accountId, 'bigint')} and d.dossier_id = pair.dossier_id
          and exists (
            select from customer join customer_version version using (customer_id, version)
-           where customer.roster_id = ${bind(rosterId)} and ${toCustomerKey(link, bind)} = ${toDossierKey(link.reference, bind)}
+           where customer.roster_id = ${bind(rosterId, 'bigint')} and ${toCustomerKey(link, bind)} = ${toDossierKey(link.reference, bind)}
          )`,
       values,
     );

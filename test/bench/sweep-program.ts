@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { boundHeap } from '../../src/cli/process.js';
-import { sweepSettingsSchema } from '../../src/dossiers/creation-windows.js';
+import { sweepSettingsSchema } from '../../src/dossiers/sweep-dossiers.js';
 import { runSweep } from '../../src/runs/sweep-run.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';

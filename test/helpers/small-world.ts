@@ -7,7 +7,7 @@ import { createClient } from '../../src/client/client.js';
 import type { AttemptObserver } from '../../src/client/operation.js';
 import type { Pace } from '../../src/client/pace.js';
 import { type Clock, shiftedClock } from '../../src/clock.js';
-import { sweepSettingsSchema } from '../../src/dossiers/creation-windows.js';
+import { sweepSettingsSchema } from '../../src/dossiers/sweep-dossiers.js';
 import { canarySchema } from '../../src/matches/canary.js';
 import { type RosterSettings, toFileRoster } from '../../src/roster/settings.js';
 import type { AppContext, RunEvent, RunSettings } from '../../src/runs/app-context.js';

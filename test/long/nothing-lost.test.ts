@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { reportJob } from '../../jobs/report.js';
 import { diffMatches } from '../../src/changes/match-changes.js';
 import { configSchema, digestSettings } from '../../src/config/schema.js';
-import { sweepSettingsSchema } from '../../src/dossiers/creation-windows.js';
+import { sweepSettingsSchema } from '../../src/dossiers/sweep-dossiers.js';
 import { ConfigError } from '../../src/errors.js';
 import type { Match } from '../../src/matches/match.js';
 import { toFileRoster } from '../../src/roster/settings.js';

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { z } from 'zod';
-import { sweepSettingsSchema } from '../../../src/dossiers/creation-windows.js';
+import { sweepSettingsSchema } from '../../../src/dossiers/sweep-dossiers.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';

@@ -1,7 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { z } from 'zod';
-import { sweepSettingsSchema } from '../../../src/dossiers/creation-windows.js';
-import { sweepDossiers } from '../../../src/dossiers/sweep-dossiers.js';
+import { sweepDossiers, sweepSettingsSchema } from '../../../src/dossiers/sweep-dossiers.js';
 import type { RunEvent } from '../../../src/runs/app-context.js';
 import { showRun } from '../../../src/runs/run-reference.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';

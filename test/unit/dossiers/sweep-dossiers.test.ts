@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { walkDossierPages } from '../../../src/client/dossiers.js';
-import { countWindow, type DossierList, planWindows } from '../../../src/dossiers/creation-windows.js';
 import type { DossierSnapshot } from '../../../src/dossiers/dossier.js';
-import { sweepDossiers } from '../../../src/dossiers/sweep-dossiers.js';
+import { countWindow, type DossierList, planWindows, sweepDossiers } from '../../../src/dossiers/sweep-dossiers.js';
 import { createDossierList } from '../../../src/sandbox/dossier-book.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import { isFullSize, printFigure } from '../../helpers/figures.js';
