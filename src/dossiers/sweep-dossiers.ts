@@ -52,7 +52,7 @@ export interface WalkedPage {
 }
 
 /** Whether a sweep has seen every dossier; `because` says why that is not proven. */
-export interface SweepVerdict {
+interface SweepVerdict {
   pages: number;
   dossiers: number;
   proven: boolean;

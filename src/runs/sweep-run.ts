@@ -1,44 +1,49 @@
 import { type DossierChange, diffDossier } from '../changes/dossier-changes.js';
 import type { Client } from '../client/client.js';
 import { walkDossierPages } from '../client/dossiers.js';
+import type { CallOptions } from '../client/operation.js';
 import {
   type DossierList,
   planWindows,
-  type SweepVerdict,
   sweepDossiers,
   type WalkedPage,
   type WindowWalk,
 } from '../dossiers/sweep-dossiers.js';
+import { countNoun } from '../reports/text.js';
+import { stopWords } from '../reports/words.js';
+import { toCountryCode } from '../roster/country.js';
+import { parseIsoDate } from '../roster/read-date.js';
 import {
-  adoptDossierChanges,
-  countDossierChanges,
+  countRecords,
+  countSweptDossiers,
+  type DossierRecordId,
   dropSweptPages,
-  hasSweep,
-  listDossierIds,
+  listRecordsToAsk,
   markGone,
+  type RecordAsked,
   readDossiers,
-  readWindowWalks,
+  readSweepProgress,
   type SweepRow,
   saveDossierChanges,
+  saveDossierRecord,
   saveDossiers,
   saveSweep,
   saveSweepWindows,
   saveSweptPages,
-  sumSweptPages,
 } from '../store/dossiers.js';
 import { insertCommitBatch } from '../store/ledger.js';
 import type { Account, Organisation } from '../store/organisations.js';
 import { closeRun, type RunRow, readLastActivity } from '../store/runs.js';
-import type { RunState } from '../vocabulary.js';
+import type { DetailStop, RunState } from '../vocabulary.js';
 import { identifyAccount, noteAccount, toAssumedMode, toHalt } from './account.js';
 import type { AppContext } from './app-context.js';
 import { clearSweptMarks } from './dirty-run.js';
-import { fetchDossierRecords } from './fetch-dossier-records.js';
 import { RunHalted } from './halt.js';
 import { followInvitations } from './invitations/follow.js';
 import { queueReportOf, reportAndMail } from './mail/deliver.js';
 import { queueBrokenRun } from './mail/failures.js';
 import { type RunSummary, toRunSummary } from './run-summary.js';
+import { askEach, askRecord, openDetailStops, type RecordOutcome } from './screening/details.js';
 import { retryUntilDeadline, type WaitPolicy, watchOutage } from './screening/outages.js';
 import type { Comparison } from './session.js';
 import { openOrganisation, type RunRequest, type RunSession, recordKeys, withLeasedRun } from './session.js';
@@ -120,12 +125,13 @@ async function sweepAccount(
   const { app, run, runId } = session;
   const { database, settings } = app;
   app.emit({ kind: 'stage_started', runId, stage: 'sweep' });
-  const isStart = !(await hasSweep(database, account.accountId));
   // Pages that were read with the key of another account say nothing about this one.
   const isOther = run.accountId !== null && run.accountId !== account.accountId;
   if (isOther) await session.write((transaction) => dropSweptPages(transaction, run.runId));
   const list = toRetryingList(app.client(), waitPolicy);
-  const walks = await openWalks(session, list);
+  const progress = await readSweepProgress(database, account.accountId, run.runId);
+  const { isStart } = progress;
+  const walks = progress.walks.length > 0 ? progress.walks : await openWalks(session, list);
   const walk = sweepDossiers(list, settings.sweep, walks);
   let done = walks.reduce((sum, { walked }) => sum + walked.length, 0);
   let next = await walk.next();
@@ -134,18 +140,25 @@ async function sweepAccount(
     done += countDossiers(next.value);
     app.emit({ kind: 'progress', runId, stage: 'sweep', done, total: null });
   }
-  return finishSweep(session, account, next.value, isStart, options);
+  const { pages, dossiers, proven, because, isListed } = next.value;
+  if (proven) await saveGone(session, account, isListed);
+  const { accountId } = account;
+  const counts = await session.write((transaction) =>
+    countSweptDossiers(transaction, { accountId, runId: run.runId, isStart }),
+  );
+  const details = await fetchDossierRecords(session, app.client(), accountId);
+  await followInvitations(session, app.client(), accountId);
+  const sweep = { pages, dossiers, ...counts, proven, unprovenBecause: because, details };
+  return closeSweep(session, account, sweep, proven ? 'complete' : 'incomplete', options);
 }
 
 const countDossiers = (pages: readonly WalkedPage[]): number =>
   pages.reduce((sum, { dossiers }) => sum + dossiers.length, 0);
 
-/** The windows of the sweep as far as they were walked before it was broken off, or new ones. */
+/** The windows of a sweep that begins. */
 async function openWalks(session: RunSession, list: DossierList): Promise<readonly WindowWalk[]> {
   const { app, run, runId } = session;
-  const { database, settings, emit } = app;
-  const open = await readWindowWalks(database, run.runId);
-  if (open.length > 0) return open;
+  const { settings, emit } = app;
   const { windows, oneWalkBecause } = await planWindows(list, settings.sweep);
   if (oneWalkBecause !== null) {
     const message = `the dossiers are read in one walk, not in ${settings.sweep.windows} windows: ${oneWalkBecause}; set sweep.windows to 1 unless that changes`;
@@ -199,47 +212,21 @@ async function savePages(
 
 const isAppearance = ({ kind }: DossierChange): boolean => kind === 'dossier_appeared';
 
-async function finishSweep(
-  session: RunSession,
-  account: Account,
-  verdict: SweepVerdict,
-  isStart: boolean,
-  options: SweepOptions,
-): Promise<RunSummary> {
-  const { app, run } = session;
-  const { pages, dossiers, proven, because } = verdict;
-  if (proven) await saveGone(session, account, verdict);
-  await session.write((transaction) => adoptDossierChanges(transaction, account.accountId, run.runId));
-  const counts = isStart
-    ? await sumSweptPages(app.database, run.runId)
-    : await countDossierChanges(app.database, run.runId);
-  const details = await fetchDossierRecords(session, app.client(), account.accountId);
-  await followInvitations(session, app.client(), account.accountId);
-  const sweep = { pages, dossiers, ...counts, proven, unprovenBecause: because, details };
-  return closeSweep(session, account, sweep, proven ? 'complete' : 'incomplete', options);
-}
-
-const idsPerPage = 5_000;
-
-/** Marks what is known and no longer listed as gone, by pages, so that no transaction grows with the number of dossiers. */
-async function saveGone(session: RunSession, { accountId }: Account, { isListed }: SweepVerdict): Promise<void> {
-  const { app, run } = session;
-  for (let after = ''; ; ) {
-    const ids = await listDossierIds(app.database, accountId, { after, limit: idsPerPage });
-    const missing = ids.filter((id) => !isListed(id));
-    if (missing.length > 0) {
-      await session.write(async (transaction) => {
-        const now = app.clock.now();
-        const lost = await markGone(transaction, accountId, missing, now);
-        const changes = lost.map(
-          (before): DossierChange => ({ kind: 'dossier_gone', before, after: null, fields: [] }),
-        );
-        await saveDossierChanges(transaction, run.runId, changes, now);
-      });
-    }
-    const last = ids.at(-1);
-    if (last === undefined || ids.length < idsPerPage) return;
-    after = last;
+/** Marks what is known and no longer listed as gone. */
+async function saveGone(
+  { app, run, write }: RunSession,
+  { accountId }: Account,
+  isListed: (id: string) => boolean,
+): Promise<void> {
+  for (let after: string | null = ''; after !== null; ) {
+    const from: string = after;
+    after = await write(async (transaction) => {
+      const now = app.clock.now();
+      const { gone, next } = await markGone(transaction, accountId, { after: from, isListed, now });
+      const changes = gone.map((before): DossierChange => ({ kind: 'dossier_gone', before, after: null, fields: [] }));
+      await saveDossierChanges(transaction, run.runId, changes, now);
+      return next;
+    });
   }
 }
 
@@ -276,3 +263,112 @@ async function closeSweep(
   app.emit({ kind: 'run_finished', runId, runKind: 'sweep', state, reasons });
   return toRunSummary({ runId, roster: null, kind: 'sweep', state, reasons, counts });
 }
+
+/**
+ * Stage: looks up new and changed dossiers, and the applicants and decisions that these name, as many as the settings allow, the last
+ * changed ones first; then what earlier sweeps have left over. Whatever the service does, the sweep goes on: what could not be had is
+ * counted and told. Null where nothing is to be looked up. Throws only what the database does.
+ */
+async function fetchDossierRecords(session: RunSession, client: Client, accountId: number) {
+  const { app, run, runId } = session;
+  const { database, settings, emit } = app;
+  const { maxPerRun } = settings.sweep.details;
+  if (maxPerRun === 0) return null;
+  const begun = await listRecordsToAsk(database, { accountId, runId: run.runId, most: maxPerRun });
+  let budget = begun.left;
+  const due = begun.due.values();
+  const named: DossierRecordId[] = [];
+  let done = 0;
+  let outOfReach = 0;
+  let because: DetailStop | null = null;
+  emit({ kind: 'stage_started', runId, stage: 'details' });
+  const stops = openDetailStops(session, client);
+  // What a dossier names comes before the next dossier. It can go on after its end: a dossier that is under way may name more.
+  const next = (): IteratorResult<DossierRecordId, undefined> => {
+    const value = budget > 0 ? (named.shift() ?? due.next().value) : undefined;
+    if (value === undefined) return { done: true, value };
+    budget -= 1;
+    return { done: false, value };
+  };
+  try {
+    const { concurrency } = settings.service.rate;
+    await askEach({ [Symbol.iterator]: () => ({ next }) }, { concurrency, stops }, async (record) => {
+      const asked = { ...record, accountId, runId: run.runId, askedAt: app.clock.now() };
+      const outcome = await askRecord((options) => call(client, record, options), isNamed, stops);
+      if (outcome === null) return false;
+      if (outcome.kind === 'not_available' && outcome.isTransient) outOfReach += 1;
+      else named.push(...(await saveOutcome(session, asked, outcome)));
+      done += 1;
+      emit({ kind: 'progress', runId, stage: 'details', done, total: maxPerRun });
+      return true;
+    });
+    because = stops.because;
+  } finally {
+    stops.close();
+  }
+  const { asked, kept, missing } = await countRecords(database, accountId, run.runId);
+  const counts = { asked: asked + outOfReach, kept, notAvailable: asked - kept + outOfReach, missing };
+  const stoppedBecause = missing > 0 ? (because ?? 'limit') : null;
+  emit({ kind: 'stage_finished', runId, stage: 'details', counts });
+  if (stoppedBecause !== null && stoppedBecause !== 'limit') {
+    const left = `${countNoun(missing, 'record')} of dossiers not looked up`;
+    const message = `${left}: ${stopWords[stoppedBecause]}; the sweep itself is not affected, and the next one goes on with them`;
+    emit({ kind: 'warning', runId, code: 'details_left', message });
+  }
+  return { ...counts, stoppedBecause };
+}
+
+const call = ({ dossiers }: Client, { kind, id }: DossierRecordId, options: CallOptions) =>
+  kind === 'dossier' ? dossiers.retrieve(id, options) : dossiers[kind](id, options);
+
+// Letters and digits as they come by chance; `entity_type` and `decision_status` are words.
+const namedForm = /^(entity|decision)_(?=[A-Za-z]*[A-Z0-9])[A-Za-z0-9]{6,200}$/;
+const isNamed = (text: string): boolean => namedForm.test(text);
+
+/** Saves what came of a look-up; gives what is to be looked up next because of it. */
+async function saveOutcome(
+  { write }: RunSession,
+  asked: RecordAsked,
+  outcome: RecordOutcome,
+): Promise<readonly DossierRecordId[]> {
+  const { dossierId, kind } = asked;
+  if (outcome.kind === 'not_available') {
+    await write((transaction) => saveDossierRecord(transaction, asked, { reason: outcome.reason }));
+    return [];
+  }
+  const { body, withheldLinks, namedIds } = outcome.record;
+  const applicant =
+    kind === 'entity' ? readApplicant(JSON.parse(body)) : { name: null, birthDate: null, country: null };
+  const toNamed = (id: string): DossierRecordId => ({
+    dossierId,
+    kind: id.startsWith('entity_') ? 'entity' : 'decision',
+    id,
+  });
+  const named = kind === 'dossier' ? namedIds.map(toNamed) : [];
+  await write((transaction) => saveDossierRecord(transaction, asked, { body, withheldLinks, applicant, named }));
+  return named;
+}
+
+/**
+ * What an applicant's record says of who it is. The interface names none of its fields: each is read under the names that are usual, from the
+ * personal information, the record itself and its address, in this order.
+ */
+function readApplicant(record: unknown): { name: string | null; birthDate: string | null; country: string | null } {
+  const [person, own, address] = [pick(record, 'personal_information'), record, pick(record, 'address')];
+  const find = (...names: readonly string[]): string | null =>
+    [person, own, address].flatMap((part) => names.flatMap((name) => readText(pick(part, name)) ?? []))[0] ?? null;
+  const parts = [find('first_name'), find('last_name')].filter((part) => part !== null);
+  const country = find('country', 'country_code', 'nationality');
+  return {
+    name: find('full_name', 'name', 'company_name', 'legal_name') ?? (parts.length > 0 ? parts.join(' ') : null),
+    birthDate: parseIsoDate(find('birth_date', 'date_of_birth', 'dob')?.slice(0, 10) ?? ''),
+    country: country === null ? null : toCountryCode(country),
+  };
+}
+
+const pick = (record: unknown, name: string): unknown =>
+  typeof record === 'object' && record !== null ? Reflect.get(record, name) : undefined;
+
+/** A text as the database can hold it, or null. */
+const readText = (value: unknown): string | null =>
+  typeof value === 'string' ? value.replaceAll('\u0000', '').trim() || null : null;

@@ -75,8 +75,14 @@ export async function saveDossierChanges(
   );
 }
 
-/** Takes over what earlier sweeps of the account found and never came to report, because they were broken off. */
-export async function adoptDossierChanges(transaction: Queryable, accountId: number, runId: number): Promise<void> {
+/**
+ * Takes over what earlier sweeps of the account found and never came to report, because they were broken off; gives how many dossiers the sweep
+ * reports as new, as gone, and as changed otherwise. A starting point reports nothing: of it the dossiers on its pages are counted.
+ */
+export async function countSweptDossiers(
+  transaction: Queryable,
+  { accountId, runId, isStart }: { accountId: number; runId: number; isStart: boolean },
+) {
   await transaction.execute(
     `update dossier_change set run_id = $2
      from run
@@ -84,45 +90,46 @@ export async function adoptDossierChanges(transaction: Queryable, accountId: num
        and not exists (select from sweep where sweep.run_id = run.run_id)`,
     [accountId, runId],
   );
-}
-
-/** How many dossiers a sweep reports as new, as gone, and as changed otherwise. */
-export async function countDossierChanges(database: Queryable, runId: number) {
-  const rows = await database.query(
+  const rows = await transaction.query(
     z.object({ appeared: z.number(), changed: z.number(), gone: z.number() }),
-    `select count(*) filter (where kind = 'dossier_appeared')::integer as appeared,
-       count(*) filter (where kind = 'dossier_gone')::integer as gone,
-       count(*) filter (where kind not in ('dossier_appeared', 'dossier_gone'))::integer as changed
-     from dossier_change where run_id = $1`,
+    isStart
+      ? `select coalesce(sum(appeared), 0)::integer as appeared, coalesce(sum(changed), 0)::integer as changed, 0 as gone
+         from swept_page where run_id = $1`
+      : `select count(*) filter (where kind = 'dossier_appeared')::integer as appeared,
+           count(*) filter (where kind = 'dossier_gone')::integer as gone,
+           count(*) filter (where kind not in ('dossier_appeared', 'dossier_gone'))::integer as changed
+         from dossier_change where run_id = $1`,
     [runId],
   );
   return firstRow(rows, 'dossier_change');
 }
 
-/** The ids of an account's dossiers that are not gone, in order, after one of them; at most `limit`. */
-export function listDossierIds(
-  database: Queryable,
+const idsPerPage = 5_000;
+
+/**
+ * Marks dossiers after the id `after` that a proven sweep did not find as gone, by pages, so that no transaction grows with the number of dossiers;
+ * gives them as they were last seen, and after which id to go on, null at the end.
+ */
+export async function markGone(
+  transaction: Queryable,
   accountId: number,
-  { after, limit }: { after: string; limit: number },
-): Promise<readonly string[]> {
-  return readColumn(
-    database,
+  { after, isListed, now }: { after: string; isListed: (id: string) => boolean; now: Date },
+) {
+  const ids = await readColumn(
+    transaction,
     z.string(),
     `select dossier_id from dossier where account_id = $1 and dossier_id > $2 and gone_at is null order by dossier_id limit $3`,
-    [accountId, after, limit],
+    [accountId, after, idsPerPage],
   );
-}
-
-/** Marks dossiers that a proven sweep did not find as gone; gives them as they were last seen. */
-export function markGone(transaction: Queryable, accountId: number, dossierIds: readonly string[], now: Date) {
-  return readColumn(
+  const gone = await readColumn(
     transaction,
     dossierSnapshotSchema,
     `update dossier set gone_at = $3
      where account_id = $1 and dossier_id = any ($2::text[]) and gone_at is null
      returning snapshot`,
-    [accountId, [...dossierIds], now],
+    [accountId, ids.filter((id) => !isListed(id)), now],
   );
+  return { gone, next: ids.length < idsPerPage ? null : (ids.at(-1) ?? null) };
 }
 
 const detailsShape = z.object({
@@ -132,9 +139,6 @@ const detailsShape = z.object({
   missing: z.number(),
   stoppedBecause: z.enum(detailStops).nullable(),
 });
-/** How many records of dossiers a sweep looked up, and what became of them; `missing` are still to be looked up. */
-export type SweepDetails = z.infer<typeof detailsShape>;
-
 const sweepRow = z.object({
   pages: z.number(),
   dossiers: z.number(),
@@ -143,7 +147,7 @@ const sweepRow = z.object({
   gone: z.number(),
   proven: z.boolean(),
   unprovenBecause: z.string().nullable(),
-  /** Null where nothing was to be looked up. */
+  /** How many records of dossiers it looked up, and what became of them; `missing` are still to be looked up. Null where nothing was. */
   details: detailsShape.nullable(),
   isStart: z.boolean(),
 });
@@ -168,16 +172,6 @@ export function readSweep(database: Queryable, runId: number) {
        ) as "isStart"
      from sweep join run using (run_id) where run_id = $1`,
     [runId],
-  );
-}
-
-/** Whether an account's dossiers were ever swept to the end; until then everything is a starting point and nothing a change. */
-export function hasSweep(database: Queryable, accountId: number): Promise<boolean> {
-  return readValue(
-    database,
-    z.boolean(),
-    'select exists (select from sweep join run using (run_id) where run.account_id = $1) as found',
-    [accountId],
   );
 }
 
@@ -245,8 +239,17 @@ export async function saveSweptPages(
   );
 }
 
-/** The windows of a sweep with the pages that it has saved of each; none before they were saved or once it has been closed. */
-export async function readWindowWalks(database: Queryable, runId: number): Promise<readonly WindowWalk[]> {
+/**
+ * Where a sweep stands: its windows with the pages that it has saved of each, none before they were saved or once it has been closed; and whether
+ * it is the start, because the account's dossiers were never swept to the end, so that nothing that it finds is a change.
+ */
+export async function readSweepProgress(database: Queryable, accountId: number, runId: number) {
+  const isStart = await readValue(
+    database,
+    z.boolean(),
+    'select not exists (select from sweep join run using (run_id) where run.account_id = $1) as found',
+    [accountId],
+  );
   const windows = await database.query(
     z.object({ place: z.number(), from: z.date().nullable(), to: z.date().nullable(), hasEnded: z.boolean() }),
     `select place, created_from as from, created_to as to, has_ended
@@ -258,25 +261,17 @@ export async function readWindowWalks(database: Queryable, runId: number): Promi
     'select place, dossier_ids as ids, created_at as created from swept_page where run_id = $1 order by ordinal',
     [runId],
   );
-  return windows.map(({ place, from, to, hasEnded }) => ({
-    from: from?.getTime() ?? 0,
-    to: to?.getTime() ?? Number.POSITIVE_INFINITY,
-    hasEnded,
-    walked: pages
-      .filter((page) => page.place === place)
-      .flatMap(({ ids, created }) => ids.map((id, index) => ({ id, createdAt: created[index] ?? '' }))),
-  }));
-}
-
-/** How many dossiers were new and changed on the pages that a sweep has saved. */
-export async function sumSweptPages(database: Queryable, runId: number) {
-  const rows = await database.query(
-    z.object({ appeared: z.number(), changed: z.number() }),
-    `select coalesce(sum(appeared), 0)::integer as appeared, coalesce(sum(changed), 0)::integer as changed
-     from swept_page where run_id = $1`,
-    [runId],
+  const walks = windows.map(
+    ({ place, from, to, hasEnded }): WindowWalk => ({
+      from: from?.getTime() ?? 0,
+      to: to?.getTime() ?? Number.POSITIVE_INFINITY,
+      hasEnded,
+      walked: pages
+        .filter((page) => page.place === place)
+        .flatMap(({ ids, created }) => ids.map((id, index) => ({ id, createdAt: created[index] ?? '' }))),
+    }),
   );
-  return { ...firstRow(rows, 'swept_page'), gone: 0 };
+  return { isStart, walks };
 }
 
 /** Removes the saved pages and windows of a sweep that has ended. */
@@ -306,28 +301,30 @@ const toAskSql = `
   where dossier.account_id = $1 and dossier.gone_at is null
     and (asked.run_id is null or asked.run_id < dossier.changed_by_run_id)`;
 
-/** The records that are to be asked for: those of the dossiers that changed last first. */
-export function listRecordsToAsk(database: Queryable, accountId: number, limit: number) {
-  return database.query(
+/** The records that a sweep is to look up, those of the dossiers that changed last first; `left`: how many of its `most` it may still look up. */
+export async function listRecordsToAsk(
+  database: Queryable,
+  { accountId, runId, most }: { accountId: number; runId: number; most: number },
+) {
+  const askedSql = 'select count(*)::integer as asked from dossier_record where run_id = $1';
+  const left = Math.max(0, most - (await readValue(database, z.number(), askedSql, [runId])));
+  const due = await database.query(
     z.object({ dossierId: z.string(), kind: z.enum(['dossier', 'entity', 'decision']), id: z.string() }),
     `select dossier_id, kind, record_id as id from (${toAskSql}) as due
      order by changed_by_run_id desc, kind = 'dossier', dossier_id, record_id limit $2`,
-    [accountId, limit],
+    [accountId, left],
   );
+  return { left, due };
 }
 
-/** How many records are to be asked for. */
-export function countRecordsToAsk(database: Queryable, accountId: number): Promise<number> {
-  return readValue(database, z.number(), `select count(*)::integer as count from (${toAskSql}) as due`, [accountId]);
-}
-
-/** How many records a sweep has asked for, and how many of them came. */
-export async function countAskedRecords(database: Queryable, runId: number): Promise<{ asked: number; kept: number }> {
+/** How many records a sweep has asked for, how many of them came, and how many are still to be asked for. */
+export async function countRecords(database: Queryable, accountId: number, runId: number) {
   const rows = await database.query(
-    z.object({ asked: z.number(), kept: z.number() }),
-    `select count(*)::integer as asked, (count(*) filter (where reason is null))::integer as kept
-     from dossier_record where run_id = $1`,
-    [runId],
+    z.object({ asked: z.number(), kept: z.number(), missing: z.number() }),
+    `select count(*)::integer as asked, (count(*) filter (where reason is null))::integer as kept,
+       (select count(*) from (${toAskSql}) as due)::integer as missing
+     from dossier_record where run_id = $2`,
+    [accountId, runId],
   );
   return firstRow(rows, 'dossier_record');
 }
@@ -339,46 +336,39 @@ export interface RecordAsked extends DossierRecordId {
   askedAt: Date;
 }
 
-/** Notes that a record could not be had; what is known of it stays. */
-export async function saveMissingRecord(
-  transaction: Queryable,
-  { accountId, dossierId, kind, id, runId, askedAt }: RecordAsked,
-  reason: string,
-): Promise<void> {
-  await transaction.execute(
-    `insert into dossier_record (account_id, dossier_id, kind, record_id, run_id, asked_at, reason)
-     values ($1, $2, $3, $4, $5, $6, $7)
-     on conflict (account_id, dossier_id, kind, record_id) do update set
-       run_id = excluded.run_id, asked_at = excluded.asked_at, reason = excluded.reason`,
-    [accountId, dossierId, kind, id, runId, askedAt, reason],
-  );
-}
-
-/** A record as it is kept. */
-interface DossierRecord {
-  /** The list's `updated_at` of its dossier. */
-  dossierUpdatedAt: string | null;
-  body: string;
-  withheldLinks: number;
-  /** Of an entity; otherwise null. */
-  name: string | null;
-  birthDate: string | null;
-  country: string | null;
-}
-
-/** Saves a record in the place of the one that came before. */
+/**
+ * Saves a record in the place of the one that came before, and with a dossier's record which applicants and decisions it names; or the reason why
+ * it could not be had, and what is known of it stays.
+ */
 export async function saveDossierRecord(
   transaction: Queryable,
-  { accountId, dossierId, kind, id, runId, askedAt }: RecordAsked,
-  record: DossierRecord,
+  { id: recordId, ...asked }: RecordAsked,
+  record:
+    | { reason: string }
+    | {
+        body: string;
+        withheldLinks: number;
+        /** Of an entity; otherwise null. */
+        applicant: { name: string | null; birthDate: string | null; country: string | null };
+        named: readonly DossierRecordId[];
+      },
 ): Promise<void> {
-  const asked = { accountId, dossierId, kind, recordId: id, runId, askedAt, fetchedAt: askedAt, reason: null };
+  const { accountId, dossierId, kind, askedAt } = asked;
   const key = ['account_id', 'dossier_id', 'kind', 'record_id'];
-  await transaction.execute(...toUpsert('dossier_record', { ...asked, ...record }, key));
+  if ('reason' in record) {
+    await transaction.execute(...toUpsert('dossier_record', { ...asked, recordId, ...record }, key));
+    return;
+  }
+  const listed = (await readDossiers(transaction, accountId, [dossierId])).get(dossierId);
+  const { body, withheldLinks, applicant, named } = record;
+  const kept = { dossierUpdatedAt: listed?.snapshot.updatedAt ?? null, body, withheldLinks, ...applicant };
+  const row = { ...asked, recordId, fetchedAt: askedAt, reason: null, ...kept };
+  await transaction.execute(...toUpsert('dossier_record', row, key));
+  if (kind === 'dossier') await saveNamedRecords(transaction, accountId, dossierId, named);
 }
 
 /** Makes the applicants and decisions that a dossier names due, and forgets those that it names no longer. */
-export async function saveNamedRecords(
+async function saveNamedRecords(
   transaction: Queryable,
   accountId: number,
   dossierId: string,

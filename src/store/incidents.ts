@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { firstRow, type Queryable, toInsert } from './database/database.js';
 import { takenAtSql } from './metrics.js';
-import type { ProjectionScope } from './review/unprojected.js';
+import type { ProjectionScope } from './review/waiting.js';
 import { screeningKindsSql } from './row-shapes.js';
 import { runIdSql } from './runs.js';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { DetailCounts, DetailLookup } from '../reports/list-facts.js';
 import { agreements, detailStops, severities } from '../vocabulary.js';
 import { type Queryable, readColumn } from './database/database.js';
-import type { ProjectionScope } from './review/unprojected.js';
+import type { ProjectionScope } from './review/waiting.js';
 
 const newHitRow = z.object({
   matchId: z.string(),

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { findValue, firstRow, type Queryable, readColumn, toInsert } from './database/database.js';
 import { isWholeSql } from './metrics.js';
-import { ownerSql } from './review/items.js';
-import type { ProjectionScope } from './review/unprojected.js';
-import { waitingItemsSql, waitingOrderSql, waitingRow } from './review/waiting.js';
+import { ownerSql, type ProjectionScope, waitingItemsSql, waitingOrderSql, waitingRow } from './review/waiting.js';
 import { screeningKindsSql } from './row-shapes.js';
 import type { RunRow } from './runs.js';
 

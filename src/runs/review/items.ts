@@ -19,28 +19,17 @@ import {
   saveSettledItems,
 } from '../../store/review/decisions.js';
 import {
-  holdItemsOfParties,
   type ItemChange,
-  readReviewItems,
+  projectHeldParties,
+  projectParties,
   type StoredItem,
-  saveChangeItems,
-  saveItemChanges,
-} from '../../store/review/items.js';
-import {
-  findUnprojectedParties,
-  markProjected,
-  type ProjectionScope,
-  readHeldParties,
-  readUnprojectedParties,
   type UnprojectedParty,
-} from '../../store/review/unprojected.js';
-import { findAutoClosable, type StoredWaitingItem } from '../../store/review/waiting.js';
+} from '../../store/review/projection.js';
+import { findAutoClosable, type ProjectionScope, type StoredWaitingItem } from '../../store/review/waiting.js';
 import { type Severity, severities } from '../../vocabulary.js';
 import type { RunSession } from '../session.js';
 import { isAutoClosing } from '../settings-acceptance.js';
 import type { ReviewSettings } from './settings.js';
-
-const partiesAtOnce = 500;
 
 /**
  * Stage: makes of all that a roster's runs have found on an account what reviewers have to decide about, and lets decisions hold or fall; inside
@@ -61,27 +50,16 @@ export async function makeItems(
   const assessed = { calendar: settings.review, families: settings.changes.topics, now };
   // Accepting a run of before changes no rule of now.
   if (how !== 'accepted') await saveFourEyes(transaction, run.organisationId, settings.review.fourEyes, now);
-  const partyIds = await findUnprojectedParties(transaction, scope, now);
-  await holdItemsOfParties(transaction, accountId, partyIds);
-  for (let start = 0; start < partyIds.length; start += partiesAtOnce) {
-    const chunk = partyIds.slice(start, start + partiesAtOnce);
-    const parties = await readUnprojectedParties(transaction, scope, chunk);
-    const items = await readReviewItems(transaction, accountId, chunk);
-    const changes = parties.flatMap((party) => {
-      const own = items.get(party.partyId) ?? [];
-      return toItemChanges(addProvisional(party, own), own, assessed);
-    });
-    await saveItemChanges(transaction, { accountId, runId, now }, changes);
-    const changed = parties.filter(({ changes }) => [...changes.values()].some(({ isBaseline }) => !isBaseline));
-    await saveChangeItems(
-      transaction,
-      scope,
-      changed.map(({ partyId }) => partyId),
-      now,
+  await projectParties(transaction, { ...scope, runId, now }, (party, items) =>
+    toItemChanges(addProvisional(party, items), items, assessed),
+  );
+  // Of a held run what is new or worse is opened: nothing is closed by it, and no decision becomes one about other facts.
+  if (how === 'held')
+    await projectHeldParties(transaction, { ...scope, runId, now }, (party, items) =>
+      toItemChanges(party, items, assessed).filter(
+        ({ event, state }) => event !== null && worse.has(event.kind) && (state === 'open' || state === 'proposed'),
+      ),
     );
-  }
-  await markProjected(transaction, scope);
-  if (how === 'held') await openHeldItems(transaction, { ...scope, runId }, assessed);
   // No policy goes by answers that could not be relied on at first.
   if (how === 'counts')
     await closeByPolicy(transaction, { runId, ...scope }, { now, digestKey: organisation.digestKey });
@@ -124,30 +102,6 @@ async function closeByPolicy(
 }
 
 const worse: ReadonlySet<string> = new Set(['opened', 'reopened', 'escalated', 'returned']);
-
-/** Opens what a held run found that is new or worse: nothing is closed by it, and no decision becomes one about other facts. */
-async function openHeldItems(
-  transaction: Queryable,
-  scope: ProjectionScope & { runId: number },
-  assessed: Parameters<typeof toItemChanges>[2],
-): Promise<void> {
-  const { accountId, runId } = scope;
-  for (let last = 0; ; ) {
-    const parties = await readHeldParties(transaction, scope, { last, limit: partiesAtOnce });
-    const ids = parties.map(({ partyId }) => partyId);
-    await holdItemsOfParties(transaction, accountId, ids);
-    const items = await readReviewItems(transaction, accountId, ids);
-    const changes = parties
-      .flatMap((party) => toItemChanges(party, items.get(party.partyId) ?? [], assessed))
-      .filter(
-        ({ event, state }) => event !== null && worse.has(event.kind) && (state === 'open' || state === 'proposed'),
-      );
-    await saveItemChanges(transaction, { accountId, runId, now: assessed.now }, changes);
-    if (parties.length < partiesAtOnce) return;
-    last = ids.at(-1) ?? last;
-  }
-}
-
 const serious: ReadonlySet<Severity> = new Set(['critical', 'high']);
 
 /** What a party's matches of now make of its items; what is to be looked at is each hit, and what is judged critical or high. */

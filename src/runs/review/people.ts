@@ -11,7 +11,7 @@ import {
   isKnownReviewer,
   readDelegations,
   saveAssignments,
-} from '../../store/review/waiting.js';
+} from '../../store/review/people.js';
 import type { Severity } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
 import type { ReviewSettings } from './settings.js';

@@ -21,7 +21,7 @@ import { assertLease } from '../../store/leases.js';
 import { readRosterNames } from '../../store/organisations.js';
 import { countOverBudget } from '../../store/plan.js';
 import { readFourEyes, saveOpenItems } from '../../store/review/decisions.js';
-import { findStateDisagreements } from '../../store/review/unprojected.js';
+import { findStateDisagreements } from '../../store/review/projection.js';
 import { type RosterHold, readAcceptedChanges, readRosterHold, readSnapshot } from '../../store/roster-imports.js';
 import { readAnswerFindings, saveRunHealth, saveRunWatch } from '../../store/run-health.js';
 import { computeRunSums, readRunBalance } from '../../store/run-sums.js';

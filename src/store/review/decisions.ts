@@ -13,8 +13,7 @@ import {
 } from '../../vocabulary.js';
 import { findValue, type Queryable, readValue } from '../database/database.js';
 import { ownerShape, seenCustomerSchema, seenCustomerSql, storedMatchSchema } from '../row-shapes.js';
-import { ownerSql } from './items.js';
-import type { ProjectionScope } from './unprojected.js';
+import { ownerSql, type ProjectionScope } from './waiting.js';
 
 const itemRow = z.object({
   itemId: z.number(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { WaitingItem } from '../../reports/list-facts.js';
-import { absences, dispositionVerdicts, itemStates, runModes, type Severity, severities } from '../../vocabulary.js';
+import { absences, dispositionVerdicts, itemStates, runModes, severities } from '../../vocabulary.js';
 import { findValue, type Queryable, readValue, toInsert } from '../database/database.js';
 import { keptDetailsSql } from '../match-details.js';
 import {
@@ -11,8 +11,71 @@ import {
   replacedShape,
   storedMatchSchema,
 } from '../row-shapes.js';
-import { ownerSql, reopenedBecauseSql, replacedSql } from './items.js';
-import type { ProjectionScope } from './unprojected.js';
+
+/** Whose items: those of a roster's customers on an account. */
+export interface ProjectionScope {
+  rosterId: number;
+  accountId: number;
+}
+
+/** SQL: who answers for an item at a moment (a placeholder), and for whom when that is a stand-in; null for nobody. */
+export const ownerSql = (item: string, moment: string): string => `(
+  select jsonb_build_object(
+    'name', coalesce(answers.stand_in, ${item}.assigned_to),
+    'standsInFor', case when answers.stand_in is not null then ${item}.assigned_to end
+  )
+  from (
+    select find_stand_in(account.organisation_id, ${item}.assigned_to, ${moment}::timestamptz) as stand_in
+    from account where account.account_id = ${item}.account_id
+  ) answers
+  where ${item}.assigned_to is not null
+)`;
+
+/** SQL: why an item is open again, `undone` where somebody has undone the decision; none for one that was never decided. */
+const reopenedBecauseSql = (item: string): string => `coalesce((
+  select reported.reasons
+  from (
+    select happened_at, reasons from review_event
+    where review_event.item_id = ${item}.item_id and kind in ('opened', 'reopened')
+    union all
+    select undone.decided_at, array['undone']
+    from disposition undone join disposition said on said.disposition_id = undone.refers_to and said.kind <> 'proposed'
+    where undone.item_id = ${item}.item_id and undone.kind = 'undone'
+  ) reported
+  order by reported.happened_at desc limit 1
+), '{}')`;
+
+/**
+ * SQL: the last decision about a like match of the party that left the list when the item's match came, as `replacedShape` reads it; null
+ * where there is none, and where the item has been decided about itself. Nothing that it goes by ever changes.
+ */
+const replacedSql = (item: string): string => `(
+  select jsonb_build_object(
+    'verdict', made.verdict, 'reviewer', made.reviewer, 'reason', made.reason, 'decidedAt', made.decided_at,
+    'name', former.listed ->> 'name', 'matchId', former.listed ->> 'id'
+  )
+  from review_item former
+  join disposition made on made.item_id = former.item_id and made.verdict is not null
+  where former.party_id = ${item}.party_id and former.account_id = ${item}.account_id and former.item_id < ${item}.item_id
+    and former.listed ->> 'schema' = ${item}.listed ->> 'schema'
+    and (
+      string_to_array(lower(former.listed ->> 'name'), ' ') && string_to_array(lower(${item}.listed ->> 'name'), ' ')
+      or exists (
+        select from jsonb_array_elements_text(former.listed -> 'birthDates') as born (day)
+        where length(born.day) > 4 and ${item}.listed -> 'birthDates' @> to_jsonb(born.day)
+      )
+    )
+    and not exists (select from disposition own where own.item_id = ${item}.item_id)
+    and exists (
+      select from review_event opened
+      join change_event lost on lost.run_id = opened.run_id and lost.party_id = former.party_id
+        and lost.match_id = former.listed ->> 'id' and lost.after is null
+      where opened.item_id = ${item}.item_id and opened.kind = 'opened' and made.decided_at <= opened.happened_at
+      -- Fenced off: asked of the few former items, by indexes.
+      offset 0
+    )
+  order by lower(former.listed ->> 'name') = lower(${item}.listed ->> 'name') desc, made.disposition_id desc limit 1
+)`;
 
 /** An item that waits, as the database tells it or has kept it. */
 export const waitingRow = z.object({
@@ -121,117 +184,6 @@ export function readWaitingItems(database: Queryable, { organisation, roster, as
 /** Notes that a working list was written; gives its number. */
 export function insertReviewSheet(database: Queryable, sheet: { exportedAt: Date; exportedBy: string }) {
   return readValue(database, z.number(), ...toInsert('review_sheet', sheet, 'returning sheet_id'));
-}
-
-/** Which waiting items are meant: these, or all for which each of the other things holds that is said. */
-interface ItemChoice {
-  organisation: string;
-  itemIds: readonly number[] | null;
-  customer: string | null;
-  severity: Severity | null;
-  roster: string | null;
-}
-
-const heldRow = z.object({ itemId: z.number(), assignedTo: z.string().nullable() });
-
-/** The items that are meant and wait, each held until the transaction ends. */
-export async function holdWaitingItems(
-  transaction: Queryable,
-  { organisation, itemIds, customer, severity, roster }: ItemChoice,
-): Promise<readonly z.infer<typeof heldRow>[]> {
-  return transaction.query(
-    heldRow,
-    `select item.item_id, item.assigned_to
-     from review_item item
-     where item.state in ('open', 'proposed') and ($2::bigint[] is null or item.item_id = any ($2)) and ($4::text is null or item.severity = $4)
-       and exists (
-         select from party
-         join customer on customer.customer_id = party.customer_id and ($3::text is null or customer.reference = $3)
-         join roster on roster.roster_id = customer.roster_id and ($5::text is null or roster.name = $5)
-         join organisation on organisation.organisation_id = roster.organisation_id and organisation.name = $1
-         where party.party_id = item.party_id
-       )
-     order by item.item_id for update`,
-    [organisation, itemIds && [...itemIds], customer, severity, roster],
-  );
-}
-
-/** Assigns items to somebody, or to nobody, with an entry in the history of each. */
-export async function saveAssignments(
-  transaction: Queryable,
-  itemIds: readonly number[],
-  { to, actor, now }: { to: string | null; actor: { name: string; isAttested: boolean }; now: Date },
-): Promise<void> {
-  if (itemIds.length === 0) return;
-  await transaction.execute('update review_item set assigned_to = $2 where item_id = any ($1::bigint[])', [
-    [...itemIds],
-    to,
-  ]);
-  await transaction.execute(
-    `insert into review_event (item_id, kind, happened_at, severity, actor, is_attested, assigned_to)
-     select item_id, 'assigned', $2, severity, $3, $4, $5 from review_item where item_id = any ($1::bigint[]) order by item_id`,
-    [[...itemIds], now, actor.name, actor.isAttested, to],
-  );
-}
-
-/**
- * Whether somebody of this name may decide, as far as the database can tell: where a role nightscreen_reviewer exists its members that can
- * log in. Null where nothing says who may.
- */
-export function isKnownReviewer(database: Queryable, name: string): Promise<boolean | null> {
-  return findValue(
-    database,
-    z.boolean().nullable(),
-    `select case when exists (select from pg_roles where rolname = 'nightscreen_reviewer') then exists (
-       select from pg_roles login
-       where login.rolname = $1 and login.rolcanlogin and pg_has_role(login.oid, 'nightscreen_reviewer', 'member')
-     ) end as "isKnown"`,
-    [name],
-  );
-}
-
-const delegationRow = z.object({
-  from: z.string(),
-  to: z.string(),
-  /** The last day, `yyyy-mm-dd`. */
-  until: z.string(),
-  reason: z.string(),
-  actor: z.string(),
-  isAttested: z.boolean(),
-});
-/** A delegation that holds. */
-export type Delegation = z.infer<typeof delegationRow>;
-
-/** That somebody stands in for somebody else; with nobody to stand in it ends what was said before. */
-interface NewDelegation extends Pick<Delegation, 'from' | 'reason'> {
-  organisationId: number;
-  to: string | null;
-  /** The last day, `yyyy-mm-dd`, and when it is over. */
-  until: string | null;
-  endsAt: Date | null;
-  actor: { name: string; isAttested: boolean };
-}
-
-/** Adds a delegation, or the end of one, to the history. */
-export async function insertDelegation(transaction: Queryable, delegation: NewDelegation, now: Date): Promise<void> {
-  const { organisationId, from, to, until, endsAt, reason, actor } = delegation;
-  const said = { fromName: from, toName: to, until, endsAt, reason, happenedAt: now };
-  const row = { organisationId, ...said, actor: actor.name, isAttested: actor.isAttested };
-  await transaction.execute(...toInsert('review_delegation', row));
-}
-
-/** Who stands in for whom at a moment, by name. */
-export function readDelegations(database: Queryable, organisationId: number, moment: Date) {
-  return database.query(
-    delegationRow,
-    `select from_name as "from", to_name as "to", until::text as until, reason, actor, is_attested
-     from (
-       select distinct on (from_name) * from review_delegation where organisation_id = $1 order by from_name, delegation_id desc
-     ) last_said
-     where ends_at > $2
-     order by from_name`,
-    [organisationId, moment],
-  );
 }
 
 const historyRow = z.object({
@@ -420,4 +372,52 @@ export function saveBulk(database: Queryable, sheetId: number, itemIds: readonly
 export async function readBulk(database: Queryable, bulkId: number): Promise<readonly number[]> {
   const sql = 'select item_ids from review_bulk where bulk_id = $1';
   return (await findValue(database, z.array(z.number()), sql, [bulkId])) ?? [];
+}
+
+/** How many of the things that were said about an item a report shows. */
+const saidAtMost = 3;
+
+/**
+ * Keeps with each change of these parties of which items have just been made how its item stands, for reports. First screenings have nothing
+ * to tell: their items were opened by them.
+ */
+export async function saveChangeItems(
+  transaction: Queryable,
+  { rosterId, accountId }: ProjectionScope,
+  partyIds: readonly number[],
+  now: Date,
+): Promise<void> {
+  if (partyIds.length === 0) return;
+  await transaction.execute(
+    `update change_event set item = stands.facts
+     from (
+       select event.change_id, found.facts
+       from unnest($4::bigint[]) as chosen (party_id)
+       -- Fenced off: without statistics all changes of a run would be walked through for each party.
+       cross join lateral (select * from change_event where party_id = chosen.party_id offset 0) event
+       join run on run.run_id = event.run_id and run.roster_id = $1 and run.account_id = $2
+         and event.change_id > coalesce(run.projected_change_id, 0)
+       cross join lateral (
+         select jsonb_build_object(
+           'state', item.state, 'openedAt', item.opened_at, 'dueAt', item.due_at, 'owner', ${ownerSql('item', '$3')},
+           'reopenedBecause', ${reopenedBecauseSql('item')}, 'replaced', ${replacedSql('item')},
+           'said', (
+             select coalesce(jsonb_agg(jsonb_build_object(
+               'kind', said.kind, 'verdict', said.verdict, 'reviewer', said.reviewer, 'isAttested', said.is_attested,
+               'reason', said.reason, 'saidAt', said.decided_at
+             ) order by said.disposition_id desc), '[]')
+             from (
+               select * from disposition where disposition.item_id = item.item_id order by disposition_id desc limit ${saidAtMost}
+             ) said
+           )
+         ) as facts
+         from review_item item
+         where item.party_id = event.party_id and item.account_id = $2 and item.listed ->> 'id' = event.match_id
+         order by (item.state = 'gone'), item.item_id desc limit 1
+       ) found
+       where not event.is_baseline
+     ) stands
+     where change_event.change_id = stands.change_id`,
+    [rosterId, accountId, now, [...partyIds]],
+  );
 }

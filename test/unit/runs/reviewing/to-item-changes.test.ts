@@ -3,7 +3,7 @@ import { topicFamiliesSchema } from '../../../../src/changes/severity.js';
 import { toSeenFacts } from '../../../../src/matches/review-item.js';
 import { toItemChanges } from '../../../../src/runs/review/items.js';
 import { reviewSettingsSchema } from '../../../../src/runs/review/settings.js';
-import type { StoredItem } from '../../../../src/store/review/items.js';
+import type { StoredItem } from '../../../../src/store/review/projection.js';
 import type { Severity } from '../../../../src/vocabulary.js';
 import { makeMatch } from '../../../helpers/run-facts.js';
 

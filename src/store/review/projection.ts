@@ -1,16 +1,21 @@
 import { z } from 'zod';
 import type { Corroboration } from '../../changes/corroboration.js';
+import { StoreError } from '../../errors.js';
 import type { Match } from '../../matches/match.js';
-import type { SeenCustomer } from '../../matches/review-item.js';
+import type { ReviewItem, SeenCustomer, SeenFacts } from '../../matches/review-item.js';
 import {
+  absences,
   agreements,
   type ChangeCause,
   changeCauses,
+  dispositionVerdicts,
+  itemStates,
   type MatchChangeKind,
   matchChangeKinds,
   type RiskTier,
   type Severity,
   severities,
+  type WorstTopic,
 } from '../../vocabulary.js';
 import { firstRow, type Queryable, readColumn } from '../database/database.js';
 import {
@@ -21,11 +26,169 @@ import {
   storedMatchSchema,
   storedMatchSql,
 } from '../row-shapes.js';
+import { type ProjectionScope, saveChangeItems } from './waiting.js';
 
-/** Whose changes: of a roster's runs on an account. */
-export interface ProjectionScope {
-  rosterId: number;
-  accountId: number;
+/** An item as it is stored. */
+export interface StoredItem extends ReviewItem {
+  partyId: number;
+  /** As the roster described it when the match was last seen. */
+  customer: SeenCustomer;
+  severity: Severity;
+  rule: string;
+  priority: number;
+  openedAt: Date;
+  dueAt: Date | null;
+  /** Whether the customer is a true match because of it; ends by `false_positive` or `no_longer_matched` alone. */
+  isConfirmed: boolean;
+  /** Whether a held run found it as it is listed, after the party's last answer that counts. */
+  isProvisional: boolean;
+}
+
+const texts = z.array(z.string());
+/** What a reviewer saw, as it is stored. */
+const seenFactsSchema = z.object({
+  listed: z.object({ schema: z.string(), name: z.string(), topics: texts, birthDates: texts, countries: texts }),
+  customer: z.object({
+    role: z.string(),
+    type: z.string(),
+    name: z.string(),
+    birthDate: z.string().nullable(),
+    countries: texts,
+  }),
+}) satisfies z.ZodType<SeenFacts>;
+
+const itemRow = z
+  .object({
+    itemId: z.number(),
+    partyId: z.number(),
+    customer: seenCustomerSchema,
+    state: z.enum(itemStates),
+    listed: storedMatchSchema,
+    severity: z.enum(severities),
+    rule: z.string(),
+    priority: z.number(),
+    openedAt: z.date(),
+    dueAt: z.date().nullable(),
+    isConfirmed: z.boolean(),
+    isProvisional: z.boolean(),
+    absence: z.enum(absences).nullable(),
+    verdict: z.enum(dispositionVerdicts).nullable(),
+    isFinal: z.boolean(),
+    seen: seenFactsSchema.nullable(),
+    expiresAt: z.date().nullable(),
+  })
+  .transform(({ verdict, isFinal, seen, expiresAt, ...item }): StoredItem => {
+    const disposition = verdict === null || seen === null ? null : { verdict, isFinal, seen, expiresAt };
+    return { ...item, disposition };
+  });
+
+/** Holds the items of parties on an account until the transaction ends, in the order in which everybody holds items: nobody decides meanwhile. */
+async function holdItemsOfParties(transaction: Queryable, accountId: number, partyIds: readonly number[]) {
+  await transaction.execute(
+    `select from review_item where account_id = $1 and party_id = any ($2::bigint[]) order by item_id for update`,
+    [accountId, [...partyIds]],
+  );
+}
+
+/** The items of parties on an account, by party id. */
+async function readReviewItems(database: Queryable, accountId: number, partyIds: readonly number[]) {
+  const rows = await database.query(
+    itemRow,
+    `select item.item_id, item.party_id, item.state, item.listed, item.severity, item.rule, item.priority,
+       item.opened_at, item.due_at, disposition.verdict, disposition.seen,
+       coalesce(disposition.kind <> 'proposed', false) as "isFinal", disposition.expires_at,
+       item.is_confirmed, item.absence, ${seenCustomerSql} as customer,
+       item.absence is null and item.state <> 'gone' and exists (
+         select from review_event event
+         join run_hold hold on hold.run_id = event.run_id and hold.kind = 'answers' and hold.held_at >= event.happened_at
+         where event.item_id = item.item_id and event.run_id > coalesce(state.run_id, 0)
+       ) as "isProvisional"
+     from review_item item
+     join party on party.party_id = item.party_id
+     join customer_version version on version.customer_id = party.customer_id and version.version = item.customer_version
+     left join disposition on disposition.disposition_id = item.disposition_id
+     left join party_state state on state.party_id = item.party_id and state.account_id = item.account_id
+     where item.account_id = $1 and item.party_id = any ($2::bigint[])
+     order by item.item_id`,
+    [accountId, [...partyIds]],
+  );
+  const byParty = new Map<number, StoredItem[]>();
+  for (const row of rows) byParty.set(row.partyId, [...(byParty.get(row.partyId) ?? []), row]);
+  return byParty;
+}
+
+/** An item as it is to be stored; without an id it is new. */
+export interface ItemChange
+  extends Pick<StoredItem, 'partyId' | 'state' | 'absence' | 'listed' | 'severity' | 'rule' | 'priority'> {
+  itemId: number | null;
+  /** The record beside which the match was last seen; null keeps the one that is stored. */
+  customerVersion: number | null;
+  /** The most serious topic family of the listed party. */
+  topic: WorstTopic;
+  isBaseline: boolean;
+  openedAt: Date;
+  dueAt: Date | null;
+  /** Whether the decision that it had stands no longer. */
+  dropsDisposition: boolean;
+  event: {
+    kind: 'opened' | 'reopened' | 'escalated' | 'rekeyed' | 'absent' | 'gone' | 'returned';
+    reasons: readonly string[];
+  } | null;
+}
+
+/** Stores what a run has made of items, with the history; throws StoreError unless every one of them is. */
+async function saveItemChanges(
+  transaction: Queryable,
+  { accountId, runId, now }: { accountId: number; runId: number; now: Date },
+  changes: readonly ItemChange[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  const rows = changes.map((change, place) => ({ ...change, place, ...change.event }));
+  const saved = await transaction.query(
+    z.object({ items: z.number() }),
+    `with change as (
+       select * from jsonb_to_recordset($4::text::jsonb) as row (
+         place integer, "itemId" bigint, "partyId" bigint, state text, listed jsonb, "customerVersion" integer, severity text, rule text,
+         priority smallint, absence text, topic text, "isBaseline" boolean, "openedAt" timestamptz, "dueAt" timestamptz, "dropsDisposition" boolean,
+         kind text, reasons text[]
+       )
+     ),
+     numbered as (
+       select change.*, coalesce("itemId", nextval(pg_get_serial_sequence('review_item', 'item_id'))) as item_id from change
+     ),
+     inserted as (
+       insert into review_item (
+         item_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at,
+         absence, absent_since, topic
+       ) overriding system value
+       select item_id, $1, "partyId", state, listed, "customerVersion", severity, rule, priority, "isBaseline", "openedAt", "dueAt",
+         absence, case when absence is not null then $3::timestamptz end, topic
+       from numbered where "itemId" is null
+       returning item_id
+     ),
+     updated as (
+       update review_item item set
+         state = numbered.state, listed = numbered.listed, customer_version = coalesce(numbered."customerVersion", item.customer_version), severity = numbered.severity,
+         rule = numbered.rule, priority = numbered.priority, opened_at = numbered."openedAt", due_at = numbered."dueAt",
+         absence = numbered.absence, topic = numbered.topic,
+         absent_since = case when numbered.absence is not null then coalesce(item.absent_since, $3::timestamptz) end,
+         disposition_id = case when numbered."dropsDisposition" then null else item.disposition_id end
+       from numbered where numbered."itemId" = item.item_id
+       returning item.item_id
+     ),
+     reported as (
+       insert into review_event (item_id, kind, happened_at, run_id, reasons, severity)
+       select item_id, kind, $3, $2, coalesce(reasons, '{}'), severity from numbered where kind is not null order by place
+     )
+     select ((select count(*) from inserted) + (select count(*) from updated))::integer as items`,
+    [accountId, runId, now, JSON.stringify(rows)],
+  );
+  const items = saved[0]?.items ?? 0;
+  if (items === changes.length) return;
+  throw new StoreError(
+    'items_not_whole',
+    `${items} of ${changes.length} review items could be stored; please report this`,
+  );
 }
 
 /** A change that no item has been made of yet. */
@@ -79,19 +242,13 @@ const withoutAlertSql = `
     where item.party_id = state.party_id and item.account_id = state.account_id and item.state <> 'gone' and item.absence is null
   )`;
 
-const disagreementsRow = z.object({
-  /** Alerts in another state than their dispositions give. */
-  alerts: z.number(),
-  /** Parties with a hit that is no alert. */
-  hits: z.number(),
-});
 /**
- * Computes the alerts of a roster on an account anew from dispositions and answers, and gives what of the stored ones is not as these give;
- * all 0 once the alerts of all runs are made.
+ * Computes the alerts of a roster on an account anew from dispositions and answers, and compares: how many alerts are in another state than their
+ * dispositions give, and how many parties have a hit that is no alert; both 0 once the alerts of all runs are made.
  */
 export async function findStateDisagreements(database: Queryable, { rosterId, accountId }: ProjectionScope) {
   const rows = await database.query(
-    disagreementsRow,
+    z.object({ alerts: z.number(), hits: z.number() }),
     `select (select count(*)::integer from ${withoutAlertSql}) as hits, count(*)::integer as alerts
      from review_item item
      join party on party.party_id = item.party_id
@@ -118,7 +275,7 @@ export async function findStateDisagreements(database: Queryable, { rosterId, ac
  * The parties whose items have to be looked at: their matches have changed, the record has beside which an item was seen, the roster no
  * longer names them or does again, a decision has run out by `now`, a hit has no item, or a held run has opened one.
  */
-export function findUnprojectedParties(database: Queryable, { rosterId, accountId }: ProjectionScope, now: Date) {
+function findUnprojectedParties(database: Queryable, { rosterId, accountId }: ProjectionScope, now: Date) {
   return readColumn(
     database,
     z.number(),
@@ -201,7 +358,7 @@ const changeSql = `jsonb_build_object(
 )`;
 
 /** What is known now of parties whose items have to be looked at, each beside the record that was searched for. */
-export async function readUnprojectedParties(
+async function readUnprojectedParties(
   database: Queryable,
   { rosterId, accountId }: ProjectionScope,
   partyIds: readonly number[],
@@ -232,7 +389,7 @@ export async function readUnprojectedParties(
  * The parties for which a held run found what was not known, or a decided match beside another record of the customer, by the answers that were
  * taken back; at most `limit` after party `last`.
  */
-export async function readHeldParties(
+async function readHeldParties(
   database: Queryable,
   { rosterId, accountId, runId }: ProjectionScope & { runId: number },
   { last, limit }: { last: number; limit: number },
@@ -272,11 +429,59 @@ export async function readHeldParties(
 }
 
 /** Notes that items have been made of all changes so far. */
-export async function markProjected(transaction: Queryable, { rosterId, accountId }: ProjectionScope): Promise<void> {
+async function markProjected(transaction: Queryable, { rosterId, accountId }: ProjectionScope): Promise<void> {
   await transaction.execute(
     `update run set projected_change_id = reported.last
      from (select event.run_id, max(event.change_id) as last from ${unprojectedSql} where ${inScopeSql} group by event.run_id) reported
      where run.run_id = reported.run_id`,
     [rosterId, accountId],
   );
+}
+
+const partiesAtOnce = 500;
+
+/** Says what a party's matches of now make of its items. */
+type ToItemChanges = (party: UnprojectedParty, items: readonly StoredItem[]) => readonly ItemChange[];
+
+/**
+ * Makes the items of all parties of a roster on an account whose items have to be looked at as \`toChanges\` says, and keeps with each change of
+ * theirs how its item stands. Their items are held until the transaction ends.
+ */
+export async function projectParties(
+  transaction: Queryable,
+  scope: ProjectionScope & { runId: number; now: Date },
+  toChanges: ToItemChanges,
+): Promise<void> {
+  const { accountId, now } = scope;
+  const partyIds = await findUnprojectedParties(transaction, scope, now);
+  await holdItemsOfParties(transaction, accountId, partyIds);
+  for (let start = 0; start < partyIds.length; start += partiesAtOnce) {
+    const chunk = partyIds.slice(start, start + partiesAtOnce);
+    const parties = await readUnprojectedParties(transaction, scope, chunk);
+    const items = await readReviewItems(transaction, accountId, chunk);
+    const changes = parties.flatMap((party) => toChanges(party, items.get(party.partyId) ?? []));
+    await saveItemChanges(transaction, scope, changes);
+    const changed = parties.filter(({ changes }) => [...changes.values()].some(({ isBaseline }) => !isBaseline));
+    const changedIds = changed.map(({ partyId }) => partyId);
+    await saveChangeItems(transaction, scope, changedIds, now);
+  }
+  await markProjected(transaction, scope);
+}
+
+/** The same for the parties for which a held run found what was not known; its changes count as not looked at. */
+export async function projectHeldParties(
+  transaction: Queryable,
+  scope: ProjectionScope & { runId: number; now: Date },
+  toChanges: ToItemChanges,
+): Promise<void> {
+  for (let last = 0; ; ) {
+    const parties = await readHeldParties(transaction, scope, { last, limit: partiesAtOnce });
+    const ids = parties.map(({ partyId }) => partyId);
+    await holdItemsOfParties(transaction, scope.accountId, ids);
+    const items = await readReviewItems(transaction, scope.accountId, ids);
+    const changes = parties.flatMap((party) => toChanges(party, items.get(party.partyId) ?? []));
+    await saveItemChanges(transaction, scope, changes);
+    if (parties.length < partiesAtOnce) return;
+    last = ids.at(-1) ?? last;
+  }
 }

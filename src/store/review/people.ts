@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import type { Severity } from '../../vocabulary.js';
+import { findValue, type Queryable, toInsert } from '../database/database.js';
+
+/** Which waiting items are meant: these, or all for which each of the other things holds that is said. */
+interface ItemChoice {
+  organisation: string;
+  itemIds: readonly number[] | null;
+  customer: string | null;
+  severity: Severity | null;
+  roster: string | null;
+}
+
+const heldRow = z.object({ itemId: z.number(), assignedTo: z.string().nullable() });
+
+/** The items that are meant and wait, each held until the transaction ends. */
+export async function holdWaitingItems(
+  transaction: Queryable,
+  { organisation, itemIds, customer, severity, roster }: ItemChoice,
+): Promise<readonly z.infer<typeof heldRow>[]> {
+  return transaction.query(
+    heldRow,
+    `select item.item_id, item.assigned_to
+     from review_item item
+     where item.state in ('open', 'proposed') and ($2::bigint[] is null or item.item_id = any ($2)) and ($4::text is null or item.severity = $4)
+       and exists (
+         select from party
+         join customer on customer.customer_id = party.customer_id and ($3::text is null or customer.reference = $3)
+         join roster on roster.roster_id = customer.roster_id and ($5::text is null or roster.name = $5)
+         join organisation on organisation.organisation_id = roster.organisation_id and organisation.name = $1
+         where party.party_id = item.party_id
+       )
+     order by item.item_id for update`,
+    [organisation, itemIds && [...itemIds], customer, severity, roster],
+  );
+}
+
+/** Assigns items to somebody, or to nobody, with an entry in the history of each. */
+export async function saveAssignments(
+  transaction: Queryable,
+  itemIds: readonly number[],
+  { to, actor, now }: { to: string | null; actor: { name: string; isAttested: boolean }; now: Date },
+): Promise<void> {
+  if (itemIds.length === 0) return;
+  await transaction.execute('update review_item set assigned_to = $2 where item_id = any ($1::bigint[])', [
+    [...itemIds],
+    to,
+  ]);
+  await transaction.execute(
+    `insert into review_event (item_id, kind, happened_at, severity, actor, is_attested, assigned_to)
+     select item_id, 'assigned', $2, severity, $3, $4, $5 from review_item where item_id = any ($1::bigint[]) order by item_id`,
+    [[...itemIds], now, actor.name, actor.isAttested, to],
+  );
+}
+
+/**
+ * Whether somebody of this name may decide, as far as the database can tell: where a role nightscreen_reviewer exists its members that can
+ * log in. Null where nothing says who may.
+ */
+export function isKnownReviewer(database: Queryable, name: string): Promise<boolean | null> {
+  return findValue(
+    database,
+    z.boolean().nullable(),
+    `select case when exists (select from pg_roles where rolname = 'nightscreen_reviewer') then exists (
+       select from pg_roles login
+       where login.rolname = $1 and login.rolcanlogin and pg_has_role(login.oid, 'nightscreen_reviewer', 'member')
+     ) end as "isKnown"`,
+    [name],
+  );
+}
+
+const delegationRow = z.object({
+  from: z.string(),
+  to: z.string(),
+  /** The last day, `yyyy-mm-dd`. */
+  until: z.string(),
+  reason: z.string(),
+  actor: z.string(),
+  isAttested: z.boolean(),
+});
+/** A delegation that holds. */
+export type Delegation = z.infer<typeof delegationRow>;
+
+/** That somebody stands in for somebody else; with nobody to stand in it ends what was said before. */
+interface NewDelegation extends Pick<Delegation, 'from' | 'reason'> {
+  organisationId: number;
+  to: string | null;
+  /** The last day, `yyyy-mm-dd`, and when it is over. */
+  until: string | null;
+  endsAt: Date | null;
+  actor: { name: string; isAttested: boolean };
+}
+
+/** Adds a delegation, or the end of one, to the history. */
+export async function insertDelegation(transaction: Queryable, delegation: NewDelegation, now: Date): Promise<void> {
+  const { organisationId, from, to, until, endsAt, reason, actor } = delegation;
+  const said = { fromName: from, toName: to, until, endsAt, reason, happenedAt: now };
+  const row = { organisationId, ...said, actor: actor.name, isAttested: actor.isAttested };
+  await transaction.execute(...toInsert('review_delegation', row));
+}
+
+/** Who stands in for whom at a moment, by name. */
+export function readDelegations(database: Queryable, organisationId: number, moment: Date) {
+  return database.query(
+    delegationRow,
+    `select from_name as "from", to_name as "to", until::text as until, reason, actor, is_attested
+     from (
+       select distinct on (from_name) * from review_delegation where organisation_id = $1 order by from_name, delegation_id desc
+     ) last_said
+     where ends_at > $2
+     order by from_name`,
+    [organisationId, moment],
+  );
+}
