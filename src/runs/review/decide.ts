@@ -1,15 +1,13 @@
 import { toDueTime } from '../../changes/change-event.js';
 import { parseItemCode, toItemCode } from '../../matches/item-code.js';
 import { classifyDecision, type DecisionStep, toSeenFacts } from '../../matches/review-item.js';
-import { type Queryable, readAtOnce } from '../../store/database/database.js';
+import { type Queryable, readAtOnce, tryOut } from '../../store/database/database.js';
 import { readOrganisation } from '../../store/organisations.js';
 import {
   type DecidableItem,
   holdItems,
-  noteDecidedScores,
   readDecidableItems,
   readFourEyes,
-  readReferences,
   saveDisposition,
 } from '../../store/review/decisions.js';
 import { type ItemHistory, readItemHistories } from '../../store/review/waiting.js';
@@ -22,10 +20,8 @@ import {
   acceptDiscrepancies,
   endAcceptance,
 } from './accept-discrepancies.js';
-import { openBulkRows } from './bulk-absences.js';
 import { findStaleness, toItemSeenVersion, toSeenDigest } from './items.js';
-import type { FaultyRow, FilledRow } from './list-table.js';
-import { type FilledList, readReviewList } from './lists.js';
+import { type FaultyRow, type FilledRow, openBulkRows, readReviewList } from './lists.js';
 import type { DecisionContext, Reviewer } from './people.js';
 import { requireCustomer } from './people.js';
 
@@ -80,7 +76,6 @@ export async function decideItems(
     [...items.values()].map(({ accountId }) => accountId),
   );
   const results: DecisionResult[] = [];
-  const decided: DecidableItem[] = [];
   for (const decision of decisions) {
     const { itemId, verdict } = decision;
     const item = items.get(itemId);
@@ -100,11 +95,9 @@ export async function decideItems(
     } else if (refusal !== null) results.push({ itemId, kind: 'refused', reason: refusal });
     else if (step.kind !== 'same_already') {
       await saveDecision(transaction, item, decision, step, context);
-      decided.push(item);
       results.push(toResult(item, step, reviewer));
     }
   }
-  await noteDecidedScores(transaction, decided);
   return results;
 }
 
@@ -174,16 +167,15 @@ async function saveDecision(
       dueAt: null,
     },
     now,
+    item,
   );
 }
 
-/** How a working list is taken. */
+/** How a list is taken: without \`apply\` everything is tried and nothing stored; \`partial\` takes what can be taken although some rows cannot. */
 export interface DecisionImport {
   path: string;
   reviewer: Reviewer;
-  /** Without it everything is tried and nothing stored. */
   apply: boolean;
-  /** Takes what can be taken although some rows cannot. */
   partial: boolean;
 }
 
@@ -215,18 +207,6 @@ export interface ImportedDecisions {
     | null;
 }
 
-interface Tried {
-  results: readonly DecisionResult[];
-  acceptances: readonly AcceptanceResult[];
-}
-
-/** Ends a transaction that must leave nothing behind. */
-class RolledBack extends Error {
-  constructor(readonly tried: Tried) {
-    super('rolled back');
-  }
-}
-
 /**
  * Takes the decisions of a working list: all of them or none, unless `partial`. Without `apply` they are tried in the same way and rolled back,
  * so that the preview says what would become of each. Throws RosterError when the file is no working list.
@@ -238,28 +218,28 @@ export async function importDecisions(app: AppContext, request: DecisionImport):
   const expandBulk = openBulkRows(database, digestKey, request.reviewer);
   const { decisions: list, acceptances } = await readReviewList(request.path, digestKey, expandBulk);
   const { undecided, onlyReasons } = list;
-  const { filled, faulty } = await nameCustomers(database, list);
+  // Spreadsheets mangle references, so the list's own is taken only where the item is not known.
+  const itemIds = [...list.filled, ...list.faulty].flatMap(({ itemId }) => itemId ?? []);
+  const items = await readDecidableItems(database, itemIds);
+  const toCustomer = ({ itemId, customer }: FilledRow | FaultyRow): string | null =>
+    (itemId === null ? undefined : items.get(itemId)?.reference) ?? customer;
+  const filled = list.filled.map((row) => ({ ...row, customer: toCustomer(row) }));
+  const faulty = list.faulty.map((row) => ({ ...row, customer: toCustomer(row) }));
   const decisions = filled.map((row) => ({ ...row, origin: 'review', expiresAt: null }) as const);
   const context = { digestKey, reviewer: request.reviewer, now, review: settings.review };
-  let isApplied = false;
-  let tried: Tried;
-  try {
-    tried = await database.transaction(async (transaction): Promise<Tried> => {
-      const both = {
-        results: await decideItems(transaction, context, decisions),
-        acceptances: await acceptDiscrepancies(transaction, context, acceptances?.filled ?? []),
-      };
+  const { isApplied, result: tried } = await tryOut(
+    database,
+    async (transaction) => ({
+      results: await decideItems(transaction, context, decisions),
+      acceptances: await acceptDiscrepancies(transaction, context, acceptances?.filled ?? []),
+    }),
+    (both) => {
       const isWhole =
         faulty.length + (acceptances?.faulty.length ?? 0) === 0 &&
         [...both.results, ...both.acceptances].every(({ kind }) => kind !== 'refused');
-      if (!request.apply || !(isWhole || request.partial)) throw new RolledBack(both);
-      return both;
-    });
-    isApplied = true;
-  } catch (error) {
-    if (!(error instanceof RolledBack)) throw error;
-    tried = error.tried;
-  }
+      return request.apply && (isWhole || request.partial);
+    },
+  );
   const { results } = tried;
   const byItem = new Map(results.map((result) => [result.itemId, result]));
   const ofKind = (kind: DecisionResult['kind']) => filled.filter(({ itemId }) => byItem.get(itemId)?.kind === kind);
@@ -295,28 +275,6 @@ export async function importDecisions(app: AppContext, request: DecisionImport):
   };
 }
 
-/** Each row with the customer of its item; spreadsheets mangle references, so the list's own is taken only where the item is not known. */
-async function nameCustomers(
-  database: Queryable,
-  { filled, faulty }: Pick<FilledList, 'filled' | 'faulty'>,
-): Promise<Pick<FilledList, 'filled' | 'faulty'>> {
-  const itemIds = [...filled, ...faulty].flatMap(({ itemId }) => itemId ?? []);
-  const references = await readReferences(database, itemIds);
-  const toCustomer = ({ itemId, customer }: FilledRow | FaultyRow): string | null =>
-    (itemId === null ? undefined : references.get(itemId)) ?? customer;
-  return {
-    filled: filled.map((row) => ({ ...row, customer: toCustomer(row) })),
-    faulty: faulty.map((row) => ({ ...row, customer: toCustomer(row) })),
-  };
-}
-
-/** Which decision is undone: the one that stands about an item that is as its mark says. */
-interface UndoRequest {
-  mark: string;
-  reviewer: Reviewer;
-  reason: string;
-}
-
 /** What became of it; `keepsConfirmed` where the customer counts as confirmed until it is decided anew. */
 export type UndoResult =
   | {
@@ -329,10 +287,13 @@ export type UndoResult =
   | { kind: 'refused'; reason: 'no_item' | 'unknown_item' | 'changed_since' | 'decided_since' | 'nothing_to_undo' };
 
 /**
- * Undoes the decision, or the proposal, that stands about an item, or ends the acceptance of a discrepancy: a new entry of its history, and the item waits again. It settles nobody,
+ * Undoes the decision, or the proposal, that stands about an item that is as its mark says, or ends the acceptance of a discrepancy: a new entry of its history, and the item waits again. It settles nobody,
  * and who was confirmed stays so until it is decided anew, so one person is enough also where a decision takes two.
  */
-export async function undoDecision(app: AppContext, { mark, reviewer, reason }: UndoRequest): Promise<UndoResult> {
+export async function undoDecision(
+  app: AppContext,
+  { mark, reviewer, reason }: { mark: string; reviewer: Reviewer; reason: string },
+): Promise<UndoResult> {
   const { database, settings, clock } = app;
   const { digestKey } = await readOrganisation(database, settings.organisation);
   const discrepancy = parseItemCode(mark, digestKey, 'D');

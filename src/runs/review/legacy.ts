@@ -5,7 +5,7 @@ import { foldName } from '../../matches/match.js';
 import { type Column, markFormula, renderCsv } from '../../reports/csv.js';
 import { parseIsoDate } from '../../roster/read-date.js';
 import { restoreFormula } from '../../roster/rejects.js';
-import type { Queryable } from '../../store/database/database.js';
+import { type Queryable, tryOut } from '../../store/database/database.js';
 import { readOrganisation } from '../../store/organisations.js';
 import { holdItems } from '../../store/review/decisions.js';
 import {
@@ -17,11 +17,11 @@ import {
 import { type DispositionVerdict, dispositionVerdicts } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
 import { gatherBy } from '../replay.js';
-import { decideItems, type ItemDecision } from './decide.js';
+import { type DecisionImport, decideItems, type ItemDecision } from './decide.js';
 import { toItemSeenVersion } from './items.js';
 import { openListTable } from './list-table.js';
 import { parseVerdict } from './lists.js';
-import type { DecisionContext, Reviewer } from './people.js';
+import type { DecisionContext } from './people.js';
 
 /** Why a row is not taken although it is clear what it is about, or why that cannot be read. */
 type LegacyRefusal = 'unreadable' | 'decided_here' | 'taken_otherwise' | 'contradicted';
@@ -152,24 +152,10 @@ function couldMean({ named: other, unmatched }: Unplaced, named: NamedMatch, { l
   return [named.listedName ?? '', listed.name].some((each) => foldName(each) === name);
 }
 
-/** How the list of an older system is taken. */
-interface LegacyImport {
-  path: string;
-  /** Who brings it. */
-  reviewer: Reviewer;
-  /** Without it everything is tried and nothing stored. */
-  apply: boolean;
-  /** Takes what can be taken although some rows cannot. */
-  partial: boolean;
-}
-
 /** What became of the list, row by row. */
-export interface ImportedLegacy extends TakenRows {
+export interface ImportedLegacy {
   /** Whether anything was stored. */
   isApplied: boolean;
-}
-
-interface TakenRows {
   rows: readonly AssessedRow[];
   /** How many of the decided ones another person has still to confirm. */
   proposed: number;
@@ -179,42 +165,30 @@ interface TakenRows {
 const holdsMs = 90 * 86_400_000;
 const referencesAtOnce = 1_000;
 
-/** Ends a transaction that must leave nothing behind. */
-class RolledBack extends Error {
-  constructor(readonly taken: TakenRows) {
-    super('rolled back');
-  }
-}
-
 /**
  * Takes over the decisions of an older system for 90 days: all rows or none, unless `partial`; false positives of the sample stay open. Without
  * `apply` they are tried in the same way and rolled back. Throws RosterError when the file is no such list.
  */
-export async function importLegacy(app: AppContext, request: LegacyImport): Promise<ImportedLegacy> {
+export async function importLegacy(app: AppContext, request: DecisionImport): Promise<ImportedLegacy> {
   const { database, settings, clock } = app;
   const { name, digestKey } = await readOrganisation(database, settings.organisation);
   const read = await readLegacyRows(request.path);
   const context = { digestKey, reviewer: request.reviewer, now: clock.now(), review: settings.review };
   const isWhole = (rows: readonly AssessedRow[]) =>
     rows.every(({ kind }) => kind !== 'refused' && kind !== 'unmatched');
-  try {
-    const taken = await database.transaction(async (transaction) => {
-      const tried = await takeRows(transaction, { organisation: name, ...context }, read);
-      if (!request.apply || !(isWhole(tried.rows) || request.partial)) throw new RolledBack(tried);
-      return tried;
-    });
-    return { isApplied: true, ...taken };
-  } catch (error) {
-    if (!(error instanceof RolledBack)) throw error;
-    return { isApplied: false, ...error.taken };
-  }
+  const { isApplied, result } = await tryOut(
+    database,
+    (transaction) => takeRows(transaction, { organisation: name, ...context }, read),
+    ({ rows }) => request.apply && (isWhole(rows) || request.partial),
+  );
+  return { isApplied, ...result };
 }
 
 async function takeRows(
   transaction: Queryable,
   { organisation, ...context }: DecisionContext & { organisation: string },
   read: readonly LegacyRow[],
-): Promise<TakenRows> {
+) {
   const { digestKey, reviewer, now } = context;
   const known = await readCustomers(transaction, organisation, read);
   // Held before anything is judged by them, so that nobody decides in between.

@@ -4,36 +4,6 @@ import { findOddFile } from '../../files.js';
 import { openCsvTable } from '../../roster/csv/csv-table.js';
 import type { TableReading, TableRecord } from '../../roster/table-reading.js';
 import { openWorkbookTable } from '../../roster/workbook-table.js';
-import type { DispositionVerdict } from '../../vocabulary.js';
-
-/** A row of a working list that somebody has filled in. */
-export interface FilledRow {
-  line: number;
-  /** Whom the row is about; null where nothing says it. */
-  customer: string | null;
-  itemId: number;
-  seenVersion: string;
-  /** The working list that it is on, where the row still says so. */
-  sheetId: number | null;
-  verdict: DispositionVerdict;
-  reason: string;
-  comment: string | null;
-}
-
-/** A row that cannot be taken, with why in words. */
-export interface FaultyRow {
-  line: number;
-  customer: string | null;
-  /** Where the cell can be read. */
-  itemId: number | null;
-  problem: string;
-}
-
-/** A filled row that names many absent alerts by one number. */
-export type BulkRow = Omit<FilledRow, 'itemId'> & { bulkId: number };
-
-/** Gives the row of each alert that a bulk row names, or why they cannot be taken together. */
-export type ExpandBulk = (row: BulkRow) => Promise<readonly FilledRow[] | FaultyRow>;
 
 /** A list that somebody has filled in, by the names of its columns. */
 export interface ListTable {

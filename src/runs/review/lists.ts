@@ -1,23 +1,23 @@
-import { parseItemCode } from '../../matches/item-code.js';
+import { createHmac } from 'node:crypto';
+import { parseItemCode, toItemCode, toSeenVersion } from '../../matches/item-code.js';
 import type { DiscrepancyList, WaitingItem } from '../../reports/list-facts.js';
 import { discrepancyListColumns, workingListColumns } from '../../reports/review-list.js';
-import type { Database } from '../../store/database/database.js';
+import type { Database, Queryable } from '../../store/database/database.js';
 import { readOrganisation } from '../../store/organisations.js';
-import { insertReviewSheet, readWaitingItems } from '../../store/review/waiting.js';
+import { type DecidableItem, readDecidableItems } from '../../store/review/decisions.js';
+import {
+  findPlainlyAbsent,
+  insertReviewSheet,
+  readBulk,
+  readWaitingItems,
+  saveBulk,
+} from '../../store/review/waiting.js';
 import { type DispositionVerdict, dispositionVerdicts } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
 import { type AcceptanceList, listDiscrepancies, readAcceptances } from './accept-discrepancies.js';
-import { listBulkRows } from './bulk-absences.js';
-import { toWaitingItem } from './items.js';
-import {
-  type BulkRow,
-  type ExpandBulk,
-  type FaultyRow,
-  type FilledRow,
-  type ListTable,
-  openListTable,
-} from './list-table.js';
-import { requirePerson, requireRoster } from './people.js';
+import { toItemSeenVersion, toWaitingItem } from './items.js';
+import { type ListTable, openListTable } from './list-table.js';
+import { type Reviewer, requirePerson, requireRoster } from './people.js';
 
 /** A working list. */
 export interface WorkingList {
@@ -94,6 +94,35 @@ async function chooseDiscrepancies(
   });
   return { count: listed.length, listed };
 }
+
+/** A row of a working list that somebody has filled in. */
+export interface FilledRow {
+  line: number;
+  /** Whom the row is about; null where nothing says it. */
+  customer: string | null;
+  itemId: number;
+  seenVersion: string;
+  /** The working list that it is on, where the row still says so. */
+  sheetId: number | null;
+  verdict: DispositionVerdict;
+  reason: string;
+  comment: string | null;
+}
+
+/** A row that cannot be taken, with why in words. */
+export interface FaultyRow {
+  line: number;
+  customer: string | null;
+  /** Where the cell can be read. */
+  itemId: number | null;
+  problem: string;
+}
+
+/** A filled row that names many absent alerts by one number. */
+type BulkRow = Omit<FilledRow, 'itemId'> & { bulkId: number };
+
+/** Gives the row of each alert that a bulk row names, or why they cannot be taken together. */
+type ExpandBulk = (row: BulkRow) => Promise<readonly FilledRow[] | FaultyRow>;
 
 /** What a working list holds. */
 export interface FilledList {
@@ -214,3 +243,111 @@ export function parseVerdict(text: string): DispositionVerdict | null {
   const folded = text.toLowerCase().replace(/[\s-]+/g, '_');
   return dispositionVerdicts.find((verdict) => verdict === folded) ?? null;
 }
+
+/** The most alerts that one row confirms. */
+const mostAlerts = 500;
+/** Of each such row these many customers are named for quality assurance: a share, and at least so many. */
+const sample = { share: 0.05, least: 5 };
+
+interface ListedAlert {
+  itemId: number;
+  shown: WaitingItem;
+}
+
+/**
+ * Rows that each confirm the absent alerts of one listed party and one kind of absence as no longer matched: for alerts that nobody has
+ * proposed anything about, that are no true match, of customers whose record is as it was and whose last answer is whole. The row is bound
+ * to a digest of its alerts as they are now.
+ */
+async function listBulkRows(
+  database: Queryable,
+  alerts: readonly ListedAlert[],
+  { sheetId, digestKey }: { sheetId: number; digestKey: Buffer },
+): Promise<readonly WaitingItem[]> {
+  const absent = alerts.filter(({ shown }) => shown.absence !== null && shown.absence !== 'customer_changed');
+  const accounts = await findPlainlyAbsent(
+    database,
+    absent.map(({ itemId }) => itemId),
+  );
+  const groups = new Map<string, ListedAlert[]>();
+  for (const alert of absent) {
+    const account = accounts.get(alert.itemId);
+    if (account === undefined) continue;
+    const { absence, listed } = alert.shown;
+    const key = JSON.stringify([account, absence, listed.id, listed.schema, listed.name]);
+    groups.set(key, [...(groups.get(key) ?? []), alert]);
+  }
+  const rows: WaitingItem[] = [];
+  for (const group of groups.values()) {
+    for (let start = 0; start < group.length; start += mostAlerts) {
+      const chunk = group.slice(start, start + mostAlerts);
+      const [first] = chunk;
+      if (first === undefined || chunk.length < 2) continue;
+      const itemIds = chunk.map(({ itemId }) => itemId).sort((left, right) => left - right);
+      const bulkId = await saveBulk(database, sheetId, itemIds);
+      const seenVersion = toBulkSeenVersion(await readDecidableItems(database, itemIds), itemIds, digestKey);
+      rows.push({
+        ...first.shown,
+        mark: toItemCode({ itemId: bulkId, seenVersion }, digestKey, 'B'),
+        party: { ...first.shown.party, reference: `${chunk.length} alerts`, name: '', birthDate: null, countries: [] },
+        corroboration: { birthDate: 'unknown', country: 'unknown' },
+        lastDecision: null,
+        legacy: null,
+        owner: null,
+        bulk: { alerts: chunk.length, sample: chooseSample(chunk, digestKey) },
+      });
+    }
+  }
+  return rows;
+}
+
+/** Which customers are named depends on the organisation's key and the alert alone: nobody chooses them. */
+function chooseSample(alerts: readonly ListedAlert[], digestKey: Buffer): readonly string[] {
+  const place = ({ itemId }: ListedAlert): string =>
+    createHmac('sha256', digestKey).update(`sample ${itemId}`).digest('hex');
+  return alerts
+    .toSorted((left, right) => (place(left) < place(right) ? -1 : 1))
+    .slice(0, Math.max(sample.least, Math.ceil(sample.share * alerts.length)))
+    .map(({ shown }) => shown.party.reference);
+}
+
+function toBulkSeenVersion(
+  items: ReadonlyMap<number, DecidableItem>,
+  itemIds: readonly number[],
+  digestKey: Buffer,
+): string {
+  const seenVersions = itemIds.map((itemId) => {
+    const item = items.get(itemId);
+    return item === undefined ? 'unknown' : `${itemId} ${item.absence} ${toItemSeenVersion(item, digestKey)}`;
+  });
+  return toSeenVersion(
+    createHmac('sha256', digestKey)
+      .update(`bulk ${seenVersions.join(' ')}`)
+      .digest('hex'),
+  );
+}
+
+/** Gives the rows of the alerts that a bulk row names: only while every one of them is as it was when the list was written. */
+export const openBulkRows =
+  (database: Queryable, digestKey: Buffer, reviewer: Reviewer): ExpandBulk =>
+  async ({ bulkId, seenVersion, ...row }) => {
+    const fault = (problem: string) => ({ line: row.line, customer: row.customer, itemId: null, problem });
+    if (row.verdict !== 'no_longer_matched') return fault('many alerts at once are decided as no_longer_matched only');
+    const itemIds = await readBulk(database, bulkId);
+    const items = await readDecidableItems(database, itemIds);
+    const toRows = () =>
+      itemIds.flatMap((itemId) => {
+        const item = items.get(itemId);
+        return item === undefined ? [] : [{ ...row, itemId, seenVersion: toItemSeenVersion(item, digestKey) }];
+      });
+    // The same list again decides nothing twice.
+    const isOwn = ({ status }: DecidableItem): boolean =>
+      status?.verdict === 'no_longer_matched' && status.reviewer === reviewer.name;
+    if (items.size > 0 && [...items.values()].every(isOwn)) return toRows();
+    const eligible = await findPlainlyAbsent(database, itemIds);
+    const isAsListed = itemIds.length > 0 && seenVersion === toBulkSeenVersion(items, itemIds, digestKey);
+    if (!isAsListed || eligible.size !== itemIds.length) {
+      return fault('not all of these alerts are as they were when the list was written: export again');
+    }
+    return toRows();
+  };

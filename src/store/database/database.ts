@@ -344,6 +344,34 @@ const isPlainObject = (value: unknown): boolean =>
 /** The column of a property. */
 const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
+/** Ends a transaction that must leave nothing behind. */
+class RolledBack<T> extends Error {
+  constructor(readonly result: T) {
+    super('rolled back');
+  }
+}
+
+/** Does \`work\` in a transaction that is kept only where \`isKept\` says so of what it came to; gives that, and whether it was kept. */
+export async function tryOut<T>(
+  database: Database,
+  work: (transaction: Transaction) => Promise<T>,
+  isKept: (result: T) => boolean,
+): Promise<{ isApplied: boolean; result: T }> {
+  let tried: RolledBack<T> | undefined;
+  try {
+    const result = await database.transaction(async (transaction) => {
+      const result = await work(transaction);
+      if (isKept(result)) return result;
+      tried = new RolledBack(result);
+      throw tried;
+    });
+    return { isApplied: true, result };
+  } catch (error) {
+    if (tried === undefined || error !== tried) throw error;
+    return { isApplied: false, result: tried.result };
+  }
+}
+
 /** Gathers the parameters of a statement that is put together from parts. */
 export interface Bindings {
   /** Takes a value; gives the placeholder that stands for it, typed as `type`. */

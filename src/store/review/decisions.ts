@@ -19,6 +19,8 @@ const itemRow = z.object({
   itemId: z.number(),
   partyId: z.number(),
   accountId: z.number(),
+  /** The customer's. */
+  reference: z.string(),
   state: z.enum(itemStates),
   /** Null while the match is listed. */
   absence: z.enum(absences).nullable(),
@@ -72,7 +74,7 @@ export async function holdItems(transaction: Queryable, itemIds: readonly number
 export async function readDecidableItems(database: Queryable, itemIds: readonly number[]) {
   const rows = await database.query(
     itemRow,
-    `select item.item_id, item.party_id, item.account_id, item.state, item.absence, item.severity,
+    `select item.item_id, item.party_id, item.account_id, owner.reference, item.state, item.absence, item.severity,
        item.topic, item.is_confirmed, item.listed, ${seenCustomerSql} as customer,
        case when latest.disposition_id is not null then jsonb_build_object(
          'dispositionId', latest.disposition_id, 'verdict', latest.verdict, 'reviewer', latest.reviewer,
@@ -81,6 +83,7 @@ export async function readDecidableItems(database: Queryable, itemIds: readonly 
        array(select made.disposition_id from disposition made where made.item_id = item.item_id order by 1) as decisions
      from review_item item
      join party on party.party_id = item.party_id
+     join customer owner on owner.customer_id = party.customer_id
      join customer_version version on version.customer_id = party.customer_id and version.version = item.customer_version
      left join disposition latest on latest.disposition_id = item.disposition_id
      left join disposition proposal on proposal.disposition_id = latest.refers_to
@@ -88,18 +91,6 @@ export async function readDecidableItems(database: Queryable, itemIds: readonly 
     [[...itemIds]],
   );
   return new Map(rows.map((row) => [row.itemId, row]));
-}
-
-/** The references of the customers whom these items are about, by item. */
-export async function readReferences(database: Queryable, itemIds: readonly number[]) {
-  const rows = await database.query(
-    z.object({ itemId: z.number(), reference: z.string() }),
-    `select item.item_id, customer.reference
-     from review_item item join party using (party_id) join customer using (customer_id)
-     where item.item_id = any ($1::bigint[])`,
-    [[...itemIds]],
-  );
-  return new Map(rows.map(({ itemId, reference }) => [itemId, reference]));
 }
 
 /** A decision as it is stored. */
@@ -124,18 +115,23 @@ interface NewDisposition {
   dueAt: Date | null;
 }
 
-/** Adds a decision to an item's history, and the database puts the item where it stands by that; gives the decision's number. */
-export function saveDisposition(transaction: Queryable, decision: NewDisposition, now: Date): Promise<number> {
-  return readValue(
-    transaction,
-    z.number(),
+/**
+ * Adds a decision to an item's history, and the database puts the item where it stands by that. From a decision on, a score is measured from the
+ * one that was \`decidedOn\`; the item is held.
+ */
+export async function saveDisposition(
+  transaction: Queryable,
+  decision: NewDisposition,
+  now: Date,
+  decidedOn?: Pick<DecidableItem, 'accountId' | 'partyId' | 'listed'>,
+): Promise<void> {
+  await transaction.execute(
     `insert into disposition (
        item_id, kind, verdict, reviewer, is_attested, reason, comment, decided_at, origin, seen, seen_digest, expires_at, refers_to, sheet_id, due_at
      ) values (
        $1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::jsonb, decode($11, 'hex'), $12, $13,
        (select sheet_id from review_sheet where sheet_id = $14), $15
-     )
-     returning disposition_id`,
+     )`,
     [
       decision.itemId,
       decision.kind,
@@ -154,20 +150,13 @@ export function saveDisposition(transaction: Queryable, decision: NewDisposition
       decision.dueAt,
     ],
   );
-}
-
-/** From a decision on a score is measured from the one that was decided on; the items are held. */
-export async function noteDecidedScores(
-  transaction: Queryable,
-  items: readonly Pick<DecidableItem, 'accountId' | 'partyId' | 'listed'>[],
-): Promise<void> {
-  for (const { accountId, partyId, listed } of items) {
-    await transaction.execute(
-      `update party_state set reported_scores = coalesce(reported_scores, '{}') || $3::text::jsonb
-       where account_id = $1 and party_id = $2`,
-      [accountId, partyId, JSON.stringify({ [listed.id]: listed.score })],
-    );
-  }
+  if (decidedOn === undefined) return;
+  const { accountId, partyId, listed } = decidedOn;
+  await transaction.execute(
+    `update party_state set reported_scores = coalesce(reported_scores, '{}') || $3::text::jsonb
+     where account_id = $1 and party_id = $2`,
+    [accountId, partyId, JSON.stringify({ [listed.id]: listed.score })],
+  );
 }
 
 const ruleRow = z.object({ accountId: z.number(), severities: z.array(z.enum(severities)) });
