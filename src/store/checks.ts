@@ -3,11 +3,7 @@ import type { PartyState } from '../matches/match.js';
 import { partyTypes, runKinds } from '../vocabulary.js';
 import { findRow, type Queryable, requireRows, toInsert } from './database/database.js';
 
-/** What came of a check. */
-export type CheckOutcome =
-  | { kind: 'answered'; responseId: number; verdict: PartyState; endedAt: Date }
-  | { kind: 'not_answered'; reason: string; endedAt: Date };
-
+/** A check as stored; `responseId` is null unless it was answered. */
 const checkRow = z.object({
   type: z.enum(partyTypes),
   /** As it was typed. */
@@ -26,39 +22,34 @@ const checkRow = z.object({
   responseDigest: z.string().nullable(),
   endedAt: z.date().nullable(),
 });
-/** A check as stored; `responseId` is null unless it was answered. */
-export type StoredCheck = z.infer<typeof checkRow>;
 
 /** Keeps what is about to be asked. */
 export async function insertCheck(
   transaction: Queryable,
   runId: number,
   requestId: number,
-  { name, reason, askedBy, askedAt }: Pick<StoredCheck, 'name' | 'reason' | 'askedBy' | 'askedAt'>,
+  { name, reason, askedBy, askedAt }: Pick<z.infer<typeof checkRow>, 'name' | 'reason' | 'askedBy' | 'askedAt'>,
 ): Promise<void> {
   const row = { runId, requestId, name, reason, askedBy, askedAt, outcome: 'in_progress', verdict: 'not_screened' };
   await transaction.execute(...toInsert('single_check', row));
 }
 
 /** Keeps what a check came to. */
-export async function finishCheck(transaction: Queryable, runId: number, outcome: CheckOutcome): Promise<void> {
-  const { kind, endedAt } = outcome;
+export async function finishCheck(
+  transaction: Queryable,
+  runId: number,
+  outcome: { responseId: number; verdict: PartyState } | { reason: string },
+  endedAt: Date,
+): Promise<void> {
   const came =
-    kind === 'answered' ? [null, outcome.responseId, outcome.verdict] : [outcome.reason, null, 'not_screened'];
+    'reason' in outcome
+      ? ['not_answered', outcome.reason, null, 'not_screened']
+      : ['answered', null, outcome.responseId, outcome.verdict];
   const saved = await transaction.execute(
     `update single_check set outcome = $2, outcome_reason = $3, response_id = $4, verdict = $5, ended_at = $6 where run_id = $1`,
-    [runId, kind, ...came, endedAt],
+    [runId, ...came, endedAt],
   );
   requireRows(saved, 1, 'single_check');
-}
-
-/** Keeps that a check came to no answer, unless one is kept already. */
-export async function failOpenCheck(transaction: Queryable, runId: number, code: string, endedAt: Date): Promise<void> {
-  await transaction.execute(
-    `update single_check set outcome = 'not_answered', outcome_reason = $2, ended_at = $3
-     where run_id = $1 and outcome = 'in_progress'`,
-    [runId, code, endedAt],
-  );
 }
 
 /** The checks that say they are running while nobody holds a lease for them any more, those of one lease only where it is named. */
@@ -76,7 +67,7 @@ export async function findDeadChecks(database: Queryable, leaseKey: string | nul
 }
 
 /** The check that a run was, or null when it was none. */
-export function readCheck(database: Queryable, runId: number): Promise<StoredCheck | null> {
+export function readCheck(database: Queryable, runId: number) {
   return findRow(
     database,
     checkRow,
@@ -90,6 +81,7 @@ export function readCheck(database: Queryable, runId: number): Promise<StoredChe
   );
 }
 
+/** A published list as it was read. */
 const listShape = z.object({
   file: z.string(),
   format: z.string(),
@@ -100,8 +92,6 @@ const listShape = z.object({
   listed: z.number(),
   spellings: z.number(),
 });
-/** A published list as it was read. */
-export type StoredList = z.infer<typeof listShape>;
 
 const comparisonRow = listShape.extend({
   comparedParties: z.number(),
@@ -112,21 +102,23 @@ const comparisonRow = listShape.extend({
 /** The list because of which a run asks; `comparedAt` is null until every customer has been compared with it. */
 export type ListComparison = z.infer<typeof comparisonRow>;
 
-/** What comparing a list with the customers of a run came to. */
-export type ComparisonSums = Pick<ListComparison, 'comparedParties' | 'forcedParties' | 'forcedCustomers'>;
-
 const forcedRow = z.object({ reference: z.string(), because: z.string() });
 /** A customer whose search a list has forced. */
 export type ForcedCustomer = z.infer<typeof forcedRow>;
 
 /** Notes because of which list a run asks, before its customers are compared with it. */
-export async function noteList(transaction: Queryable, runId: number, list: StoredList): Promise<void> {
+export async function noteList(transaction: Queryable, runId: number, list: z.infer<typeof listShape>): Promise<void> {
   const row = { runId, ...list, files: JSON.stringify(list.files) };
   await transaction.execute(...toInsert('list_comparison', row, 'on conflict (run_id) do nothing'));
 }
 
 /** Keeps what the comparison with a run's list came to. */
-export async function finishComparison(transaction: Queryable, runId: number, sums: ComparisonSums, comparedAt: Date) {
+export async function finishComparison(
+  transaction: Queryable,
+  runId: number,
+  sums: Pick<ListComparison, 'comparedParties' | 'forcedParties' | 'forcedCustomers'>,
+  comparedAt: Date,
+): Promise<void> {
   await transaction.execute(
     `update list_comparison set compared_parties = $2, forced_parties = $3, forced_customers = $4, compared_at = $5
      where run_id = $1`,
@@ -145,23 +137,13 @@ export function readListComparison(database: Queryable, runId: number): Promise<
   );
 }
 
-const uncomparedRow = z.object({
-  file: z.string(),
-  /** The run that was given up. */
-  runId: z.number(),
-  kind: z.enum(runKinds),
-  startedAt: z.date(),
-});
-/** A list with which a run was to compare the customers, and did not. */
-export type UncomparedList = z.infer<typeof uncomparedRow>;
-
 /**
  * The lists that earlier runs of the roster were given up with before they had compared them with the customers, as far as no run has
- * compared them since, and somebody in this run's plan has not been asked about since.
+ * compared them since, and somebody in this run's plan has not been asked about since. `runId` is the run that was given up.
  */
-export async function findUncomparedLists(database: Queryable, runId: number): Promise<readonly UncomparedList[]> {
+export async function findUncomparedLists(database: Queryable, runId: number) {
   return database.query(
-    uncomparedRow,
+    z.object({ file: z.string(), runId: z.number(), kind: z.enum(runKinds), startedAt: z.date() }),
     `select noted.file, earlier.run_id, earlier.kind, earlier.started_at
      from run ours
      join run earlier on earlier.roster_id = ours.roster_id and earlier.mode = ours.mode and earlier.run_id < ours.run_id
@@ -199,6 +181,7 @@ export async function readForcedCustomers(database: Queryable, runId: number, li
   );
 }
 
+/** What recall is measured on and how; stored before the first search. */
 const factsRow = listShape.omit({ spellings: true }).extend({
   seed: z.string(),
   spelling: z.enum(['as_listed', 'variants']),
@@ -206,8 +189,6 @@ const factsRow = listShape.omit({ spellings: true }).extend({
   /** The share that must be found, or null when none was asked for. */
   atLeast: z.number().nullable(),
 });
-/** What recall is measured on and how; stored before the first search. */
-export type AssuranceFacts = z.infer<typeof factsRow>;
 
 const nameShape = z.object({
   listedId: z.string().nullable(),
@@ -225,14 +206,14 @@ const itemRow = nameShape.extend({
   results: z.number(),
   hits: z.number(),
 });
-/** A listed name of a sample and as what it is sent, with what came of its search. */
-export type AssuranceItem = z.infer<typeof itemRow>;
+/** A measurement with its sample: the listed names in their order, each with as what it is sent and what came of its search. */
+export type StoredAssurance = z.infer<typeof factsRow> & { items: readonly z.infer<typeof itemRow>[] };
 
 /** Keeps a measurement and its sample; `requestIds` are the requests of the names, in their order. */
 export async function insertAssurance(
   transaction: Queryable,
   runId: number,
-  facts: AssuranceFacts,
+  facts: z.infer<typeof factsRow>,
   names: readonly z.infer<typeof nameShape>[],
   requestIds: readonly number[],
 ): Promise<void> {
@@ -275,19 +256,16 @@ export async function saveAssuranceItem(
 }
 
 /** What a run measures, or null when it is no measurement. */
-export function readAssurance(database: Queryable, runId: number): Promise<AssuranceFacts | null> {
-  return findRow(
+export async function readAssurance(database: Queryable, runId: number): Promise<StoredAssurance | null> {
+  const facts = await findRow(
     database,
     factsRow,
     `select file, format, files, digest, listed, seed, spelling, sample_size, at_least
      from assurance where run_id = $1`,
     [runId],
   );
-}
-
-/** The sample of a measurement, in its order. */
-export async function readAssuranceItems(database: Queryable, runId: number): Promise<readonly AssuranceItem[]> {
-  return database.query(
+  if (facts === null) return null;
+  const items = await database.query(
     itemRow,
     `select item.ordinal, item.listed_id, item.listed_name, item.type, item.script, item.variant,
        item.sent_name, item.outcome, item.outcome_reason, item.response_id, coalesce(response.total, 0) as results,
@@ -298,4 +276,5 @@ export async function readAssuranceItems(database: Queryable, runId: number): Pr
      order by item.ordinal`,
     [runId],
   );
+  return { ...facts, items };
 }

@@ -4,11 +4,9 @@ import type { PublishedList } from '../../lists/published-list.js';
 import { toMatchSet } from '../../matches/match.js';
 import { ensureRequests } from '../../store/canaries.js';
 import {
-  type AssuranceFacts,
-  type AssuranceItem,
   insertAssurance,
   readAssurance,
-  readAssuranceItems,
+  type StoredAssurance,
   saveAssuranceItem,
   setLeastShare,
 } from '../../store/checks.js';
@@ -28,7 +26,7 @@ import { searchUnplanned } from '../screening/search-task.js';
 import { type Comparison, openOrganisation, type RunSession, recordKeys, withLease, withRun } from '../session.js';
 import { toStoredList } from './because-of.js';
 import { addUpSearches } from './check.js';
-import { drawNames, drawSample, type SampleSettings } from './sample.js';
+import { drawSample, type SampleSettings } from './sample.js';
 
 const resumableForMs = 12 * 60 * 60 * 1_000;
 
@@ -95,9 +93,7 @@ async function compareMeasurement(
   const blocker =
     findOtherMeasurement(open, facts, wanted) ??
     (ageMs > resumableForMs ? 'it was broken off more than twelve hours ago' : null) ??
-    (isSameSample(await readAssuranceItems(database, open.runId), facts, wanted)
-      ? null
-      : 'other names are drawn from the list now, by --type or by another version');
+    (isSameSample(facts, wanted) ? null : 'other names are drawn from the list now, by --type or by another version');
   const atLeast = wanted.atLeast ?? null;
   if (blocker !== null || facts.atLeast === atLeast) return { blocker, differences: [] };
   return { blocker, differences: [`--at-least was ${facts.atLeast ?? 'not given'} and is ${atLeast ?? 'not given'}`] };
@@ -105,7 +101,7 @@ async function compareMeasurement(
 
 function findOtherMeasurement(
   open: RunRow,
-  facts: AssuranceFacts,
+  facts: StoredAssurance,
   wanted: AssuranceOptions & { mode: RunMode | null },
 ): string | null {
   if (facts.digest !== wanted.list.digest) return `it measured on ${facts.file}, SHA-256 ${facts.digest.slice(0, 12)}`;
@@ -117,16 +113,20 @@ function findOtherMeasurement(
   return null;
 }
 
-function isSameSample(
-  items: readonly AssuranceItem[],
-  { seed }: AssuranceFacts,
-  { list, ...options }: AssuranceOptions,
-): boolean {
+function isSameSample({ items, seed }: StoredAssurance, { list, ...options }: AssuranceOptions): boolean {
   const names = drawSample(list.parties, { ...options, seed });
   return (
     names.length === items.length &&
     names.every(({ type, sentName }, at) => type === items[at]?.type && sentName === items[at]?.sentName)
   );
+}
+
+/** The sample of a list; throws ConfigError when the list has no name to draw, which would measure nothing. */
+function drawNames({ file, parties }: PublishedList, settings: SampleSettings): ReturnType<typeof drawSample> {
+  const names = drawSample(parties, settings);
+  if (names.length > 0) return names;
+  const message = `${file} has no name of a person or an entity to measure on, among ${parties.length} entries`;
+  throw new ConfigError([{ where: 'flag --list', path: '', message }]);
 }
 
 /** Stage: the sample, stored before anything is paid; how many of it must be found is what is wanted now. */
@@ -177,8 +177,8 @@ async function measure(session: RunSession, waitPolicy: WaitPolicy): Promise<nul
 async function closeAssurance(session: RunSession, halted: RunHalted | null): Promise<void> {
   const { app, run, runId } = session;
   const end = await session.write(async (transaction) => {
-    const items = await readAssuranceItems(transaction, run.runId);
-    const facts = await readAssurance(transaction, run.runId);
+    const stored = await readAssurance(transaction, run.runId);
+    const { items, atLeast } = stored ?? { items: [], atLeast: null };
     const total = measureRecall(items);
     const sums = await addUpSearches(transaction, run.runId, {
       made: items.filter((item) => item.outcome !== 'remaining').length,
@@ -186,7 +186,7 @@ async function closeAssurance(session: RunSession, halted: RunHalted | null): Pr
     });
     const reasons = halted
       ? [`${halted.message}; ${total.remaining} names remain, and the same command goes on with them`]
-      : findFaults(total, facts?.atLeast ?? null);
+      : findFaults(total, atLeast);
     const state = halted ? 'stopped' : reasons.length > 0 ? 'incomplete' : 'complete';
     const stage = halted ? null : 'finished';
     await closeRun(transaction, run.runId, {
@@ -218,7 +218,7 @@ function findFaults({ failed, recall }: ReturnType<typeof measureRecall>, atLeas
  */
 async function searchSample(session: RunSession, accountId: number, waitPolicy: WaitPolicy): Promise<void> {
   const { app, run, runId } = session;
-  const items = await readAssuranceItems(app.database, run.runId);
+  const { items } = (await readAssurance(app.database, run.runId)) ?? { items: [] };
   const left = items.filter((item) => item.outcome === 'remaining');
   const allowance = await openAllowance(session, accountId);
   const stop = new AbortController();
@@ -241,7 +241,11 @@ async function searchSample(session: RunSession, accountId: number, waitPolicy: 
   if (done < items.length) throw allowance.toHalt();
 }
 
-async function searchItem(session: RunSession, waitPolicy: WaitPolicy, item: AssuranceItem): Promise<void> {
+async function searchItem(
+  session: RunSession,
+  waitPolicy: WaitPolicy,
+  item: StoredAssurance['items'][number],
+): Promise<void> {
   const { app, organisation, run } = session;
   const request = { type: item.type, name: item.sentName };
   const { value: outcome } = await retryUntilDeadline(waitPolicy, (signal) =>
@@ -261,15 +265,8 @@ async function searchItem(session: RunSession, waitPolicy: WaitPolicy, item: Ass
   });
 }
 
-/** What a measurement may spend: the budget but for its reserve. */
-interface SampleAllowance {
-  signal: AbortSignal;
-  /** A session for one more search, or null when the budget allows none. */
-  takeOne(): RunSession | null;
-  toHalt(): RunHalted;
-}
-
-async function openAllowance(session: RunSession, accountId: number): Promise<SampleAllowance> {
+/** What a measurement may spend: the budget but for its reserve. `takeOne` gives a session for one more search, or null when the budget allows none. */
+async function openAllowance(session: RunSession, accountId: number) {
   const { signal, app } = session;
   if (!hasCaps(app.settings)) return { signal, takeOne: () => session, toHalt: () => toBudgetHalt(null) };
   const watched = await watchLedger(session, accountId, 0);
@@ -296,7 +293,7 @@ async function openAllowance(session: RunSession, accountId: number): Promise<Sa
 }
 
 /** A measurement of the service's recall, as it is kept. */
-export interface AssuranceResult extends AssuranceFacts {
+export interface AssuranceResult extends Omit<StoredAssurance, 'items'> {
   runId: string;
   state: RunState;
   reasons: readonly string[];
@@ -307,11 +304,11 @@ export interface AssuranceResult extends AssuranceFacts {
   finishedAt: Date | null;
   attempts: number;
   total: Recall;
-  byTypeAndScript: readonly StratumRecall[];
-  byVariant: readonly StratumRecall[];
+  byTypeAndScript: readonly (Recall & { stratum: string })[];
+  byVariant: readonly (Recall & { stratum: string })[];
   /** Listed names that the service answered without a hit. */
-  missed: readonly AssuranceItem[];
-  failed: readonly AssuranceItem[];
+  missed: StoredAssurance['items'];
+  failed: StoredAssurance['items'];
 }
 
 /** A measurement as it stands; throws ConfigError when no measurement has this name. */
@@ -325,9 +322,9 @@ export async function showAssurance(database: Database, text: string): Promise<A
 
 /** The measurement that a run was, or null when it was none. */
 export async function describeAssurance(database: Queryable, run: RunRow): Promise<AssuranceResult | null> {
-  const facts = await readAssurance(database, run.runId);
-  if (facts === null) return null;
-  const items = await readAssuranceItems(database, run.runId);
+  const stored = await readAssurance(database, run.runId);
+  if (stored === null) return null;
+  const { items, ...facts } = stored;
   return {
     ...facts,
     runId: toRunId(run),
@@ -347,22 +344,8 @@ export async function describeAssurance(database: Queryable, run: RunRow): Promi
   };
 }
 
-/** What a measurement would search for and cost. */
-interface AssurancePreview {
-  file: string;
-  digest: string;
-  listed: number;
-  seed: string;
-  /** Repeats not counted. */
-  calls: number;
-  minutes: number;
-  cost: { amount: number; currency: string } | null;
-  /** Names of the sample by type and script. */
-  strata: Readonly<Record<string, number>>;
-}
-
 /** What a measurement under these settings would do, without storing or calling anything; the seed given, it is the sample that is searched for. Throws ConfigError when there is none. */
-export function previewAssurance(settings: RunSettings, options: AssuranceOptions): AssurancePreview {
+export function previewAssurance(settings: RunSettings, options: AssuranceOptions) {
   const { list } = options;
   const seed = options.seed ?? drawSeed();
   const names = drawNames(list, { ...options, seed });
@@ -374,10 +357,12 @@ export function previewAssurance(settings: RunSettings, options: AssuranceOption
     digest: list.digest,
     listed: list.parties.length,
     seed,
+    /** Repeats not counted. */
     calls: names.length,
     minutes: Math.ceil(names.length / settings.service.rate.perSecond / 6) / 10,
     cost:
       pricePerSearch === undefined ? null : { amount: Math.round(names.length * pricePerSearch * 100) / 100, currency },
+    /** Names of the sample by type and script. */
     strata,
   };
 }
@@ -395,13 +380,8 @@ export interface Recall {
   recall: Share | null;
 }
 
-/** Recall by type and script, or by what was changed about the names. */
-export interface StratumRecall extends Recall {
-  stratum: string;
-}
-
 /** What a sample's searches came to. */
-function measureRecall(items: readonly AssuranceItem[]): Recall {
+function measureRecall(items: StoredAssurance['items']): Recall {
   const answered = items.filter((item) => item.outcome === 'answered');
   const found = answered.filter((item) => item.hits > 0).length;
   return {
@@ -417,9 +397,9 @@ function measureRecall(items: readonly AssuranceItem[]): Recall {
 
 /** The same for each part of a sample, by name. */
 function measureStrata(
-  items: readonly AssuranceItem[],
-  toStratum: (item: AssuranceItem) => string,
-): readonly StratumRecall[] {
+  items: StoredAssurance['items'],
+  toStratum: (item: StoredAssurance['items'][number]) => string,
+): readonly (Recall & { stratum: string })[] {
   const strata = [...new Set(items.map(toStratum))].sort();
   return strata.map((stratum) => ({
     stratum,

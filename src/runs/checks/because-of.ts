@@ -2,14 +2,12 @@ import { ConfigError } from '../../errors.js';
 import type { PublishedList } from '../../lists/published-list.js';
 import { createComparison } from '../../names/compare.js';
 import {
-  type ComparisonSums,
   type ForcedCustomer,
   finishComparison,
   type ListComparison,
   noteList,
   readForcedCustomers,
   readListComparison,
-  type StoredList,
 } from '../../store/checks.js';
 import type { Database, Queryable } from '../../store/database/database.js';
 import { type ForcedScreening, forceScreenings } from '../../store/plan.js';
@@ -40,7 +38,7 @@ export async function compareRoster(
   scope: ComparedScope,
   signal: AbortSignal,
   force: (forced: readonly ForcedScreening[]) => Promise<void>,
-): Promise<ComparisonSums> {
+) {
   const findListed = await createComparison(list.parties, readNames(database, scope, signal));
   const sums = { comparedParties: 0, forcedParties: 0, forcedCustomers: 0 };
   let lastForced: number | null = null;
@@ -63,7 +61,7 @@ export async function compareRoster(
 }
 
 /** A list as it is kept with a run: without its names. */
-export const toStoredList = ({ file, format, files, digest, parties, spellings }: PublishedList): StoredList => ({
+export const toStoredList = ({ file, format, files, digest, parties, spellings }: PublishedList) => ({
   file,
   format,
   files,

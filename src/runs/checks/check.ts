@@ -3,15 +3,7 @@ import { ConfigError, type ConfigProblem } from '../../errors.js';
 import { type MatchSet, type PartyState, toMatchSet, toPartyState, treatAsTruncated } from '../../matches/match.js';
 import { type ScreeningRequest, toScreeningRequest } from '../../roster/customer.js';
 import { ensureRequests, readLastControls } from '../../store/canaries.js';
-import {
-  type CheckOutcome,
-  failOpenCheck,
-  findDeadChecks,
-  finishCheck,
-  insertCheck,
-  readCheck,
-  type StoredCheck,
-} from '../../store/checks.js';
+import { findDeadChecks, finishCheck, insertCheck, readCheck } from '../../store/checks.js';
 import { type Database, firstRow, type Queryable, requireFound } from '../../store/database/database.js';
 import { assertLease, releaseLease, tryAcquireLease } from '../../store/leases.js';
 import { markInFlightUnknown } from '../../store/ledger.js';
@@ -42,19 +34,11 @@ const mostAtOnce = 8;
 const longestWaitMs = 120_000;
 
 /**
- * A check and the exit code of the command that made it: 0 answered, 3 not answered validly or with nothing that vouches for it, 4 not
- * asked to the end.
- */
-interface CheckEnd {
-  result: CheckResult;
-  exitCode: 0 | 3 | 4;
-}
-
-/**
  * Asks the service about one name, in a run of its own with full evidence: question, reason, who asked, ledger, answer. Eight at a time may
- * be made beside each other and beside everything else. Throws ConfigError before anything is spent.
+ * be made beside each other and beside everything else. Gives the check, and the exit code of the command: 0 answered, 3 not answered validly or
+ * with nothing that vouches for it, 4 not asked to the end. Throws ConfigError before anything is spent.
  */
-export async function runCheck(app: AppContext, question: Question, signal: AbortSignal): Promise<CheckEnd> {
+export async function runCheck(app: AppContext, question: Question, signal: AbortSignal) {
   const request = toCheckedRequest(question);
   const client = app.client();
   const mode = toAssumedMode(app);
@@ -100,8 +84,8 @@ async function answerCheck(session: RunSession, request: ScreeningRequest): Prom
     const outcome = await searchUnplanned(paid, client, request, 'the search');
     const endedAt = app.clock.now();
     if (outcome.kind === 'failed') {
-      const end: CheckOutcome = { kind: 'not_answered', reason: outcome.reason, endedAt };
-      await session.write((transaction) => finishCheck(transaction, run.runId, end));
+      const { reason } = outcome;
+      await session.write((transaction) => finishCheck(transaction, run.runId, { reason }, endedAt));
       return null;
     }
     await saveAnswer(session, account, { body: outcome.body, matchSet: toMatchSet(outcome.answer) }, endedAt);
@@ -137,7 +121,7 @@ async function saveAnswer(
     const responseId = requireFound(ids, digest, 'response');
     const listCap = await readListCap(transaction, account.accountId);
     const verdict = toPartyState(treatAsTruncated(matchSet, listCap), []);
-    await finishCheck(transaction, session.run.runId, { kind: 'answered', responseId, verdict, endedAt });
+    await finishCheck(transaction, session.run.runId, { responseId, verdict }, endedAt);
   });
 }
 
@@ -265,28 +249,24 @@ export async function describeCheck(database: Queryable, run: RunRow): Promise<C
   };
 }
 
-/** Why a check came to no answer: a stable code, and words. */
-interface CheckFailure {
-  code: string;
-  message: string;
-}
-
 /**
  * Closes the run of a check: complete with a valid answer that nothing throws doubt on, else incomplete. A check is asked again rather than
- * resumed.
+ * resumed. `failure` is why it came to no answer.
  */
 async function endCheck(
   transaction: Queryable,
   runId: number,
-  failure: CheckFailure | null,
+  failure: { code: string; message: string } | null,
   finishedAt: Date,
 ): Promise<{ state: RunState; reasons: readonly string[] }> {
-  if (failure) await failOpenCheck(transaction, runId, failure.code, finishedAt);
   const check = await readCheck(transaction, runId);
+  if (failure && check?.outcome === 'in_progress') {
+    await finishCheck(transaction, runId, { reason: failure.code }, finishedAt);
+  }
   const responseIds = check?.responseId ? [check.responseId] : [];
   const sums = await addUpSearches(transaction, runId, { made: 1, responseIds });
   const reasons =
-    responseIds.length > 0
+    check && responseIds.length > 0
       ? await findDoubts(transaction, runId, check)
       : [failure?.message ?? `the service gave no valid answer: ${check?.outcomeReason ?? 'unknown'}`];
   const state = reasons.length === 0 ? 'complete' : 'incomplete';
@@ -298,11 +278,11 @@ async function endCheck(
 async function findDoubts(
   transaction: Queryable,
   runId: number,
-  check: StoredCheck | null,
+  { verdict, endedAt }: { verdict: string; endedAt: Date | null },
 ): Promise<readonly string[]> {
   const run = await readRun(transaction, runId);
-  if (run?.mode !== 'live' || check?.verdict === 'open_hit') return [];
-  const controls = await assessControls(transaction, run.accountId, check?.endedAt ?? run.startedAt);
+  if (run?.mode !== 'live' || verdict === 'open_hit') return [];
+  const controls = await assessControls(transaction, run.accountId, endedAt ?? run.startedAt);
   if (controls.verdict === 'hold') return [];
   return [
     `nothing shows that the service would have found a listed party: control searches: ${describeControls(controls)}`,

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ConfigError } from '../../errors.js';
 import type { ListedParty } from '../../lists/list-file.js';
-import type { PublishedList } from '../../lists/published-list.js';
 import { scriptOf } from '../../names/words.js';
 import { toScreeningRequest } from '../../roster/customer.js';
 import type { PartyType } from '../../vocabulary.js';
@@ -182,12 +180,4 @@ function changeLetter(
   if (variant === 'letter_dropped') letters.splice(at, 1);
   if (variant === 'letter_doubled') letters.splice(at, 0, letter);
   return { variant, name: words.map((word, index) => (index === place ? letters.join('') : word)).join(' ') };
-}
-
-/** The sample of a list as `drawSample` draws it; throws ConfigError when the list has no name to draw, which would measure nothing. */
-export function drawNames({ file, parties }: PublishedList, settings: SampleSettings): readonly SampledName[] {
-  const names = drawSample(parties, settings);
-  if (names.length > 0) return names;
-  const message = `${file} has no name of a person or an entity to measure on, among ${parties.length} entries`;
-  throw new ConfigError([{ where: 'flag --list', path: '', message }]);
 }

@@ -3,7 +3,7 @@ import type { Canary } from '../../matches/canary.js';
 import { describeDrops, describeNotices, listSnapshotRemarks } from '../../reports/reasons.js';
 import { countNoun, formatCount } from '../../reports/text.js';
 import { countCanaries } from '../../store/canaries.js';
-import { findUncomparedLists, type UncomparedList } from '../../store/checks.js';
+import { findUncomparedLists } from '../../store/checks.js';
 import { readCoverageGaps } from '../../store/coverage.js';
 import type { Queryable, Transaction } from '../../store/database/database.js';
 import { clearSearchedMarks } from '../../store/event-marks.js';
@@ -228,7 +228,7 @@ function describeHold({ heldBy, newIds, command }: RosterHold): string {
   return `the roster is held: ${found}. The last accepted roster was screened${left}. Mend the source, or take it as it is: ${command}`;
 }
 
-const describeUncompared = ({ file, ...earlier }: UncomparedList): string =>
+const describeUncompared = ({ file, ...earlier }: Parameters<typeof toRunId>[0] & { file: string }): string =>
   `the customers were never compared with ${file}, as ${toRunId(earlier)} was to do, and not all were asked about since: screen --because-of that file`;
 
 /** What a reader of this run must know beside its sums: answers that wait for control searches, warnings that did not hold. */
