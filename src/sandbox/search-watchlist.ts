@@ -1,162 +1,172 @@
 import {
-  combineScore,
-  INITIAL_SIMILARITY,
-  isInitialOf,
+  createTermIndex,
+  foldName,
+  initialSimilarity,
+  joinTokens,
   MIN_TOKEN_SIMILARITY,
-  type NameKind,
   type NameToken,
-  type ScorableName,
-  scoreNames,
-  tokenSimilarity,
-  toScorableName,
+  type SimilarTerms,
+  toTermKey,
 } from './names.js';
 import type { SandboxWorld, WatchlistEntry } from './world.js';
 
-/** Finds the places of words that share enough letter pairs with a given one. */
-interface BigramIndex {
-  findClose(text: string): number[];
-}
+/** Which kind of name is compared; people and organisations use different small words. */
+type NameKind = 'person' | 'entity';
 
-const MIN_SHARED = 0.42;
-const MIN_LENGTH_RATIO = 0.5;
+const words = (list: string): readonly string[] => list.trim().split(/\s+/);
 
-const bigramsOf = (text: string): string[] => {
-  const padded = `^${text}$`;
-  return Array.from({ length: padded.length - 1 }, (_, index) => padded.slice(index, index + 2));
+const PARTICLES = new Set(
+  words(
+    'al el ul ad as ash at an ar bin ben ibn bint de del della di da dos do du van von der den la le y e of the abu',
+  ),
+);
+const TITLES = new Set(words('mr mrs ms dr prof sir haji hajji mullah maulavi mawlawi sheikh shaykh jr sr ii iii'));
+
+const LEGAL_FORMS = new Map<string, string>(
+  [
+    'ltd limited ltda limitada',
+    'llc ooo',
+    'inc incorporated corp corporation co company',
+    'sa sab ag ao oao pao zao jsc ojsc pjsc cjsc as asa ab oy oyj spa plc',
+    'gmbh sarl srl sl bv nv kft doo',
+    'lp llp kg cv',
+  ].flatMap((group) => {
+    const forms = words(group);
+    return forms.map((form): [string, string] => [form, forms[0] ?? form]);
+  }),
+);
+
+const GENERIC = new Set(
+  words(`the and of for de la et und y e group holding holdings international intl trading trade bank banco banque
+  industries industry industrial services service general national enterprise enterprises import export commercial
+  investment investments management shipping technology technologies engineering construction global solutions capital
+  partners consulting foundation organization organisation association institute center centre`),
+);
+
+/** Brings spellings of one legal form together ("Limited", "Ltda" and "Ltd"); other words stay as they are. */
+const unifyLegalForm = (text: string): string => LEGAL_FORMS.get(text) ?? text;
+
+/** How much a word tells names apart: 1 for a distinctive word, less for initials, particles and legal forms. */
+const wordWeight = (text: string, kind: NameKind): number => {
+  if (kind === 'entity') {
+    if (LEGAL_FORMS.has(text)) return 0.1;
+    if (GENERIC.has(text)) return text.length <= 3 ? 0.1 : 0.5;
+    return text.length === 1 ? 0.4 : 1;
+  }
+  if (PARTICLES.has(text) || TITLES.has(text)) return 0.2;
+  return text.length === 1 ? 0.4 : text.length === 2 ? 0.8 : 1;
 };
 
-/** Indexes words by their letter pairs, the ends of a word counting as letters. */
-const createBigramIndex = (words: readonly string[]): BigramIndex => {
-  const growing = new Map<string, number[]>();
-  words.forEach((word, place) => {
-    for (const bigram of bigramsOf(word)) {
-      const group = growing.get(bigram);
-      if (group) group.push(place);
-      else growing.set(bigram, [place]);
-    }
+/** A name ready to be compared: its words with their weights, and neighbouring words read as one. */
+interface ScorableName {
+  tokens: readonly NameToken[];
+  /** `joined[i]` is word i and word i+1 read as one. */
+  joined: readonly NameToken[];
+  /** The weight of each word. */
+  weights: readonly number[];
+  /** The sum of the weights. */
+  weight: number;
+}
+
+/** How alike two words are, 0 to 1. */
+type CompareTokens = (left: NameToken, right: NameToken) => number;
+
+interface Pairing {
+  left: number;
+  leftLength: 1 | 2;
+  right: number;
+  rightLength: 1 | 2;
+  similarity: number;
+}
+
+const MIN_JOINED_SIMILARITY = 0.93;
+/** What a word costs that both names have in different form, and one that only one of them has. */
+const REPLACED_COST = 1.15;
+const EXTRA_COST: Record<NameKind, number> = { person: 0.26, entity: 0.6 };
+/** With less than this matched, an extra word is as bad as another word: "Ali" is not "Ali Hassan". */
+const MIN_MATCHED_WEIGHT = 1.6;
+
+/** Prepares a name for comparison. */
+const toScorableName = (name: string, kind: NameKind): ScorableName => {
+  const folded = foldName(name);
+  const tokens = kind === 'entity' ? folded.map((token) => ({ ...token, text: unifyLegalForm(token.text) })) : folded;
+  const joined = tokens.slice(1).flatMap((token, index) => {
+    const before = tokens[index];
+    return before ? [joinTokens(before, token)] : [];
   });
-  const places = new Map([...growing].map(([bigram, group]) => [bigram, Int32Array.from(group)]));
-  const lengths = Int32Array.from(words, (word) => word.length);
-  const shared = new Int32Array(words.length);
+  const weights = tokens.map((token) => wordWeight(token.text, kind));
+  return { tokens, joined, weights, weight: weights.reduce((sum, weight) => sum + weight, 0) };
+};
 
-  return {
-    findClose: (text) => {
-      const touched: number[] = [];
-      const bigrams = bigramsOf(text);
-      for (const bigram of bigrams) {
-        const group = places.get(bigram);
-        if (!group) continue;
-        for (const place of group) {
-          const count = shared[place] ?? 0;
-          if (count === 0) touched.push(place);
-          shared[place] = count + 1;
-        }
+const findPairings = (left: ScorableName, right: ScorableName, compare: CompareTokens): Pairing[] => {
+  const pairings: Pairing[] = [];
+  const compareAll = (leftLength: 1 | 2, rightLength: 1 | 2): void => {
+    const least = leftLength === rightLength ? MIN_TOKEN_SIMILARITY : MIN_JOINED_SIMILARITY;
+    const lefts = leftLength === 1 ? left.tokens : left.joined;
+    const rights = rightLength === 1 ? right.tokens : right.joined;
+    for (const [i, token] of lefts.entries()) {
+      for (const [j, other] of rights.entries()) {
+        const similarity = compare(token, other);
+        if (similarity >= least) pairings.push({ left: i, leftLength, right: j, rightLength, similarity });
       }
-      const close: number[] = [];
-      for (const place of touched) {
-        const length = lengths[place] ?? 0;
-        const share = (2 * (shared[place] ?? 0)) / (bigrams.length + length + 1);
-        shared[place] = 0;
-        const ratio = length < text.length ? length / text.length : text.length / length;
-        if (share >= MIN_SHARED && ratio >= MIN_LENGTH_RATIO) close.push(place);
-      }
-      return close;
-    },
+    }
   };
+  compareAll(1, 1);
+  compareAll(1, 2);
+  compareAll(2, 1);
+  return pairings.sort((a, b) => b.similarity - a.similarity || b.leftLength - a.leftLength);
 };
 
-/** The known words that may stand for a given one, each with its similarity. */
-type SimilarTerms = ReadonlyMap<NameToken, number>;
+/** The weight of the words of one side of a pairing; undefined when one of them is used already. */
+const weighUnused = (
+  name: ScorableName,
+  used: ReadonlySet<number>,
+  start: number,
+  length: 1 | 2,
+): number | undefined => {
+  if (used.has(start) || (length === 2 && used.has(start + 1))) return undefined;
+  return (name.weights[start] ?? 0) + (length === 2 ? (name.weights[start + 1] ?? 0) : 0);
+};
 
-/** Finds the known words close to a given one without comparing it with all of them. */
-interface TermIndex {
-  findSimilar(token: NameToken): SimilarTerms;
-  /** Finds only the words that sound the same; right for words read as one, where near misses would be noise. */
-  findSameSound(token: NameToken): SimilarTerms;
-}
+/** The score of names whose paired words weigh `matched` and agree as much as `agreed` of it, with the given words left over. */
+const combineScore = (matched: number, agreed: number, leftOver: number, rightOver: number, kind: NameKind): number => {
+  if (matched === 0) return 0;
+  const replaced = Math.min(leftOver, rightOver);
+  const extra = Math.abs(leftOver - rightOver);
+  const extraCost = matched >= MIN_MATCHED_WEIGHT ? EXTRA_COST[kind] : 1;
+  return agreed / (matched + replaced * REPLACED_COST + extra * extraCost);
+};
 
-const CACHED_TOKENS = 20_000;
-
-const groupBy = (terms: readonly NameToken[], toKey: (term: NameToken) => string): Map<string, NameToken[]> => {
-  const groups = new Map<string, NameToken[]>();
-  for (const term of terms) {
-    const key = toKey(term);
-    if (key === '') continue;
-    const group = groups.get(key);
-    if (group) group.push(term);
-    else groups.set(key, [term]);
+/** How alike two names are, 0 to 1, whatever the order of their words. */
+const scoreNames = (left: ScorableName, right: ScorableName, kind: NameKind, compare: CompareTokens): number => {
+  const usedLeft = new Set<number>();
+  const usedRight = new Set<number>();
+  let agreed = 0;
+  let matchedLeft = 0;
+  let matchedRight = 0;
+  for (const pairing of findPairings(left, right, compare)) {
+    const leftWeight = weighUnused(left, usedLeft, pairing.left, pairing.leftLength);
+    const rightWeight = weighUnused(right, usedRight, pairing.right, pairing.rightLength);
+    if (leftWeight === undefined || rightWeight === undefined) continue;
+    for (let place = 0; place < pairing.leftLength; place += 1) usedLeft.add(pairing.left + place);
+    for (let place = 0; place < pairing.rightLength; place += 1) usedRight.add(pairing.right + place);
+    matchedLeft += leftWeight;
+    matchedRight += rightWeight;
+    agreed += ((leftWeight + rightWeight) / 2) * pairing.similarity;
   }
-  return groups;
+  const matched = (matchedLeft + matchedRight) / 2;
+  return combineScore(matched, agreed, left.weight - matchedLeft, right.weight - matchedRight, kind);
 };
-
-const keepSimilar = (token: NameToken, candidates: Iterable<NameToken>): SimilarTerms => {
-  const similar = new Map<NameToken, number>();
-  for (const term of candidates) {
-    const similarity = tokenSimilarity(token, term);
-    if (similarity >= MIN_TOKEN_SIMILARITY) similar.set(term, similarity);
-  }
-  return similar;
-};
-
-/** A key that tells words apart: those of vowelless scripts are compared by other rules. */
-const toTermKey = (token: NameToken): string => (token.isVowelless ? `*${token.text}` : token.text);
-
-/** Indexes distinct words by letter pairs, sound and consonants, and pairs of words read as one by sound. */
-const createTermIndex = (words: readonly NameToken[], joined: readonly NameToken[]): TermIndex => {
-  const byText = groupBy(words, (term) => term.text);
-  const bySound = groupBy([...words, ...joined], (term) => term.sound);
-  const bySkeleton = groupBy(words, (term) => term.skeleton);
-  const byBigrams = createBigramIndex(words.map((term) => term.text));
-  const cache = new Map<string, SimilarTerms>();
-
-  const find = (token: NameToken): SimilarTerms => {
-    const sameSound = bySound.get(token.sound) ?? [];
-    if (token.text.length < 3) return keepSimilar(token, [...(byText.get(token.text) ?? []), ...sameSound]);
-    const close = byBigrams.findClose(token.text).flatMap((place) => words[place] ?? []);
-    return keepSimilar(token, new Set([...close, ...sameSound, ...(bySkeleton.get(token.skeleton) ?? [])]));
-  };
-
-  return {
-    findSimilar: (token) => {
-      const key = toTermKey(token);
-      const known = cache.get(key);
-      if (known) return known;
-      const similar = find(token);
-      if (cache.size >= CACHED_TOKENS) cache.clear();
-      cache.set(key, similar);
-      return similar;
-    },
-    findSameSound: (token) => keepSimilar(token, bySound.get(token.sound) ?? []),
-  };
-};
-
-/** A listed name and the place of the entry it belongs to. */
-interface IndexedName {
-  name: string;
-  entry: number;
-}
-
-/** Answers which entries bear a name like the one asked for. */
-interface NameIndex {
-  /** The best score per entry, for every entry that reaches `minScore`. */
-  search(name: string, minScore: number): Map<number, number>;
-}
 
 // The estimate ignores how well words agree and the listed name's own initials, so it may fall a little short.
 const ESTIMATE_SLACK = 0.04;
 
-interface Vocabulary {
-  /** Shares one object among equal words. */
-  intern<T extends NameToken>(token: T, name: number): NameToken;
-  terms(): NameToken[];
-  postings: Map<NameToken, number[]>;
-}
-
-const createVocabulary = (): Vocabulary => {
+const createVocabulary = () => {
   const known = new Map<string, NameToken>();
   const postings = new Map<NameToken, number[]>();
   return {
-    intern: (token, name) => {
+    /** Shares one object among equal words. */
+    intern: (token: NameToken, name: number): NameToken => {
       const key = toTermKey(token);
       const term = known.get(key) ?? token;
       if (term === token) known.set(key, term);
@@ -175,11 +185,10 @@ type SimilarTo = (token: NameToken) => SimilarTerms;
 const NONE: SimilarTerms = new Map();
 
 const lookUp = (similar: SimilarTerms, token: NameToken, other: NameToken): number =>
-  similar.get(other) ??
-  (isInitialOf(token.text, other.text) || isInitialOf(other.text, token.text) ? INITIAL_SIMILARITY : 0);
+  similar.get(other) ?? initialSimilarity(token, other);
 
 /** Indexes listed names by their words; a search scores only names that share enough of them. */
-const createNameIndex = (listed: readonly IndexedName[], kind: NameKind): NameIndex => {
+const createNameIndex = (listed: readonly { name: string; entry: number }[], kind: NameKind) => {
   const words = createVocabulary();
   const pairs = createVocabulary();
   const names = listed.map(({ name }, place): ScorableName => {
@@ -239,7 +248,8 @@ const createNameIndex = (listed: readonly IndexedName[], kind: NameKind): NameIn
   };
 
   return {
-    search: (name, minScore) => {
+    /** The best score per entry, for every entry that reaches `minScore`. */
+    search: (name: string, minScore: number): Map<number, number> => {
       const query = toScorableName(name, kind);
       const similarTo = findAllSimilar(query);
       const best = new Map<number, number>();
@@ -291,7 +301,7 @@ const addNoise = (score: number, size: number, key: string): number =>
   size === 0 ? score : round(Math.min(1, Math.max(0, score + (hashToUnit(`noise ${key}`) * 2 - 1) * size)));
 
 const createKindIndex = (watchlist: readonly WatchlistEntry[], kind: NameKind) => {
-  const names = watchlist.flatMap((entry, place): IndexedName[] => {
+  const names = watchlist.flatMap((entry, place) => {
     const isSearched = kind === 'person' ? entry.schema === 'Person' : !NOT_SCREENED_AS_ENTITY.has(entry.schema);
     return isSearched ? [...new Set([entry.name, ...entry.aliases])].map((name) => ({ name, entry: place })) : [];
   });

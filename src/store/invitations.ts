@@ -145,14 +145,18 @@ const linkDays = 30;
 
 /**
  * Stores an invitation as the service shows it. `kind` says how it became known; a look at a known one (`status`) leaves an event only when
- * its status has changed.
+ * its status has changed. Of one that was looked for in vain (null) only that is noted, so that others come first the next time.
  */
 export async function saveShown(
   transaction: Queryable,
   invitationId: number,
-  shown: Invitation,
+  shown: Invitation | null,
   { kind, runId = null, now }: { kind: 'sent' | 'found' | 'status' | 'reminded'; runId?: number | null; now: Date },
 ): Promise<void> {
+  if (shown === null) {
+    await transaction.execute('update invitation set followed_at = $2 where invitation_id = $1', [invitationId, now]);
+    return;
+  }
   await transaction.execute(
     `with former as (
        select invitation_id, status from invitation where invitation_id = $1 for update
@@ -196,17 +200,6 @@ export async function endInvitations(
   );
 }
 
-/** Withdraws what a process that died had only intended: nothing of it ever left. */
-export async function withdrawIntentions(transaction: Queryable, accountId: number, now: Date): Promise<void> {
-  await transaction.execute(
-    `with withdrawn as (
-       update invitation set state = 'withdrawn', is_open = false where account_id = $1 and state = 'intended' returning invitation_id
-     )
-     insert into invitation_event (invitation_id, kind, happened_at) select invitation_id, 'withdrawn', $2 from withdrawn`,
-    [accountId, now],
-  );
-}
-
 const openRow = z.object({
   invitationId: z.number(),
   roster: z.string(),
@@ -218,7 +211,7 @@ const openRow = z.object({
   sendingAt: z.date().nullable(),
 });
 /** An invitation that may have reached the service, or has. */
-export type OpenInvitation = z.infer<typeof openRow>;
+type OpenInvitation = z.infer<typeof openRow>;
 
 const selectFrom = (
   source: 'invitation' | 'eligible',
@@ -226,13 +219,29 @@ const selectFrom = (
     sending_at
   from ${source} join customer using (customer_id) join roster on roster.roster_id = customer.roster_id`;
 
-/** The invitations of which it is not known whether they reached the service. */
-export const listUnknown = (database: Queryable, accountId: number): Promise<readonly OpenInvitation[]> =>
-  database.query(
+/**
+ * Clears up after former invitations before others are made: ends those that no longer invite anybody, withdraws what a process that died had
+ * only intended, so that nothing of it ever left, and gives those of which it is not known whether they reached the service.
+ */
+export async function resolveFormer(
+  transaction: Queryable,
+  accountId: number,
+  now: Date,
+): Promise<readonly OpenInvitation[]> {
+  await endInvitations(transaction, accountId, { runId: null, now });
+  await transaction.execute(
+    `with withdrawn as (
+       update invitation set state = 'withdrawn', is_open = false where account_id = $1 and state = 'intended' returning invitation_id
+     )
+     insert into invitation_event (invitation_id, kind, happened_at) select invitation_id, 'withdrawn', $2 from withdrawn`,
+    [accountId, now],
+  );
+  return transaction.query(
     openRow,
     `${selectFrom('invitation')} where account_id = $1 and state = 'sending' order by invitation_id`,
     [accountId],
   );
+}
 
 /** Invitations whose status may still change, those that were looked at longest ago first. */
 export const listToFollow = (
@@ -246,11 +255,6 @@ export const listToFollow = (
      order by followed_at nulls first, invitation_id limit $2`,
     [accountId, limit],
   );
-
-/** Notes that an invitation was looked for in vain, so that others come first the next time. */
-export async function noteLookedAt(transaction: Queryable, invitationId: number, now: Date): Promise<void> {
-  await transaction.execute('update invitation set followed_at = $2 where invitation_id = $1', [invitationId, now]);
-}
 
 /** How often an invitation is sent at most, and how long after it was sent the service refuses (interface: Limits). */
 const limits = { attempts: 10, cooldown: '3 minutes' } as const;

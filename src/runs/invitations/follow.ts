@@ -3,7 +3,7 @@ import type { Invitation } from '../../client/invitations.js';
 import type { CallOptions } from '../../client/operation.js';
 import { NightscreenError, NotFoundError, StoreError } from '../../errors.js';
 import { toFailureReason } from '../../screening/screen.js';
-import { endInvitations, listToFollow, noteLookedAt, saveShown } from '../../store/invitations.js';
+import { endInvitations, listToFollow, saveShown } from '../../store/invitations.js';
 import type { RunSession } from '../session.js';
 
 /**
@@ -35,20 +35,20 @@ export async function followInvitations(session: RunSession, client: Client, acc
   const { clock, database, emit } = app;
   const open = await listToFollow(database, accountId, mostPerSweep);
   for (const { invitationId, reference, token } of open) {
+    const save = (shown: Invitation | null): Promise<void> =>
+      session.write((transaction) =>
+        saveShown(transaction, invitationId, shown, { kind: 'status', runId: run.runId, now: clock.now() }),
+      );
     try {
-      const shown =
+      await save(
         token === null
           ? await lookUpInvitation(client, reference, { signal })
-          : (await client.invitations.retrieve(token, { signal })).data;
-      await session.write((transaction) =>
-        shown === null
-          ? noteLookedAt(transaction, invitationId, clock.now())
-          : saveShown(transaction, invitationId, shown, { kind: 'status', runId: run.runId, now: clock.now() }),
+          : (await client.invitations.retrieve(token, { signal })).data,
       );
     } catch (error) {
       if (signal.aborted || error instanceof StoreError || !(error instanceof NightscreenError)) throw error;
       if (error instanceof NotFoundError) {
-        await session.write((transaction) => noteLookedAt(transaction, invitationId, clock.now()));
+        await save(null);
         continue;
       }
       const message = `the status of invitations was not read to the end (${toFailureReason(error)}); the next sweep goes on with it`;

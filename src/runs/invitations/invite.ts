@@ -19,16 +19,14 @@ import { isHalting, isTransient, toFailureReason } from '../../screening/screen.
 import { DatabaseError, type Transaction } from '../../store/database/database.js';
 import { findLastSweep } from '../../store/dossiers.js';
 import {
-  endInvitations,
   type InvitationCandidate,
   listToRemind,
-  listUnknown,
   markLeaving,
   readCandidates,
+  resolveFormer,
   saveFailure,
   saveIntention,
   saveShown,
-  withdrawIntentions,
 } from '../../store/invitations.js';
 import { assertLease } from '../../store/leases.js';
 import { findRoster, type Organisation, readOrganisation } from '../../store/organisations.js';
@@ -83,11 +81,6 @@ interface Task {
   perform: (inviting: Inviting) => Promise<Outcome>;
 }
 
-interface Plan {
-  tasks: readonly Task[];
-  counts: Pick<InvitingResult, 'alreadyInvited' | 'notInvitable' | 'notNow'>;
-}
-
 /** What it takes to write to somebody. */
 interface Inviting {
   app: AppContext;
@@ -96,17 +89,11 @@ interface Inviting {
   write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
 }
 
-interface LinkedRoster {
-  name: string;
-  rosterId: number;
-  invite: NonNullable<DossierLink['invite']>;
-}
-
 interface Scope {
   app: AppContext;
   organisation: Organisation;
   accountId: number;
-  rosters: readonly LinkedRoster[];
+  rosters: readonly { name: string; rosterId: number; invite: NonNullable<DossierLink['invite']> }[];
 }
 
 /** How long the service may take to list an invitation whose outcome was unknown; before that it is not sent again. */
@@ -172,11 +159,8 @@ export async function inviteCustomers(
 
 const refuse = (message: string): ConfigError => new ConfigError([{ where: 'invite', path: '', message }]);
 
-async function listInviting(
-  { database, settings }: AppContext,
-  only: string | undefined,
-): Promise<readonly LinkedRoster[]> {
-  const found: LinkedRoster[] = [];
+async function listInviting({ database, settings }: AppContext, only: string | undefined): Promise<Scope['rosters']> {
+  const found: Scope['rosters'][number][] = [];
   for (const { name, dossiers } of settings.rosters) {
     const rosterId = await findRoster(database, settings.organisation, name);
     if (dossiers?.invite !== undefined && rosterId !== null && (only === undefined || name === only))
@@ -223,7 +207,7 @@ const pick = (setting: string | { value: string } | undefined, cell: string | nu
 
 /** Where to write to a customer; null where the roster does not say, or says what can be no address. */
 function toAddress(
-  { channel: channelSetting, locale }: LinkedRoster['invite'],
+  { channel: channelSetting, locale }: NonNullable<DossierLink['invite']>,
   candidate: InvitationCandidate,
 ): { channel: Channel; recipient: string; locale: string | undefined } | null {
   const channel = pick(channelSetting, candidate.channel)?.toLowerCase();
@@ -233,10 +217,7 @@ function toAddress(
   return { channel, recipient, locale: pick(locale, candidate.locale) };
 }
 
-async function planInvitations(
-  { app, organisation, accountId, rosters }: Scope,
-  limit = Number.POSITIVE_INFINITY,
-): Promise<Plan> {
+async function planInvitations({ app, organisation, accountId, rosters }: Scope, limit = Number.POSITIVE_INFINITY) {
   const counts = { alreadyInvited: 0, notInvitable: 0, notNow: 0 };
   const tasks: Task[] = [];
   let missing = 0;
@@ -280,7 +261,7 @@ function toReference({ digestKey }: Organisation, roster: string, { customer, fo
   return `ns-${createHmac('sha256', digestKey).update(facts).digest('hex').slice(0, 40)}`;
 }
 
-async function planReminders({ app, accountId, rosters }: Scope, limit = Number.POSITIVE_INFINITY): Promise<Plan> {
+async function planReminders({ app, accountId, rosters }: Scope, limit = Number.POSITIVE_INFINITY) {
   const tasks: Task[] = [];
   const now = app.clock.now();
   const sentBefore = new Date(now.getTime() - remindAfterMs);
@@ -301,16 +282,10 @@ async function planReminders({ app, accountId, rosters }: Scope, limit = Number.
  */
 async function resolveFormer(inviting: Inviting, accountId: number): Promise<readonly Invited[]> {
   const { app, client, signal, write } = inviting;
-  const { clock, database } = app;
-  await write(async (transaction) => {
-    await endInvitations(transaction, accountId, { runId: null, now: clock.now() });
-    await withdrawIntentions(transaction, accountId, clock.now());
-  });
+  const { clock } = app;
+  const former = await write((transaction) => resolveFormer(transaction, accountId, clock.now()));
   const unknown: Invited[] = [];
-  for (const { invitationId, reference, sendingAt, roster, customer, channel } of await listUnknown(
-    database,
-    accountId,
-  )) {
+  for (const { invitationId, reference, sendingAt, roster, customer, channel } of former) {
     const shown = await lookUpInvitation(client, reference, { signal });
     const now = clock.now();
     const isOld = sendingAt !== null && now.getTime() - sendingAt.getTime() > listedWithinMs;

@@ -24,11 +24,6 @@ export interface Transaction extends Queryable {
   copyIn?(sql: string, rows: readonly Buffer[]): Promise<number>;
 }
 
-/** `runsOnce`: the work has effects outside of the database that must not happen twice, such as lines in a file. */
-export interface TransactionOptions {
-  runsOnce?: boolean;
-}
-
 /** One database behind either driver; both give the same JavaScript types for the same SQL. */
 export interface Database extends Queryable {
   readonly dialect: 'postgres' | 'embedded';
@@ -36,9 +31,10 @@ export interface Database extends Queryable {
    * Commits what `work` did, or rolls it back when it throws; a statement that failed inside fails the whole, even if `work` caught
    * it. Inside `work` the database itself must not be used (throws StoreError `transaction_nested`): the embedded one would wait for ever.
    * On a server `work` runs again after a rollback by a deadlock, a serialisation failure or a lost connection: what it leaves outside of
-   * the transaction must be the same after two runs as after one. `runsOnce` prevents the repetition.
+   * the transaction must be the same after two runs as after one. `runsOnce` prevents the repetition, for
+   * effects outside of the database that must not happen twice, such as lines in a file.
    */
-  transaction<T>(work: (transaction: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  transaction<T>(work: (transaction: Transaction) => Promise<T>, options?: { runsOnce?: boolean }): Promise<T>;
   /** The rows in batches, read from one snapshot; other queries may run meanwhile, and breaking out of the loop closes it. */
   cursor<Row>(
     row: z.ZodType<Row>,
@@ -73,6 +69,11 @@ export class DatabaseError extends StoreError {
     this.sqlState = context.sqlState;
     this.constraint = context.constraint;
     this.isConnectionLost = context.isConnectionLost ?? false;
+  }
+
+  /** Whether the server has rolled a transaction back because of others at the same moment, so that a repetition may succeed. */
+  get isConflict(): boolean {
+    return atOnceStates.has(this.sqlState ?? '');
   }
 }
 
@@ -143,10 +144,6 @@ export function describeFailure(error: unknown): string {
 
 // A deadlock, and what could not be put in one order: a repetition finds the others done.
 const atOnceStates = new Set(['40P01', '40001']);
-
-/** Whether the server has rolled a transaction back because of others at the same moment, so that a repetition may succeed. */
-export const isConflict = (error: unknown): boolean =>
-  error instanceof DatabaseError && atOnceStates.has(error.sqlState ?? '');
 
 function describeRefusal(answer: z.infer<typeof serverFailure>): string {
   if (atOnceStates.has(answer.code)) {

@@ -8,14 +8,13 @@ import {
   DatabaseError,
   firstRow,
   type Transaction,
-  type TransactionOptions,
   TransactionScope,
   TransactionState,
   toDatabaseError,
   validateRows,
 } from './database.js';
 import { Reconnecting, type ReconnectOptions } from './reconnecting.js';
-import { columnParser, toParameters } from './values.js';
+import { columnParsers, toParameters } from './values.js';
 
 /** The part of pg's connection that its types leave out. */
 interface CopyConnection {
@@ -131,7 +130,7 @@ export class PostgresDatabase implements Database {
 
   async transaction<T>(
     work: (transaction: Transaction) => Promise<T>,
-    { runsOnce = false }: TransactionOptions = {},
+    { runsOnce = false }: { runsOnce?: boolean } = {},
   ): Promise<T> {
     this.#scope.assertOutside();
     const attempt = (client: pg.PoolClient): Promise<T> =>
@@ -350,7 +349,7 @@ function toUndecided(error: unknown): DatabaseError {
   });
 }
 
-const columnTypes = { getTypeParser: columnParser };
+const columnTypes = { getTypeParser: (oid: number) => columnParsers[oid] ?? ((text: string): unknown => text) };
 
 async function runStatement(
   client: pg.ClientBase,

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DatabaseError, isConflict } from './database.js';
+import { DatabaseError } from './database.js';
 
 /** What happens to the connections to a server: the first loss of an outage, and the end of the outage. */
 export type ConnectionEvent =
@@ -58,7 +58,7 @@ export class Reconnecting {
       try {
         return await attempt();
       } catch (error) {
-        if (isConflict(error) && conflicts < mostConflicts) {
+        if (error instanceof DatabaseError && error.isConflict && conflicts < mostConflicts) {
           conflicts += 1;
           await delay(Math.random() * 10 * 2 ** conflicts);
           continue;

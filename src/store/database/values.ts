@@ -125,8 +125,3 @@ export const columnParsers: Readonly<Record<number, Parser>> = Object.fromEntrie
     [arrayOid, arrayOf(parse)],
   ]),
 );
-
-/** The parser of one column type. */
-export function columnParser(oid: number): Parser {
-  return columnParsers[oid] ?? parseText;
-}
