@@ -1,16 +1,7 @@
 import { z } from 'zod';
 import type { DiscrepancySeverity, discrepancyEvents } from '../vocabulary.js';
 
-interface KindFacts {
-  title: string;
-  /** What a reader should do. */
-  next: string;
-  /** Where it is configurable, the severity without configuration. */
-  severity: DiscrepancySeverity;
-  isFixed?: true;
-}
-
-/** Every kind of discrepancy between roster, screenings and dossiers, most urgent first. */
+/** Every kind of discrepancy between roster, screenings and dossiers, most urgent first; `next` is what a reader should do, `severity` the one without configuration. */
 export const discrepancyFacts = {
   approved_with_true_match: {
     title: 'true match with an approved dossier',
@@ -144,7 +135,9 @@ export const discrepancyFacts = {
     next: 'Close the dossier.',
     severity: 'medium',
   },
-} as const satisfies Readonly<Record<string, KindFacts>>;
+} as const satisfies Readonly<
+  Record<string, { title: string; next: string; severity: DiscrepancySeverity; isFixed?: true }>
+>;
 
 export type DiscrepancyKind = keyof typeof discrepancyFacts;
 

@@ -43,22 +43,16 @@ export interface AcceptedRow {
   reason: string;
 }
 
-interface FaultyAcceptance {
-  line: number;
-  customer: string | null;
-  problem: string;
-}
-
 /** The rows of a list that accept something, and those that cannot be read. */
 export interface AcceptanceList {
   filled: readonly AcceptedRow[];
-  faulty: readonly FaultyAcceptance[];
+  faulty: readonly { line: number; customer: string | null; problem: string }[];
   untouched: number;
 }
 
 /** Reads the rows back in which a discrepancy is accepted; rows without a day are left as they are. */
 export async function readAcceptances(table: ListTable, key: Buffer): Promise<AcceptanceList> {
-  const rows: (AcceptedRow | FaultyAcceptance)[] = [];
+  const rows: (AcceptedRow | AcceptanceList['faulty'][number])[] = [];
   let untouched = 0;
   for await (const batch of table.records) {
     for (const { line, fields, fault } of batch) {

@@ -23,9 +23,6 @@ import { openListTable } from './list-table.js';
 import { parseVerdict } from './lists.js';
 import type { DecisionContext } from './people.js';
 
-/** Why a row is not taken although it is clear what it is about, or why that cannot be read. */
-type LegacyRefusal = 'unreadable' | 'decided_here' | 'taken_otherwise' | 'contradicted';
-
 /** What becomes of a row of an older system, on one account where it is about several. */
 export type AssessedRow = {
   row: LegacyRow;
@@ -36,7 +33,12 @@ export type AssessedRow = {
   /** Taken before, or said by an earlier row. */
   | { kind: 'same' }
   | { kind: 'unmatched'; reason: Unmatched }
-  | { kind: 'refused'; reason: LegacyRefusal; problem: string | null }
+  /** Not taken although it is clear what it is about, or not to be read. */
+  | {
+      kind: 'refused';
+      reason: 'unreadable' | 'decided_here' | 'taken_otherwise' | 'contradicted';
+      problem: string | null;
+    }
 );
 
 /**
@@ -79,7 +81,12 @@ export function assessLegacyRows(
     return items.map((item): AssessedRow => {
       const { itemId, mode, taken } = item;
       const about = { row, mode };
-      const refuse = (reason: LegacyRefusal): AssessedRow => ({ ...about, kind: 'refused', reason, problem: null });
+      const refuse = (reason: 'taken_otherwise' | 'decided_here'): AssessedRow => ({
+        ...about,
+        kind: 'refused',
+        reason,
+        problem: null,
+      });
       if (taken === facts.verdict) return { ...about, kind: 'same' };
       if (taken !== null) return refuse('taken_otherwise');
       if (item.isDecidedHere) return refuse('decided_here');
@@ -121,13 +128,11 @@ interface Statement {
  */
 function findContradicted(statements: readonly Statement[]): ReadonlySet<number> {
   const verdicts = new Map<number, Set<string>>();
-  const unplaced = new Map<string, Unplaced[]>();
-  for (const { named, verdict, about } of statements) {
+  const unplaced = new Map<string, Statement[]>();
+  for (const statement of statements) {
+    const { named, verdict, about } = statement;
     if ('item' in about) verdicts.set(about.item.itemId, (verdicts.get(about.item.itemId) ?? new Set()).add(verdict));
-    else {
-      const others = unplaced.get(named.reference) ?? [];
-      unplaced.set(named.reference, [...others, { named, verdict, unmatched: about.unmatched }]);
-    }
+    else unplaced.set(named.reference, [...(unplaced.get(named.reference) ?? []), statement]);
   }
   const contradicted = statements.filter(({ named, verdict, about }) => {
     if (!('item' in about)) return false;
@@ -138,14 +143,11 @@ function findContradicted(statements: readonly Statement[]): ReadonlySet<number>
   return new Set(contradicted.map(({ line }) => line));
 }
 
-interface Unplaced extends Pick<Statement, 'named' | 'verdict'> {
-  unmatched: Unmatched;
-}
-
-function couldMean({ named: other, unmatched }: Unplaced, named: NamedMatch, { listed }: LegacyCandidate): boolean {
+function couldMean({ named: other, about }: Statement, named: NamedMatch, { listed }: LegacyCandidate): boolean {
   // A roster that nobody has heard of may be a slip of the pen.
   const isElsewhere = other.roster !== null && named.roster !== null && other.roster !== named.roster;
-  if (isElsewhere && unmatched !== 'unknown_customer') return false;
+  const isUnknown = 'unmatched' in about && about.unmatched === 'unknown_customer';
+  if (isElsewhere && !isUnknown) return false;
   if (other.matchId !== null && [named.matchId, listed.id].includes(other.matchId)) return true;
   if (other.listedName === null) return false;
   const name = foldName(other.listedName);
@@ -261,7 +263,6 @@ const legacyColumns = [
   'decided_at',
   'comment',
 ] as const;
-type LegacyColumn = (typeof legacyColumns)[number];
 
 /** What an older system says of a customer and somebody who is listed. */
 export interface LegacyFacts {
@@ -281,7 +282,7 @@ export interface LegacyFacts {
 /** A row of such a list, with its cells as they came. */
 export interface LegacyRow {
   line: number;
-  cells: Readonly<Record<LegacyColumn, string>>;
+  cells: Readonly<Record<(typeof legacyColumns)[number], string>>;
   /** What it says, or why that cannot be told. */
   facts: LegacyFacts | { problem: string };
 }
@@ -295,7 +296,7 @@ async function readLegacyRows(path: string): Promise<readonly LegacyRow[]> {
     const rows: LegacyRow[] = [];
     for await (const batch of table.records) {
       for (const { line, fields, fault } of batch) {
-        const pick = (name: LegacyColumn): string => restoreFormula(table.pick(fields, name)).trim();
+        const pick = (name: keyof LegacyRow['cells']): string => restoreFormula(table.pick(fields, name)).trim();
         const cells = {
           customer_id: pick('customer_id'),
           roster: pick('roster'),
@@ -428,7 +429,7 @@ const words = {
 /** A row that is not taken, or not on every account where its match is. */
 interface UntakenRow {
   row: LegacyRow;
-  reason: Unmatched | LegacyRefusal;
+  reason: keyof typeof words;
   /** The same in words, and on which account where it is not all. */
   problem: string;
 }

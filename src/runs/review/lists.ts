@@ -244,15 +244,16 @@ export function parseVerdict(text: string): DispositionVerdict | null {
   return dispositionVerdicts.find((verdict) => verdict === folded) ?? null;
 }
 
-/** The most alerts that one row confirms. */
-const mostAlerts = 500;
-/** Of each such row these many customers are named for quality assurance: a share, and at least so many. */
-const sample = { share: 0.05, least: 5 };
-
+/** An alert as a working list shows it. */
 interface ListedAlert {
   itemId: number;
   shown: WaitingItem;
 }
+
+/** The most alerts that one row confirms. */
+const mostAlerts = 500;
+/** Of each such row these many customers are named for quality assurance: a share, and at least so many. */
+const sample = { share: 0.05, least: 5 };
 
 /**
  * Rows that each confirm the absent alerts of one listed party and one kind of absence as no longer matched: for alerts that nobody has

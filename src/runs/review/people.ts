@@ -138,22 +138,15 @@ export async function assignItems(app: AppContext, request: AssignmentRequest): 
   });
 }
 
-/** Who stands in for whom; without `to` and `until` it ends what was said before. */
-interface DelegationRequest {
-  from: string;
-  to: string | null;
-  /** The last day, `yyyy-mm-dd`, by the clock of `review.timezone`. */
-  until: string | null;
-  reason: string;
-  by: Reviewer;
-}
-
 /**
- * Has somebody stand in for somebody else, or ends that. Throws ConfigError when the last day is over, when they would stand in for each
+ * Has somebody stand in for somebody else until the end of a day (`yyyy-mm-dd`, by the clock of `review.timezone`), or ends that without `to` and
+ * `until`. Throws ConfigError when the last day is over, when they would stand in for each
  * other, or when there is nothing to end.
  */
-export async function delegateItems(app: AppContext, request: DelegationRequest): Promise<void> {
-  const { database, settings, clock } = app;
+export async function delegateItems(
+  { database, settings, clock }: AppContext,
+  request: { from: string; to: string | null; until: string | null; reason: string; by: Reviewer },
+): Promise<void> {
   const { from, to, until, reason, by } = request;
   const now = clock.now();
   const { timezone } = settings.review;

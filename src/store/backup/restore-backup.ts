@@ -6,7 +6,7 @@ import { createGunzip } from 'node:zlib';
 import { z } from 'zod';
 import { BackupError } from '../../errors.js';
 import { findOddFile } from '../../files.js';
-import type { Database, Transaction } from '../database/database.js';
+import { type Database, readColumn, readValue, type Transaction } from '../database/database.js';
 import {
   createMigrationTable,
   layMigration,
@@ -25,8 +25,6 @@ import {
   quoteName,
   type TableColumns,
 } from './write-backup.js';
-
-type BackupHeader = BackupSummary['header'];
 
 /** A line of a backup; a text is a row of the table before it. */
 const lineSchema = z.union([
@@ -146,7 +144,7 @@ export async function checkBackup(path: string, signal: AbortSignal): Promise<Ch
 
 function findMigrations(
   path: string,
-  { migrations, version }: BackupHeader,
+  { migrations, version }: BackupSummary['header'],
   packaged: readonly Migration[],
 ): readonly Migration[] {
   return migrations.map((wanted, index) => {
@@ -165,17 +163,19 @@ function findMigrations(
   });
 }
 
-/** What was put back. */
-export interface RestoreSummary extends RestoredWork {
-  header: BackupHeader;
-  rows: BackupSummary['rows'];
+/** What was put back, and what is not as it was in the backup. */
+export interface RestoreSummary extends BackupSummary {
+  /** Mails that waited: they may have been sent since the backup. */
+  heldMails: readonly number[];
+  /** Messages to webhooks, and changes that are in none yet: they are sent, again where they were sent since. */
+  waitingMessages: number;
+  /** Runs that go on from here, by name: where they ended since the backup, their reports stand already. */
+  openRuns: readonly string[];
 }
 
 /** What rows of one statement come to, in UTF-16 units, and how many they are at most. */
 const batchLength = 2_000_000;
 const mostRows = 5_000;
-
-const existsRow = z.object({ present: z.boolean() });
 
 /**
  * Puts a backup back into an empty database, at the schema that it was made at; `migrate` brings it on from there. What is written is one
@@ -227,8 +227,7 @@ async function requireEmpty(transaction: Transaction, tables: readonly string[])
   await transaction.execute(`lock table ${tables.map(quoteName).join(', ')} in access exclusive mode`);
   for (const table of tables.filter((name) => !broughtAlong.has(name))) {
     const sql = `select exists (select from ${quoteName(table)}) as present`;
-    const [row] = await transaction.query(existsRow, sql);
-    if (!row?.present) continue;
+    if (!(await readValue(transaction, z.boolean(), sql))) continue;
     throw new BackupError(
       'database_not_empty',
       `the database is not empty (table ${table} has rows), and a backup is never mixed with anything: restore into a new database, or a new folder`,
@@ -243,7 +242,7 @@ async function load(
   signal: AbortSignal,
 ): Promise<BackupSummary & { sha256: string }> {
   const described = await describeTables(transaction, tables);
-  let header: BackupHeader | undefined;
+  let header: BackupSummary['header'] | undefined;
   let end: { rows: BackupSummary['rows']; sha256: string } | undefined;
   let target: TableColumns | undefined;
   let batch: string[] = [];
@@ -322,19 +321,6 @@ async function liftChecks(transaction: Transaction, tables: readonly string[]): 
   };
 }
 
-/** What is not as it was in the backup. */
-interface RestoredWork {
-  /** Mails that waited: they may have been sent since the backup. */
-  heldMails: readonly number[];
-  /** Messages to webhooks, and changes that are in none yet: they are sent, again where they were sent since. */
-  waitingMessages: number;
-  /** Runs that go on from here, by name: where they ended since the backup, their reports stand already. */
-  openRuns: readonly string[];
-}
-
-const idRow = z.object({ id: z.number() });
-const countRow = z.object({ count: z.number() });
-
 /** How far a number jumps that may have been given to somebody since the backup. Of runs a person reads and types the number. */
 const jump = 1_000_000;
 const jumps: Readonly<Record<string, number>> = { run_run_id_seq: 1_000 };
@@ -358,11 +344,7 @@ async function restoreSequences(
  * Sees that a restored database does nothing again on its own that was done since the backup: mails that waited are held until somebody
  * asks for them, and nobody of then holds a lease.
  */
-export async function quietRestored(
-  transaction: Transaction,
-  tables: ReadonlySet<string>,
-  createdAt: string,
-): Promise<RestoredWork> {
+export async function quietRestored(transaction: Transaction, tables: ReadonlySet<string>, createdAt: string) {
   // A process from before may have taken epochs that the backup does not know: all later ones are above any of those. Each taking raises an
   // epoch by one, so the milliseconds of the clock are far above.
   await transaction.execute(
@@ -375,31 +357,10 @@ export async function quietRestored(
      on conflict (lease_key) do nothing`,
     [restoredKey],
   );
-  const openRuns = await listOpenRuns(transaction);
-  if (!tables.has('outbox')) return { heldMails: [], waitingMessages: 0, openRuns };
-  await transaction.execute('update outbox set claimed_by = null, claimed_until = null where claimed_by is not null');
-  const held = await transaction.query(
-    idRow,
-    `update outbox set state = 'given_up', last_error = $1
-     where state = 'queued' and kind <> 'webhook' returning outbox_id as id`,
-    [`held by the restore of a backup of ${createdAt}: it may have been sent since`],
-  );
-  const [waiting] = await transaction.query(
-    countRow,
-    `select (select count(*) from outbox where state = 'queued')
-       ${tables.has('webhook_event') ? '+ (select count(*) from webhook_event)' : ''} as count`,
-  );
-  return {
-    heldMails: held.map(({ id }) => id).toSorted((one, other) => one - other),
-    waitingMessages: waiting?.count ?? 0,
-    openRuns,
-  };
-}
-
-async function listOpenRuns(transaction: Transaction): Promise<string[]> {
   // Those that another of the kind has followed are not gone on with.
-  const rows = await transaction.query(
-    z.object({ name: z.string() }),
+  const openRuns = await readColumn(
+    transaction,
+    z.string(),
     `select ${runIdSql('run')} as name from run
      where state in ('running', 'stopped') and not exists (
        select from run as later
@@ -407,5 +368,24 @@ async function listOpenRuns(transaction: Transaction): Promise<string[]> {
      )
      order by run_id`,
   );
-  return rows.map(({ name }) => name);
+  if (!tables.has('outbox')) return { heldMails: [], waitingMessages: 0, openRuns };
+  await transaction.execute('update outbox set claimed_by = null, claimed_until = null where claimed_by is not null');
+  const held = await readColumn(
+    transaction,
+    z.number(),
+    `update outbox set state = 'given_up', last_error = $1
+     where state = 'queued' and kind <> 'webhook' returning outbox_id as id`,
+    [`held by the restore of a backup of ${createdAt}: it may have been sent since`],
+  );
+  const waitingMessages = await readValue(
+    transaction,
+    z.number(),
+    `select (select count(*) from outbox where state = 'queued')
+       ${tables.has('webhook_event') ? '+ (select count(*) from webhook_event)' : ''} as count`,
+  );
+  return {
+    heldMails: held.toSorted((one, other) => one - other),
+    waitingMessages,
+    openRuns,
+  };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { StoreError } from '../../errors.js';
-import { type Database, DatabaseError, type Queryable, type Transaction } from '../database/database.js';
+import { type Database, DatabaseError, type Queryable, readColumn, type Transaction } from '../database/database.js';
 import { type Migration, packagedMigrations, readLanded, readMigrations } from '../database/migrate.js';
 
 /** The name and version of the format. */
@@ -80,18 +80,7 @@ const mostRows = 5_000;
 /** How many are read before anything is known of their size. */
 const fewestRows = 20;
 
-/** Of whom and when a backup is, and where its lines go. */
-interface BackupRequest {
-  /** Of Nightscreen. */
-  version: string;
-  now: Date;
-  signal: AbortSignal;
-  /** Takes lines of the backup, each with its line end; the next ones come when it has done with these. */
-  write: (lines: string) => Promise<void>;
-}
-
 const rowShape = z.object({ row: z.string() });
-const nameRow = z.object({ name: z.string() });
 const sequenceRow = z.object({ last: z.number().nullable() });
 
 /**
@@ -99,7 +88,17 @@ const sequenceRow = z.object({ last: z.number().nullable() });
  * also in a database that is older than the program. Throws StoreError `nothing_to_back_up` where there is no database of ours, SchemaError
  * where the schema is not one that this program knows, and the signal's reason.
  */
-export async function writeBackup(database: Database, request: BackupRequest): Promise<BackupSummary> {
+export async function writeBackup(
+  database: Database,
+  request: {
+    /** Of Nightscreen. */
+    version: string;
+    now: Date;
+    signal: AbortSignal;
+    /** Takes lines of the backup, each with its line end; the next ones come when it has done with these. */
+    write: (lines: string) => Promise<void>;
+  },
+): Promise<BackupSummary> {
   const packaged = await readMigrations(packagedMigrations());
   return database.transaction(
     async (transaction) => {
@@ -115,13 +114,13 @@ export async function writeBackup(database: Database, request: BackupRequest): P
         digest.update(lines);
         await request.write(lines);
       };
-      const organisations = await transaction.query(nameRow, 'select name from organisation order by 1');
+      const organisations = await readColumn(transaction, z.string(), 'select name from organisation order by 1');
       const header: BackupSummary['header'] = {
         schema: backupSchema,
         createdAt: request.now.toISOString(),
         version: request.version,
         dialect: database.dialect,
-        organisations: organisations.map(({ name }) => name),
+        organisations,
         migrations: landed.map(({ version, name, sha256 }) => ({ version, name, sha256 })),
       };
       await write(toLine(header));
@@ -145,8 +144,9 @@ const toLine = (value: unknown): string => `${JSON.stringify(value)}\n`;
 
 /** Refuses a table that would be missing from the backup: one that no migration of ours or extension made, or a partition of one. */
 async function requireKnown(transaction: Transaction, tables: readonly string[]): Promise<void> {
-  const unknown = await transaction.query(
-    nameRow,
+  const unknown = await readColumn(
+    transaction,
+    z.string(),
     `select relname::text as name from pg_class class
      where relnamespace = (select oid from pg_namespace where nspname = current_schema())
        and relkind in ('r', 'p', 'f', 'm') and relpersistence = 'p' and relname <> all ($1::text[])
@@ -157,7 +157,7 @@ async function requireKnown(transaction: Transaction, tables: readonly string[])
   if (unknown.length === 0) return;
   throw new StoreError(
     'unknown_tables',
-    `the backup would not be whole: Nightscreen does not know ${unknown.map(({ name }) => `table ${name}`).join(', ')} of its schema. Move what is not of Nightscreen to another schema or database (alter table NAME set schema OTHER), and back up again`,
+    `the backup would not be whole: Nightscreen does not know ${unknown.map((name) => `table ${name}`).join(', ')} of its schema. Move what is not of Nightscreen to another schema or database (alter table NAME set schema OTHER), and back up again`,
   );
 }
 
@@ -194,10 +194,18 @@ async function writeRows(
   return count;
 }
 
-/** The sequences of these tables' columns, and those that stand beside them, by name. */
-async function listSequences(transaction: Transaction, tables: readonly string[]): Promise<readonly string[]> {
-  const rows = await transaction.query(
-    nameRow,
+/** Sequences that are of no column. */
+const looseSequences = ['screening_request_block'];
+
+async function readSequences(
+  transaction: Transaction,
+  tables: readonly string[],
+): Promise<Readonly<Record<string, number | null>>> {
+  const sequences: Record<string, number | null> = {};
+  // Those of the tables' columns, and those that stand beside them.
+  const names = await readColumn(
+    transaction,
+    z.string(),
     `select sequence.relname::text as name
      from pg_class sequence
      left join pg_depend owned on owned.classid = 'pg_class'::regclass and owned.objid = sequence.oid
@@ -208,18 +216,7 @@ async function listSequences(transaction: Transaction, tables: readonly string[]
      order by 1`,
     [[...tables], looseSequences],
   );
-  return rows.map(({ name }) => name);
-}
-
-/** Sequences that are of no column. */
-const looseSequences = ['screening_request_block'];
-
-async function readSequences(
-  transaction: Transaction,
-  tables: readonly string[],
-): Promise<Readonly<Record<string, number | null>>> {
-  const sequences: Record<string, number | null> = {};
-  for (const name of await listSequences(transaction, tables)) {
+  for (const name of names) {
     const sql = `select case when is_called then last_value end as last from ${quoteName(name)}`;
     const [row] = await transaction.query(sequenceRow, sql);
     sequences[name] = row?.last ?? null;

@@ -7,10 +7,9 @@ import { systemClock } from '../../clock.js';
 import { SchemaError, StoreError } from '../../errors.js';
 import { describeHolder, holderRow } from '../leases.js';
 import { runIdSql } from '../runs.js';
-import { type Database, DatabaseError, type Queryable, type Transaction } from './database.js';
+import { type Database, DatabaseError, type Queryable, readValue, type Transaction } from './database.js';
 
 const appliedRow = z.object({ version: z.number(), name: z.string(), sha256: z.string() });
-const existsRow = z.object({ present: z.boolean() });
 
 const userRow = holderRow.extend({
   key: z.string(),
@@ -61,14 +60,13 @@ async function applyUnused(database: Database, migrations: readonly Migration[],
 export const describeSchemaUser = ({ key, run, ...holder }: SchemaUser): string =>
   `${run === null ? key : `run ${run}`} is held by ${describeHolder(holder)}`;
 
-async function hasLeases(database: Queryable): Promise<boolean> {
-  const [table] = await database.query(existsRow, `select to_regclass('lease') is not null as present`);
-  return table?.present === true;
-}
+/** Whether there is a table: a statement that names a missing one would fail. */
+const hasTable = (database: Queryable, name: 'lease' | 'schema_migration'): Promise<boolean> =>
+  readValue(database, z.boolean(), 'select to_regclass($1::text) is not null as present', [name]);
 
 /** Who works by the present schema of a Postgres database; the embedded one has a single owner, and what it finds there is of the dead. */
 export async function readSchemaUsers(database: Queryable): Promise<readonly SchemaUser[]> {
-  if (!(await hasLeases(database))) return [];
+  if (!(await hasTable(database, 'lease'))) return [];
   return database.query(
     userRow,
     `select lease_key as key, owner, epoch, acquired_at, heartbeat_at,
@@ -90,20 +88,13 @@ export async function pendingMigrations(
 }
 
 async function findPending(database: Queryable, migrations: readonly Migration[]): Promise<readonly Migration[]> {
-  return (await hasMigrationTable(database)) ? readPending(database, migrations) : migrations;
+  return (await hasTable(database, 'schema_migration')) ? readPending(database, migrations) : migrations;
 }
 
 /** Whether any migration has landed in a database; changes nothing. */
 export async function hasSchema(database: Queryable): Promise<boolean> {
-  if (!(await hasMigrationTable(database))) return false;
-  const [landed] = await database.query(existsRow, 'select exists (select from schema_migration) as present');
-  return landed?.present === true;
-}
-
-async function hasMigrationTable(database: Queryable): Promise<boolean> {
-  // Whether the table exists: a statement that names a missing table would fail.
-  const [table] = await database.query(existsRow, `select to_regclass('schema_migration') is not null as present`);
-  return table?.present === true;
+  if (!(await hasTable(database, 'schema_migration'))) return false;
+  return readValue(database, z.boolean(), 'select exists (select from schema_migration) as present');
 }
 
 async function readPending(database: Queryable, migrations: readonly Migration[]): Promise<readonly Migration[]> {
@@ -153,7 +144,7 @@ async function apply(
 /** Sees that nobody works by the schema, and that nobody begins to until the transaction ends; else gives who does. */
 async function holdUnused(transaction: Transaction): Promise<readonly SchemaUser[]> {
   const users = await readSchemaUsers(transaction);
-  if (users.length > 0 || !(await hasLeases(transaction))) return users;
+  if (users.length > 0 || !(await hasTable(transaction, 'lease'))) return users;
   // Leases are read, but neither taken nor renewed; who took one meanwhile is found by the second look.
   await transaction.execute('lock table lease in share mode');
   return readSchemaUsers(transaction);

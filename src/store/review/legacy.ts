@@ -49,21 +49,18 @@ export function readLegacyCustomers(database: Queryable, organisation: string, r
   );
 }
 
-/** A decision of an older system as it is stored. */
-interface NewLegacyDecision {
-  itemId: number;
-  verdict: DispositionVerdict;
-  reason: string;
-  comment: string | null;
-  decidedBy: string;
-  decidedAt: string;
-  isSample: boolean;
-}
-
 /** Stores what an older system had decided and who has brought it here. */
 export async function saveLegacyDecisions(
   transaction: Queryable,
-  decisions: readonly NewLegacyDecision[],
+  decisions: readonly {
+    itemId: number;
+    verdict: DispositionVerdict;
+    reason: string;
+    comment: string | null;
+    decidedBy: string;
+    decidedAt: string;
+    isSample: boolean;
+  }[],
   by: { reviewer: string; isAttested: boolean; now: Date },
 ): Promise<void> {
   if (decisions.length === 0) return;

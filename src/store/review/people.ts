@@ -2,24 +2,20 @@ import { z } from 'zod';
 import type { Severity } from '../../vocabulary.js';
 import { findValue, type Queryable, toInsert } from '../database/database.js';
 
-/** Which waiting items are meant: these, or all for which each of the other things holds that is said. */
-interface ItemChoice {
-  organisation: string;
-  itemIds: readonly number[] | null;
-  customer: string | null;
-  severity: Severity | null;
-  roster: string | null;
-}
-
-const heldRow = z.object({ itemId: z.number(), assignedTo: z.string().nullable() });
-
-/** The items that are meant and wait, each held until the transaction ends. */
-export async function holdWaitingItems(
+/** The items that are meant and wait, these or all for which each of the other things holds that is said, each held until the transaction ends. */
+export function holdWaitingItems(
   transaction: Queryable,
-  { organisation, itemIds, customer, severity, roster }: ItemChoice,
-): Promise<readonly z.infer<typeof heldRow>[]> {
+  choice: {
+    organisation: string;
+    itemIds: readonly number[] | null;
+    customer: string | null;
+    severity: Severity | null;
+    roster: string | null;
+  },
+) {
+  const { organisation, itemIds, customer, severity, roster } = choice;
   return transaction.query(
-    heldRow,
+    z.object({ itemId: z.number(), assignedTo: z.string().nullable() }),
     `select item.item_id, item.assigned_to
      from review_item item
      where item.state in ('open', 'proposed') and ($2::bigint[] is null or item.item_id = any ($2)) and ($4::text is null or item.severity = $4)
@@ -81,18 +77,18 @@ const delegationRow = z.object({
 /** A delegation that holds. */
 export type Delegation = z.infer<typeof delegationRow>;
 
-/** That somebody stands in for somebody else; with nobody to stand in it ends what was said before. */
-interface NewDelegation extends Pick<Delegation, 'from' | 'reason'> {
-  organisationId: number;
-  to: string | null;
-  /** The last day, `yyyy-mm-dd`, and when it is over. */
-  until: string | null;
-  endsAt: Date | null;
-  actor: { name: string; isAttested: boolean };
-}
-
-/** Adds a delegation, or the end of one, to the history. */
-export async function insertDelegation(transaction: Queryable, delegation: NewDelegation, now: Date): Promise<void> {
+/** Adds to the history that somebody stands in for somebody else, until a day that is over at \`endsAt\`; with nobody to stand in it ends what was said before. */
+export async function insertDelegation(
+  transaction: Queryable,
+  delegation: Pick<Delegation, 'from' | 'reason'> & {
+    organisationId: number;
+    to: string | null;
+    until: string | null;
+    endsAt: Date | null;
+    actor: { name: string; isAttested: boolean };
+  },
+  now: Date,
+): Promise<void> {
   const { organisationId, from, to, until, endsAt, reason, actor } = delegation;
   const said = { fromName: from, toName: to, until, endsAt, reason, happenedAt: now };
   const row = { organisationId, ...said, actor: actor.name, isAttested: actor.isAttested };

@@ -122,15 +122,6 @@ export const waitingRow = z.object({
 /** An item that waits, as it is stored. */
 export type StoredWaitingItem = z.infer<typeof waitingRow> & Omit<WaitingItem, 'mark' | 'sheetId' | 'corroboration'>;
 
-/** Which items that wait are meant. */
-interface WaitingChoice {
-  organisation: string;
-  roster: string | null;
-  /** Only what this person answers for, also while standing in for somebody. */
-  assignee: string | null;
-  now: Date;
-}
-
 /** SQL: the items (`event`) that wait, as `waitingRow` reads them, at a moment (a placeholder); conditions and order are still to come. */
 export const waitingItemsSql = (moment: string): string => `
   select event.item_id as "itemId", case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party, event.listed, event.severity, event.rule, event.priority,
@@ -168,8 +159,16 @@ export const waitingItemsSql = (moment: string): string => `
 /** SQL: what is to be looked at first comes first. */
 export const waitingOrderSql = 'order by event.priority desc, event.due_at, event.item_id';
 
-/** What waits for reviewers, on whatever account it was found, the first to be looked at first. */
-export function readWaitingItems(database: Queryable, { organisation, roster, assignee, now }: WaitingChoice) {
+/** What waits for reviewers, or for what \`assignee\` answers, also while standing in for somebody; on whatever account it was found, the first to be looked at first. */
+export function readWaitingItems(
+  database: Queryable,
+  {
+    organisation,
+    roster,
+    assignee,
+    now,
+  }: { organisation: string; roster: string | null; assignee: string | null; now: Date },
+) {
   return database.query(
     waitingRow,
     `${waitingItemsSql('$3')}
