@@ -223,7 +223,7 @@ const selectFrom = (
  * Clears up after former invitations before others are made: ends those that no longer invite anybody, withdraws what a process that died had
  * only intended, so that nothing of it ever left, and gives those of which it is not known whether they reached the service.
  */
-export async function resolveFormer(
+export async function endFormerInvitations(
   transaction: Queryable,
   accountId: number,
   now: Date,

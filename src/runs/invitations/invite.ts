@@ -19,11 +19,11 @@ import { isHalting, isTransient, toFailureReason } from '../../screening/screen.
 import { DatabaseError, type Transaction } from '../../store/database/database.js';
 import { findLastSweep } from '../../store/dossiers.js';
 import {
+  endFormerInvitations,
   type InvitationCandidate,
   listToRemind,
   markLeaving,
   readCandidates,
-  resolveFormer,
   saveFailure,
   saveIntention,
   saveShown,
@@ -283,7 +283,7 @@ async function planReminders({ app, accountId, rosters }: Scope, limit = Number.
 async function resolveFormer(inviting: Inviting, accountId: number): Promise<readonly Invited[]> {
   const { app, client, signal, write } = inviting;
   const { clock } = app;
-  const former = await write((transaction) => resolveFormer(transaction, accountId, clock.now()));
+  const former = await write((transaction) => endFormerInvitations(transaction, accountId, clock.now()));
   const unknown: Invited[] = [];
   for (const { invitationId, reference, sendingAt, roster, customer, channel } of former) {
     const shown = await lookUpInvitation(client, reference, { signal });

@@ -342,8 +342,8 @@ export const openBulkRows =
         return item === undefined ? [] : [{ ...row, itemId, seenVersion: toItemSeenVersion(item, digestKey) }];
       });
     // The same list again decides nothing twice.
-    const isOwn = ({ status }: DecidableItem): boolean =>
-      status?.verdict === 'no_longer_matched' && status.reviewer === reviewer.name;
+    const isOwn = ({ current }: DecidableItem): boolean =>
+      current?.verdict === 'no_longer_matched' && current.reviewer === reviewer.name;
     if (items.size > 0 && [...items.values()].every(isOwn)) return toRows();
     const eligible = await findPlainlyAbsent(database, itemIds);
     const isAsListed = itemIds.length > 0 && seenVersion === toBulkSeenVersion(items, itemIds, digestKey);
