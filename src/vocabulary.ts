@@ -7,6 +7,8 @@ export type RunKind = (typeof runKinds)[number];
 /** The kinds of runs that screen the customers of a roster. */
 export const screeningKinds = ['screen', 'rescreen', 'onboard'] as const satisfies readonly RunKind[];
 export type ScreeningKind = (typeof screeningKinds)[number];
+/** Whether a run of this kind screens the customers of a roster. */
+export const isScreeningKind = (kind: RunKind): kind is ScreeningKind => screeningKinds.some((one) => one === kind);
 
 /** With which kind of key a run searches: without results that count, or billed. */
 export const runModes = ['test', 'live'] as const;

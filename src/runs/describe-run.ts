@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { CanaryFacts, DetailCounts, OpenItemsFacts, WatchFacts } from '../reports/list-facts.js';
-import type { RunFacts, SnapshotFacts } from '../reports/run-facts.js';
+import type { SnapshotFacts } from '../reports/run-facts.js';
 import type { RejectedRow } from '../roster/customer.js';
 import { readCanaryFacts } from '../store/canaries.js';
 import { type Queryable, readAtOnce } from '../store/database/database.js';
@@ -16,7 +16,7 @@ import { readRunCalls, readRunWatch } from '../store/run-health.js';
 import { computeRunSums, type RunSums, readRunBalance } from '../store/run-sums.js';
 import { type RunRow, readRunHolders, readRunKeys, toRunId } from '../store/runs.js';
 import { countPlanReasons, type ListableOutcome, listRunCustomers } from '../store/screenings.js';
-import type { HaltCode, RunKind, RunMode, RunState } from '../vocabulary.js';
+import { type HaltCode, isScreeningKind, type RunKind, type RunMode, type RunState } from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
 import { type AssuranceResult, describeAssurance } from './checks/assurance.js';
 import { type BecauseOf, describeBecauseOf } from './checks/because-of.js';
@@ -166,10 +166,8 @@ async function describeBy(
   };
 }
 
-const withCustomers: ReadonlySet<RunFacts['kind']> = new Set(['import', 'screen', 'rescreen', 'onboard']);
-
 async function readSums(database: Queryable, run: RunRow): Promise<RunSums | null> {
-  if (!withCustomers.has(run.kind)) return null;
+  if (run.kind !== 'import' && !isScreeningKind(run.kind)) return null;
   return run.state === 'running' || run.sums === null ? computeRunSums(database, run.runId) : run.sums;
 }
 

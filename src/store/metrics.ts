@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Queryable } from './database/database.js';
+import { screeningKindsSql } from './row-shapes.js';
 
 const runFigure = z.object({
   kind: z.string(),
@@ -48,7 +49,7 @@ export async function readStoredFigures(
        from (
          select max(run_id) filter (where state <> 'running') as run_id, max(finished_at) filter (where state = 'complete') as last_success
          from run
-         where organisation_id = $1 and kind in ('screen', 'rescreen', 'onboard', 'sweep') and state <> 'abandoned' and ${isWholeSql('run')}
+         where organisation_id = $1 and kind in (${screeningKindsSql}, 'sweep') and state <> 'abandoned' and ${isWholeSql('run')}
          group by kind, roster_id
        ) newest
        join run on run.run_id = newest.run_id

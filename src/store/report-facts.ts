@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { StoreError } from '../errors.js';
 import type { DroppedPartyFacts, NotScreenedFacts, SweepFacts } from '../reports/list-facts.js';
 import type { RunFacts, TrendPoint } from '../reports/run-facts.js';
-import { screeningKinds } from '../vocabulary.js';
+import { isScreeningKind, screeningKinds } from '../vocabulary.js';
 import { readCanaryFacts } from './canaries.js';
 import { countMatchChanges, previewLines, readChanges, readDossierChanges, readMatchList } from './changes.js';
 import { type Database, firstRow, type Queryable } from './database/database.js';
@@ -40,7 +40,7 @@ export async function readRunFacts(
   }
   const { sums } = run;
   const runIds = [run.runId, ...covered.earlierRunIds];
-  const isScreening = run.kind === 'screen' || run.kind === 'rescreen' || run.kind === 'onboard';
+  const isScreening = isScreeningKind(run.kind);
   const changes = await readChanges(database, lists, runIds, run.finishedAt);
   const baseline = await readMatchList(database, lists, { runIds, isBaseline: true });
   const notScreened = await readNotScreened(database, lists, run.runId);

@@ -7,6 +7,7 @@ import { type Database, findValue, type Queryable, readColumn } from './database
 import { readDetailCounts } from './match-details.js';
 import { readRunFacts } from './report-facts.js';
 import { readRosterAcceptances } from './roster-imports.js';
+import { screeningKindsSql } from './row-shapes.js';
 import { readRunWatch } from './run-health.js';
 import { type RunRow, readRun, readRunKeys, runRow, toRunId } from './runs.js';
 
@@ -118,7 +119,7 @@ export async function readSpanRuns(database: Queryable, from: Date, until: Date,
   return database.query(
     runRow,
     `select run.* from run join roster on roster.roster_id = run.roster_id
-     where run.kind in ('import', 'screen', 'rescreen', 'onboard') and run.started_at >= $1 and run.started_at < $2
+     where run.kind in ('import', ${screeningKindsSql}) and run.started_at >= $1 and run.started_at < $2
        and ($3::text is null or roster.name = $3)
      order by run.run_id`,
     [from, until, roster],

@@ -15,6 +15,7 @@ import type { RunDescription } from '../../runs/describe-run.js';
 import { parseRunId, type RunListing } from '../../runs/run-reference.js';
 import type { RunAcceptanceResult } from '../../runs/screening/close.js';
 import { type ListableOutcome, listableOutcomes } from '../../store/screenings.js';
+import { isScreeningKind } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
 import { notifyDecidedStates } from '../notify.js';
@@ -351,8 +352,6 @@ function formatSettings({ settings }: RunDescription): string {
   return `\nSettings in force when it began\n${formatFacts({ screening, budget, run, service })}`;
 }
 
-const resumable: ReadonlySet<string> = new Set(['screen', 'rescreen', 'onboard']);
-
 /** A run's description as lines for people. */
 export function formatRunDescription(run: RunDescription): string {
   const revisions = run.reports === 1 ? 'one revision' : `${run.reports} revisions`;
@@ -363,7 +362,7 @@ export function formatRunDescription(run: RunDescription): string {
       ...listWatch(run),
       run.sweep !== null && ['sweep', describeSweep(run.sweep)],
       run.artifacts !== null && ['files', `${run.artifacts} (${revisions})`],
-      run.state === 'stopped' && resumable.has(run.kind) && ['next', `nightscreen runs resume ${run.runId}`],
+      run.state === 'stopped' && isScreeningKind(run.kind) && ['next', `nightscreen runs resume ${run.runId}`],
     ]),
     run.check === null ? '' : `\n${formatCheck(run.check)}`,
     run.assurance === null ? '' : `\n${formatAssurance(run.assurance)}`,
