@@ -380,7 +380,7 @@ export const renderDiscrepancyList = (listed: readonly ListedDiscrepancy[]): Gen
 
 const discrepancyLayout: SheetLayout = [
   ['severity', 10],
-  ['what', 34, 'Discrepancy'],
+  ['what', 34, 'What disagrees'],
   ['reference', 18, 'Customer'],
   ['dossier', 24],
   ['facts', 40],

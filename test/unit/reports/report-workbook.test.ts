@@ -70,6 +70,18 @@ describe("a report's workbook", () => {
     expect(sheet).toMatchObject({ freezePane: { rows: 1, columns: 3 }, autoFilter: { range: 'A1:AW2' } });
   });
 
+  it('has no heading twice on a sheet that is read back, which `review import` refuses', async () => {
+    const open = { severity: 'high', kind: 'archived_dossier', roster: 'retail', facts: {}, seen: 1 } as const;
+    const listed = [{ ...open, mark: 'D-1', openedAt: new Date('2026-11-20T02:00:00Z'), acceptance: null }];
+    const report = toReport(buildRunFacts(), buildToReview([buildWaitingItem()]), { count: 1, listed });
+    const { sheets } = await readXlsx(await collectBytes(renderReportWorkbook(report)));
+    for (const name of ['To review', 'Discrepancies']) {
+      const headings = sheets.find((sheet) => sheet.name === name)?.rows[0] ?? [];
+      expect(headings.length).toBeGreaterThan(10);
+      expect(new Set(headings).size).toBe(headings.length);
+    }
+  });
+
   it('has no sheet for what the run has not', async () => {
     expect(names((await open(buildSweepFacts())).sheets)).toEqual(['Summary', 'Dossiers', 'Method']);
     const imported = buildRunFacts({ kind: 'import', states: null, counts: buildCounts({ searches: 0 }) });
