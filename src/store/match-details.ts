@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { DetailCounts, DetailLookup } from '../reports/list-facts.js';
 import { agreements, detailStops, severities } from '../vocabulary.js';
 import { type Queryable, readColumn } from './database/database.js';
-import type { ProjectionScope } from './review/waiting.js';
 
 const newHitRow = z.object({
   matchId: z.string(),
@@ -34,7 +33,10 @@ export function readNewHits(database: Queryable, runId: number): Promise<readonl
  * The ids that no run on the account has asked about: of hits of the roster's that are items and that the last answer still shows, and of
  * entities that their kept activities name; what waits for a decision first, then by priority.
  */
-export function readDetailBacklog(database: Queryable, { rosterId, accountId }: ProjectionScope) {
+export function readDetailBacklog(
+  database: Queryable,
+  { rosterId, accountId }: { rosterId: number; accountId: number },
+) {
   return readColumn(
     database,
     z.string(),
