@@ -134,7 +134,7 @@ export interface Client {
    */
   identify(options?: CallOptions): Promise<KeyIdentity>;
   /**
-   * Hears of renewed keys and, unless the pace is shared (then its own `emit` does), of pauses, outages and lowered rates until the function
+   * Hears of renewed keys and, unless the pace is shared (then its own `tell` does), of pauses, outages and lowered rates until the function
    * that it gives is called. What a listener throws is a warning of the process and disturbs nobody.
    */
   listen(listener: (event: ClientEvent) => void): () => void;
@@ -183,7 +183,7 @@ export const createClient = (
     identify: (candidate) => askPublicKey(callForAll, { privateKey: candidate }),
     emit: (fingerprint) => emit({ kind: 'key_renewed', fingerprint }),
   });
-  const pace = sharedPace ?? createPace({ ...service.rate, clock, emit });
+  const pace = sharedPace ?? createPace({ ...service.rate, clock, tell: emit });
   const call = createCallOperation({
     transport,
     pace,

@@ -335,7 +335,7 @@ export interface PaceSettings {
   concurrency: number;
   clock?: Clock;
   /** Hears of pauses, outages and lowered rates; what it throws is a warning of the process. */
-  emit?: (event: PaceEvent) => void;
+  tell?: (event: PaceEvent) => void;
 }
 
 /**
@@ -345,7 +345,7 @@ export interface PaceSettings {
  */
 export const createPace = (settings: PaceSettings): Pace => {
   checkRate(settings);
-  const { clock = systemClock, emit: listener = () => undefined } = settings;
+  const { clock = systemClock, tell: listener = () => undefined } = settings;
   const emit = (event: PaceEvent): void => emitSafely(listener, event);
   const tempo = new Tempo(settings.perSecond, clock);
   const slots = new Slots(settings.concurrency);

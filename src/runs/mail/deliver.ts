@@ -74,11 +74,17 @@ const messageSchema = bodySchema.extend({
   thread: z.array(z.string()).optional(),
   reduced: bodySchema.optional(),
   attachmentMissing: bodySchema.optional(),
-}) satisfies z.ZodType<MailMessage>;
+  /** The name in mails that an earlier version queued. */
+  bereft: bodySchema.optional(),
+});
 
 /** The message as it was stored in the outbox; null for anything else. */
-export const findStoredMessage = (content: unknown): MailMessage | null =>
-  messageSchema.safeParse(content).data ?? null;
+export function findStoredMessage(content: unknown): MailMessage | null {
+  const stored = messageSchema.safeParse(content).data;
+  if (stored === undefined) return null;
+  const { bereft, ...message } = stored;
+  return bereft === undefined ? message : { ...message, attachmentMissing: bereft };
+}
 
 /** What in the outbox is mail. */
 export const mailKinds: readonly OutboxRow['kind'][] = ['mail_report', 'mail_warning', 'mail_failure'];
