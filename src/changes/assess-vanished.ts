@@ -126,7 +126,7 @@ export class VanishedTally {
 const isVanished = ({ had, lost }: ListedParty): boolean => lost > 0 && 2 * lost >= had;
 
 /** Why the figures of a run hold it, by family; `bound` is the share that was reached, null where all known hits vanished. */
-interface HoldFinding extends VanishedFigures {
+export interface HoldFinding extends VanishedFigures {
   span: 'run' | 'week';
   /** Vanished of known, in the run or in seven days. */
   vanishedOfSpan: number;

@@ -244,7 +244,7 @@ export interface SpanRunFacts {
 }
 
 /** A list too long to hold, of which the facts hold the first lines: how many it has, and all of them in batches, in the report's order. */
-interface TruncatedList<Line> {
+export interface TruncatedList<Line> {
   lines: number;
   read: () => AsyncIterable<readonly Line[]>;
 }

@@ -42,7 +42,7 @@ const deliveryOrderSchema = z.strictObject({
 });
 
 /** One event and what became of it. */
-interface MadeEvent {
+export interface MadeEvent {
   eventId: string;
   type: string;
   /** Stays the same over retries and repetitions. */
