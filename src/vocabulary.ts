@@ -116,7 +116,7 @@ export const customerStates = [
 ] as const;
 export type CustomerState = (typeof customerStates)[number];
 
-/** What a reviewer may decide about a match: it is the customer, it is somebody else, it cannot be told, or it is absent and nothing remains to be done. */
+/** What a reviewer may decide about a match: it is the customer, it is somebody else, it cannot be known, or it is absent and nothing remains to be done. */
 export const dispositionVerdicts = ['true_match', 'false_positive', 'inconclusive', 'no_longer_matched'] as const;
 export type DispositionVerdict = (typeof dispositionVerdicts)[number];
 

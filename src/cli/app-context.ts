@@ -15,13 +15,13 @@ import type { ConnectionEvent } from '../store/database/reconnecting.js';
 import { locateDatabase, requireSchema, toEventsFolder } from './open-database.js';
 import { version } from './process.js';
 
-/** What a workplace is built from; `command` names this process to operators. */
+/** What a context is built from; `command` names this process to operators. */
 interface AppContextParts {
   config: Config;
   command: string;
   emit: (event: RunEvent) => void;
   clock?: Clock;
-  /** Is told of every attempt at the service. */
+  /** Is notified of every attempt at the service. */
   observer?: AttemptObserver | undefined;
   /** How the folder of the embedded database is taken; without it, at once or not at all. */
   waitPolicy?: FolderWaitPolicy;
@@ -33,7 +33,7 @@ interface AppContextParts {
   noteSecret?: (value: string) => void;
 }
 
-/** A workplace that is open; `close` frees the database and the connections. */
+/** A context that is open; `close` frees the database and the connections. */
 export interface OpenAppContext extends AppContext {
   close(): Promise<void>;
 }
@@ -69,7 +69,7 @@ export function findMissingMail({ settings: { mail }, secret, originOf }: Config
   return problems;
 }
 
-/** Nobody is told from anybody else on the embedded database, so two people cannot be asked for there; nothing where they need not. */
+/** One person cannot be distinguished from another on the embedded database, so two people cannot be asked for there; nothing where they need not. */
 export function findFourEyesProblems({ settings, secret, originOf }: Config): ConfigProblem[] {
   if (settings.review.fourEyes.length === 0 || secret('DATABASE_URL') !== undefined) return [];
   const message =
@@ -104,7 +104,7 @@ async function openMigrated({
   }
 }
 
-/** Tells once of each outage of the database, and once of its end. */
+/** Reports once of each outage of the database, and once of its end. */
 const toConnectionListener =
   (emit: AppContextParts['emit']) =>
   (event: ConnectionEvent): void => {

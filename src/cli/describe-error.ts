@@ -20,7 +20,7 @@ import {
 } from '../errors.js';
 import { DatabaseError } from '../store/database/database.js';
 
-/** An error as it is told: stable code, what happened, where, and what to do next. */
+/** An error as it is reported: stable code, what happened, where, and what to do next. */
 export interface ErrorDescription {
   code: string;
   message: string;
@@ -45,7 +45,7 @@ function describeNext(error: unknown, isDoctor: boolean): string | null {
   if (error instanceof ConnectionError)
     return `check service.baseUrl (NIGHTSCREEN_BASE_URL) and the network${isDoctor ? '' : '; `nightscreen doctor` tries it'}`;
   if (error instanceof ResponseError)
-    return 'the service breaks its interface here; tell its operators, with the time of the call';
+    return 'the service breaks its interface here; inform its operators, with the time of the call';
   if (error instanceof ReportError && error.code === 'report_not_written')
     return 'make room or give the right, or name another folder with --out; `nightscreen report --run ID` then writes it, the run itself is stored';
   if (error instanceof StoreError) return describeStoreNext(error, isDoctor);
@@ -137,7 +137,7 @@ const adviceOnRoom =
 const adviceOnReading =
   'the database takes no writes: DATABASE_URL leads to a standby, or default_transaction_read_only is on; name the primary, or switch that off, then start the same command again';
 
-/** What to do about what our own database did; null where its message says all. The doctor is told what it can do without itself. */
+/** What to do about what our own database did; null where its message says all. The doctor gets what it can do without itself. */
 function describeStoreNext(error: StoreError, isDoctor: boolean): string | null {
   if (error instanceof FolderOwnerError) return error.remedy;
   if (error instanceof RunLockedError) return `wait until it has finished, or stop it: ${error.holder}`;

@@ -29,7 +29,7 @@ export class InterruptedError extends NightscreenError {
   }
 }
 
-/** What the process tells its caller (DESIGN: Exit codes). */
+/** What the process reports its caller (DESIGN: Exit codes). */
 export const exitCodes = { complete: 0, unexpected: 1, refused: 2, incomplete: 3, stopped: 4 } as const;
 
 const refusals = [

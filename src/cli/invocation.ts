@@ -4,7 +4,7 @@ import type { LastRun } from '../runs/app-context.js';
 import type { Measuring } from './measuring.js';
 import type { Terminal } from './terminal.js';
 
-/** Tells what is to be known beside the result of a command, and goes on; `code` is stable. */
+/** Reports what is to be known beside the result of a command, and goes on; `code` is stable. */
 export type Notify = (notice: { level: 'info' | 'warn'; code: string; message: string }) => void;
 
 /** One call of the program: what it was given and where it writes. */
@@ -17,7 +17,7 @@ export interface Invocation {
   /** The current folder. */
   folder: string;
   terminal: Terminal;
-  /** Tells what is to be known beside the result. */
+  /** Reports what is to be known beside the result. */
   notify: Notify;
   /** Aborted by the first SIGINT or SIGTERM, with an InterruptedError. */
   signal: AbortSignal;

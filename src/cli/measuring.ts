@@ -10,7 +10,7 @@ import { version, within } from './process.js';
 /** The metrics of a process, read anew from an open database and left where the settings say. */
 export interface Measuring {
   metrics: Metrics;
-  /** Gives whether they could be read. Never throws: what cannot be measured or left is told, and the work itself stands. */
+  /** Gives whether they could be read. Never throws: what cannot be measured or left is reported, and the work itself stands. */
   refresh(app: AppContext): Promise<boolean>;
   /** Says, where figures of before lie as well, that they can no longer be read; not for `error`s that say nothing about the database. Never throws. */
   noteUnreadable(error: unknown): Promise<void>;

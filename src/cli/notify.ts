@@ -27,8 +27,8 @@ export async function mailDirectly(invocation: Invocation, failed: FailedWork): 
 }
 
 /**
- * Tells webhooks at once what decisions have made of customers' states, because a blocked account may wait for it; for as long as one answer
- * may take. What cannot be told from here is said on standard error and waits, for the decisions are stored whatever becomes of this. A login
+ * Notifies webhooks at once what decisions have made of customers' states, because a blocked account may wait for it; for as long as one answer
+ * may take. What cannot be sent from here is said on standard error and waits, for the decisions are stored whatever becomes of this. A login
  * with the documented rights of a reviewer sends nothing itself, which is no fault.
  */
 export async function notifyDecidedStates(
@@ -51,9 +51,9 @@ export async function notifyDecidedStates(
       return;
     }
     const { waiting } = await notifyStates(app, AbortSignal.any([signal, AbortSignal.timeout(webhookWaitMs)]));
-    if (waiting > 0) say('the decisions are stored, but not all changes of state could be told to webhooks');
+    if (waiting > 0) say('the decisions are stored, but not all changes of state could be sent to webhooks');
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    say(`the decisions are stored, but changes of state cannot be told to webhooks from here (${reason})`);
+    say(`the decisions are stored, but changes of state cannot be sent to webhooks from here (${reason})`);
   }
 }

@@ -32,7 +32,7 @@ function isAbsent(folder: string): boolean {
   try {
     return statSync(join(folder, 'pgdata'), { throwIfNoEntry: false }) === undefined;
   } catch {
-    // A folder that this user may not look into may hold one: whose it is, opening it tells.
+    // A folder that this user may not look into may hold one: whose it is, opening it reports.
     return !existsSync(folder);
   }
 }

@@ -74,7 +74,7 @@ const fullShare = 0.9;
 const steadyAfterMs = 2_000;
 const nothing = { matches: 0, hits: 0 };
 
-/** Turns what a run tells into how far it has come, how fast it is, and what it waits for. */
+/** Turns what a run reports into how far it has come, how fast it is, and what it waits for. */
 export class ProgressMeter {
   readonly #elapsedMs: () => number;
   readonly #limitPerSecond: number;
@@ -246,7 +246,7 @@ const yellow = (text: string, terminal: Terminal): string =>
   terminal.hasColours ? `\u001b[33m${text}\u001b[39m` : text;
 
 /**
- * Tells run events to a person: one line for each finished stage, and on a screen a line in between that is redrawn and cut to the
+ * Reports run events to a person: one line for each finished stage, and on a screen a line in between that is redrawn and cut to the
  * screen's width.
  */
 export function showProgress(terminal: Terminal, perSecond: number, indent = ''): Reporter {
@@ -258,7 +258,7 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
     if (!terminal.isScreen || nowMs - drawnAtMs < everyMs) return;
     const { figures } = meter;
     if (figures === null) return;
-    // A line as wide as the screen would wrap, and the next redraw would leave it standing.
+    // A line as wide as the screen would wrap, and the next redraw would leave a part of it.
     const text = describeProgress(figures, terminal.columns - indent.length - 1);
     terminal.writeMessage(`${clearLine}${indent}${dim(toVisibleText(text), terminal)}`, true);
     isDrawn = true;
@@ -343,7 +343,7 @@ function describeServiceEvent(event: ClientEvent): string | null {
   }
 }
 
-/** Tells what runs do, to a person or to a log. */
+/** Reports what runs do, to a person or to a log. */
 interface Reporter {
   emit: (event: RunEvent) => void;
   /** Says what is left to say and lets go of its timer. */

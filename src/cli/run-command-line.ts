@@ -39,7 +39,7 @@ import { version } from './process.js';
 import { loadInvocationConfig } from './session.js';
 import type { Terminal } from './terminal.js';
 
-/** Runs one command to its end and gives the exit code; whatever goes wrong is told, never thrown. */
+/** Runs one command to its end and gives the exit code; whatever goes wrong is reported, never thrown. */
 export async function runCommandLine({
   words,
   environment,
@@ -241,17 +241,17 @@ function listenForSignals(emit: StopListener): { signal: AbortSignal; stop: () =
   };
 }
 
-/** What a command is told by, beside its result. */
+/** The means by which a command reports, beside its result. */
 interface LogMeans {
   terminal: Terminal;
   lastRun: LastRun;
   redact: (text: string) => string;
-  /** Asked when there is something to tell. */
+  /** Asked when there is something to report. */
   findLevel: () => LoggerSettings['level'];
 }
 
 /**
- * Tells what a command has to say beside its result, what ends it above all: in words on a screen, elsewhere as a line of the log with the
+ * Reports what a command has to say beside its result, what ends it above all: in words on a screen, elsewhere as a line of the log with the
  * run and roster that it was at. The words of a failure stand beside that line where no run was begun, for whoever reads what a command said.
  */
 export class CommandLog {

@@ -12,12 +12,12 @@ import { locateDatabase, requireDatabase, toFolderWaitPolicy } from './open-data
 import { publishAttempts, publishRunEvent } from './process.js';
 import { logEvents, showProgress } from './progress.js';
 
-/** Those that have heard of unknown variables: each is told once, however often it reads its configuration. */
+/** Those that have heard of unknown variables: each is reported once, however often it reads its configuration. */
 const hasHeard = new WeakSet<Notify>();
 
 /**
  * The configuration of this invocation, flags applied; throws ConfigError with every mistake. Variables `NIGHTSCREEN_...` that nothing reads
- * are told to `notify`.
+ * are reported to `notify`.
  */
 export function loadInvocationConfig({
   options,
@@ -53,7 +53,7 @@ export function openLogger({ terminal, askedSecrets }: Invocation, config: Confi
   return createLogger({ level: config.settings.log.level, secrets: listSecrets(config), write });
 }
 
-/** Tells run events as progress on a screen, and as log lines elsewhere and when the level is debug. */
+/** Reports run events as progress on a screen, and as log lines elsewhere and when the level is debug. */
 function chooseReporter(invocation: Invocation, config: Config): ReturnType<typeof logEvents> {
   const { log, service } = config.settings;
   const lines = logEvents(openLogger(invocation, config), service.rate.perSecond);

@@ -29,7 +29,7 @@ const longestNightMs = 12 * 3_600_000;
 const longestLookMs = 5 * 60_000;
 
 /**
- * Looks once and tells. What keeps it from looking is an alarm as well, except wrong settings, and a command that works in the embedded
+ * Looks once and reports. What keeps it from looking is an alarm as well, except wrong settings, and a command that works in the embedded
  * database: those are refused (ConfigError, RunLockedError). It never says that all is well without having looked. A database on a server
  * has `limitMs` to answer.
  */
@@ -93,7 +93,7 @@ const isAtWork = (error: unknown): boolean =>
 const mostApartMs = 5 * 60_000;
 
 /**
- * The workplace by the database's clock, with a warning, where this machine's is more than five minutes from it: watchdogs on several hosts
+ * The context by the database's clock, with a warning, where this machine's is more than five minutes from it: watchdogs on several hosts
  * would contradict one another otherwise. The embedded database has no other clock.
  */
 export async function goByDatabaseClock(app: AppContext): Promise<AppContext> {
@@ -147,7 +147,7 @@ function describeAlarms(watch: Watch): readonly string[] {
   return watch.findings.flatMap((finding) => {
     const { incident, isKnown, isNews, reason, actions } = finding;
     const status = isKnown ? 'known' : 'ALARM';
-    const reported = isNews ? 'told now' : `told ${formatTime(incident.reportedAt)}`;
+    const reported = isNews ? 'reported now' : `reported ${formatTime(incident.reportedAt)}`;
     return [
       `${status}  ${describeIncident(finding)}`,
       `       ${reason}`,
@@ -235,11 +235,11 @@ export async function withPings<Result extends { exitCode: number; text: string 
   const runUuid = randomUUID();
   const emit = async (kind: 'start' | 'success' | 'failure', body: string): Promise<void> => {
     const { timeoutMs } = config.settings.pings;
-    // A hair longer, so that it is told as what it is.
+    // A hair longer, so that it is reported as what it is.
     const limit = limitSending(timeoutMs + 1_000, signal);
     const trouble = await sendPing(address, { kind, runUuid, body }, timeoutMs, limit.signal);
     limit.clear();
-    if (trouble !== null) complain(`the monitor of the watchdog could not be told (${kind}): ${trouble}`);
+    if (trouble !== null) complain(`the monitor of the watchdog could not be pinged (${kind}): ${trouble}`);
   };
   await emit('start', 'nightscreen watchdog');
   let result: Result;
@@ -262,7 +262,7 @@ const attemptLimitMs = 5 * 60_000;
 const title = 'watchdog: the database is out of reach';
 
 /**
- * Mails directly that the database cannot be looked into, once until it can be again; whatever goes wrong with that is told to `complain`.
+ * Mails directly that the database cannot be looked into, once until it can be again; whatever goes wrong with that is reported to `complain`.
  * Gives since when it is so.
  */
 async function reportUnreachable(config: Config, reason: string, listener: PingListener): Promise<Date> {
@@ -280,7 +280,7 @@ async function reportUnreachable(config: Config, reason: string, listener: PingL
   try {
     await writePrivately(noteFile, `${JSON.stringify({ since, told: reported })}\n`);
   } catch (error) {
-    complain(`${noteFile} (watchdog.noteFile) cannot be written, so this is told each time: ${toWords(error)}`);
+    complain(`${noteFile} (watchdog.noteFile) cannot be written, so this is reported each time: ${toWords(error)}`);
   }
   return since;
 }
@@ -290,7 +290,7 @@ const begunActions = [
   'Nobody knows whether the nights run as long as this lasts: look at the host that runs them',
 ];
 
-/** Mails that the database can be looked into again, where it was told that it could not. */
+/** Mails that the database can be looked into again, where it was reported that it could not. */
 async function reportReachable(config: Config, listener: PingListener): Promise<void> {
   const { noteFile } = config.settings.watchdog;
   const known = await readNote(noteFile);
@@ -303,7 +303,7 @@ async function reportReachable(config: Config, listener: PingListener): Promise<
   await rm(noteFile, { force: true });
 }
 
-/** True once everybody has been told, or there is nobody to tell. */
+/** True once everybody has been notified, or there is nobody to notify. */
 async function mail(config: Config, alarm: Alarm, { complain, signal }: PingListener): Promise<boolean> {
   const { mail: settings } = config.settings;
   if (!settings) return true;
@@ -326,7 +326,7 @@ async function mail(config: Config, alarm: Alarm, { complain, signal }: PingList
 
 const toWords = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Since when the database cannot be looked into, and whether that has been told: it cannot be kept in the database itself. */
+/** Since when the database cannot be looked into, and whether that has been reported: it cannot be kept in the database itself. */
 const noteSchema = z.object({ since: z.coerce.date(), told: z.boolean() });
 
 /** The note in a file; null when there is none, or none that can be read. */

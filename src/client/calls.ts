@@ -121,7 +121,7 @@ const toOutcomeWord = (error: unknown): AttemptEnd['outcome'] => {
 // Probes are at most 20 seconds apart, and one at a time.
 const longestProbeMs = 20_000;
 
-/** An attempt that the observers have been told of; `end` tells them how it ended. */
+/** An attempt that the observers were notified of; `end` informs them how it ended. */
 const beginAttempt = (
   { clock, observer }: Pick<CallSettings, 'clock' | 'observer'>,
   { name, method, path: whole, route: path = whole }: Operation<unknown>,
@@ -188,7 +188,7 @@ const startWaitLimit = (
   return { signal: ending.signal, end: () => ended.abort() };
 };
 
-/** The client's only retry owner: every attempt takes its turn in the shared pace and is told to the observers. */
+/** The client's only retry owner: every attempt takes its turn in the shared pace and is reported to the observers. */
 export const createCallOperation = (settings: CallSettings): CallOperation => {
   const { pace, keys, budget, clock, retry, random, closing } = settings;
   const followSignals = createFollowSignals();
@@ -207,7 +207,7 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
     // Within the turn: whatever waits for its turn is in no ledger yet. A failure is no answer of the service, and ends the call.
     await settings.observer?.leaving?.(operation.name);
     await options.observer?.leaving?.(operation.name);
-    // A pause, an outage or a wish to stop that came meanwhile holds the request back.
+    // A pause, an outage or a request to stop that came meanwhile holds the request back.
     const mayLeave = (): boolean => !waiting.aborted && turn.mayLeave();
     const wantedMs = options.timeoutMs ?? settings.timeoutMs;
     try {

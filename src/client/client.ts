@@ -42,7 +42,7 @@ export class Listeners {
     return () => this.#listeners.delete(heard);
   }
 
-  /** Tells all who listen; never throws, whatever they do. */
+  /** Notifies all listeners; never throws, whatever they do. */
   emit(event: ClientEvent): void {
     for (const listener of this.#listeners) listener(event);
   }
@@ -109,7 +109,7 @@ export interface ClientSettings extends z.input<typeof serviceSettingsSchema> {
   clock?: Clock;
   /** Gives 0 up to 1; spreads the back-off. */
   random?: () => number;
-  /** Is told of every attempt of every call. */
+  /** Is notified of every attempt of every call. */
   observer?: AttemptObserver;
   /** In place of a pace of the client's own by `rate`; share one between clients of the same account. */
   pace?: Pace;
@@ -134,7 +134,7 @@ export interface Client {
    */
   identify(options?: CallOptions): Promise<KeyIdentity>;
   /**
-   * Hears of renewed keys and, unless the pace is shared (then its own `emit` does), of pauses, outages and lowered rates until the function
+   * Hears of renewed keys and, unless the pace is shared (then its own `tell` does), of pauses, outages and lowered rates until the function
    * that it gives is called. What a listener throws is a warning of the process and disturbs nobody.
    */
   listen(listener: (event: ClientEvent) => void): () => void;
@@ -183,7 +183,7 @@ export const createClient = (
     identify: (candidate) => askPublicKey(callForAll, { privateKey: candidate }),
     emit: (fingerprint) => emit({ kind: 'key_renewed', fingerprint }),
   });
-  const pace = sharedPace ?? createPace({ ...service.rate, clock, emit });
+  const pace = sharedPace ?? createPace({ ...service.rate, clock, tell: emit });
   const call = createCallOperation({
     transport,
     pace,

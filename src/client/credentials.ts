@@ -12,7 +12,7 @@ export const toKeyMode = (apiKey: string): KeyMode => {
   return apiKey.startsWith('private_') ? 'live' : 'unknown';
 };
 
-/** The first 12 hex digits of the key's SHA-256: tells keys apart and is safe to show. */
+/** The first 12 hex digits of the key's SHA-256: distinguishes keys and is safe to show. */
 export const toKeyFingerprint = (apiKey: string): string =>
   createHash('sha256').update(apiKey).digest('hex').slice(0, 12);
 

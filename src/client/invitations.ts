@@ -171,7 +171,7 @@ const sendInvitation = async (given: {
   send(): Promise<Answer<Invitation>>;
   /** The newest invitations that the service lists for this one's reference, workflow and channel. */
   lookUp(): Promise<Answer<InvitationPage>>;
-  /** What was sent, and what tells it from an older one in the list. */
+  /** What was sent, and what distinguishes it from an older one in the list. */
   invitation: Pick<InvitationInput, 'channel' | 'recipient'> & { reference: string };
   /** How often it is sent at most. */
   maxSends: number;

@@ -49,7 +49,7 @@ export interface Operation<T> {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Relative to the base URL, without query. */
   path: string;
-  /** The path as it is told to people, logs and observers, where the real one holds a token that opens something; `path` by default. */
+  /** The path as it is reported to people, logs and observers, where the real one holds a token that opens something; `path` by default. */
   route?: string;
   query?: URLSearchParams;
   /** Sent as JSON. */
@@ -92,7 +92,7 @@ export interface AttemptEnd {
   servedAt: Date | undefined;
 }
 
-/** Is told of every attempt, retries included, before it is made and after it ended; what it throws ends the call. */
+/** Is notified of every attempt, retries included, before it is made and after it ended; what it throws ends the call. */
 export interface AttemptObserver {
   /** Is waited for once it is an attempt's turn, right before it is made, so that a ledger can note it; when it throws, nothing is sent. */
   leaving?(operation: string): Promise<void>;

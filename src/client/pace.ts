@@ -25,7 +25,7 @@ export interface Turn {
   readonly isProbe: boolean;
   /** The request is about to leave this machine; false when it must not, because a pause or an outage began meanwhile. */
   mayLeave(): boolean;
-  /** What came of it, told before the turn ends; says whether the service is now taken to be out of reach. */
+  /** What came of it, reported before the turn ends; says whether the service is now taken to be out of reach. */
   assess(verdict: Verdict): { isOutage: boolean };
 }
 
@@ -111,7 +111,7 @@ export class Circuit {
   }
 }
 
-/** Tells a listener of an event; what it throws is a warning of the process and disturbs nobody. */
+/** Notifies a listener of an event; what it throws is a warning of the process and disturbs nobody. */
 export const emitSafely = <T extends { kind: string }>(listener: (event: T) => unknown, event: T): void => {
   // Without the error, whose text is not ours and may name a customer.
   const warn = (): void =>
@@ -335,7 +335,7 @@ export interface PaceSettings {
   concurrency: number;
   clock?: Clock;
   /** Hears of pauses, outages and lowered rates; what it throws is a warning of the process. */
-  emit?: (event: PaceEvent) => void;
+  tell?: (event: PaceEvent) => void;
 }
 
 /**
@@ -345,7 +345,7 @@ export interface PaceSettings {
  */
 export const createPace = (settings: PaceSettings): Pace => {
   checkRate(settings);
-  const { clock = systemClock, emit: listener = () => undefined } = settings;
+  const { clock = systemClock, tell: listener = () => undefined } = settings;
   const emit = (event: PaceEvent): void => emitSafely(listener, event);
   const tempo = new Tempo(settings.perSecond, clock);
   const slots = new Slots(settings.concurrency);

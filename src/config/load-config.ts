@@ -223,7 +223,7 @@ interface SourceFile {
   readonly problems: readonly ConfigProblem[];
   /** Line from which on nothing can be trusted because the YAML breaks there; null when it is whole. */
   readonly brokenFromLine: number | null;
-  /** Where the value stands, or where its nearest parent does; `isExact` tells which. */
+  /** Where the value stands, or where its nearest parent does; `isExact` says which. */
   locate(path: SettingPath): { where: string; line: number; isExact: boolean };
   /** Where the key itself stands. */
   locateKey(path: SettingPath): { where: string; line: number; isExact: boolean };

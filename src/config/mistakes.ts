@@ -211,7 +211,7 @@ function findMisplacedSecrets(schema: z.ZodType, value: unknown, path: SettingPa
   return [{ path, isAboutKey: true, message: `a secret is never read from here; ${advise(path)}` }];
 }
 
-/** Jobs that are given a schedule and that nobody knows, as far as that can be told: other names belong to the jobs in a folder of their own. */
+/** Jobs that are given a schedule and that nobody knows, as far as that can be known: other names belong to the jobs in a folder of their own. */
 function findUnknownJobs(settings: unknown): Mistake[] {
   const jobs = readAt(settings, ['jobs']);
   if (typeof jobs !== 'object' || jobs === null || readAt(settings, ['scheduler', 'jobsFolder']) !== undefined)
@@ -231,7 +231,7 @@ const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 const places = [['mail', 'recipients'], ['webhooks']] as const;
 
 /**
- * Rosters that mail or a webhook is restricted to and that nobody has configured: nothing would ever be told of them. Works on settings that
+ * Rosters that mail or a webhook is restricted to and that nobody has configured: nothing would ever be reported about them. Works on settings that
  * are not valid as a whole.
  */
 function findUnknownRosters(settings: unknown): Mistake[] {

@@ -43,14 +43,14 @@ export const configSchema = z.strictObject({
     .describe('how rosters, screenings and dossiers are compared'),
   run: runSettingsSchema.prefault({}).describe('how runs behave when the service is out of reach'),
   reports: reportSettingsSchema.prefault({}).describe('where reports go'),
-  mail: mailSettingsSchema.optional().describe('who is told what and how; nobody without it'),
-  webhooks: webhooksSettingsSchema.default([]).describe('systems that are told of changes of state'),
+  mail: mailSettingsSchema.optional().describe('who is notified of what and how; nobody without it'),
+  webhooks: webhooksSettingsSchema.default([]).describe('systems that are notified of changes of state'),
   listen: listenSettingsSchema.prefault({}).describe('how events of the service are taken (`nightscreen listen`)'),
   jobs: jobsSettingsSchema
     .prefault({})
     .describe('when the jobs of `nightscreen schedule` start; a job that is not named keeps its default'),
   scheduler: schedulerSettingsSchema.prefault({}).describe('how the scheduler goes about all jobs'),
-  watchdog: watchdogSettingsSchema.prefault({}).describe('what the watchdog puts up with before it tells'),
+  watchdog: watchdogSettingsSchema.prefault({}).describe('what the watchdog puts up with before it reports'),
   pings: pingsSettingsSchema
     .prefault({})
     .describe('the monitor that the watchdog pings when it begins to look and when it has looked'),

@@ -112,7 +112,7 @@ export interface ListedParty {
   type: PartyType | null;
   /** A vessel or an aircraft: listed under a name, and nobody's customer. */
   isVehicle?: true;
-  /** In the order in which people write it: given names before family names where the list tells them apart. */
+  /** In the order in which people write it: given names before family names where the list distinguishes them. */
   name: string;
   aliases: readonly string[];
 }

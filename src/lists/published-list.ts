@@ -110,7 +110,7 @@ interface RecognisedFormat {
 }
 
 /**
- * Tells by its beginning how a list is written; throws ConfigError for what is certainly no list of names, so that no page of an error
+ * Finds by its beginning how a list is written; throws ConfigError for what is certainly no list of names, so that no page of an error
  * message and no table without a `name` column is ever compared as if it were one.
  */
 function recogniseFormat(path: string, beginning: string): RecognisedFormat {
@@ -260,7 +260,7 @@ const nothing = '-0-';
 const endOfFile = '\u001a';
 
 /**
- * Reads the OFAC SDN list in its CSV form, together with the aliases of an `alt.csv` that lies beside it; `onFile` is told of that file
+ * Reads the OFAC SDN list in its CSV form, together with the aliases of an `alt.csv` that lies beside it; `onFile` is reported that file
  * once it has been read.
  */
 async function* readOfacCsv(
@@ -321,7 +321,7 @@ async function* readPublished(text: ListText): ReturnType<typeof readRecords> {
   }
 }
 
-/** The other names that the remarks tell: `a.k.a. 'NAME'`. */
+/** The other names that the remarks give: `a.k.a. 'NAME'`. */
 const readWeakAliases = (remarks: string): string[] =>
   [...remarks.matchAll(/[afn]\.k\.a\. '(.+?)'(?=[;.]|$)/g)].flatMap(([, alias]) => alias ?? []);
 

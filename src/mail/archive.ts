@@ -19,7 +19,7 @@ configure({ useWebWorkers: false });
 
 /**
  * Packs a written report into a ZIP encrypted with AES-256, once: as long as the report and the password are the same, it is the same file.
- * One that stands there is never written over, for mail may tell of it: with another password there is another file beside it. `at` is the
+ * One that stands there is never written over, for mail may report it: with another password there is another file beside it. `at` is the
  * time that its entries show. Throws MailError `archive_not_written`, which never shows the password.
  */
 export async function writeArchive(written: WrittenReport, password: string, at: Date): Promise<Archive> {

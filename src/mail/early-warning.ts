@@ -26,7 +26,7 @@ export interface EarlyWarning extends Pick<RunFacts, 'runId' | 'roster' | 'organ
 }
 
 /**
- * The provisional message that tells one recipient about critical changes before the report does; the same changes and recipient always
+ * The provisional message that informs one recipient about critical changes before the report does; the same changes and recipient always
  * have the same Message-ID. Customers are named by reference, and in words only with `attach: full`.
  */
 export function buildEarlyWarning(
@@ -69,7 +69,7 @@ function toLines(warning: EarlyWarning, isNamed: boolean): MessageLines {
     sentences: [
       ...describeMode(mode),
       hasCanaries ? 'The control searches have passed so far.' : 'No control searches are configured.',
-      'The run is not finished: its report tells all of this again and has the last word.',
+      'The run is not finished: its report says all of this again and has the last word.',
     ],
     details: [
       ...listed.map((change) => describeCritical(change, isNamed)),

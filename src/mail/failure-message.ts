@@ -2,7 +2,7 @@ import { formatDay, formatTime, toVisibleText } from '../reports/text.js';
 import { digestMessageId, type MailMessage, toBody } from './message.js';
 import type { MailSettings } from './settings.js';
 
-/** Something that went wrong without any report that tells of it. */
+/** Something that went wrong without any report that reports it. */
 export interface Failure {
   /** What was to be done, as `rescreen`. */
   task: string;
@@ -19,7 +19,7 @@ export interface Failure {
 
 const mostInSubject = 90;
 
-/** The message that tells one recipient of a failure; `key` tells incidents apart, and the same key and recipient have the same Message-ID. */
+/** The message that informs one recipient of a failure; `key` distinguishes incidents, and the same key and recipient have the same Message-ID. */
 export function buildFailureMessage(
   { task, roster, outcome, reason, at, actions }: Failure,
   key: readonly string[],
@@ -52,7 +52,7 @@ export function buildFailureMessage(
 const shorten = (text: string): string =>
   text.length <= mostInSubject ? text : `${text.slice(0, mostInSubject - 1)}…`;
 
-/** An incident to be told of: that it was found, that there is more of it, or that it is over. */
+/** An incident to be notified of: that it was found, that there is more of it, or that it is over. */
 export interface Alarm {
   phase: 'begun' | 'again' | 'over';
   /** As `retail: did not run`. */
@@ -72,11 +72,11 @@ export interface Alarm {
 const closings: Readonly<Record<Alarm['phase'], string>> = {
   begun: 'The watchdog sends this once, and once more when it is over. It holds no personal data.',
   again:
-    'The watchdog has told of this before, and tells it again because something of it is new. It holds no personal data.',
+    'The watchdog has reported this before, and reports it again because something of it is new. It holds no personal data.',
   over: 'This says that the alarm is over, not that nothing was missed meanwhile: see nightscreen coverage. It holds no personal data.',
 };
 
-/** The message that tells one recipient of an incident; `key` tells tellings apart, and the same key and recipient have the same Message-ID. */
+/** The message that informs one recipient of an incident; `key` distinguishes messages, and the same key and recipient have the same Message-ID. */
 export function buildAlarmMessage(
   { phase, title, reason, openedAt, at, actions, host, installation }: Alarm,
   key: readonly string[],

@@ -131,7 +131,7 @@ function toVisibleLines({
   };
 }
 
-/** The Message-ID of whatever is told apart by these parts, the same for ever. */
+/** The Message-ID of whatever is distinguished by these parts, the same for ever. */
 export function digestMessageId(parts: readonly unknown[], from: string): string {
   const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
   const domain = from.slice(from.lastIndexOf('@') + 1).toLowerCase();

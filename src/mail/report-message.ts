@@ -20,7 +20,7 @@ import type { MailSettings, Recipient } from './settings.js';
 /** What each kind of mail says about a report. */
 type ReportWords = Pick<MessageLines, 'sentences' | 'details' | 'actions'>;
 
-/** What stands first in mail that tells of a whole report: changed settings, the key, what waits, what changed, what else is to be known. */
+/** What stands first in mail that reports a whole report: changed settings, the key, what waits, what changed, what else is to be known. */
 export function toOpening({ run, accepted, verdict }: Report): readonly string[] {
   return [
     ...describeSettingsChanges(accepted),
@@ -48,7 +48,7 @@ const describeOpenItems = ({ openItems }: Report): readonly string[] =>
       `${countNoun(waiting, 'open alert')} ${severity === 'info' ? 'for information' : `rated ${severity}`}, ${overdue === 0 ? 'none' : formatCount(overdue)} overdue`,
   );
 
-/** What reviewers are told: counts by severity, what waits and until when, and what to do; nothing about anybody. */
+/** What reviewers read: counts by severity, what waits and until when, and what to do; nothing about anybody. */
 function toReportWords(report: Report): ReportWords {
   return {
     sentences: toOpening(report),
@@ -73,7 +73,7 @@ function describeGroup(group: ChangeGroup, singular: string, plural?: string): s
   return `${what}, ${formatCount(hits)} of them ${hits === 1 ? 'a sanction hit' : 'sanction hits'}`;
 }
 
-/** Until when the first of what this report tells and nobody has decided is to be decided. */
+/** Until when the first of what this report covers and nobody has decided is to be decided. */
 function describeNextDue({ changes, cut, run }: Report): readonly string[] {
   if (cut.changes !== null) return cut.changes.nextDueAt === null ? [] : [toNextDue(cut.changes.nextDueAt)];
   const due = (changes ?? []).flatMap((group) =>
@@ -131,7 +131,7 @@ function listActions({
   ];
 }
 
-/** What managers are told: coverage, counts, how it compares with before; no lists, and nothing about anybody. */
+/** What managers read: coverage, counts, how it compares with before; no lists, and nothing about anybody. */
 function toSummaryWords(report: Report): ReportWords {
   const { run, verdict, coverage, watch } = report;
   return {
@@ -168,7 +168,7 @@ function describeCoverage({ counts, states }: Coverage): readonly string[] {
 /** Never rounded up to all of them. */
 const toPercent = (share: number): string => `${(Math.floor(share * 1_000) / 10).toFixed(1)} %`;
 
-/** What operators are told about a run that did not go as it should: what failed, why, and what to type. */
+/** What operators read about a run that did not go as it should: what failed, why, and what to type. */
 function toFailureWords({ run, verdict, coverage, calls, canaries, dossiers }: Report): ReportWords {
   const failedCanaries = (canaries ?? []).filter((canary) => canary.verdict === 'failed').length;
   return {
@@ -204,7 +204,7 @@ const wordsByKind: Readonly<Record<Exclude<Recipient['shows'], 'warning'>, (repo
 };
 
 /**
- * The message that tells one recipient about a written report; the same report and recipient always give the same message. A plain address
+ * The message that informs one recipient about a written report; the same report and recipient always give the same message. A plain address
  * gets the report as `settings.attach` says. An attachment that would make the message longer than `mail.maxBytes` stays behind;
  * `reduced` is for a mail server that takes less, `attachmentMissing` for when the file is gone by then.
  */
@@ -272,7 +272,7 @@ function toMessageId(
   return digestMessageId(parts, from);
 }
 
-/** A path of this machine opens nothing for a reader, so only the folder's name is told. */
+/** A path of this machine opens nothing for a reader, so only the folder's name is reported. */
 function toPlaceFact({ place, directory }: ReportToMail): MessageLines['facts'][number] {
   const { kind, where }: ReportPlace = place ?? { kind: 'server', where: basename(directory) };
   if (kind === 'link') return ['Report', where, where];
@@ -303,7 +303,7 @@ const pageType = 'text/html; charset=utf-8';
 /** Headers, both bodies in their longest encoding, and what surrounds the attachment. */
 const aroundBytes = 40_000;
 
-/** Chooses what goes with a message of at most `maxBytes`; what is too large is told by size and SHA-256 instead. */
+/** Chooses what goes with a message of at most `maxBytes`; what is too large is reported by size and SHA-256 instead. */
 function chooseAttachment(
   runId: string,
   written: ReportToMail,

@@ -19,7 +19,7 @@ const recipientSchema = z.strictObject({
     .array(z.string().min(1))
     .min(1)
     .optional()
-    .describe('rosters that are told of, all without it; what concerns no roster in particular goes to everybody'),
+    .describe('rosters that are reported, all without it; what concerns no roster in particular goes to everybody'),
   kinds: z
     .array(z.enum(mailKinds))
     .min(1)
@@ -32,7 +32,7 @@ const recipientSchema = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      'only when changes or first matches of these severities were found; a red run is told all the same, and a partial one that nobody else is told of',
+      'only when changes or first matches of these severities were found; a red run is reported all the same, and a partial one that nobody else is notified of',
     ),
   attach: z
     .enum(attachments)
@@ -43,7 +43,7 @@ const recipientSchema = z.strictObject({
 });
 type RecipientSettings = z.infer<typeof recipientSchema>;
 
-/** Who is told what and how: by SMTP (the address of the server is a secret, `SMTP_URL`) or as `.eml` files in `directory`. */
+/** Who is notified of what and how: by SMTP (the address of the server is a secret, `SMTP_URL`) or as `.eml` files in `directory`. */
 export const mailSettingsSchema = z
   .strictObject({
     transport: z.enum(['smtp', 'file']).default('file').describe('smtp by SMTP_URL, or .eml files in `directory`'),
@@ -91,14 +91,14 @@ export const mailSettingsSchema = z
   });
 export type MailSettings = z.infer<typeof mailSettingsSchema>;
 
-/** Somebody to be told, what their mail shows and what goes with it. */
+/** Somebody to be notified, what their mail shows and what goes with it. */
 export interface Recipient {
   address: string;
   shows: MailKind;
   attach: Attach;
 }
 
-/** What there is to tell: a report that was made, a provisional warning, or a failure that no report tells of. */
+/** What there is to report: a report that was made, a provisional warning, or a failure that no report covers. */
 export interface MailTrigger {
   kind: 'report' | 'warning' | 'failure';
   /** Null for what concerns every roster. */
@@ -108,7 +108,7 @@ export interface MailTrigger {
   severities: readonly Severity[];
 }
 
-/** What each occasion is told as, the fullest first: nobody gets two mails about one. */
+/** The kinds of mail that report each trigger, the fullest first: nobody gets two mails about one. */
 const shownFor: Readonly<Record<MailTrigger['kind'], readonly MailKind[]>> = {
   report: ['report', 'failure', 'summary'],
   warning: ['warning'],
@@ -116,8 +116,8 @@ const shownFor: Readonly<Record<MailTrigger['kind'], readonly MailKind[]>> = {
 };
 
 /**
- * Who is told of it, each address once (upper and lower case are the same) and with the fullest mail that is meant for it. A failure that
- * nobody wants to be told of is told to those who would have had the report; a partial run whose findings are told to nobody, to whoever asked
+ * Who is reported about it, each address once (upper and lower case are the same) and with the fullest mail that is meant for it. A failure that
+ * nobody wants to be notified of is reported to those who would have had the report; a partial run whose findings are reported to nobody, to whoever asked
  * for other severities, because it says nothing about what it has not seen.
  */
 export function listRecipients(settings: MailSettings, about: MailTrigger): readonly Recipient[] {
@@ -149,7 +149,7 @@ function chooseRecipients(
   return [...byAddress.values()];
 }
 
-/** What a report is to those who may be told of it. */
+/** What a report is to those who may be reported about it. */
 export function toMailTrigger(report: Pick<Report, 'run' | 'verdict' | 'changes' | 'baseline'>): MailTrigger {
   const groups = [...(report.changes ?? []), ...report.baseline];
   return {

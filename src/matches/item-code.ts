@@ -18,7 +18,7 @@ interface ItemCode {
 type ItemCodeLetter = 'N' | 'B' | 'D';
 
 /**
- * The cell by which a row of a working list is known again: the letter, 8 characters for the item, 10 for what was seen, one that tells slips of the
+ * The cell by which a row of a working list is known again: the letter, 8 characters for the item, 10 for what was seen, one that reports slips of the
  * pen. Nothing in it can be read or guessed without the organisation's key, and no spreadsheet takes it for a number or a date.
  */
 export function toItemCode({ itemId, seenVersion }: ItemCode, key: Buffer, letter: ItemCodeLetter = 'N'): string {
@@ -67,7 +67,7 @@ function toRound(half: bigint, key: Buffer, round: number): bigint {
   return BigInt(digest.readUInt32BE(0)) & halfMask;
 }
 
-/** The Luhn algorithm modulo 32: tells any one character that is wrong, and nearly every exchange of two beside each other. */
+/** The Luhn algorithm modulo 32: detects any one character that is wrong, and nearly every exchange of two beside each other. */
 function toCheckCharacter(body: string): string {
   const size = alphabet.length;
   let sum = 0;

@@ -20,7 +20,7 @@ const definitions = {
   last_run_limit_per_second: ['The ceiling that its settings allowed', ['kind', 'roster']],
   last_run_cost: ['What its calls cost at the configured price', ['kind', 'roster', 'currency']],
   last_run_canaries_failed: ['Its control searches that failed', ['kind', 'roster']],
-  // Labelled although there is only one: a figure without labels is told as 0 before there is any.
+  // Labelled although there is only one: a figure without labels is reported as 0 before there is any.
   sweep_proven: ['1 when the last sweep was proven complete, else 0', ['kind']],
   sweep_success_timestamp_seconds: [
     'When the last complete sweep ended, 0 when none ever was though it is planned',
@@ -76,7 +76,7 @@ export interface Metrics {
   contentType: string;
 }
 
-/** Begins with no facts; `isLasting`: a process that is asked again and again also tells of its memory, event loop and so on. */
+/** Begins with no facts; `isLasting`: a process that is asked again and again also reports its memory, event loop and so on. */
 export function createMetrics(version: string, { isLasting }: { isLasting: boolean }): Metrics {
   const registry = new Registry();
   if (isLasting) collectDefaultMetrics({ register: registry });
@@ -122,7 +122,7 @@ export function createMetrics(version: string, { isLasting }: { isLasting: boole
 const toSeconds = (date: Date): number => date.getTime() / 1_000;
 const orNone = <Value>(value: Value | null, toList: (value: Value) => readonly Sample[]): readonly Sample[] =>
   value === null ? [] : toList(value);
-/** What never was is told as 0: where nothing is told, no alert can see that it is missing. */
+/** What never was is reported as 0: where nothing is reported, no alert can see that it is missing. */
 const toSecondsOrZero = (date: Date | null | undefined): number => (date ? toSeconds(date) : 0);
 
 /** The facts of the database as figures with labels. */

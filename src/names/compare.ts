@@ -50,7 +50,7 @@ function isAlike(
     isOtherType: boolean;
     isAlias: boolean;
     isOneWord: boolean;
-    /** The roster is large enough to tell a rare word from one that it merely does not have twice. */
+    /** The roster is large enough to distinguish a rare word from one that it merely does not have twice. */
     isRarityKnown: boolean;
   },
 ): boolean {
@@ -271,7 +271,7 @@ interface Agreement {
   words: number;
   /** How alike those words are on average, by their weight. */
   likeness: number;
-  /** How much the most telling of the words that are the same to the letter says. */
+  /** How much the most distinctive of the words that are the same to the letter says. */
   strongest: number;
   /** How many letters that stand alone were taken for words. */
   initials: number;
@@ -352,7 +352,7 @@ class Share {
   }
 }
 
-/** Every piece of one that may be a piece of the other, the most alike first, and of those the most telling. */
+/** Every piece of one that may be a piece of the other, the most alike first, and of those the most distinctive. */
 function findPairs(asked: WeighedName<AskedPiece>, listed: WeighedName<ListedPiece>): readonly Pair[] {
   const pairs: Pair[] = [];
   for (const ours of asked.pieces) {

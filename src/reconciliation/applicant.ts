@@ -44,7 +44,7 @@ const areApart = (one: string, other: string): boolean =>
 
 /**
  * Whether two names may be of the same person or company: case, accents, order, scripts, particles, legal forms, initials and further given
- * names make no difference. A single name in common with a longer one is not enough. It tells conflicts, and never clears anybody.
+ * names make no difference. A single name in common with a longer one is not enough. It reports conflicts, and never clears anybody.
  */
 export function namesAgree(left: string, right: string): boolean {
   if (toSortedWords(left) === toSortedWords(right)) return true;
@@ -76,7 +76,7 @@ const toSortedWords = (name: string): string =>
     .sort()
     .join(' ');
 
-/** The words that tell who is meant; where a name has no others, all of them. */
+/** The words that show who is meant; where a name has no others, all of them. */
 function toSignificant(name: string): readonly NameToken[] {
   const tokens = foldName(name);
   const significant = tokens.filter(({ isFiller }) => !isFiller);

@@ -212,7 +212,7 @@ export function findJoinProblem(
   return null;
 }
 
-/** A discrepancy that a report tells of. */
+/** A discrepancy that a report covers. */
 export interface DiscrepancyFacts {
   discrepancyId: number;
   event: (typeof discrepancyEvents)[number];
@@ -252,7 +252,7 @@ export interface CurrentDiscrepancies {
   overAMonth: number;
 }
 
-/** A comparison of a roster with the dossiers, as a report tells it. */
+/** A comparison of a roster with the dossiers, as a report covers it. */
 export interface ReconciliationFacts {
   roster: string;
   reconciledAt: Date;

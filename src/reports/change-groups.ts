@@ -14,7 +14,7 @@ type ChangeCluster = Omit<CountedCluster, 'of'> & {
 /** From so many customers on a reader learns nothing more from one line each. */
 export const clusterFrom = 20;
 
-/** How many of its customers a flood names. */
+/** How many of its customers a cluster names. */
 export const clusterExamples = 3;
 
 /**
@@ -30,7 +30,7 @@ export function findClusters(
   return [...byParty.clusters, ...byKind.clusters];
 }
 
-/** Floods of one severity with their names, the biggest first; `firstNumber` is in the name of the first. */
+/** Clusters of one severity with their names, the biggest first; `firstNumber` is in the name of the first. */
 export const nameClusters = (
   found: readonly Omit<ChangeCluster, 'name'>[],
   firstNumber: number,
@@ -42,7 +42,7 @@ export const nameClusters = (
     )
     .map((cluster, index) => ({ ...cluster, name: `G${firstNumber + index}` }));
 
-/** Tells which flood a change belongs to; undefined for one that stands alone. */
+/** Says which cluster a change belongs to; undefined for one that stands alone. */
 export function findClusterOf(clusters: readonly ChangeCluster[]): (change: MatchChangeFacts) => string | undefined {
   const names = new Map(clusters.map(({ by, severity, key, name }) => [`${by} ${severity} ${key}`, name]));
   return (change) => {
@@ -114,7 +114,7 @@ export interface ChangeGroup extends SeverityCount {
   single: readonly MatchChangeFacts[];
   /** How many stand one by one, held or not. */
   singleCount: number;
-  /** Those that are told in one line for many, the biggest first. */
+  /** Those that are reported in one line for many, the biggest first. */
   clusters: readonly ChangeCluster[];
 }
 
@@ -150,7 +150,7 @@ function groupChanges(
   return { groups, cut: cut && { ...cut, ...mapReads(cut, nameClusterOf) } };
 }
 
-/** The matches of first screenings by severity; nothing of a first screening is told in one line for many. */
+/** The matches of first screenings by severity; nothing of a first screening is reported in one line for many. */
 const groupBaseline = (held: readonly MatchChangeFacts[], cut: TruncatedMatches | null): readonly ChangeGroup[] =>
   severities.flatMap((severity) => {
     const members = chooseSeverity(held, severity);

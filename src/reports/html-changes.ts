@@ -337,7 +337,7 @@ function showTotal(changes: NonNullable<Report['changes']>, { run }: Report): Ma
 
 function showCarriedOver({ carriedFrom }: Report): Markup {
   if (carriedFrom.length === 0) return noMarkup;
-  return html`<p class="muted">Includes what earlier runs found and no report had told: ${carriedFrom
+  return html`<p class="muted">Includes what earlier runs found and no report had contained: ${carriedFrom
     .map((run) => `${run.runId} (${countNoun(run.changes + run.baseline, 'finding')})`)
     .join(', ')}.</p>`;
 }
@@ -356,7 +356,7 @@ function showSeverity(shown: ShownGroup, { details, run }: Report): Markup {
   const grouped = count - singleCount;
   return html`
 <section class="severity ${severity}" aria-label="${severityWords[severity]}">
-<h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(count, 'change')}${grouped === 0 ? '' : `, ${formatCount(grouped)} of them told under Groups and drift`}</span></h3>
+<h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(count, 'change')}${grouped === 0 ? '' : `, ${formatCount(grouped)} of them reported under Groups and drift`}</span></h3>
 ${cards.length === 0 ? noMarkup : html`<div class="cards">${cards.map(toCard)}</div>`}${lines.length === 0 ? noMarkup : showTable(caption, lineColumns(shown), lines, null, { toAttributes: showKeys, name: 'lines' })}
 ${shown.place}
 </section>`;
@@ -386,16 +386,16 @@ function showTools(changes: number): Markup {
 <label>Severity <select data-tool="severity"><option value="">all</option>${severities.map((severity) => html`<option value="${severity}">${severityWords[severity]}</option>`)}</select></label>
 <label>Cause <select data-tool="cause"><option value="">all</option>${changeCauses.map((cause) => html`<option value="${cause}">${causeWords[cause]}</option>`)}</select></label>
 <label>Order <select data-tool="sort"><option value="listed">as listed</option><option value="customer">by customer</option><option value="score">highest score first</option><option value="since">waiting longest first</option></select></label>
-<output data-tool="told" aria-live="polite"></output>
+<output data-tool="reported" aria-live="polite"></output>
 </div>
 `;
 }
 
-/** How many changes are told together, many to a line. */
+/** How many changes are reported together, many to a line. */
 const countGrouped = ({ changes }: Pick<Report, 'changes'>): number =>
   (changes ?? []).reduce((sum, { count, singleCount }) => sum + count - singleCount, 0);
 
-/** Whether the page has something to tell of groups and drift. */
+/** Whether the page has something to report groups and drift. */
 const hasGroups = (report: Pick<Report, 'changes' | 'watch'>): boolean =>
   countGrouped(report) > 0 || (report.watch !== null && describeWatch(report.watch).length > 0);
 

@@ -171,7 +171,7 @@ function showReconciliation(facts: ReconciliationFacts): Markup {
   const unproven =
     unprovenBecause === null
       ? noMarkup
-      : html` <strong>Without proof: ${showText(unprovenBecause)}. Missing dossiers are not told, and nothing counts as resolved.</strong>`;
+      : html` <strong>Without proof: ${showText(unprovenBecause)}. Missing dossiers are not reported, and nothing counts as resolved.</strong>`;
   const open = current.reduce((sum, one) => sum + one.open, 0);
   return html`<p>Roster ${showText(roster)} against the dossiers swept ${showTime(sweptAt)}.${unproven}</p>
 <p>${countNoun(sums.customers, 'customer')} = ${formatCount(sums.withDossier)} with a dossier + ${formatCount(sums.withoutDossier)} without + ${formatCount(sums.notExpected)} not expected to have one + ${formatCount(sums.ambiguousCustomers)} with a shared reference.<br>
@@ -326,7 +326,7 @@ function showSpan({ span }: Report): Markup {
     'span',
     'Runs of the span',
     html`${showTable('All runs about the roster that were begun in the span, in order; missing are customers without a valid screening', spanColumns, span.runs, null)}
-<p class="muted">Together ${formatCount(changes)} changes and ${formatCount(baseline)} first-time matches, all told below. Coverage, customers not screened and open alerts are as the last run left them.</p>`,
+<p class="muted">Together ${formatCount(changes)} changes and ${formatCount(baseline)} first-time matches, all reported below. Coverage, customers not screened and open alerts are as the last run left them.</p>`,
   );
 }
 

@@ -117,7 +117,7 @@ const showBar = (x: number, barHeight: number, kind: string): Markup =>
     ? noMarkup
     : html`<rect class="${kind}" x="${x}" y="${height - barHeight}" width="${width}" height="${barHeight}"/>`;
 
-/** Whether the page has something to tell of how the run went. */
+/** Whether the page has something to report how the run went. */
 const hasHealth = ({ calls, canaries }: Pick<Report, 'calls' | 'canaries'>): boolean =>
   canaries !== null || calls.searches !== null || calls.byOutcome.length > 0;
 
@@ -151,7 +151,7 @@ function listHealth(health: NonNullable<HistoryFacts['health']>): Markup {
   const { perSecond, limitPerSecond, repeated, breaks, billable, cost } = health;
   const rate =
     perSecond === null
-      ? `too few calls to tell; at most ${limitPerSecond} a second are allowed`
+      ? `too few calls to report; at most ${limitPerSecond} a second are allowed`
       : `${perSecond} calls a second while searching, at most ${limitPerSecond} are allowed`;
   const out =
     breaks.count === 0

@@ -25,7 +25,7 @@ export const reportScript = `
 
   const tools = document.querySelector('.tools');
   if (tools) {
-    const [text, severity, cause, sort, told] = ['text', 'severity', 'cause', 'sort', 'told'].map((name) => tools.querySelector('[data-tool=' + name + ']'));
+    const [text, severity, cause, sort, reported] = ['text', 'severity', 'cause', 'sort', 'reported'].map((name) => tools.querySelector('[data-tool=' + name + ']'));
     const lines = all('#changes [data-score], #changes .hits tbody tr:not(.kind)').map((element, place) => ({
       element, place,
       list: element.parentElement,
@@ -55,7 +55,7 @@ export const reportScript = `
       const filtered = wanted !== '' || cause.value !== '' || severity.value !== '';
       const open = new Set(lines.flatMap((line) => (line.element.hidden ? [] : [line.section])));
       for (const section of all('#changes .severity')) section.hidden = filtered && !open.has(section);
-      told.textContent = filtered ? shown.toLocaleString('en') + ' of ' + lines.length.toLocaleString('en') + ' on this page' : '';
+      reported.textContent = filtered ? shown.toLocaleString('en') + ' of ' + lines.length.toLocaleString('en') + ' on this page' : '';
     };
     const arrange = () => {
       for (const line of [...lines].sort(by[sort.value])) line.list.append(line.element);
@@ -297,7 +297,7 @@ function* renderRows(kinds: ReadonlyMap<string, readonly string[]>): Generator<s
 
 function* renderShortLines(lines: readonly string[]): Generator<string> {
   if (lines.length === 0) return;
-  yield String(html`<p class="rest" role="note">There are so many sanction hits that the page would become too big to open: of ${countNoun(lines.length, 'further one')} it tells customer and listed party alone. What happened, why listed, scores and items are in <code>changes.csv</code>.</p>
+  yield String(html`<p class="rest" role="note">There are so many sanction hits that the page would become too big to open: of ${countNoun(lines.length, 'further one')} it reports customer and listed party alone. What happened, why listed, scores and items are in <code>changes.csv</code>.</p>
 `);
   yield `<table class="list hits short">
 <caption>${countNoun(lines.length, 'further sanction hit')}, by customer and listed party alone</caption>

@@ -78,11 +78,11 @@ export interface MatchChangeFacts {
   after: Match | null;
   /** How its item stood when the run closed; null where it has none, for first screenings and for runs that have not closed. */
   item: ChangeItemFacts | null;
-  /** The name of the flood that it is one of, in a report. */
+  /** The name of the cluster that it is one of, in a report. */
   cluster?: string | undefined;
 }
 
-/** A critical change as it is told while its run is still going on; `isBaseline` for a first screening. */
+/** A critical change as it is reported while its run is still going on; `isBaseline` for a first screening. */
 export interface CriticalChange extends MatchChangeFacts {
   isBaseline: boolean;
 }
@@ -193,7 +193,7 @@ export interface ReplacedFacts {
   matchId: string;
 }
 
-/** How the item of a change stood when the run closed that told of it. */
+/** How the item of a change stood when the run closed that reported it. */
 export interface ChangeItemFacts {
   state: ItemState;
   openedAt: Date;

@@ -44,7 +44,7 @@ const remark =
 const leftOut = '(left out)';
 
 /**
- * The report with references and initials in place of names: everything else that is free text or could tell who somebody is goes, counts,
+ * The report with references and initials in place of names: everything else that is free text or could reveal who somebody is goes, counts,
  * codes and ids stay. A reference is taken for a reference, whatever it says.
  */
 export function maskReport(report: Report): Report {
@@ -102,7 +102,7 @@ const maskLine = <Line extends { party: PartyFacts }>(line: Line): Line => ({ ..
 const maskTruncatedLists = ({ notScreened, baseline, changes }: Report['cut']): Report['cut'] => ({
   notScreened: notScreened && { ...notScreened, read: () => maskBatches(notScreened.read(), maskLine) },
   baseline: baseline && { ...baseline, ...mapReads(baseline, maskChange) },
-  // Floods are told by the groups.
+  // Clusters are reported by the groups.
   changes: changes && { ...changes, ...mapReads(changes, maskChange), clusters: [] },
 });
 

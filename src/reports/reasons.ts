@@ -212,7 +212,7 @@ export function describeNotices(watch: WatchFacts | null): readonly string[] {
   return [...rises, ...(drift === null ? [] : [drift]), ...(watch?.listCap ? [describeListCap(watch.listCap)] : [])];
 }
 
-/** That far more or fewer of the service's data changed than usual; null where it is as usual or cannot be told. */
+/** That far more or fewer of the service's data changed than usual; null where it is as usual or cannot be known. */
 export function describeDrift(watch: WatchFacts | null): string | null {
   const volume = watch?.volume ?? null;
   if (volume === null || (volume.verdict !== 'high' && volume.verdict !== 'low')) return null;

@@ -282,7 +282,7 @@ export const reportJsonSchema = z.strictObject({
   /** Set where names are initials. */
   masked: z.literal(true).optional(),
   run,
-  /** The runs that the report tells of; null where it is of one run. */
+  /** The runs that the report covers; null where it is of one run. */
   span: span.nullable(),
   verdict: z.strictObject({
     level: z.enum(['complete', 'partial', 'red']),

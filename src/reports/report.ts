@@ -77,7 +77,7 @@ export interface Report
     | 'finishedAt'
     | 'comparedWith'
   >;
-  /** The runs that the report tells of; null where it is of one run. */
+  /** The runs that the report covers; null where it is of one run. */
   span: Span | null;
   verdict: Verdict;
   coverage: Coverage | null;
@@ -366,7 +366,7 @@ function listSums(facts: RunFacts): readonly Sum[] {
   return facts.state === 'complete' ? [...sums, ...listContradictions(facts, counts)] : sums;
 }
 
-/** Those of one run of a span; a run whose sums did not hold is told as such and proves nothing. */
+/** Those of one run of a span; a run whose sums did not hold is reported as such and proves nothing. */
 function listRunSums({ runId, state, counts, states, changes }: SpanRunFacts): readonly Sum[] {
   if (counts === null || state === 'unbalanced') return [];
   const sums = [

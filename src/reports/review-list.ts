@@ -242,7 +242,7 @@ const alertGuideRows: readonly SheetRow[] = [
   { cells: [] },
   toHeading(`What to fill in, in the yellow columns of the sheet "${listSheetName}"`),
   toLine(
-    'Decision: true_match (it is the customer), false_positive (it is somebody else), inconclusive (it cannot be told) or no_longer_matched (the match is absent, and nothing remains to be done). Leave it empty for what you have not decided.',
+    'Decision: true_match (it is the customer), false_positive (it is somebody else), inconclusive (it cannot be known) or no_longer_matched (the match is absent, and nothing remains to be done). Leave it empty for what you have not decided.',
   ),
   toLine(
     'Reason: what you decide on. Every decision needs one; the usual ones can be chosen, any other can be written.',

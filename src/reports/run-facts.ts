@@ -88,7 +88,7 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   skippedBecause: Readonly<Record<string, number>>;
   /** First screenings of this run: matches by severity, counted apart from what is new. */
   baseline: Readonly<Record<Severity, number>>;
-  /** Earlier runs of the roster whose findings no report had told; `baseline` counts the matches of first screenings. */
+  /** Earlier runs of the roster whose findings no report had contained; `baseline` counts the matches of first screenings. */
   carriedFrom: readonly { runId: string; changes: number; baseline: number }[];
   /** Of this run and of those it carries; the first of them where `cut` says so. */
   changes: readonly MatchChangeFacts[];
@@ -112,7 +112,7 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   /** The first rows that were accepted with values in doubt. */
   doubted: readonly Omit<DoubtedRow, 'ordinal'>[];
   rejects: readonly RejectedRow[];
-  /** By the run's own import, and by imports that no report had told of. */
+  /** By the run's own import, and by imports that no report had contained. */
   droppedParties: readonly DroppedPartyFacts[];
   /** Null where nothing is known of it. */
   openItems: OpenItemsFacts | null;
@@ -133,7 +133,7 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   possiblyBilledTwice: number;
   /** Attempts by what came of them: `ok`, an HTTP status, `timeout`, `connection`, `bad_response`, `unknown`. */
   attemptsByOutcome: Readonly<Record<string, number>>;
-  /** For a report of several runs, all of them; everything that tells how things stand is then of the last one. */
+  /** For a report of several runs, all of them; everything that reports how things stand is then of the last one. */
   span: {
     from: Date;
     until: Date;
@@ -168,7 +168,7 @@ export interface HeldFacts {
 
 const partyPrefix: typeof partyFilePrefix = 'parties: ';
 
-/** Tells whether a rejected row is of a source of related parties. */
+/** Says whether a rejected row is of a source of related parties. */
 export function isOfParties(row: Pick<RejectedRow, 'file'>): boolean {
   return row.file?.startsWith(partyPrefix) ?? false;
 }
@@ -267,7 +267,7 @@ export interface TruncatedMatches extends TruncatedList<MatchChangeFacts> {
   readSanctionHits: (severity: Severity) => AsyncIterable<readonly MatchChangeFacts[]>;
 }
 
-/** A flood whose changes were counted where they are stored. */
+/** A cluster whose changes were counted where they are stored. */
 export type CountedCluster = {
   severity: Severity;
   customers: number;
@@ -294,11 +294,11 @@ export interface TruncatedChanges extends TruncatedMatches {
   nextDueAt: Date | null;
 }
 
-/** How many matches of first screenings the facts tell of. */
+/** How many matches of first screenings the facts report. */
 export const countBaseline = ({ baselineChanges, cut }: Pick<RunFacts, 'baselineChanges' | 'cut'>): number =>
   cut.baseline?.lines ?? baselineChanges.length;
 
-/** How many changes the facts tell of. */
+/** How many changes the facts report. */
 export const countChanges = ({ changes, cut }: Pick<RunFacts, 'changes' | 'cut'>): number =>
   cut.changes?.lines ?? changes.length;
 

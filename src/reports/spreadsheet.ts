@@ -198,7 +198,7 @@ export async function* renderWorkbook(workbook: Workbook): AsyncGenerator<Uint8A
     for (const [path, content] of listParts(workbook)) await archive.add(path, toByteStream(content));
     await archive.close();
   })();
-  // Whoever reads is told of a failure by the stream too; it must not count as one that nobody sees.
+  // A reader gets a failure by the stream too; it must not count as one that nobody sees.
   written.catch((reason: unknown) => writable.abort(reason).catch(() => {}));
   yield* readable;
   await written;

@@ -48,7 +48,7 @@ function toRunVerdict(facts: RunFacts): Verdict {
   };
 }
 
-/** What tells how far the reader may rely on a run. */
+/** What reports how far the reader may rely on a run. */
 type Assessed = Pick<RunFacts, 'state' | 'states' | 'counts' | 'canaries' | 'watch' | 'sweeps' | 'held'>;
 
 /** How far the reader may rely on a run. */
@@ -214,7 +214,7 @@ function toRemarks(facts: RunFacts): readonly string[] {
     );
   }
   const isOwnImport = (facts.counts?.rows ?? 0) > 0;
-  // Those that earlier imports alone have dropped are told here too, as the report lists them.
+  // Those that earlier imports alone have dropped are reported here too, as the report lists them.
   const droppedParties = facts.droppedParties.length;
   if (facts.rosterSource && isOwnImport)
     remarks.push(...listSnapshotRemarks({ ...facts.rosterSource, droppedParties }));
@@ -315,7 +315,7 @@ function findGaps(
 const isWholeScreening = ({ wantsAll, counts, states }: SpanRunFacts): boolean =>
   counts !== null && states !== null && (wantsAll || counts.skipped === 0);
 
-/** What a report of a span tells of its runs. */
+/** What a report of a span reports its runs. */
 export interface Span {
   from: Date;
   until: Date;

@@ -228,7 +228,7 @@ function toMethodSheet(report: Report, above: readonly SheetRow[]): Sheet {
       { cells: ['How this was made, and how to work with it'], styles: ['title'] },
       ...(screens
         ? [
-            'Each customer in scope is searched for at the service by name, type, birth date and country. The answer is compared with what was last reported or decided about the customer; each difference is a change. Matches of a first screening are told apart from changes.',
+            'Each customer in scope is searched for at the service by name, type, birth date and country. The answer is compared with what was last reported or decided about the customer; each difference is a change. Matches of a first screening are distinguished from changes.',
             'Whether a match is a hit is said by the service, whose threshold it is; score and rank are shown as it sent them. Severity is our judgement, by the table below; settings may give a rule another severity, and the digest of the settings says which were in force.',
           ].map(toLine)
         : []),

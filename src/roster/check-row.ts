@@ -404,7 +404,7 @@ function countSeparators(row: string): number {
   return count;
 }
 
-/** Tells whether a text holds a control character, a line break or U+FFFD. */
+/** Says whether a text holds a control character, a line break or U+FFFD. */
 export function isConspicuous(text: string): boolean {
   return conspicuous.test(text);
 }

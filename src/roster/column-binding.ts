@@ -338,7 +338,7 @@ const foldPlaceholder = (name: string): string =>
   name.normalize('NFKC').replace(wrapping, '').replace(/\s+/g, ' ').toLowerCase();
 
 /**
- * Tells whether a whole name is what is written where there is none: `NULL`, `N/A`, `none`, `test`, a JSON object, or a number; an entity may
+ * Says whether a whole name is what is written where there is none: `NULL`, `N/A`, `none`, `test`, a JSON object, or a number; an entity may
  * be called by a number, but not 0, 1, 12, 123 and so on. `parts` are the fields that the name is joined from, `realNames` the
  * folded names that are real in this roster.
  */

@@ -72,7 +72,7 @@ const dateFormats = z
   .min(1)
   .refine((formats) => findFormatClash(formats) === null, {
     error: (issue) =>
-      `${describeClash(issue.input)} read the same text as different days, so that nobody could tell which is meant`,
+      `${describeClash(issue.input)} read the same text as different days, so that nobody could know which is meant`,
   });
 const pivot = z
   .int()

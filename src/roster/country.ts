@@ -179,7 +179,7 @@ const formerCountries: ReadonlyMap<string, readonly string[]> = new Map([
   ['el', ['gr']],
 ]);
 
-/** Countries that only changed their name, or joined another one, are what they became; of others nobody can tell which part is meant. */
+/** Countries that only changed their name, or joined another one, are what they became; of others nobody can know which part is meant. */
 function toSuccessor(code: string): string {
   if (code === 'byaa') return 'by';
   return /(?:hh|xx|cs)$/.test(code) ? code : code.slice(2);

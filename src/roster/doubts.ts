@@ -69,7 +69,7 @@ export class DoubtTally {
   readonly #read = { birthDate: 0, countries: 0, riskTier: 0, endDate: 0, active: 0, aliases: 0 };
   #units = 0;
 
-  /** `prefix` tells the columns of related parties from those of the roster. */
+  /** `prefix` reports the columns of related parties from those of the roster. */
   constructor(prefix = '') {
     this.#prefix = prefix;
   }

@@ -109,7 +109,7 @@ export interface GuardFigures {
   partyRowsBefore: number;
   partyHeaders: readonly string[];
   partyHeadersBefore: readonly string[] | null;
-  /** Tells whether a column of the roster, or of the sources of related parties, is read; others may come and go. */
+  /** Says whether a column of the roster, or of the sources of related parties, is read; others may come and go. */
   isRead: (header: string) => boolean;
   isPartyRead: (header: string) => boolean;
   /** Columns that read like a fact which no column is mapped for, in words. */

@@ -1,6 +1,6 @@
 import type { ColumnSettings, PartyColumnSettings } from './column-settings.js';
 
-/** What a column of a roster may hold, as far as its header tells. */
+/** What a column of a roster may hold, as far as its header reports. */
 export type ColumnRole =
   | 'id'
   | 'name'
@@ -168,7 +168,7 @@ export const standardPartyHeaders = {
   countries: 'countries',
 } as const;
 
-/** Gives the predicate that tells whether a mapping asks for a header. */
+/** Gives the predicate that says whether a mapping asks for a header. */
 export function createIsMapped(
   columns: ColumnSettings | PartyColumnSettings,
   standard: Readonly<Record<string, string>>,
@@ -212,7 +212,7 @@ function listUnmapped(
 }
 
 /**
- * Gives the predicate that tells whether it matters that a column comes or goes: the mapping reads it, or its header is a known word for a fact
+ * Gives the predicate that says whether it matters that a column comes or goes: the mapping reads it, or its header is a known word for a fact
  * that no column is mapped for. `headers` are those of now.
  */
 export function createIsRead(

@@ -454,7 +454,7 @@ const { TIMESTAMP, TIMESTAMPTZ } = pg.types.builtins;
 /** `text[]` and `varchar[]`; the driver names no array types. */
 const textArrays = [1009, 1015];
 
-/** Tells whether a type is a list of texts. */
+/** Says whether a type is a list of texts. */
 const isTextArray = (typeId: number): boolean => textArrays.includes(typeId);
 
 /** Gives the reader of a column's type: texts as Postgres writes them, a time stamp as its day, a list of texts joined by `;`. */

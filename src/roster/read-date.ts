@@ -278,7 +278,7 @@ const patterns: Readonly<Record<string, string>> = {
   d: '(?<day>\\d{1,2})',
 };
 
-/** Tells whether a text is a date format: `yyyy` or `yy` once, then at most one month, and a day only beside a month; no other letters or digits. */
+/** Says whether a text is a date format: `yyyy` or `yy` once, then at most one month, and a day only beside a month; no other letters or digits. */
 export function isDateFormat(format: string): boolean {
   const found = (format.match(tokens) ?? []).map((token) => token.charAt(0)).sort();
   const rest = format.replace(tokens, '');
@@ -337,7 +337,7 @@ export function findFormatClash(formats: readonly string[]): readonly [string, s
   return null;
 }
 
-/** Days whose month, day and year cannot be told apart from each other by their digits alone, written in the format. */
+/** Days whose month, day and year cannot be known apart from each other by their digits alone, written in the format. */
 function listSamples(format: string): readonly string[] {
   const days = [
     [2, 3],

@@ -34,12 +34,12 @@ const ours: ReadonlySet<string> = new Set(rejectsColumns);
 /** What is wrong with the record itself, so that its fields alone cannot show whether it has been mended. */
 const structuralReasons: readonly RejectReason[] = ['malformed_csv', 'wrong_column_count'];
 
-/** Tells whether a header is one of those that `rejects.csv` adds. */
+/** Says whether a header is one of those that `rejects.csv` adds. */
 function isRejectsColumn(header: string): boolean {
   return ours.has(header);
 }
 
-/** Tells whether headers are those of a `rejects.csv`, of which somebody may have deleted columns. */
+/** Says whether headers are those of a `rejects.csv`, of which somebody may have deleted columns. */
 function isRejectsHeader(headers: readonly string[]): boolean {
   return headers.filter(isRejectsColumn).length >= 2;
 }
@@ -70,7 +70,7 @@ export function restoreHidden(text: string): string {
   });
 }
 
-/** Enough for the header; and for telling how a file is encoded that a spreadsheet has saved anew. */
+/** Enough for the header; and for finding how a file is encoded that a spreadsheet has saved anew. */
 const headerBytes = 64 * 1024;
 const wholeBytes = 16 * 1024 * 1024;
 

@@ -130,7 +130,7 @@ const isSheet = /^xl\/worksheets\/[^/]+\.xml$/i;
 
 /**
  * Checks by the directory of a ZIP archive that it unpacks to no more than the limits; whoever unpacks it must hold each entry to the
- * size that the directory tells. Throws RosterError `not_a_workbook` when it is none, is cut off, or is larger.
+ * size that the directory reports. Throws RosterError `not_a_workbook` when it is none, is cut off, or is larger.
  */
 function checkArchive(bytes: Buffer, name: string): void {
   const end = findEnd(bytes);

@@ -100,7 +100,7 @@ export function findLiveProblems(
   if (pricePerSearch === undefined) {
     miss('budget.pricePerSearch', 'is missing: a live key makes no search without the price of one');
   } else if (pricePerSearch === 0) {
-    miss('budget.pricePerSearch', 'is 0: searches by a live key are billed, and a plan is told in money');
+    miss('budget.pricePerSearch', 'is 0: searches by a live key are billed, and a plan states a price');
   }
   if (isEmbeddedRefused) {
     const message =

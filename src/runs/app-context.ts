@@ -78,7 +78,7 @@ export type RunStage =
   | 'reconcile'
   | 'report';
 
-/** What a run tells while it works; no customer data in it. */
+/** What a run reports while it works; no customer data in it. */
 export type RunEvent =
   /** `found` is what a run that goes on had found before. */
   | {
@@ -158,7 +158,7 @@ export class LastRun {
   }
 }
 
-/** The workplace with an ear on which run was begun in it last. */
+/** The context with an ear on which run was begun in it last. */
 export function watchRun(app: AppContext): { watched: AppContext; lastRun: LastRun } {
   const lastRun = new LastRun();
   const emit: AppContext['emit'] = (event) => {
@@ -192,7 +192,7 @@ export interface JobResult {
   note?: string;
 }
 
-/** Work that the scheduler starts by itself; it composes run functions. What it throws is told as its failure, and stops nothing else. */
+/** Work that the scheduler starts by itself; it composes run functions. What it throws is reported as its failure, and stops nothing else. */
 export interface Job {
   name: string;
   /** Null: it runs only when the configuration gives it a schedule. */

@@ -174,7 +174,7 @@ async function toCoverageInput(
   };
 }
 
-/** The customers in scope of a roster, counted by tier, standing, state and last failure; and the account that they are judged on. */
+/** The customers in scope of a roster, counted by tier, status, state and last failure; and the account that they are judged on. */
 export async function readRosterGroups(
   app: Pick<AppContext, 'database' | 'settings'>,
   rosterId: number,

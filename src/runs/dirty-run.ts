@@ -37,7 +37,7 @@ const lookUpsPerWrite = 200;
 
 /**
  * Looks up the dossiers that events have marked, and stores what changed as a sweep does. It proves nothing about other dossiers, so nothing
- * is gone by it and no comparison goes by it; what it found is told by the next sweep. Null, with no run made, where nothing is marked, or
+ * is gone by it and no comparison goes by it; what it found is reported by the next sweep. Null, with no run made, where nothing is marked, or
  * before the first sweep, which is the starting point. Throws RunLockedError while the dossiers are swept.
  */
 export async function sweepMarked(app: AppContext, signal: AbortSignal): Promise<RunSummary | null> {

@@ -22,7 +22,7 @@ export function toAccountHalt(error: ApiError): RunHalted {
   return new RunHalted('account', `the service refused the account (${error.status}): ${error.message}`, error);
 }
 
-/** The halt that an aborted signal asks for: its own, when it brings one, or somebody's wish to stop. */
+/** The halt that an aborted signal asks for: its own, when it brings one, or somebody's request to stop. */
 export function toSignalHalt(signal: AbortSignal): RunHalted {
   return signal.reason instanceof RunHalted
     ? signal.reason

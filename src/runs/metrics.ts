@@ -6,7 +6,7 @@ import type { AppContext } from './app-context.js';
 import { readRosterGroups } from './coverage.js';
 import { openOrganisation } from './session.js';
 
-/** Everything that the database tells for metrics; names of rosters, and no data of a customer. */
+/** Everything that the database reports for metrics; names of rosters, and no data of a customer. */
 export interface MetricFacts extends StoredFigures {
   at: Date;
   /** Whether sweeps are to be made: by a schedule, or because one ever was; never where they are switched off. */

@@ -64,7 +64,7 @@ export async function readScheduleHistory(app: AppContext) {
   return { schedules: new Map(schedules.map((schedule) => [schedule.job, schedule])), runs: byJob };
 }
 
-// Whoever was away for years is told of the last ones.
+// After years away only the last ones are reported.
 const mostMissed = 400;
 
 /** Notes the times of a job that were missed for good, and what is given up because it never came to its end. */

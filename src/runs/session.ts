@@ -307,7 +307,7 @@ async function abandon(
     isCompared ? 'what it left is planned anew' : `its customers were not compared with ${list.file}`,
     ...(taken > 0 ? [`${taken} of its answers count no more, because no control search followed them`] : []),
     ...(missing.length > 0 ? [`its other answers count no more either: ${missing.join('; ')}`] : []),
-    ...(reported > 0 ? [`${countNoun(reported, 'change')} that it has told of did not hold`] : []),
+    ...(reported > 0 ? [`${countNoun(reported, 'change')} that it has reported did not hold`] : []),
   ].join('; ');
   app.emit({ kind: 'warning', runId: toRunId(open), roster, code: 'run_abandoned', message });
   await markInFlightUnknown(transaction, open.runId);
@@ -325,7 +325,7 @@ async function abandon(
 
 const slowMs = 2_000;
 
-/** Tells when a write takes longer than two seconds, and when none does any more. */
+/** Reports when a write takes longer than two seconds, and when none does any more. */
 function watchWrites(emit: (event: RunEvent) => void): <T>(write: Promise<T>) => Promise<T> {
   let slow = 0;
   const change = (by: number): void => {

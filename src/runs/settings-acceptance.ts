@@ -157,7 +157,7 @@ export const acceptCommand = 'nightscreen config accept --by NAME --reason TEXT'
 /**
  * Gives the number of the record of the settings in force; the first run of an organisation records its own. Throws ConfigError, which names
  * each difference with both values and what to type, when settings that judge this roster are not as they were accepted. What was accepted and
- * is unknown to this version hinders nothing and is told.
+ * is unknown to this version hinders nothing and is reported.
  */
 export async function requireAcceptedSettings(
   app: AppContext,

@@ -36,7 +36,7 @@ interface ChangedSetting {
   isShaping: boolean;
 }
 
-/** Names each setting that differs between what a run was begun with and what holds now; lists are told by their length only. */
+/** Names each setting that differs between what a run was begun with and what holds now; lists are reported by their length only. */
 export function nameChangedSettings(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,

@@ -89,7 +89,7 @@ export async function exportStatus(
 }
 
 /**
- * Records whose state has changed, for the history and for the systems that are told of it; the last step of its transaction. When a run is
+ * Records whose state has changed, for the history and for the systems that are reported about it; the last step of its transaction. When a run is
  * planned, that is whose screening has expired or been superseded; when it closes, whatever it has found. Whoever is new is recorded then.
  */
 export async function recordStates(
@@ -113,7 +113,7 @@ export const toRetryEnd = (now: Date): Date => new Date(now.getTime() + keptForM
 const messageSchema = z.object({ id: z.string(), body: z.string() });
 
 /**
- * Tells webhooks of the changes of state that they have not been told of, each message once in a pass; a receiver that does not take one is
+ * Sends webhooks the changes of state that they have not received, each message once in a pass; a receiver that does not take one is
  * left alone for a growing while. Gives how many messages it got off, what it could not, and what waits afterwards. Throws ConfigError when
  * a secret is missing.
  */

@@ -267,7 +267,7 @@ async function closeSweep(
 /**
  * Stage: looks up new and changed dossiers, and the applicants and decisions that these name, as many as the settings allow, the last
  * changed ones first; then what earlier sweeps have left over. Whatever the service does, the sweep goes on: what could not be had is
- * counted and told. Null where nothing is to be looked up. Throws only what the database does.
+ * counted and reported. Null where nothing is to be looked up. Throws only what the database does.
  */
 async function fetchDossierRecords(session: RunSession, client: Client, accountId: number) {
   const { app, run, runId } = session;

@@ -280,7 +280,7 @@ const passwordName = 'NIGHTSCREEN_ARCHIVE_PASSWORD';
 
 /**
  * Makes a written report ready for mail: publishes it where the settings ask for that, and writes what goes with mail to these recipients.
- * Made again it gives the same. What fails is told as a warning and in the mail, which goes without it.
+ * Made again it gives the same. What fails is reported as a warning and in the mail, which goes without it.
  */
 export async function prepareReportMail(
   app: Place,
@@ -318,7 +318,7 @@ export async function prepareReportMail(
 }
 
 const unpublished =
-  'The report could not be copied to where it is published; it is on the server, and whoever runs Nightscreen has been told.';
+  'The report could not be copied to where it is published; it is on the server, and the operator of Nightscreen has been notified.';
 const unmasked = 'The masked report could not be written, so it is not attached to any mail.';
 const unarchived = 'The encrypted archive could not be written, so it is not attached to any mail.';
 

@@ -220,7 +220,7 @@ const keepSimilar = (token: NameToken, candidates: Iterable<NameToken>): Similar
   return similar;
 };
 
-/** A key that tells words apart: those of vowelless scripts are compared by other rules. */
+/** A key that distinguishes words: those of vowelless scripts are compared by other rules. */
 export const toTermKey = (token: NameToken): string => (token.isVowelless ? `*${token.text}` : token.text);
 
 /**

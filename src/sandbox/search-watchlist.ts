@@ -46,7 +46,7 @@ const GENERIC = new Set(
 /** Brings spellings of one legal form together ("Limited", "Ltda" and "Ltd"); other words stay as they are. */
 const unifyLegalForm = (text: string): string => LEGAL_FORMS.get(text) ?? text;
 
-/** How much a word tells names apart: 1 for a distinctive word, less for initials, particles and legal forms. */
+/** How much a word distinguishes names: 1 for a distinctive word, less for initials, particles and legal forms. */
 const wordWeight = (text: string, kind: NameKind): number => {
   if (kind === 'entity') {
     if (LEGAL_FORMS.has(text)) return 0.1;

@@ -175,7 +175,7 @@ export async function startSandbox(options: {
     setWorld,
     /** Replaces the faults that are left; throws when one is not well-formed. */
     setFaults: trouble.setFaults,
-    /** Replaces the weather, `{}` makes it fair; throws when it is not well-formed. A matching fault goes before it. */
+    /** Replaces the conditions, `{}` removes them; throws when it is not well-formed. A matching fault goes before it. */
     setConditions: trouble.setConditions,
     /** Moves the sandbox's clock ahead; throws when `ms` is negative. */
     advanceClock: (ms: number): void => clock.advance(ms),

@@ -97,7 +97,7 @@ export const createSeededRandom = (seed: number): (() => number) => {
 const errorStatus = z.number().int().min(400).max(599).default(503);
 const seed = z.number().int().default(1);
 
-/** What the control of the weather takes; an empty object is fair weather. */
+/** What the control of the conditions takes; an empty object is no trouble. */
 const conditionsSchema = z.strictObject({
   /** Only requests to this path below the version prefix. */
   path: z.string().startsWith('/').optional(),
@@ -140,7 +140,7 @@ interface Refusal {
   body?: string | undefined;
 }
 
-/** What the weather does to one call before it is answered. */
+/** What the conditions do to one call before it is answered. */
 type ConditionsVerdict = { kind: 'pass' | 'cut' | 'hang' } | { kind: 'refuse'; refusal: Refusal };
 
 const SECOND_MS = 1_000;
@@ -153,7 +153,7 @@ export class ConditionsControl {
   #drawRefusal = createSeededRandom(0);
   #drawLatency = createSeededRandom(0);
 
-  /** Replaces the weather and starts its windows and its chances anew; throws when it is not well-formed. */
+  /** Replaces the conditions and starts its windows and its chances anew; throws when it is not well-formed. */
   replace(conditions: Conditions): void {
     this.#conditions = conditionsSchema.parse(conditions);
     this.#windows = new Map();
@@ -320,7 +320,7 @@ const applyConditions = async (context: Call, verdict: ConditionsVerdict, work: 
   else await hangConnection(context);
 };
 
-/** What a sandbox was told to do wrong: scripted faults, and the conditions that last. */
+/** What a sandbox was asked to do wrong: scripted faults, and the conditions that last. */
 export const createTrouble = () => {
   const faults = new FaultScript();
   const conditions = new ConditionsControl();

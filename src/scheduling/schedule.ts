@@ -40,7 +40,7 @@ export function toTimeoutMs(job: Job, settings: JobsSettings): number {
 export interface SchedulePlan {
   planned: readonly PlannedJob[];
   settings: SchedulerSettings;
-  /** Tells one installation from another, so that they do not all begin at the same moment. */
+  /** Distinguishes one installation from another, so that they do not all begin at the same moment. */
   seed: string;
 }
 

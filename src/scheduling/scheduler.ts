@@ -21,7 +21,7 @@ const silent: Logger = { info: () => {}, warn: () => {}, error: () => {}, debug:
 
 /**
  * Looks at once, and then whenever the time has come by the clock, however it was set meanwhile; never twice at the same time. A look that
- * fails is told and tried again, after a minute at most. `look` begins what is due and gives when to look again.
+ * fails is reported and tried again, after a minute at most. `look` begins what is due and gives when to look again.
  */
 export function startScheduler({
   clock,
@@ -75,7 +75,7 @@ export function startScheduler({
   };
 }
 
-/** What a scheduler tells; none of it stops it. */
+/** What a scheduler reports; none of it stops it. */
 export type ScheduleEvent =
   | { kind: 'begun'; run: JobRun }
   | { kind: 'ended'; run: JobRun; exitCode: number; because: string | null; runIds: readonly string[] }
@@ -105,7 +105,7 @@ type Decided = DueDecision & { status: JobStatus };
 /** Jobs that work through rosters or dossiers share the service and the night: of these, one follows the other as far as their waits allow. */
 const nightly: ReadonlySet<string> = new Set(['sweep', 'rescreen', 'onboard', 'dirty']);
 
-/** Looks what is due and begins it, each job beside the others; remembers what it has told, what is under way and what has to pause. */
+/** Looks what is due and begins it, each job beside the others; remembers what it has reported, what is under way and what has to pause. */
 export class JobStarter {
   readonly #plan: SchedulePlan;
   readonly #perform: PerformJob;

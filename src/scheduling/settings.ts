@@ -96,7 +96,7 @@ const positiveDurationSchema = durationSchema.refine((duration) => toDurationMs(
   error: 'must be longer than 0',
 });
 
-/** What the watchdog puts up with before it tells. */
+/** What the watchdog puts up with before it reports. */
 export const watchdogSettingsSchema = z.strictObject({
   every: positiveDurationSchema
     .refine((duration) => toDurationMs(duration) >= 60_000, { error: 'must be 1m or more' })
@@ -111,11 +111,11 @@ export const watchdogSettingsSchema = z.strictObject({
   failingFor: positiveDurationSchema
     .default('7d')
     .describe(
-      'customers who fail every night are told once, and once more when they have had no valid answer for so long',
+      'customers who fail every night are reported once, and once more when they have had no valid answer for so long',
     ),
   noteFile: z
     .string()
     .min(1)
     .default('./nightscreen-watchdog.json')
-    .describe('where it is kept that the database was out of reach and that this was told'),
+    .describe('where it is kept that the database was out of reach and that this was reported'),
 });

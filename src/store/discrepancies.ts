@@ -137,7 +137,7 @@ const mostNews = 1_000;
 
 /**
  * The comparisons that a run has made, each with the first discrepancies that opened, changed, returned or were resolved in it, or in one of
- * the `earlier` runs that its report tells of.
+ * the `earlier` runs that its report covers.
  */
 export async function readReconciliations(database: Queryable, runId: number, earlier: readonly number[]) {
   const rows = await database.query(

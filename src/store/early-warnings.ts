@@ -5,7 +5,7 @@ import { firstRow, type Queryable } from './database/database.js';
 import { queueOutbox } from './outbox.js';
 import type { RunRow } from './runs.js';
 
-/** What a recipient is about to be told: the critical changes up to and including `lastChangeId` that it was not told before. */
+/** What a recipient is about to be sent: the critical changes up to and including `lastChangeId` that it was not sent before. */
 export interface PendingWarning {
   recipient: string;
   changes: number;
@@ -14,7 +14,7 @@ export interface PendingWarning {
 }
 
 /**
- * The critical changes that a run has committed and each of these recipients has not been told of, without those who have been told of all;
+ * The critical changes that a run has committed and each of these recipients has not been reported, without those who have been notified of all;
  * and when that was last tried for any recipient, null before the first.
  */
 export async function readUnreportedChanges(database: Queryable, runId: number, recipients: readonly string[]) {
@@ -61,7 +61,7 @@ const toWarningKey = (runId: number, lastChangeId: number, recipient: string): s
   `warning/${runId}/${lastChangeId}/${recipient}`;
 
 /**
- * Notes of what recipients are told from now on, and queues their mails; those without a mail are told by an event only. Whether a mail was
+ * Notes what recipients are sent from now on, and queues their mails; those without a mail are reported by an event only. Whether a mail was
  * accepted, the outbox knows.
  */
 export async function queueWarnings(
@@ -90,7 +90,7 @@ export async function queueWarnings(
   );
 }
 
-/** What recipients were told while a run was going on, in order; an empty recipient was told by an event only. */
+/** What recipients were sent while a run was going on, in order; an empty recipient stands for an event only. */
 export async function readEarlyWarnings(database: Queryable, runId: number) {
   return database.query(
     z.object({ recipient: z.string(), changes: z.number(), queuedAt: z.date(), acceptedAt: z.date().nullable() }),

@@ -4,7 +4,7 @@ import type { DiscrepancyKind } from '../reconciliation/discrepancy.js';
 import type { Queryable } from './database/database.js';
 import { type ReconciliationInput, toTypesDifferSql } from './reconciliation.js';
 
-/** One kind of finding: where it is found (`p` is the pair that counts for a customer), and what it tells. */
+/** One kind of finding: where it is found (`p` is the pair that counts for a customer), and what it reports. */
 const perPair: readonly (readonly [kind: DiscrepancyKind, condition: string, facts: string])[] = [
   ['rejected_dossier', `p.status = 'rejected'`, `'status', p.status`],
   ['dossier_needs_attention', `p.status = 'needs_attention'`, `'status', p.status`],

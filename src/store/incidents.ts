@@ -41,7 +41,7 @@ export type Incident = z.infer<typeof incidentRow>;
 const incidentColumns = `incident_id, kind, subject, roster, reason, mark, run_id, opened_at,
   told_at as "reportedAt", times_told as "timesReported", recovered_at`;
 
-/** The incidents that are not over, oldest first. `isHeld` makes watchdogs that look at the same time tell one after the other, until the transaction ends. */
+/** The incidents that are not over, oldest first. `isHeld` makes watchdogs that look at the same time report one after the other, until the transaction ends. */
 export async function readOpenIncidents(
   database: Queryable,
   organisationId: number,
@@ -58,7 +58,7 @@ export async function readOpenIncidents(
 }
 
 /**
- * Stores what is news about incidents, and gives each as it is stored then: those that have begun, those of which something new is told, those
+ * Stores what is news about incidents, and gives each as it is stored then: those that have begun, those of which something new is reported, those
  * that are over, and those whose subject nobody watches any more (`dropped`). Throws DatabaseError when one that begins is open already.
  */
 export async function saveIncidentNews(
@@ -144,9 +144,9 @@ export async function noteWatched(database: Queryable, organisationId: number, s
 const failingRow = z
   .object({
     customers: z.number(),
-    /** Whose searches did not fail yet when that was told. */
+    /** Whose searches did not fail yet when that was reported. */
     newly: z.number(),
-    /** Without a valid answer for longer than is put up with, which was not so yet when that was told. */
+    /** Without a valid answer for longer than is put up with, which was not so yet when that was reported. */
     aged: z.number(),
     /** Since when the one that waits longest has had none. */
     since: z.date().nullable(),
@@ -158,12 +158,12 @@ const failingRow = z
     /** The newest run that had failures and was looked at; null when there is none. */
     run: runId === null || name === null ? null : { runId, name },
   }));
-/** Customers of a roster whose searches fail, against what was last told of them. */
+/** Customers of a roster whose searches fail, against what was last reported about them. */
 export type FailingFacts = z.infer<typeof failingRow>;
 
 /**
  * Counts the customers in scope whose last search failed and who have had no valid answer since. `reported`: the newest run and the moment when
- * they were last told of; null when they never were. `agedMs`: how long is put up with.
+ * they were last reported; null when they never were. `agedMs`: how long is put up with.
  */
 export async function readFailing(
   database: Queryable,
@@ -172,7 +172,7 @@ export async function readFailing(
 ): Promise<FailingFacts> {
   const rows = await database.query(
     failingRow,
-    // A run that was told of and is gone on with counts as it did.
+    // A run that was reported and is gone on with counts as it did.
     `with plans as materialized (
        select run_id from run
        where roster_id = $1 and account_id = $2 and in_scope is not null and state <> 'unbalanced'

@@ -280,7 +280,7 @@ export const listToRemind = (
     [accountId, rosterId, sentBefore, now],
   );
 
-/** Notes by status how the newest invitations of standing discrepancies are, and how many customers are excluded for which reason. */
+/** Notes by status how the newest invitations of open discrepancies are, and how many customers are excluded for which reason. */
 export async function saveInvitationSums(
   transaction: Queryable,
   { runId, rosterId, accountId, now }: InvitingScope & { runId: number; now: Date },

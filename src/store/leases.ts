@@ -177,7 +177,7 @@ export async function waitForLease(
   }
 }
 
-/** The epochs taken through each opening of a database: what tells a sibling in this process from a process that has died. */
+/** The epochs taken through each opening of a database: what reports a sibling in this process from a process that has died. */
 const takenThrough = new WeakMap<Queryable, Map<string, number>>();
 
 function rememberTaken(database: Queryable, lease: Lease): void {

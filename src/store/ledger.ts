@@ -158,7 +158,7 @@ export async function readBudgetUsage(
  */
 interface LedgerPosition {
   stableId: number;
-  /** Rows after it that have been told, of the account and of the run. */
+  /** Rows after it that have been reported, of the account and of the run. */
   account: number;
   run: number;
   /** The newest row of an earlier look, and the transaction of that look: all that had begun by then have a smaller number. */

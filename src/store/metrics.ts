@@ -130,7 +130,7 @@ function readNightFigures(database: Queryable, organisationId: number, rosters: 
   );
 }
 
-/** SQL that tells whether a row of `run` was to screen everybody who is due: an onboarding and a run over chosen customers are no night. */
+/** SQL that says whether a row of `run` was to screen everybody who is due: an onboarding and a run over chosen customers are no night. */
 export const isNightSql = (run: string): string =>
   `${run}.kind in ('screen', 'rescreen') and ${run}.selection in ('due', 'all')`;
 
@@ -138,5 +138,5 @@ export const isNightSql = (run: string): string =>
 export const takenAtSql = (run: string): string =>
   `greatest(${run}.started_at, (select max(taken_at) from run_holder where run_holder.run_id = ${run}.run_id))`;
 
-/** SQL that tells whether a row of `run` looked at more than what events had marked: only such a run is a sweep or a screening that others go by. */
+/** SQL that says whether a row of `run` looked at more than what events had marked: only such a run is a sweep or a screening that others go by. */
 export const isWholeSql = (run: string): string => `${run}.selection is distinct from 'dirty'`;

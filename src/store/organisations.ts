@@ -13,7 +13,7 @@ export interface Organisation {
 
 const organisationRow = z.object({ organisationId: z.number(), digestKey: z.instanceof(Buffer) });
 const accountRow = z.object({ accountId: z.number(), isTest: z.boolean() });
-/** A service account in one mode, told apart by its public key. */
+/** A service account in one mode, distinguished by its public key. */
 export type Account = z.infer<typeof accountRow>;
 
 /** Finds the organisation of this name or creates it; whoever only finds it needs no right to write. */
@@ -270,7 +270,7 @@ export async function isKnownCustomer(database: Queryable, organisationId: numbe
   return rows.length > 0;
 }
 
-/** Whether anything was ever assigned to somebody of this name, or they were ever named as standing in or being away. */
+/** Whether anything was ever assigned to somebody of this name, or they were ever named as a deputy or as away. */
 export async function wasEverNamed(database: Queryable, organisationId: number, name: string): Promise<boolean> {
   const rows = await database.query(
     nameRow,

@@ -4,7 +4,7 @@ import type { RunRow } from './runs.js';
 
 const outboxRow = z.object({
   outboxId: z.number(),
-  /** What is told: a report, critical changes before the report, a run that could not be made, a change of state to another system. */
+  /** What is reported: a report, critical changes before the report, a run that could not be made, a change of state to another system. */
   kind: z.enum(['mail_report', 'mail_warning', 'mail_failure', 'webhook']),
   /** Null for a report whose recipients are found once it is written. */
   destination: z.string().nullable(),
@@ -243,7 +243,7 @@ export async function queueReport(
 }
 
 /**
- * Puts the mails of a report that tells of a run up to `endedAt` in the place of what was queued for it, unless the run has gone on and ended
+ * Puts the mails of a report that reports a run up to `endedAt` in the place of what was queued for it, unless the run has gone on and ended
  * again since. A recipient for whom this revision was queued before, whatever became of that, gets no second mail.
  */
 export async function queueReportMails(

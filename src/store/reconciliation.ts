@@ -67,7 +67,7 @@ export const sumsRow = z.object({
 
 /**
  * Joins a roster's customers and an account's dossiers, adds them up, and gives the sums with the most customers and dossiers under one
- * reference. Only pairs of which something may have to be told are kept, in tables that end with the transaction. Nothing
+ * reference. Only pairs of which something may have to be reported are kept, in tables that end with the transaction. Nothing
  * is stored yet.
  */
 export async function compareWithDossiers(transaction: Queryable, input: ReconciliationInput) {
@@ -239,7 +239,7 @@ const isRepeatedSql = '(key in (select key from repeated_key) or key in (select 
 export const toTypesDifferSql = (type: string, dossierType: string): string =>
   `${type} <> case ${dossierType} when 'kyb' then 'entity' when 'kyc' then 'person' end`;
 
-/** Keeps the pairs of which something may have to be told. */
+/** Keeps the pairs of which something may have to be reported. */
 async function keepPairs(transaction: Queryable, input: Comparison): Promise<void> {
   const main = openBindings();
   // Neither a temporary table nor `union all` in it, so that several processes of the server can share the work.

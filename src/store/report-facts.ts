@@ -33,10 +33,7 @@ export async function readRunFacts(
   lists: Pick<Database, 'cursor'>,
 ): Promise<RunFacts> {
   if (run.finishedAt === null) {
-    throw new StoreError(
-      'run_not_finished',
-      `${toRunId(run)} has not ended, so there is nothing final to tell about it`,
-    );
+    throw new StoreError('run_not_finished', `${toRunId(run)} has not ended, so there is nothing final to report`);
   }
   const { sums } = run;
   const runIds = [run.runId, ...covered.earlierRunIds];

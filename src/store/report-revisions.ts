@@ -31,12 +31,12 @@ export async function readRevisions(database: Queryable, run: RunRow) {
   );
 }
 
-/** Tells these locks from others of the database. */
+/** Distinguishes these locks from others of the database. */
 const reportLock = 0x4e53;
 
 /**
  * Fixes what the report of a run covers: its latest revision, or a further one when there is none, when the run has gone on since, or
- * when there is something that no report of the roster has told: sweeps that have ended since, findings of earlier runs whose report
+ * when there is something that no report of the roster has reported: sweeps that have ended since, findings of earlier runs whose report
  * was never written, parties that an import no longer names. Only the roster's newest run takes those in.
  */
 export async function fixReportRevision(transaction: Queryable, run: RunRow, now: Date): Promise<ReportRevision> {

@@ -324,7 +324,7 @@ const partiesOfLength = `
  */
 async function takeForCut(transaction: Queryable, runId: number, length: number): Promise<number> {
   await holdStates(transaction, `select account_id, party_id from (${partiesOfLength}) parties`, [runId, length]);
-  // What was taken for removed is kept in mind as hidden, so that the next whole list tells.
+  // What was taken for removed is kept in mind as hidden, so that the next whole list shows it.
   await transaction.execute(
     `with hidden as (
        update change_event set kind = 'match_not_returned', rule = case when rule = 'delisted' then 'not_returned' else rule end

@@ -116,7 +116,7 @@ const findingsRow = z.object({
     .array(z.object({ length: z.number(), answers: z.number() }))
     .transform((lengths): ReadonlyMap<number, number> => new Map(lengths.map((each) => [each.length, each.answers]))),
 });
-/** What the answers of a run held: each search counts once, and the squares tell how bunched it is. */
+/** What the answers of a run held: each search counts once, and the squares show how bunched it is. */
 export type AnswerFindings = z.infer<typeof findingsRow>;
 
 /** Adds up what the answers of a run held, in one walk through them. */
@@ -165,7 +165,7 @@ const volumeRow = z.object({
   changes: z.number(),
   changeSquares: z.number(),
 });
-/** Adds up how much a run has found changed in the service's data: per search, with the squares, which tell how bunched it is. */
+/** Adds up how much a run has found changed in the service's data: per search, with the squares, which show how bunched it is. */
 export async function readChangeVolume(database: Queryable, runId: number) {
   const rows = await database.query(
     volumeRow,
@@ -198,7 +198,7 @@ export type RunFindings = z.infer<typeof runFindingsRow>;
 export async function readFormerFindings(database: Queryable, runId: number, limit: number) {
   return database.query(
     runFindingsRow,
-    // Whom a list or a flag has chosen is no usual crowd.
+    // Whom a list or a flag has chosen is no usual sample.
     `select watch.screened, watch.matches, watch.match_squares, watch.hits, watch.hit_squares,
        coalesce(watch.searches_again, 0) as "searchesAgain", coalesce(watch.changes, 0) as changes,
        coalesce(watch.change_squares, 0) as "changeSquares"

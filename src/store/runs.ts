@@ -332,7 +332,7 @@ export function readRunCadence(database: Queryable, runId: number) {
 }
 
 /**
- * Tells the database how much a run has put into its tables. Without it the statements that close a large run soon after it began are
+ * Informs the database how much a run has put into its tables. Without it the statements that close a large run soon after it began are
  * planned for empty tables, and take minutes in place of seconds. To be called outside the transaction that closes the run: its locks
  * would keep other runs waiting.
  */

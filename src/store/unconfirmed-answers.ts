@@ -175,7 +175,7 @@ async function restoreStates(transaction: Queryable, runId: number, takenSql: st
   );
 }
 
-/** How many changes of a run were told, by provisional mail or in a report of the run when it was stopped, before they were taken back. */
+/** How many changes of a run were reported, by provisional mail or in a report of the run when it was stopped, before they were taken back. */
 export function countReportedAndTakenBack(database: Queryable, runId: number): Promise<number> {
   return readValue(
     database,

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { runModes, worstTopics } from '../vocabulary.js';
 import { type Database, type Queryable, readValue } from './database/database.js';
 
-/** Where changes of state are told, and which; all of them where nothing is said. */
+/** Where changes of state are reported, and which; all of them where nothing is said. */
 interface WebhookTarget {
   url: string;
   states?: readonly string[] | undefined;
   rosters?: readonly string[] | undefined;
 }
 
-/** Has the database know who is to be told of changes from now on. */
+/** Has the database know who is to be notified of changes from now on. */
 export async function saveWebhooks(transaction: Queryable, organisationId: number, webhooks: readonly WebhookTarget[]) {
   const rows = webhooks.map(({ url, states = null, rosters = null }) => ({ url, states, rosters }));
   await transaction.execute(
@@ -200,7 +200,7 @@ export function readCustomerStatuses(database: Database, organisation: string, r
 const assessAtSql = `select set_config('nightscreen.status_at', $1, true)`;
 
 /**
- * Records every customer of a roster whose state at `now` is another than the recorded one, and queues what webhooks are to be told of it;
+ * Records every customer of a roster whose state at `now` is another than the recorded one, and queues what webhooks are to be reported about it;
  * gives how many. Customers without a recorded state count only `withNew`.
  */
 export async function recordStateChanges(

@@ -16,7 +16,7 @@ interface StateChange {
   reason: string | null;
   asOf: Date | null;
   dueAt: Date | null;
-  /** From when it counts as not screened unless it is screened again, which nobody is told of at that moment. */
+  /** From when it counts as not screened unless it is screened again, which nobody is notified of at that moment. */
   expiresAt: Date | null;
   runId: string | null;
   mode: RunMode;
@@ -25,7 +25,7 @@ interface StateChange {
 
 /**
  * One message of these changes; its id is of the webhook and the last of them, which are in no other message to it. Of the last: what waited
- * in a backup and is told together with something newer must not look like the message that had told it before.
+ * in a backup and is reported together with something newer must not look like the message that had reported it before.
  */
 export function buildMessage(webhookId: number, changes: readonly StateChange[]): WebhookMessage {
   const id = `nightscreen_${webhookId}_${changes.at(-1)?.sequence ?? 0}`;

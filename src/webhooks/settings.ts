@@ -35,10 +35,10 @@ const webhookSchema = z.strictObject({
     .describe('only changes from or to one of these states; all without it'),
   rosters: z.array(z.string().min(1)).min(1).optional().describe('only customers of these rosters; all without it'),
 });
-/** A system that is told of changes of state. */
+/** A system that is notified of changes of state. */
 export type WebhookSettings = z.output<typeof webhookSchema>;
 
-/** The systems that are told of changes of state, each address once. */
+/** The systems that are notified of changes of state, each address once. */
 export const webhooksSettingsSchema = z.array(webhookSchema).superRefine((webhooks, context) => {
   for (const [index, { url }] of webhooks.entries()) {
     if (webhooks.findIndex((other) => other.url === url) < index) {
@@ -73,7 +73,7 @@ export function readEventKey({ key }: Pick<z.output<typeof listenSettingsSchema>
     new ConfigError([{ where, path: 'listen.key', message }], { cause });
   if (key === undefined) {
     throw refuse(
-      'is not set, so no event could be told from a forged one: set it (or NIGHTSCREEN_LISTEN_KEY) to the PEM file of the public key that the service signs events with',
+      'is not set, so no event could be distinguished from a forged one: set it (or NIGHTSCREEN_LISTEN_KEY) to the PEM file of the public key that the service signs events with',
     );
   }
   const odd = findOddFile(key);

@@ -7,5 +7,5 @@ export interface BenchResult {
   samples: readonly object[];
 }
 
-/** One bench: measures, tells people in whole lines what it finds, and gives the figures. */
+/** One bench: measures, reports people in whole lines what it finds, and gives the figures. */
 export type Bench = (emit: (line: string) => void) => Promise<BenchResult>;

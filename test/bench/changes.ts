@@ -15,7 +15,7 @@ import { type NightKind, playNight, type TimeStep } from './stepwise-night.js';
 /** The most that finding changes, storing them and making items of them may add to a run that only stores. */
 const goal = 0.15;
 const customers = 100_000;
-/** The first, in which everything is new, is told and not judged. */
+/** The first, in which everything is new, is reported and not judged. */
 const nights = 3;
 const kinds: readonly NightKind[] = ['judged', 'stored'];
 

@@ -15,7 +15,7 @@ const apiKey = 'private_sandbox_benchBenchBenchBench';
 
 const toName = (number: number): string => `Customer Number ${number}`;
 
-/** Our client as a run uses it: answers validated, every attempt told to a ledger; only the limiter is off. */
+/** Our client as a run uses it: answers validated, every attempt reported to a ledger; only the limiter is off. */
 const createClientCaller = (baseUrl: string) => {
   const page: { attempt: Attempt; end: AttemptEnd }[] = [];
   const client = createClient({ baseUrl, apiKey, pace: unpaced() });

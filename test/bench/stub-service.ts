@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 
-/** What the stub service tells the process that started it, and how many searches it has answered when it is asked. */
+/** What the stub service reports the process that started it, and how many searches it has answered when it is asked. */
 export type StubMessage = { kind: 'ready'; url: string } | { kind: 'count'; searches: number };
 
 const toMatch = (rank: number): object => ({

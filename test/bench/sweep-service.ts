@@ -7,7 +7,7 @@ export interface SweepWorld {
   latencyMs: number;
 }
 
-/** What the service tells: where it is, and on `calls` when each page of dossiers was asked for since it was last asked. */
+/** What the service reports: where it is, and on `calls` when each page of dossiers was asked for since it was last asked. */
 export type SweepServiceMessage =
   | { kind: 'ready'; url: string; privateKey: string }
   | { kind: 'calls'; atMs: number[] };

@@ -354,7 +354,7 @@ class KilledNight {
     return death.signal;
   }
 
-  /** On a server nobody can tell a dead owner from a slow one before its lease has run out: time passes in one step. */
+  /** On a server nobody can know a dead owner from a slow one before its lease has run out: time passes in one step. */
   async #letLeaseRunOut(): Promise<void> {
     if (this.#site.location.url === undefined) return;
     await this.#site.withDatabase((database) =>

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { LedgerEntry } from '../../src/sandbox/calls.js';
 import type { Database } from '../../src/store/database/database.js';
 
-/** What is wrong with the reports of one site, and what tells them from those of another. */
+/** What is wrong with the reports of one site, and what reports them from those of another. */
 export async function compareReports(calm: string, other: string): Promise<readonly string[]> {
   const [calmRuns, otherRuns] = await Promise.all([readdir(calm), readdir(other)]);
   if (calmRuns.length !== 1 || otherRuns.length !== 1) {
@@ -17,7 +17,7 @@ export async function compareReports(calm: string, other: string): Promise<reado
     [calmFolder, otherFolder].map((folder) => readFile(join(folder, 'changes.csv'), 'utf8')),
   );
   const isSame = blankOut(changes[0] ?? '') === blankOut(changes[1] ?? '');
-  return [...broken, ...(isSame ? [] : ['reports: changes.csv tells of other changes'])];
+  return [...broken, ...(isSame ? [] : ['reports: changes.csv reports other changes'])];
 }
 
 // Names of runs, times, and the numbers of changes, each before the cell of its run.
@@ -124,7 +124,7 @@ const dumps = {
       (select count(*) from run where state = 'running')) as row`,
 } as const;
 
-/** What must be the same after crashes and without them: one line a row, under the name of what it tells of. */
+/** What must be the same after crashes and without them: one line a row, under the name of what it reports. */
 export async function dumpState(database: Database): Promise<Readonly<Record<string, readonly string[]>>> {
   const entries: [string, readonly string[]][] = [];
   for (const [name, sql] of Object.entries(dumps)) {

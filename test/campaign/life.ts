@@ -12,7 +12,7 @@ import { makeAppContext, neverHeld } from '../helpers/small-world.js';
 import { campaignCanaries, type LifeMessage, type LifeOrder } from './site.js';
 import { setTrap } from './traps.js';
 
-// One process of a campaign: the real run over the real client and the real database, told over IPC what to do and where to die.
+// One process of a campaign: the real run over the real client and the real database, reported over IPC what to do and where to die.
 const emit = (message: LifeMessage): void => void process.send?.(message);
 
 const mail = mailSettingsSchema.parse({

@@ -66,7 +66,7 @@ async function starts(locate: Locate): Promise<Verdict> {
   const count = isLong ? 50 : 8;
   const { ran, refused, slowestMs, others, surplus } = await runStartsTrial(nursery, locate, count);
   return {
-    figures: `${count} starts at once: ${ran} ran, ${refused} were told who holds it, the slowest after ${seconds(slowestMs)}`,
+    figures: `${count} starts at once: ${ran} ran, ${refused} were reported who holds it, the slowest after ${seconds(slowestMs)}`,
     broken: [
       ...others,
       ...unless(ran === 1 && refused === count - 1, `${ran} ran and ${refused} were refused`),

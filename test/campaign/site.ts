@@ -79,7 +79,7 @@ export interface LifeOrder {
   death?: { point: KillPoint; occurrence: number; delayMs: number };
 }
 
-/** What a process of a campaign tells: it has loaded everything, it has come to a stage, it has ended. */
+/** What a process of a campaign reports: it has loaded everything, it has come to a stage, it has ended. */
 export type LifeMessage = { kind: 'ready' } | { kind: 'stage'; stage: string; afterMs: number } | LifeEnd;
 
 /** How a life ended by itself; `afterMs` counts from the order. */
@@ -87,7 +87,7 @@ type LifeEnd =
   | { kind: 'ended'; summary: RunSummary | null; afterMs: number }
   | { kind: 'failed'; error: string; message: string; afterMs: number };
 
-/** How a life came to its end: what it told itself, or null when it was killed before it could. */
+/** How a life came to its end: what it reported itself, or null when it was killed before it could. */
 export interface Death {
   reported: LifeEnd | null;
   signal: NodeJS.Signals | null;

@@ -146,7 +146,7 @@ interface StartsFigures {
   ran: number;
   /** How many said that another holds the job, and named the one that ran. */
   refused: number;
-  /** How long the slowest of them took to say so, from its being told to start. */
+  /** How long the slowest of them took to say so, from its being reported to start. */
   slowestMs: number;
   /** What any other said. */
   others: readonly string[];

@@ -104,7 +104,7 @@ async function prepareSuddenDeath(): Promise<SuddenDeath> {
   };
 }
 
-/** Is told that something is about to happen, with the statements of the transaction so far, white space made one blank. */
+/** Is reported that something is about to happen, with the statements of the transaction so far, white space made one blank. */
 type Watcher = (moment: Moment, statements: readonly string[]) => void;
 
 const tidy = (sql: string): string => sql.trim().replaceAll(/\s+/g, ' ');
@@ -141,7 +141,7 @@ const watchTransaction = (target: Transaction, note: (sql: string) => void): Par
   }),
 });
 
-/** A database that does the same and tells `watch` before statements and around commits. */
+/** A database that does the same and reports `watch` before statements and around commits. */
 function watchDatabase(database: Database, watch: Watcher): Database {
   const transaction: Database['transaction'] = async (work, options) => {
     const statements: string[] = [];
@@ -165,7 +165,7 @@ function watchDatabase(database: Database, watch: Watcher): Database {
   return override<Database>(database, { ...alone, transaction });
 }
 
-/** What a life works with so that it dies where it was told to. */
+/** What a life works with so that it dies where it was asked to. */
 interface Trap {
   watch(database: Database): Database;
   observer: AttemptObserver;
@@ -173,7 +173,7 @@ interface Trap {
 
 const harmless: Trap = { watch: (database) => database, observer: {} };
 
-// What undici tells of a request: made, its headers written to a socket, the answer's headers read.
+// What undici reports a request: made, its headers written to a socket, the answer's headers read.
 const channels = {
   before_call: 'undici:request:create',
   in_call: 'undici:client:sendHeaders',

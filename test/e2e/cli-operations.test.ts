@@ -152,7 +152,7 @@ test('a URL without its version prefix is met with the advice to add it', async 
   expect(stderr).toContain('version prefix');
 }, 60_000);
 
-test.skipIf(!existsSync('/dev/full'))('standard output on a full disk is told in one line, exit code 1', () => {
+test.skipIf(!existsSync('/dev/full'))('standard output on a full disk is reported in one line, exit code 1', () => {
   const full = openSync('/dev/full', 'w');
   const words = [findCli(), 'config', 'show'];
   const { stderr, status } = spawnSync(process.execPath, words, { cwd: folder, stdio: ['ignore', full, 'pipe'] });
@@ -161,7 +161,7 @@ test.skipIf(!existsSync('/dev/full'))('standard output on a full disk is told in
   expect(status).toBe(1);
 });
 
-test('a login that may only read is told so by whatever writes, with what to do, and nothing is searched', async () => {
+test('a login that may only read is said so by whatever writes, with what to do, and nothing is searched', async () => {
   const { url = '' } = await databases.locate();
   const owner = await databases.open({ url });
   const login = `quiet_${randomBytes(4).toString('hex')}`;
@@ -185,7 +185,7 @@ test('a login that may only read is told so by whatever writes, with what to do,
   await owner.runScript(`drop role ${login}`);
 }, 60_000);
 
-test('a folder of the embedded database that this user may not write to is told, with what to do', async () => {
+test('a folder of the embedded database that this user may not write to is reported, with what to do', async () => {
   const site = mkdtempSync(join(tmpdir(), 'nightscreen-closed-'));
   onTestFinished(() => rmSync(site, { recursive: true }));
   writeFileSync(join(site, 'retail.csv'), 'customer_id,type,name\n1,person,Ada Beispiel\n');

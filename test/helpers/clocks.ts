@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../src/clock.js';
 import type { JobRun } from '../../src/store/jobs.js';
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that stands still until it is asked to go on. */
 export interface FakeClock extends Clock {
   /** Lets time pass, waking sleepers in order, each with time to act before the next. */
   advance(ms: number): Promise<void>;

@@ -228,7 +228,7 @@ const canReach = (url: string): Promise<boolean> =>
     () => false,
   );
 
-/** A loopback port that was free a moment ago, for a server that wants to be told one. */
+/** A loopback port that was free a moment ago, for a server that wants to be reported one. */
 export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -95,7 +95,7 @@ export interface AskedCustomer {
   name: string;
 }
 
-/** A change as it must be told; `before` and `after` as the service gave the match. */
+/** A change as it must be reported; `before` and `after` as the service gave the match. */
 export interface ExpectedChange {
   reference: string;
   kind: string;

@@ -163,7 +163,7 @@ interface MadeExport {
   title: string;
   bytes: Buffer;
   rows: readonly MeantRow[];
-  /** Whether a column tells persons from entities, or all rows are of one type. */
+  /** Whether a column distinguishes persons from entities, or all rows are of one type. */
   isTypeKnown: boolean;
   /** What the file is damaged by, which has to be a doubt. */
   damage: 'mojibake' | 'half' | null;

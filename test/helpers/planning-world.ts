@@ -87,7 +87,7 @@ export async function fillPlanningWorld(
   }
 }
 
-/** The input of a plan for run 3 of a planning world; everybody daily, without budget and reuse, unless told otherwise. */
+/** The input of a plan for run 3 of a planning world; everybody daily, without budget and reuse, unless stated otherwise. */
 export function buildPlanInput(
   now: Date,
   changes: Partial<PlanInput> & { cadence?: ScreeningSettings['cadence'] } = {},

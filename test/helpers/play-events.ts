@@ -90,7 +90,7 @@ interface Underway {
 }
 
 /**
- * Changes a world at random and tells one of two databases of it by so many events: a fifth are lost, a tenth forged, many come twice or three
+ * Changes a world at random and reports one of two databases of it by so many events: a fifth are lost, a tenth forged, many come twice or three
  * times, all of a round and the ones that were held back in any order. In the end both databases hold what a whole sweep finds, and before that
  * the first one held what its events were about. Forged events cost no call.
  */
@@ -175,7 +175,7 @@ export async function playEvents({
     ]);
     const alive = (rows: typeof ofReported) => rows.filter(({ isGone }) => !isGone);
     expect(alive(ofReported)).toEqual(alive(ofUnreported));
-    // What came and went between two sweeps is known to the one that was told of it, and is gone there.
+    // What came and went between two sweeps is known to the one that was reported about it, and is gone there.
     expect(
       ofReported
         .filter(({ isGone, id }) => isGone && !ofUnreported.some((row) => row.id === id && row.isGone))

@@ -368,7 +368,7 @@ export function buildBigFacts(sanctionHits: number): RunFacts {
   });
 }
 
-/** A night with so many changes, of every severity in turn, none of which is told with others, and the alerts that the first of them have opened. */
+/** A night with so many changes, of every severity in turn, none of which is reported with others, and the alerts that the first of them have opened. */
 export function buildManyChanges(count: number, alerts: number): { facts: RunFacts; toReview: ToReviewFacts } {
   const kinds = ['match_added', 'match_changed', 'match_removed'] as const;
   const changes = Array.from({ length: count }, (_, index): MatchChangeFacts => {

@@ -147,7 +147,7 @@ interface SchemaNode {
   additionalProperties?: boolean | SchemaNode;
 }
 
-/** A setting as the reference tells it; `initial` is its default in words. */
+/** A setting as the reference reports it; `initial` is its default in words. */
 interface ReferenceRow {
   path: string;
   type: string;

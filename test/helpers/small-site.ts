@@ -121,7 +121,7 @@ export function makeOddNames(count: number): string[] {
   return Array.from({ length: count }, () => `${makeWord()} ${makeWord()}`);
 }
 
-/** The same workplace, with somebody who hears each event as it is told. */
+/** The same workplace, with somebody who hears each event as it is reported. */
 export const listenAlong = (app: TestAppContext, hear: (event: RunEvent) => void): TestAppContext => ({
   ...app,
   emit: (event) => {

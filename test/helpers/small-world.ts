@@ -107,10 +107,10 @@ export interface AppContextOptions {
   pace?: Pace;
 }
 
-/** A workplace that keeps what its runs tell. */
+/** A context that keeps what its runs report. */
 export type TestAppContext = AppContext & { events: RunEvent[] };
 
-/** A workplace over a sandbox with quick pace and short back-off; `events` collects what runs tell. */
+/** A context over a sandbox with quick pace and short back-off; `events` collects what runs report. */
 export async function makeAppContext(
   database: Database,
   sandbox: Pick<Sandbox, 'url' | 'privateKey'>,

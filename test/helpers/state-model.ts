@@ -186,7 +186,7 @@ export function createStateModel({ validMs, leaveAfterDays }: ModelRules) {
       if (!owner || !alert) throw new Error(`no alert of ${customer} about ${matchId}`);
       alert.isEnding = false;
       if (verdict === 'inconclusive') {
-        // Who cannot tell leaves it open, and whoever was a true match stays one.
+        // Who cannot know leaves it open, and whoever was a true match stays one.
         alert.decision = null;
         return;
       }

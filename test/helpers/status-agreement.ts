@@ -5,13 +5,13 @@ import { measureCoverage } from '../../src/runs/coverage.js';
 
 const tally = z.object({ states: z.record(z.string(), z.number()), reasons: z.record(z.string(), z.number()) });
 
-/** The view's customers by state and reason, at the time of the workplace's clock. */
+/** The view's customers by state and reason, at the time of the context's clock. */
 async function countByView({ database, clock }: AppContext) {
   return database.transaction(async (transaction) => {
     await transaction.execute(`select set_config('nightscreen.status_at', $1, true)`, [clock.now().toISOString()]);
     const [counted] = await transaction.query(
       tally,
-      `with told as materialized (
+      `with reported as materialized (
          select state, case
            -- Without a readable record nobody was ever screened.
            when reason in ('row_rejected', 'conflicting_duplicate', 'roster_held', 'related_party_unreadable') then 'never'
@@ -20,8 +20,8 @@ async function countByView({ database, clock }: AppContext) {
          from customer_screening_status
        )
        select
-         (select coalesce(jsonb_object_agg(state, n), '{}') from (select state, count(*) as n from told group by 1) s) as states,
-         (select coalesce(jsonb_object_agg(reason, n), '{}') from (select reason, count(*) as n from told where reason is not null group by 1) r) as reasons`,
+         (select coalesce(jsonb_object_agg(state, n), '{}') from (select state, count(*) as n from reported group by 1) s) as states,
+         (select coalesce(jsonb_object_agg(reason, n), '{}') from (select reason, count(*) as n from reported where reason is not null group by 1) r) as reasons`,
     );
     return counted;
   });

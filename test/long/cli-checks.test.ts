@@ -44,7 +44,7 @@ test('a check prints verdict, matches and run, and is shown again by its run', a
   });
 }, 60_000);
 
-test('runs show tells what a check was, and no report is made of one', async () => {
+test('runs show reports what a check was, and no report is made of one', async () => {
   const shown = await run(['runs', 'show', checked]);
   expect(shown.stdout).toMatch(/^verdict +open hit/m);
   expect(shown.stdout).toMatch(/^reason +file 4711$/m);

@@ -80,7 +80,7 @@ test('the first SIGTERM stops a run gracefully: exit code 4, one summary, and it
   expect(JSON.parse(resumed.stdout)).toMatchObject({ runId: summary.runId, counts: { remaining: 0 } });
 });
 
-test('the sandbox prints one line when ready, leaves its key where it is told to, and ends on the first signal with exit code 0', async () => {
+test('the sandbox prints one line when ready, leaves its key where it is reported to, and ends on the first signal with exit code 0', async () => {
   const child = startCli(['sandbox', '--json', '--key-file', 'sandbox-key'], { folder });
   const stdout = collect(child.stdout);
   await waitFor(stdout.text, /\n/);

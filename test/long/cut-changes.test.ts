@@ -31,7 +31,7 @@ const mixSql = `
     sanction_hit = n > 400 and n % 40 = 0
   from numbered where numbered.change_id = change_event.change_id`;
 
-it('changes too many to hold are told in the files and on the page as they are when they are held', async () => {
+it('changes too many to hold are reported in the files and on the page as they are when they are held', async () => {
   const database = await open();
   await fillReportableNights(database, customers);
   await database.execute(mixSql);

@@ -4,7 +4,7 @@ import { type DatabaseLocation, openDatabase } from '../../src/store/database/op
 import { readPeakBytes } from '../helpers/figures.js';
 import { makeAppContext } from '../helpers/small-world.js';
 
-/** What a process that imports the rows of a query is told, as JSON. */
+/** What a process that imports the rows of a query is reported, as JSON. */
 export interface WideImport {
   location: DatabaseLocation;
   sourceUrl: string;

@@ -14,7 +14,7 @@ describe('many starts of one job at once', () => {
   it('one runs, and the others name it', { timeout: 90_000 }, async () => {
     const figures = await runStartsTrial(nursery, databases.locate, 6);
     printFigure(
-      `${figures.starts} starts at once: ${figures.ran} ran, ${figures.refused} were told who holds it, the slowest after ${Math.round(figures.slowestMs)} ms`,
+      `${figures.starts} starts at once: ${figures.ran} ran, ${figures.refused} were reported who holds it, the slowest after ${Math.round(figures.slowestMs)} ms`,
     );
     expect(figures).toMatchObject({ ran: 1, refused: 5, others: [], surplus: 0 });
     // Promised are two seconds; the processes of this test share the machine with others.

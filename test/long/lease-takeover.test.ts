@@ -66,7 +66,7 @@ test('a run whose process was killed goes on in the next start within 10 seconds
   expect(heir.summary).toMatchObject({ state: 'complete', counts: { screened: customers, remaining: 0 } });
 }, 60_000);
 
-test('a process that was paused past its lease writes nothing when it wakes, and everybody is told who holds the run', async () => {
+test('a process that was paused past its lease writes nothing when it wakes, and everybody is notified who holds the run', async () => {
   const { site, url, child, log } = await startSlowRun();
   const held = await runCli(['runs', 'list'], site);
   expect(held.stdout).toMatch(/held by \S+:\d+:\w+ since \S+, last heard of \d\.\d s ago/);

@@ -49,7 +49,7 @@ it('variants of the real OFAC list give exactly the changes that were made to it
       const all = expected.flat();
       printFigure(
         `OFAC list, ${variant.meddled} of ${watchlist.length} entries ${variant.title}: ` +
-          `${all.length} changes for ${customers.length} customers, all told and no other${describeKinds(all)}`,
+          `${all.length} changes for ${customers.length} customers, all reported and no other${describeKinds(all)}`,
       );
       expect(new Set(all.map(({ kind }) => kind))).toEqual(new Set(kindsOf[variant.title]));
     }

@@ -7,7 +7,7 @@ import { testDatabases } from '../helpers/databases.js';
 
 const databases = testDatabases('postgres');
 
-it('a second start is told who holds the lease within two seconds while the holder is in a long transaction', async () => {
+it('a second start is reported who holds the lease within two seconds while the holder is in a long transaction', async () => {
   const location = await databases.locate();
   const holder = await databases.open(location);
   const asker = await databases.open(location);

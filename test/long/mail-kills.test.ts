@@ -37,7 +37,7 @@ describe.each(['postgres', 'embedded'] as const)('mail of a night whose process 
       const killed = await nursery.begin(site.toOrder({ ...mailing, death }));
       expect(await killed.death).toEqual({ reported: null, signal: 'SIGKILL' });
       expect(server.received).toHaveLength(times - 1);
-      // On a server nobody can tell a dead sender from a slow one before its claim has run out: time passes in one step.
+      // On a server nobody can know a dead sender from a slow one before its claim has run out: time passes in one step.
       await site.withDatabase((database) =>
         database.execute('update outbox set claimed_until = clock_timestamp() where claimed_until is not null'),
       );

@@ -106,7 +106,7 @@ describe('mail', () => {
     expect(server.received[0]?.text).not.toContain('The attached report');
   });
 
-  it('tells of a failure directly when the database has gone away', async () => {
+  it('reports a failure directly when the database has gone away', async () => {
     const server = await serve();
     const { work, database } = await begin();
     const app = { ...(await work({ settings: toSettings() })), secret: () => server.url };
@@ -170,7 +170,7 @@ describe('mail', () => {
     expect((await listMails(database, { all: true })).map(({ state }) => state)).toEqual(['sent', 'sent']);
   });
 
-  it('tells of rosters that were not begun because the night had to stop', async () => {
+  it('reports rosters that were not begun because the night had to stop', async () => {
     const server = await serve();
     const { work, roster, sandbox } = await begin();
     sandbox.setFaults([{ path: '/aml/search', status: 402, times: 100 }]);

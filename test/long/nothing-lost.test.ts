@@ -63,7 +63,7 @@ const readFolder = async (folder: string): Promise<string> => {
 /** A live key searches only within a budget. */
 const amplyPaid = budgetSettingsSchema.parse({ maxSearchesPerMonth: 1_000, pricePerSearch: 0.1 });
 
-describe('what must not be lost, mixed up or told wrongly', () => {
+describe('what must not be lost, mixed up or reported wrongly', () => {
   const databases = testDatabases('postgres');
   const begin = openSmallSites(databases.open);
   const slow = (sandbox: Sandbox) => ({ service: { baseUrl: sandbox.url, rate: { perSecond: 400, concurrency: 1 } } });
@@ -282,7 +282,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     },
   });
 
-  it('the mailed report of a night tells of the changes of every roster', async () => {
+  it('the mailed report of a night reports the changes of every roster', async () => {
     const { sandbox, work, run, roster } = await begin();
     const other = toFileRoster('other', await writeRoster(['Aroha Ngata']));
     const past = await work({ offsetMs: -dayMs });
@@ -391,7 +391,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     expect(night.counts).toMatchObject({ planned: 6 });
   });
 
-  it('a match that a cut list hid is told as removed once a whole list lacks it', async () => {
+  it('a match that a cut list hid is reported as removed once a whole list lacks it', async () => {
     const { sandbox, work, run, database } = await begin(['Wilhelmina Achterberg']);
     await run(await work({ offsetMs: -2 * dayMs }));
     sandbox.setFaults([

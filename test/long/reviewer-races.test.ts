@@ -16,7 +16,7 @@ const races = isFullSize ? 1_000 : 200;
 const digestKey = Buffer.from('a key of the test');
 const databases = testDatabases('postgres');
 
-/** What docs/review.md tells an operator to type, for two reviewers; a third has the rights without the role. */
+/** What docs/review.md reports an operator to type, for two reviewers; a third has the rights without the role. */
 const roles = `
   create role nightscreen_reviewer;
   create role ada login password 'ada' in role nightscreen_reviewer;

@@ -47,7 +47,7 @@ describe('requests that the service never answers', () => {
     for (const name of poison) expect(searched(sandbox, name)).toBe(12);
   });
 
-  it('are told from an outage without canaries, by asking again what was answered', async () => {
+  it('are distinguished from an outage without canaries, by asking again what was answered', async () => {
     const { sandbox, work, run } = await begin();
     sandbox.setFaults([{ name: 'Aroha Ngata', status: 500, times: 100_000 }]);
     const options = hastily(100);
@@ -139,7 +139,7 @@ describe('what ends spending', () => {
     expect(searches(sandbox).length - afterCalls).toBeLessThanOrEqual(8);
   });
 
-  it('a wish to stop is heard at once while a key is renewed', async () => {
+  it('a request to stop is heard at once while a key is renewed', async () => {
     const { sandbox, work, run } = await begin(names(100));
     const app = await work({ readKeyAgain: () => sandbox.privateKey });
     const stop = new AbortController();

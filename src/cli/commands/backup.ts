@@ -187,7 +187,7 @@ function presentRestore(file: string, restored: RestoreSummary, applied: readonl
         applied.length > 0 && ['migrated', `from schema ${header.migrations.length}: ${applied.join(', ')}`],
         ['held', held],
         waitingMessages > 0 && [
-          'told again',
+          'reported again',
           `${countNoun(waitingMessages, 'message')} to webhooks, under the same ids, by the next run`,
         ],
         openRuns.length > 0 && [

@@ -175,7 +175,7 @@ function listLeaves(value: unknown, path: SettingPath): { path: SettingPath; val
   return entries.flatMap(([key, inner]) => listLeaves(inner, [...path, key]));
 }
 
-/** Whether a secret is set; a key's `fingerprint` tells two keys apart, and URLs have none because a short password in one could be guessed from it. */
+/** Whether a secret is set; a key's `fingerprint` distinguishes two keys, and URLs have none because a short password in one could be guessed from it. */
 function describeSecret(config: Config, name: string) {
   try {
     const from = config.originOfSecret(name);

@@ -36,7 +36,7 @@ export function addReplayCommand(program: Command, act: Act): void {
     );
 }
 
-/** What no replay can tell, whatever the settings. */
+/** What no replay can know, whatever the settings. */
 const limits = [
   'What the service left out it cannot show: which matches it returns, and which of them it flags as hits, its own threshold has decided when it was asked. A lower one there needs new searches.',
   'Decisions are taken as they were made; what reviewers would have decided about other items nobody knows.',
@@ -46,7 +46,7 @@ const limits = [
 function presentReplay(replay: Replay, file: string): Outcome {
   const { evaluated, notEvaluated, changes, baseline, items, stored, examples } = replay;
   const cannot = [
-    ...notEvaluated.map((words) => `Not evaluated, because stored answers do not tell: ${words}.`),
+    ...notEvaluated.map((words) => `Not evaluated, because stored answers do not show it: ${words}.`),
     ...limits,
   ];
   const sections = [

@@ -340,8 +340,8 @@ function listWatch({ watch, earlyWarnings, openItems, details }: RunDescription)
     ...(watch === null ? [] : describeWatch(watch)).map((line): Row => ['watch', line]),
     ...earlyWarnings.map(({ recipient, changes, queuedAt, acceptedAt }): Row => {
       const critical = `${countNoun(changes, 'critical change')} at ${queuedAt.toISOString()}`;
-      if (recipient === '') return ['told early', `${critical}, as an event`];
-      return ['told early', `${critical}, mail to ${recipient}${acceptedAt === null ? ' not accepted yet' : ''}`];
+      if (recipient === '') return ['reported early', `${critical}, as an event`];
+      return ['reported early', `${critical}, mail to ${recipient}${acceptedAt === null ? ' not accepted yet' : ''}`];
     }),
   ];
 }

@@ -32,7 +32,7 @@ function addRun(schedule: Command, act: Act): void {
     .option('--if-due', 'only when its schedule asks for it; ends with 0 when there is nothing to do')
     .addHelpText('after', examples(['schedule run rescreen', 'schedule run rescreen --if-due --json']))
     .action((name: string, { ifDue = false }: { ifDue?: boolean }) =>
-      // What is asked every few minutes tells by its exit code: a mail each time would be none.
+      // What is asked every few minutes reports by its exit code: a mail each time would be none.
       act((invocation) => runScheduled(invocation, name, ifDue), ifDue ? undefined : name),
     );
 }

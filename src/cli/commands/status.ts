@@ -87,7 +87,7 @@ function addExport(status: Command, act: Act): void {
 function addSend(status: Command, act: Act): void {
   status
     .command('send')
-    .description('tell webhooks of the changes of state that wait; exit code 3 when any still wait afterwards')
+    .description('notify webhooks of the changes of state that wait; exit code 3 when any still wait afterwards')
     .addHelpText('after', examples(['status send']))
     .action(() =>
       act(async (invocation) => {

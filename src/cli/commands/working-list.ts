@@ -32,7 +32,7 @@ function addExport(review: Command, act: Act): void {
     .description('write a working list of what waits for a decision, to be filled in and imported')
     .option('--out <file>', `the file to write, CSV or a workbook (.xlsx) (default: ${defaultFile})`)
     .option('--roster <name>', 'only this roster')
-    .option('--assignee <name>', 'only what this person answers for, also while standing in for somebody')
+    .option('--assignee <name>', 'only what this person answers for, also as the deputy of somebody')
     .option('--proposals', 'only what waits for a second person to confirm')
     .option('--not-mine', 'without what the login has proposed, which others have to confirm')
     .option('--discrepancies', 'as CSV: the discrepancies of reconciliation instead; a workbook has both')

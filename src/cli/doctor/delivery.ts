@@ -22,11 +22,11 @@ export const checkDelivery = async (config: Config): Promise<Finding[]> => [
   ...(await checkOutputs(config)),
 ];
 
-/** The longest wait for a mail server; a run has more patience. */
+/** The longest wait for a mail server; a run waits longer. */
 const mostWaitMs = 10_000;
 
 /**
- * Whether mail is set up whole, whether it would leave, and whether somebody is told of every configured roster; nothing is said where none
+ * Whether mail is set up whole, whether it would leave, and whether somebody is notified of every configured roster; nothing is said where none
  * is configured, and no mail is sent.
  */
 async function checkMail(config: Config): Promise<Finding[]> {
@@ -49,7 +49,7 @@ async function checkMail(config: Config): Promise<Finding[]> {
 }
 
 /**
- * The same for rosters that commands were given as files: whether somebody is told of each that was imported, and whether each that mail is
+ * The same for rosters that commands were given as files: whether somebody is notified of each that was imported, and whether each that mail is
  * restricted to was.
  */
 export async function checkImportedMail(database: Queryable, { settings }: Config): Promise<Finding[]> {
@@ -79,7 +79,7 @@ export async function checkImportedMail(database: Queryable, { settings }: Confi
   ];
 }
 
-/** A night of a roster that is not whole must be told to somebody. */
+/** A night of a roster that is not whole must be reported to somebody. */
 function findUnreported(mail: MailSettings, rosters: readonly string[]): Finding[] {
   return rosters.flatMap((roster) => {
     const recipients = listRecipients(mail, { kind: 'report', roster, level: 'partial', severities: [] });

@@ -35,7 +35,7 @@ export async function checkFolder(check: string, setting: string, folder: string
   }
 }
 
-/** Nothing is tried where the folder is another user's, which is told of the database. */
+/** Nothing is tried where the folder is another user's, which the check of the database reports. */
 async function checkDataFolder(config: Config): Promise<Finding[]> {
   if (config.secret('DATABASE_URL') !== undefined) return [];
   try {

@@ -83,7 +83,7 @@ export async function keepSchedule(
   }
 }
 
-/** Logs what is told; mails once that nothing can be begun when that has lasted. */
+/** Logs what is reported; mails once that nothing can be begun when that has lasted. */
 function watchEvents(invocation: Invocation, logger: Logger): (event: ScheduleEvent) => void {
   const log = logSchedule(logger);
   let isMailed = false;
@@ -133,7 +133,7 @@ export function followInterruption(signal: AbortSignal) {
   };
 }
 
-/** Tells what a scheduler does as log lines; what needs somebody's eyes as warnings and errors. */
+/** Reports what a scheduler does as log lines; what needs somebody's eyes as warnings and errors. */
 export const logSchedule =
   (logger: Logger) =>
   (event: ScheduleEvent): void => {

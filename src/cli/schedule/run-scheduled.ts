@@ -190,7 +190,7 @@ export async function performJob(
   }
 }
 
-/** `rescreen` tells of each roster by itself, and `mail` could only fail again. */
+/** `rescreen` reports each roster by itself, and `mail` could only fail again. */
 async function mailFailureOf(app: AppContext, { name }: Job, error: unknown, signal: AbortSignal): Promise<void> {
   if (name !== 'rescreen' && name !== 'mail') await mailFailure(app, { task: name, roster: null, error, signal });
 }
@@ -201,7 +201,7 @@ function toEnding(
   stopping: AbortSignal,
 ): JobEnding {
   const runIds = runs.map(({ runId }) => runId);
-  // Whether anything was left out because of that, only the next start can tell.
+  // Whether anything was left out because of that, only the next start can know.
   if (stopping.aborted) return { because: 'it was asked to stop', runIds };
   const codes = [...runs.map((run) => run.exitCode), ...(exitCode === 0 && runs.length > 0 ? [] : [exitCode])];
   return { exitCode: combineExitCodes(codes), because: joinReasons([...listReasons(runs), note, before]), runIds };

@@ -136,7 +136,7 @@ async function* splitBlocks(
 // No letter, digit, space or quote, as in the configuration; some programs fill the line up with empty fields.
 const hint = /^"?sep=([^"\p{L}\p{N}\p{Cs} ])"?\1*$/iu;
 
-/** The first line of a file that tells spreadsheets its delimiter (`sep=;`), taken off; null where there is none. */
+/** The first line of a file that reports spreadsheets its delimiter (`sep=;`), taken off; null where there is none. */
 function takeDelimiterHint(block: LineBlock): { delimiter: string; rest: LineBlock } | null {
   if (block.firstLine !== 1) return null;
   const delimiter = hint.exec(block.texts[0] ?? '')?.[1];
@@ -339,7 +339,7 @@ function weigh(first: FirstRecord, block: LineBlock, isMapped: (header: string) 
 }
 
 /**
- * Tells whether rows behind the first record end with a delimiter that it has not, nine of ten at least beside those that have as many fields
+ * Says whether rows behind the first record end with a delimiter that it has not, nine of ten at least beside those that have as many fields
  * as it has. A comma too many may be that of a name as well (`1,Lee, Ann,` has an empty last field): a single row proves nothing of commas,
  * nor do rows in which a blank follows one.
  */

@@ -110,7 +110,7 @@ async function sumSizes(paths: readonly string[]): Promise<number | null> {
   let sum = 0;
   for (const path of paths) {
     const found = await stat(path).catch(() => null);
-    // What is missing is told when its turn comes.
+    // What is missing is reported when its turn comes.
     if (found?.isFile() !== true) return null;
     sum += found.size;
   }

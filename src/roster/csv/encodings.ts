@@ -83,7 +83,7 @@ function detectEncoding(start: Buffer, declared: 'auto' | EncodingLabel, path: s
   return declared === 'auto' ? (detectUtf16(start.subarray(0, sampleBytes)) ?? 'utf-8') : declared;
 }
 
-/** Line ends tell UTF-16 from text with stray NULs: bytes like those of a line end have the zero beside them, unless letters hold the same bytes. */
+/** Line ends distinguish UTF-16 from text with stray NULs: bytes like those of a line end have the zero beside them, unless letters hold the same bytes. */
 function detectUtf16(sample: Buffer): EncodingLabel | null {
   const zeros: [number, number] = [0, 0];
   const lineEnds: [number, number] = [0, 0];
@@ -252,7 +252,7 @@ function scoreCharacter(candidate: Candidate, character: string, before: string,
   return script.test(character) ? 0.2 : -0.5;
 }
 
-/** Tells whether a Latin letter of ASCII stands directly beside a letter of another script, as it does in the wrong code page. */
+/** Says whether a Latin letter of ASCII stands directly beside a letter of another script, as it does in the wrong code page. */
 function isMixed({ script }: Candidate, ascii: string, other: string): boolean {
   return script !== latin && /^[A-Za-z]$/.test(ascii) && script.test(other);
 }
@@ -410,7 +410,7 @@ function adviseOn(bytes: Buffer, label: EncodingLabel, isDeclared: boolean): str
 /** NUL in more than one byte, as Java and some databases write it; half of a UTF-16 pair in three. */
 const forbidden = /\xc0\x80|\xe0\x80\x80|\xf0\x80\x80\x80|\xed[\xa0-\xbf][\x80-\xbf]/g;
 
-/** Tells whether bytes are UTF-8 but for characters in forms that it forbids. */
+/** Says whether bytes are UTF-8 but for characters in forms that it forbids. */
 function isOverlong(bytes: Buffer): boolean {
   const text = bytes.toString('latin1');
   const rest = text.replaceAll(forbidden, '');

@@ -82,7 +82,7 @@ async function isNoFolder(path: string): Promise<boolean> {
   );
 }
 
-/** Tells whether a path has a sign of a pattern: `*`, `?` or `[`. */
+/** Says whether a path has a sign of a pattern: `*`, `?` or `[`. */
 function isPattern(path: string): boolean {
   return /[*?[]/.test(path);
 }

@@ -119,7 +119,7 @@ function parseQuoted(quoted: readonly QuotedRecord[], delimiter: string): void {
   }
 }
 
-/** Tells whether a line holds nothing but spaces. */
+/** Says whether a line holds nothing but spaces. */
 export function isBlank(text: string): boolean {
   return text === '' || (text.charCodeAt(0) === 0x20 && /^ +$/.test(text));
 }
@@ -307,18 +307,18 @@ function isWholeRow(text: string, shape: RecordShape): boolean {
   return scan.state === 'closed' && scan.fieldCount === shape.columnCount;
 }
 
-/** Tells whether a line would be a whole row if quotes meant nothing; a doubled quote may hide that some delimiters are text. */
+/** Says whether a line would be a whole row if quotes meant nothing; a doubled quote may hide that some delimiters are text. */
 function isWholeCount(count: number, text: string, { columnCount }: RecordShape): boolean {
   return count === columnCount || (count > columnCount && text.includes('""'));
 }
 
-/** Tells whether a line that closes the field of a given place has as many fields before that quote as a row of its own would have. */
+/** Says whether a line that closes the field of a given place has as many fields before that quote as a row of its own would have. */
 function mayBeRow(text: string, delimiter: string, place: number): boolean {
   const closing = findClosingQuote(text, 0);
   return countDelimiters(text.slice(0, Math.max(closing, 0)), delimiter, 0) >= place - 1;
 }
 
-/** Tells whether such a line begins as rows do; where rows do not begin with an id, whether the line before may be a whole row too. */
+/** Says whether such a line begins as rows do; where rows do not begin with an id, whether the line before may be a whole row too. */
 function isDoubtful(text: string, { delimiter, columnCount }: RecordShape, start: string | null, firstCount: number) {
   if (start !== null && isLikeId(start)) return haveSameShape(start, readStart(text, delimiter));
   return firstCount >= columnCount;
@@ -333,7 +333,7 @@ function isLikeId(text: string): boolean {
   return /\d/.test(text) && !/\s/.test(text);
 }
 
-/** Tells whether two ids have the same signs between words and numbers, and the same kinds of these; a run of both may be any. */
+/** Says whether two ids have the same signs between words and numbers, and the same kinds of these; a run of both may be any. */
 function haveSameShape(one: string, other: string): boolean {
   const [shape, otherShape] = [one, other].map((text) => text.replaceAll(/[\p{L}\p{N}]+/gu, toKind));
   if (shape === undefined || otherShape === undefined || shape.length !== otherShape.length) return false;

@@ -224,7 +224,7 @@ const maxRatio = 200;
 const firstMagic = 0x1f;
 const secondMagic = 0x8b;
 
-/** Tells by its first two bytes whether a file is packed by gzip. */
+/** Finds by its first two bytes whether a file is packed by gzip. */
 function isGzip(start: Buffer): boolean {
   return start[0] === firstMagic && start[1] === secondMagic;
 }

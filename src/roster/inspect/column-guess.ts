@@ -71,7 +71,7 @@ const countsRows = ({ values }: ColumnProfile): boolean =>
 const holdsDates = ({ dateFormats: [best], meanLength }: ColumnProfile): boolean =>
   best !== undefined && best.share > 0.5 && meanLength > yearLength;
 
-/** Without an id the name, with the birth date where every row has one, tells customers apart as long as it differs in every row. */
+/** Without an id the name, with the birth date where every row has one, distinguishes customers as long as it differs in every row. */
 function guessNoId(guess: Guess, profiles: readonly ColumnProfile[]): void {
   const { name, birthDate } = guess.columns;
   const born = typeof birthDate === 'string' ? birthDate : birthDate?.column;
@@ -86,7 +86,7 @@ function guessNoId(guess: Guess, profiles: readonly ColumnProfile[]): void {
     return;
   }
   guess.columns.id = toHeaders(columns);
-  guess.because['id'] = 'no column tells';
+  guess.because['id'] = 'no column says it';
   guess.doubts.unshift(
     `${none}: ${columns.map(({ header }) => header).join(' + ')} is taken for it, so that who is renamed is another customer; better have the id exported`,
   );
@@ -266,7 +266,7 @@ function guessOthers(guess: Guess): void {
   const active = guess.byRole('active');
   if (active?.words)
     guess.doubts.push(
-      `${active.header} (${quoteAll(active.words)}) may tell who has left: to use it, add active: { column: ${JSON.stringify(active.header)}, values: { ... } }`,
+      `${active.header} (${quoteAll(active.words)}) may say who has left: to use it, add active: { column: ${JSON.stringify(active.header)}, values: { ... } }`,
     );
   const endDate = guess.byRole('end_date');
   if (endDate)
@@ -290,7 +290,7 @@ const legalForm = new RegExp(
   'u',
 );
 
-/** Tells whether a name ends, or begins, like a company's. */
+/** Says whether a name ends, or begins, like a company's. */
 const isCompanyName = (name: string): boolean =>
   /\s|公司|会社/.test(name) && legalForm.test(name.toLowerCase().replace(/[.,]/g, ''));
 
@@ -307,7 +307,7 @@ function assessRows(names: readonly ColumnProfile[], births: readonly ColumnProf
   });
 }
 
-/** Guesses which column tells persons from entities, by known words and by the rows that have the others. */
+/** Guesses which column distinguishes persons from entities, by known words and by the rows that have the others. */
 function guessType(guess: Guess, names: readonly ColumnProfile[]): void {
   const rows = assessRows(names, guess.ofRole('birth_date'));
   const isNamedByCompany = names.length > 0 && names.every(({ role }) => role === 'company');
@@ -388,8 +388,8 @@ function guessOneType(guess: Guess, rows: RowTypes, isNamedByCompany: boolean): 
   const persons = rows.filter((type) => type === 'person').length;
   const isOfCompanies = isNamedByCompany || (entities > persons && entities > rows.length / 2);
   guess.columns.type = { value: isOfCompanies ? 'entity' : 'person' };
-  guess.because['type'] = 'no column tells';
-  guess.doubts.push('no column tells persons and entities apart: say which they are, or name the column');
+  guess.because['type'] = 'no column says it';
+  guess.doubts.push('no column distinguishes persons and entities: say which they are, or name the column');
 }
 
 /** Words in daily use for what a customer is, in lower case. */

@@ -137,7 +137,7 @@ function tryColumns(guess: ColumnGuess, headers: readonly string[], rows: readon
   if (untyped.length <= rows.length / 2) return guess;
   return {
     columns: { ...guess.columns, type: { value: 'person' } },
-    because: { ...guess.because, type: 'no column tells' },
+    because: { ...guess.because, type: 'no column says it' },
     doubts: [
       ...guess.doubts,
       `type is left out: ${untyped.length} of ${rows.length} rows would be rejected for it, so that all count as persons`,
@@ -195,7 +195,7 @@ async function readSample(table: TableReading): Promise<readonly (readonly strin
   return sample;
 }
 
-/** Tells whether the first record of a table reads like a header above the records that follow it. */
+/** Says whether the first record of a table reads like a header above the records that follow it. */
 export function looksLikeHeader(first: readonly string[], others: readonly (readonly string[])[]): boolean {
   const cells = first.map((cell) => cell.trim());
   if (cells.every((cell) => cell === '')) return false;

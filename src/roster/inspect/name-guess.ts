@@ -99,7 +99,7 @@ function measureCover(columns: readonly ColumnProfile[]): number {
   return rows === 0 ? 0 : covered / rows;
 }
 
-/** Tells whether one column says what the other says and more. */
+/** Says whether one column says what the other says and more. */
 function holdsAnother(whole: ColumnProfile, part: ColumnProfile): boolean {
   let [both, held] = [0, 0];
   for (const [row, value] of part.values.entries()) {

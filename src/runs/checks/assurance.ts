@@ -316,7 +316,7 @@ export async function showAssurance(database: Database, text: string): Promise<A
   const run = await findRun(database, text);
   const measurement = await describeAssurance(database, run);
   if (measurement !== null) return measurement;
-  const message = `${toRunId(run)} measured no recall; \`nightscreen runs show\` tells about it`;
+  const message = `${toRunId(run)} measured no recall; \`nightscreen runs show\` reports about it`;
   throw new ConfigError([{ where: 'run', path: '', message }]);
 }
 

@@ -225,7 +225,7 @@ export async function showCheck(database: Database, text: string): Promise<Check
   const run = await findRun(database, text);
   const check = await describeCheck(database, run);
   if (check !== null) return check;
-  const message = `${toRunId(run)} asked about nobody alone; \`nightscreen runs show\` tells about it`;
+  const message = `${toRunId(run)} asked about nobody alone; \`nightscreen runs show\` reports about it`;
   throw new ConfigError([{ where: 'run', path: '', message }]);
 }
 
@@ -338,7 +338,7 @@ const words: Readonly<Record<ControlStatus['verdict'], string>> = {
   never: 'NONE: no control search was ever made on this account',
 };
 
-/** The standing in words, with run and time. */
+/** The status in words, with run and time. */
 export function describeControls({ verdict, runId, askedAt }: ControlStatus): string {
   return askedAt === null ? words[verdict] : `${words[verdict]} (${runId}, ${askedAt.toISOString()})`;
 }

@@ -225,7 +225,7 @@ function toDistinct(parties: readonly SlottedParty[]): readonly SlottedParty[] {
 }
 
 /**
- * Tells whether two records say the same, whatever the order of their parties: rows that were stored by an earlier version have digests
+ * Says whether two records say the same, whatever the order of their parties: rows that were stored by an earlier version have digests
  * of the order that their source gave.
  */
 function saysTheSame(known: SlottedRecord | null, said: SlottedRecord): boolean {

@@ -141,7 +141,7 @@ async function stageCustomers(
     if (chunk.rows > 0) await flush();
     await underWay;
   } finally {
-    // Nothing is written any more once a reading that broke off has told so.
+    // Nothing is written any more once a reading that broke off has said so.
     await underWay.catch(() => undefined);
   }
   emit(ordinal);

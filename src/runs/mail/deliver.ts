@@ -58,7 +58,7 @@ export function limitSending(limitMs: number, signal?: AbortSignal): { signal: A
   };
 }
 
-/** The signal that sending is to stop for; where that is aborted already, the time that is left for what cannot be told later. */
+/** The signal that sending is to stop for; where that is aborted already, the time that is left for what cannot be known later. */
 export const allowLastWords = (signal: AbortSignal | undefined): AbortSignal | undefined =>
   signal?.aborted ? AbortSignal.timeout(graceMs) : signal;
 
@@ -74,11 +74,17 @@ const messageSchema = bodySchema.extend({
   thread: z.array(z.string()).optional(),
   reduced: bodySchema.optional(),
   attachmentMissing: bodySchema.optional(),
-}) satisfies z.ZodType<MailMessage>;
+  /** The name in mails that an earlier version queued. */
+  bereft: bodySchema.optional(),
+});
 
 /** The message as it was stored in the outbox; null for anything else. */
-export const findStoredMessage = (content: unknown): MailMessage | null =>
-  messageSchema.safeParse(content).data ?? null;
+export function findStoredMessage(content: unknown): MailMessage | null {
+  const stored = messageSchema.safeParse(content).data;
+  if (stored === undefined) return null;
+  const { bereft, ...message } = stored;
+  return bereft === undefined ? message : { ...message, attachmentMissing: bereft };
+}
 
 /** What in the outbox is mail. */
 export const mailKinds: readonly OutboxRow['kind'][] = ['mail_report', 'mail_warning', 'mail_failure'];
@@ -91,7 +97,7 @@ const mostWithoutAttachment = 4;
 const mostUnreached = 2;
 
 /**
- * Tries to send every mail that is due, each once; reports that are not written yet are written first. A mail that is not accepted is told
+ * Tries to send every mail that is due, each once; reports that are not written yet are written first. A mail that is not accepted is reported
  * as a warning and keeps its reason. Once `signal` is aborted none is begun, and the one being sent has a moment left. `keyPrefix` leaves
  * out all whose keys begin otherwise. Throws MailError when the settings are at fault.
  */
@@ -189,7 +195,7 @@ export async function queueReportOf(
   if (!settings.mail) return;
   const now = clock.now();
   const nextAttemptAt = new Date(now.getTime() + ownWriteMs);
-  // What tells this end of the run from an earlier one, whose report may be in the making.
+  // What distinguishes this end of the run from an earlier one, whose report may be in the making.
   const queuedAt = (await readRun(transaction, run.runId))?.finishedAt ?? now;
   await queueReport(transaction, run, { queuedAt, nextAttemptAt, giveUpAt: toGiveUpAt(settings.mail, now) });
 }

@@ -52,13 +52,13 @@ export function describeFailure(work: FailedWork): Pick<Failure, 'outcome' | 're
 const isStopped = ({ error, signal }: FailedWork): boolean =>
   signal?.aborted === true && (error === signal.reason || (error instanceof Error && error.name === 'AbortError'));
 
-/** Told all the same: whoever was to be screened was not, and nothing else says so. */
+/** Reported all the same: whoever was to be screened was not, and nothing else says so. */
 function describeStop({ task, signal }: FailedWork): Pick<Failure, 'outcome' | 'reason' | 'actions'> {
   const reason: unknown = signal?.reason;
   const stopped = reason instanceof NightscreenError ? reason.message : 'stopped on request';
   const came =
     task === 'rescreen' || task === 'onboard'
-      ? 'before its first search: it has screened nobody, and no report will tell of it'
+      ? 'before its first search: it has screened nobody, and no report will cover it'
       : 'before it was done';
   return {
     outcome: 'was stopped',
@@ -70,7 +70,7 @@ function describeStop({ task, signal }: FailedWork): Pick<Failure, 'outcome' | '
   };
 }
 
-/** The mails that tell of work that failed, one for each recipient; those of the same incident and day have the same Message-ID. */
+/** The mails that report work that failed, one for each recipient; those of the same incident and day have the same Message-ID. */
 export function buildFailureMails(work: FailedWork, mail: MailSettings, at: Date): readonly MailMessage[] {
   return buildMails({ ...describeFailure(work), task: work.task, roster: work.roster, at }, mail);
 }
@@ -78,7 +78,7 @@ export function buildFailureMails(work: FailedWork, mail: MailSettings, at: Date
 /**
  * Mails that something did not run or failed, once for each incident and day; directly, without the outbox, when the database has gone away.
  * Does nothing where no mail is configured, nor for a roster that another process has begun within hours. Of work that somebody has asked to
- * stop it is said that it was stopped, and only a moment is given to sending. Whatever goes wrong with that is told as a warning.
+ * stop it is said that it was stopped, and only a moment is given to sending. Whatever goes wrong with that is reported as a warning.
  */
 export async function mailFailure(app: AppContext, work: FailedWork): Promise<void> {
   const { database, settings, clock, emit } = app;

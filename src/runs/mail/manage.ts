@@ -21,7 +21,7 @@ import { deliverDue, findStoredMessage, mailKinds, queueWrittenReport, toGiveUpA
 export interface Mail {
   id: number;
   kind: OutboxRow['kind'];
-  /** Number of the run that it tells of; null where there is none. */
+  /** Number of the run that it reports; null where there is none. */
   run: number | null;
   /** Of a report; null until that is written. */
   revision: number | null;

@@ -310,7 +310,7 @@ export const toSeenDigest = ({ customer, listed }: DecidableItem, digestKey: Buf
 
 /**
  * What names the state in which a reviewer saw an item: what was to be seen, and what was said about it last, whether it stands or not, so
- * that a list from before a decision never takes effect after it was undone or has run out. Keyed: nothing can be told from it.
+ * that a list from before a decision never takes effect after it was undone or has run out. Keyed: nothing can be distinguished from it.
  */
 export const toItemSeenVersion = (item: SeenItem & Pick<DecidableItem, 'decisions'>, digestKey: Buffer): string =>
   toSeenVersionAt(item, item.decisions.at(-1) ?? null, digestKey);

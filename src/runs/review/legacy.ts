@@ -123,7 +123,7 @@ interface Statement {
 }
 
 /**
- * The lines of the rows whose match another row judges otherwise: one about the same item, or one of which nobody can tell what it is about
+ * The lines of the rows whose match another row judges otherwise: one about the same item, or one of which nobody can know what it is about
  * that names the same customer and the same match id or listed name.
  */
 function findContradicted(statements: readonly Statement[]): ReadonlySet<number> {
@@ -242,7 +242,7 @@ async function readCustomers(
 const share = 0.05;
 
 /**
- * Whether an item belongs to the sample: always the same for an item, whatever list it comes by, and told by nobody without the organisation's
+ * Whether an item belongs to the sample: always the same for an item, whatever list it comes by, and reported by nobody without the organisation's
  * key, so that whoever brings the list does not choose what is looked at.
  */
 export function isSampled(itemId: number, digestKey: Buffer): boolean {
@@ -283,7 +283,7 @@ export interface LegacyFacts {
 export interface LegacyRow {
   line: number;
   cells: Readonly<Record<(typeof legacyColumns)[number], string>>;
-  /** What it says, or why that cannot be told. */
+  /** What it says, or why that cannot be known. */
   facts: LegacyFacts | { problem: string };
 }
 
@@ -346,7 +346,7 @@ function toFacts(cells: LegacyRow['cells']): LegacyRow['facts'] {
   };
 }
 
-/** Why nobody can tell which item a row of an older system is about. */
+/** Why nobody can know which item a row of an older system is about. */
 type Unmatched =
   | 'unknown_customer'
   | 'several_rosters'
@@ -382,7 +382,7 @@ export function findLegacyItems(
   return { unmatched: reasonsByWeight.find((reason) => reasons.has(reason)) ?? 'not_listed' };
 }
 
-/** Of the reasons of several accounts, which to tell. */
+/** Of the reasons of several accounts, which to report. */
 const reasonsByWeight = ['ambiguous', 'name_differs', 'birth_date_differs'] as const;
 
 type Found = { item: LegacyCandidate } | { unmatched: Unmatched };

@@ -110,7 +110,7 @@ async function isWorkbook(path: string): Promise<boolean> {
   return false;
 }
 
-/** Nothing where there is no such file: patterns and missing files are CSV's to tell. */
+/** Nothing where there is no such file: patterns and missing files are CSV's to report. */
 async function readStart(path: string): Promise<string> {
   const file = await open(path, 'r').catch(() => null);
   try {

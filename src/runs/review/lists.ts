@@ -190,7 +190,7 @@ async function readDecisions(table: ListTable, key: Buffer, expandBulk: ExpandBu
   }
 }
 
-/** Where an item stands twice nobody can tell which row was meant, so that none of them is taken. */
+/** Where an item stands twice nobody can know which row was meant, so that none of them is taken. */
 function refuseRepeated(rows: readonly (FilledRow | FaultyRow)[]): Pick<FilledList, 'filled' | 'faulty'> {
   const lines = new Map<number, number[]>();
   for (const { itemId, line } of rows) {

@@ -126,7 +126,7 @@ async function concludeRun(
   const how = hold ? 'held' : isAccepted ? 'accepted' : 'counts';
   const openItems = halt === null && accountId !== null ? await makeItems(transaction, session, accountId, how) : null;
   if (halt !== null && accountId !== null && run.rosterId !== null) {
-    // Its report tells what waits all the same: that a run stopped makes no alert less urgent.
+    // Its report says what waits all the same: that a run stopped makes no alert less urgent.
     await saveOpenItems(transaction, run.runId, { rosterId: run.rosterId, accountId }, app.clock.now());
   }
   const reconciled =
@@ -241,7 +241,7 @@ async function describeProvisional(
   const reported = await countReportedAndTakenBack(transaction, run.runId);
   const waiting = isStopped ? await countUnconfirmed(transaction, run.runId) : 0;
   return [
-    ...(reported > 0 ? [`${countNoun(reported, 'change')} that this run has told of before did not hold`] : []),
+    ...(reported > 0 ? [`${countNoun(reported, 'change')} that this run has reported before did not hold`] : []),
     ...(waiting > 0
       ? [`the answers for ${countNoun(waiting, 'customer')} count only once further control searches have passed`]
       : []),

@@ -32,7 +32,7 @@ interface Fetching {
 /**
  * Stage: fetches the records of a run's new hits and keeps them as evidence, when control searches have confirmed its answers; then what
  * earlier runs have left over. What an earlier start of the run has asked for is not asked for again. Whatever the service does, the run
- * goes on: what could not be had is counted and told. Throws only what the database does.
+ * goes on: what could not be had is counted and reported. Throws only what the database does.
  */
 export async function fetchDetails(session: RunSession, client: Client, accountId: number): Promise<void> {
   const { app, run, runId } = session;
@@ -295,7 +295,7 @@ function isOpenLink(word: string): boolean {
 
 /** Details are worth minutes of a night, not hours. */
 const mostMs = 10 * 60_000;
-// Whoever is told to come back in a minute is told to come back another time.
+// Whoever is asked to come back in a minute is asked to come back another time.
 const longPauseMs = 60_000;
 const mostFailuresInARow = 3;
 
@@ -312,7 +312,7 @@ interface DetailStops {
   close(): void;
 }
 
-/** Begins to watch for an outage of the look-ups, a long pause, ten minutes, and a wish to stop. */
+/** Begins to watch for an outage of the look-ups, a long pause, ten minutes, and a request to stop. */
 export function openDetailStops({ app, signal }: RunSession, client: Client): DetailStops {
   const own = new AbortController();
   const waiting = followSignals(own.signal, [signal]);

@@ -20,8 +20,8 @@ const maxWaitMs = 60_000;
 const stopWaitMs = 2_000;
 
 /**
- * Tells of critical changes while a run goes on: the first within a quarter of a minute of its commit, later ones at most five minutes
- * after it. Whatever goes wrong with that is a warning and nothing to the run. `close` tells what has not been told yet, unless somebody asked the run
+ * Reports critical changes while a run goes on: the first within a quarter of a minute of its commit, later ones at most five minutes
+ * after it. Whatever goes wrong with that is a warning and nothing to the run. `close` reports what has not been reported yet, unless somebody asked the run
  * to stop; it never throws.
  */
 export function watchCriticalChanges(session: RunSession): { close: () => Promise<void> } {
@@ -59,7 +59,7 @@ export function watchCriticalChanges(session: RunSession): { close: () => Promis
 
 function emitFailure({ app, runId }: RunSession, error: unknown): void {
   const reason = error instanceof Error ? error.message : String(error);
-  const message = `critical changes could not be told before the report: ${reason}`;
+  const message = `critical changes could not be reported before the report: ${reason}`;
   app.emit({ kind: 'warning', runId, code: 'early_warning_failed', message });
 }
 
@@ -68,11 +68,11 @@ const warningIntervalMs = 5 * 60 * 1_000;
 /** More in one mail nobody reads; the report lists them all. */
 const mostListed = 50;
 
-/** The recipient of a warning that is told as an event only. */
+/** The recipient of a warning that is reported as an event only. */
 const noRecipient = '';
 
 /**
- * Tells of the critical changes that a run has committed and not told yet: by mail, or by an event where none is wanted. Only once the
+ * Reports the critical changes that a run has committed and not reported yet: by mail, or by an event where none is wanted. Only once the
  * last mail is five minutes old, unless `atOnce`. Gives when the next one may follow, or null. A mail that is not accepted waits in the
  * outbox.
  */
@@ -89,7 +89,7 @@ async function reportCriticalChanges(session: RunSession, atOnce: boolean): Prom
   const now = clock.now();
   const nextAt = lastTriedAt && new Date(lastTriedAt.getTime() + warningIntervalMs);
   if (nextAt && nextAt > now && !atOnce) return nextAt;
-  // What a service says whose canaries failed, only the report tells, which says so.
+  // What a service says whose canaries failed, only the report covers, which says so.
   if (pending.length === 0 || (await countCanaries(database, run.runId)).failed > 0) return null;
   await session.write(async (transaction) => {
     const warnings = [];
@@ -125,6 +125,6 @@ function emitWarnings({ app, runId }: RunSession, warnings: readonly PendingWarn
   const mailed = warnings.filter(({ recipient }) => recipient !== noRecipient).length;
   const how =
     mailed === 0 ? 'nobody is mailed before the report' : `provisional mail goes to ${countNoun(mailed, 'recipient')}`;
-  const message = `${countNoun(changes, 'critical change')} found so far and not told before; ${how}`;
+  const message = `${countNoun(changes, 'critical change')} found so far and not reported before; ${how}`;
   app.emit({ kind: 'warning', runId, code: 'critical_changes', message });
 }

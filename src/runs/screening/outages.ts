@@ -4,18 +4,18 @@ import type { Clock } from '../../clock.js';
 import type { AppContext, RunSettings } from '../app-context.js';
 import { RunHalted, toSignalHalt } from '../halt.js';
 
-// Whoever is told to come back in a moment is not out of reach.
+// Whoever is asked to come back in a moment is not out of reach.
 const longPauseMs = 60_000;
 
 /** Watches whether the service answers, and ends the run when it has not for too long. */
 export interface OutageWatch {
   /** Aborted with RunHalted `outage` when the service has been out of reach for as long as a run waits. */
   readonly signal: AbortSignal;
-  /** The service was found out of reach, as `because` says; the first time of each outage everybody is told how long the run waits. */
+  /** The service was found out of reach, as `because` says; the first time of each outage everybody is informed how long the run waits. */
   noteOutage(because: string): void;
   /** The service answered; an answer to `operation` counts only while the client does not hold that operation for out of reach. */
   noteAnswer(operation?: string): void;
-  /** What is told from now on is told of this run. */
+  /** Events from now on belong to this run. */
   nameRun(runId: string): void;
   /** Stops watching. */
   close(): void;
@@ -60,7 +60,7 @@ export function watchOutage({ clock, settings, emit }: AppContext, client: Clien
     const { deadline } = beginWait();
     const until = new Date(clock.now().getTime() + pauseMs);
     const asked = `the service asks for a pause until ${until.toISOString()}`;
-    // Whoever is told to come back after the deadline need not wait for it.
+    // Whoever is asked to come back after the deadline need not wait for it.
     if (until > deadline) halt(asked);
     else warn('waiting_for_service', `${asked}; the run goes on then`);
   };

@@ -355,7 +355,7 @@ async function retrySingly(context: SearchContext): Promise<void> {
       }
     }
     if (unknown === 0) return;
-    // Nobody was ever answered, so nothing tells an outage from requests that the service cannot answer.
+    // Nobody was ever answered, so nothing distinguishes an outage from requests that the service cannot answer.
     if (answered === 0)
       await waitForService(waitPolicy, round, 'the service is out of reach: no search has been answered');
   }

@@ -208,7 +208,7 @@ interface AnnouncedTask {
   note: AttemptNote;
 }
 
-/** Makes one search, unless the run is stopping already, and tells how far the run has come. */
+/** Makes one search, unless the run is stopping already, and reports how far the run has come. */
 export async function searchTask(
   { session, client, outage, announceAttempt, tally, signals, badAnswers }: SearchContext,
   { task, note }: AnnouncedTask,
@@ -383,7 +383,7 @@ export class BadAnswers {
 const chunkSize = 256;
 
 /**
- * Tells how many searches of the last walk are to be made again because their answers were bad, and gives their number. When too many were,
+ * Reports how many searches of the last walk are to be made again because their answers were bad, and gives their number. When too many were,
  * it says so, and their customers fail instead.
  */
 export async function searchBadAgain(context: SearchContext): Promise<number> {
@@ -414,11 +414,11 @@ export async function giveUpWhenTooMany({ session, badAnswers }: SearchContext):
   return true;
 }
 
-/** What stops the searches of a run: a wish, an outage that lasted too long, or what one of them met. */
+/** What stops the searches of a run: a request to stop, an outage that lasted too long, or what one of them met. */
 interface StopSignals {
   /** Ends waiting: nothing more is sent. */
   readonly waitSignal: AbortSignal;
-  /** Ends what is under way: 5 seconds after a wish to stop or an outage's deadline, never for the searches' own sake. */
+  /** Ends what is under way: 5 seconds after a request to stop or an outage's deadline, never for the searches' own sake. */
   readonly signal: AbortSignal;
   /** Stops for a reason that the searches themselves have met; the first one counts. */
   stop(reason: unknown): void;

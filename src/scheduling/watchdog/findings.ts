@@ -8,7 +8,7 @@ import type { StartFacts } from './expectations.js';
 /** Something that is not as it should be, and what to type. */
 export interface Finding extends Pick<Incident, 'kind' | 'subject' | 'roster' | 'reason' | 'mark' | 'runId'> {
   actions: readonly string[];
-  /** Told already, with nothing new about it: it is listed, and is no alarm. */
+  /** Reported already, with nothing new about it: it is listed, and is no alarm. */
   isKnown: boolean;
 }
 
@@ -36,7 +36,7 @@ const wordsOfClock = 'a clock was ahead';
 export const describeIncident = ({ kind, subject, roster }: Pick<Incident, 'kind' | 'subject' | 'roster'>): string =>
   `${subject}: ${kind === 'job_failed' && roster !== null ? wordsOfClock : words[kind]}`;
 
-/** What is not as it should be at a moment, against what has been told and is not over (`open`). */
+/** What is not as it should be at a moment, against what has been reported and is not over (`open`). */
 export function assess(
   {
     rosters,
@@ -60,7 +60,7 @@ export function assess(
   ];
 }
 
-/** What was told of and neither is over nor has anything new about it. */
+/** What was reported and neither is over nor has anything new about it. */
 const toCurrentFinding = (
   { kind, subject, roster, runId, reason, mark }: Incident,
   actions: readonly string[],
@@ -75,7 +75,7 @@ const toCurrentFinding = (
   isKnown: false,
 });
 
-/** Whether a start that was due is missing. What was told as missing stays so until something has begun, whatever else begins. */
+/** Whether a start that was due is missing. What was reported as missing stays so until something has begun, whatever else begins. */
 function isStartMissing({ begun, expected, isWaiting }: StartFacts, reported: Incident | undefined): boolean {
   if (expected !== null && begun !== null && begun.takenAt >= expected.since) return false;
   if (expected !== null && !isWaiting) return true;
@@ -85,12 +85,12 @@ function isStartMissing({ begun, expected, isWaiting }: StartFacts, reported: In
 const hasBegunSince = (begun: NightFacts | null, { runId, openedAt }: Incident): boolean =>
   begun !== null && (begun.runId > (runId ?? 0) || begun.takenAt > openedAt);
 
-/** What is told of the end of a run. */
+/** What is reported about the end of a run. */
 const endKinds: ReadonlySet<Incident['kind']> = new Set(['partial', 'canary_failed']);
 
 /**
- * What was told of an end and stands, because no end as late as that has come since: a run that is gone on with has left the state that was
- * told of, and one that is given up for a newer one counts no more.
+ * What was reported about an end and stands, because no end as late as that has come since: a run that is gone on with has left the state that was
+ * reported, and one that is given up for a newer one counts no more.
  */
 function findUnanswered(
   { ended }: Pick<Nights, 'ended'>,
@@ -143,7 +143,7 @@ const sweepSubject = { subject: 'sweep', roster: null } as const;
 
 const again = 'Sweep again: nightscreen sweep';
 
-/** What is not as it should be with the sweep of the dossiers, against what has been told and is not over (`open`). */
+/** What is not as it should be with the sweep of the dossiers, against what has been reported and is not over (`open`). */
 export function assessSweep(facts: SweepFacts, open: readonly Incident[]): readonly Finding[] {
   if (!facts.isPlanned && !facts.isRecent) return [];
   const findings = [...(facts.isPlanned ? assessSweepStart(facts, open) : []), ...assessSweepEnd(facts.ended)];
@@ -165,7 +165,7 @@ function assessSweepEnd(ended: NightFacts | null): readonly Finding[] {
   if (ended === null || (ended.state === 'complete' && ended.isProven !== false)) return [];
   const { runId, name, state, reasons } = ended;
   const because = reasons.length > 0 ? reasons.join('; ') : 'it does not say why';
-  const reason = `${name} ended ${state}: ${because}; nothing is told as gone by it`;
+  const reason = `${name} ended ${state}: ${because}; nothing is reported as gone by it`;
   const mark = `${state}: ${because.replace(/\d+/g, '#')}`;
   const actions = [`See what happened: nightscreen runs show ${name}`, again];
   return [{ ...sweepSubject, runId, isKnown: false, kind: 'partial', reason, mark, actions }];
@@ -184,7 +184,7 @@ const see = (night: Pick<NightFacts, 'name'>): string => `See what happened: nig
 const startAgain = 'Start it again once that is mended: nightscreen rescreen';
 
 /**
- * What is not as it should be with a roster, against what has been told and is not over (`open`). What a night says it says at its end: until
+ * What is not as it should be with a roster, against what has been reported and is not over (`open`). What a night says it says at its end: until
  * then the one before it stands.
  */
 export function assessRoster(facts: RosterFacts, open: readonly Incident[], now: Date): readonly Finding[] {
@@ -222,7 +222,7 @@ function assessRosterStart(facts: RosterFacts, reported: Incident | undefined): 
   };
 }
 
-/** A control search that fails is told before its run ends. */
+/** A control search that fails is reported before its run ends. */
 function assessCanaries({ begun, ended }: RosterFacts): Assessed | null {
   const night = [begun, ended].find((one) => one?.hasFailedCanary);
   if (!night) return null;
@@ -237,7 +237,7 @@ function assessCanaries({ begun, ended }: RosterFacts): Assessed | null {
 
 const partialStates: ReadonlySet<string> = new Set(['incomplete', 'stopped', 'unbalanced', 'refused']);
 
-/** A run that is partial only because of customers who fail, or of control searches, is told of as that. */
+/** A run that is partial only because of customers who fail, or of control searches, is reported as that. */
 function assessRosterEnd(night: NightFacts | null): Assessed | null {
   if (night === null || !partialStates.has(night.state)) return null;
   const { state, reasons, failed, hasFailedCanary, name } = night;
@@ -266,7 +266,7 @@ function assessAge({ overdue: { customers, oldestScreenedAt } }: RosterFacts, no
   };
 }
 
-/** Who fails every night is told of when that is new and when it has lasted for too long, and else listed as known. */
+/** Who fails every night is reported when that is new and when it has lasted for too long, and else listed as known. */
 function assessFailing({ failing, ended }: RosterFacts, reported: Incident | undefined, now: Date): Assessed | null {
   // What a failed control search took back says nothing about the customers.
   if (ended?.hasFailedCanary && reported) {
@@ -288,7 +288,7 @@ function assessFailing({ failing, ended }: RosterFacts, reported: Incident | und
     runId: lookedAt,
     reason: parts.join('; '),
     mark: isNew ? `${lookedAt}/${newly}/${aged}/${now.toISOString().slice(0, 10)}` : reported.mark,
-    // Until another run has looked, what has just been told stands.
+    // Until another run has looked, what has just been reported stands.
     isKnown: !isNew && reported.runId !== lookedAt,
     actions: [
       `See who it is: nightscreen runs show ${run.name} --list failed`,
@@ -304,7 +304,7 @@ export interface JobFacts {
   runs: readonly JobRun[];
   /** How long ago the process was last heard of that began the newest and has not ended it; null where none is missing. */
   silentMs: number | null;
-  /** When what it does was last begun and has ended, by whatever command; null where only the job itself can tell. */
+  /** When what it does was last begun and has ended, by whatever command; null where only the job itself can know. */
   doneAt: Date | null;
   /** Null where nobody notes its starts, and for those whose runs are judged by themselves. */
   start: Omit<StartFacts, 'begun'> | null;
@@ -320,7 +320,7 @@ const reportMissedForMs = 24 * 3_600_000;
 
 /**
  * The jobs of the scheduler that were not begun, failed or were refused the last time they came to an end, or whose process is gone. While one
- * is under way, what was told of it stands.
+ * is under way, what was reported about it stands.
  */
 export function assessJobs(jobs: readonly JobFacts[], open: readonly Incident[], now: Date): readonly Finding[] {
   return jobs.flatMap((facts) => {

@@ -34,7 +34,7 @@ import { assess, assessAhead, describeIncident, type Finding, findSame } from '.
 const recentMs = 7 * 24 * 3_600_000;
 
 /**
- * Reads everything that is judged at a moment, of these rosters, and notes that they are watched; `open`: what has been told of and is not
+ * Reads everything that is judged at a moment, of these rosters, and notes that they are watched; `open`: what has been reported and is not
  * over. `starts` are the jobs of which it is watched whether they begin; `subjects` is what this watchdog watches, `watched` what any does.
  */
 async function readWatchFacts(
@@ -124,7 +124,7 @@ export interface Watch {
 }
 
 /**
- * Looks once, and tells what is new: each incident once, again when something of it is new, and once when it is over, whoever else looks at
+ * Looks once, and reports what is new: each incident once, again when something of it is new, and once when it is over, whoever else looks at
  * the same time and wherever this process dies. `noteLooked` is called when all that is left to do is to send; `signal` cuts that short.
  * Throws ConfigError when there is nothing to watch.
  */
@@ -220,7 +220,7 @@ export function findWatching(
   return last !== undefined && last.getTime() > now.getTime() - forgottenAfterMs ? 'elsewhere' : 'nowhere';
 }
 
-/** Reads what is known of each roster; `open` is what has been told of and is not over, `agedMs` how long a customer may fail. */
+/** Reads what is known of each roster; `open` is what has been reported and is not over, `agedMs` how long a customer may fail. */
 async function readRosterFacts(
   app: Pick<AppContext, 'database' | 'settings'>,
   organisationId: number,
@@ -306,7 +306,7 @@ const isMissedStart = ({ kind }: Pick<Incident, 'kind'>): boolean => kind === 'd
 
 /**
  * Notes what is new and queues its mail, in one transaction. Starts that are missing because one scheduler is gone are one mail. Gives
- * the incidents that it has told of, and what it has closed.
+ * the incidents that it has reported, and what it has closed.
  */
 async function reportNews(
   app: AppContext,
@@ -326,7 +326,7 @@ async function reportNews(
     }
     const missing = saved.begun.filter(isMissedStart);
     const actions = [...new Set(news.begun.filter(isMissedStart).flatMap((finding) => finding.actions))];
-    // Nothing has begun since those were told of.
+    // Nothing has begun since those were reported.
     const lastBegunAt = findLastBegun(facts);
     const before = open.filter((one) => isMissedStart(one) && isOneCause(one, now) && one.openedAt > lastBegunAt);
     if (missing.length > 0) await queue({ incidents: missing, phase: 'begun', actions, reportedBefore: before });
@@ -343,7 +343,7 @@ async function reportNews(
     const left = (await readOpenIncidents(transaction, organisationId)).filter(
       (one) => isMissedStart(one) && started.some(({ openedAt }) => isOneCause(one, openedAt)),
     );
-    // Those who are still told of one of them hear when the last has begun.
+    // Those who are still notified of one of them hear when the last has begun.
     if (started.length > 0)
       await queue({ incidents: started, phase: 'over', actions: afterwards, reportedBefore: left });
     return { reported: new Set([...saved.begun, ...saved.again].map(({ incidentId }) => incidentId)), over, dropped };
@@ -379,8 +379,8 @@ export function compareIncidents(
 const alarmKeyPrefix = 'alarm/';
 
 /**
- * Queues one mail about incidents that have one cause, in the transaction that notes them as told; where no mail is configured it does
- * nothing. Who is told of one of `reportedBefore` is not told of the others.
+ * Queues one mail about incidents that have one cause, in the transaction that notes them as reported; where no mail is configured it does
+ * nothing. Who is notified of one of `reportedBefore` is not notified of the others.
  */
 async function queueAlarm(
   { settings: { mail, organisation }, clock }: Pick<AppContext, 'settings' | 'clock'>,

@@ -334,7 +334,7 @@ export interface FolderWaitPolicy {
   isBrief?: boolean | undefined;
   /** How long to wait for an owner that gives it back within seconds; for any other nobody waits. */
   maxWaitMs?: number | undefined;
-  /** Told once who is waited for, and for how long at most where that is not `maxWaitMs`. */
+  /** Called once with who is waited for, and for how long at most where that is not `maxWaitMs`. */
   onWait?: ((holder: string, longestMs?: number) => void) | undefined;
   /** Ends the wait with its reason. */
   signal?: AbortSignal | undefined;
@@ -342,10 +342,10 @@ export interface FolderWaitPolicy {
 
 /**
  * Makes this process the one owner of a folder, for `command` as operators know it. Throws RunLockedError naming the owner when another
- * process owns it (a stopped or busy owner still owns), at once unless that owner is a brief one and there is patience; StoreError when the
+ * process owns it (a stopped or busy owner still owns), at once unless that owner is a brief one and it may be waited for; StoreError when the
  * folder cannot hold a socket. Never keeps the process alive.
  *
- * Between processes of one kernel, containers included, a socket tells who lives. An owner on another machine that shares the folder is
+ * Between processes of one kernel, containers included, a socket shows which process lives. An owner on another machine that shares the folder is
  * known by its heartbeat: it lives while that moves, and is dead when it has stood still for 30 seconds of this process's own watching. An
  * owner that was only stopped finds its claim removed when it wakes up (`isHeld`).
  */

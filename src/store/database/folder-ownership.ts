@@ -69,7 +69,7 @@ async function findForeign(folder: string, me: number): Promise<ForeignFile[]> {
   return (await Promise.all(found)).flat();
 }
 
-/** Files come and go while another process works here, which the lock will tell. */
+/** Files come and go while another process works here, which the lock will show. */
 async function findForeignIn(path: string, me: number): Promise<ForeignFile[]> {
   const facts = await lstat(path).catch(() => undefined);
   if (!facts) return [];

@@ -160,7 +160,7 @@ export async function layMigration(transaction: Transaction, next: Migration): P
   );
 }
 
-// Two creations at once: the loser is told of a duplicate in the catalogue, of the table or of its type.
+// Two creations at once: the loser is notified of a duplicate in the catalogue, of the table or of its type.
 const duplicateStates = new Set(['23505', '42P07', '42710']);
 
 /** Makes the table of what has landed, unless it is there. */

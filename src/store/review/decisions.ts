@@ -197,7 +197,7 @@ export async function saveFourEyes(
 const count = z.number().int();
 const openItemsRow = z.object({
   waiting: count,
-  // Not counted before a report told of customers and of absent matches.
+  // Not counted before a report counted customers and of absent matches.
   customers: count.nullable().default(null),
   absent: count.nullable().default(null),
   overdue: count,

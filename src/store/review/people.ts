@@ -50,7 +50,7 @@ export async function saveAssignments(
 }
 
 /**
- * Whether somebody of this name may decide, as far as the database can tell: where a role nightscreen_reviewer exists its members that can
+ * Whether somebody of this name may decide, as far as the database can know: where a role nightscreen_reviewer exists its members that can
  * log in. Null where nothing says who may.
  */
 export function isKnownReviewer(database: Queryable, name: string): Promise<boolean | null> {

@@ -77,7 +77,7 @@ const replacedSql = (item: string): string => `(
   order by lower(former.listed ->> 'name') = lower(${item}.listed ->> 'name') desc, made.disposition_id desc limit 1
 )`;
 
-/** An item that waits, as the database tells it or has kept it. */
+/** An item that waits, as the database reports it or has kept it. */
 export const waitingRow = z.object({
   itemId: z.number(),
   mode: z.enum(runModes),
@@ -159,7 +159,7 @@ export const waitingItemsSql = (moment: string): string => `
 /** SQL: what is to be looked at first comes first. */
 export const waitingOrderSql = 'order by event.priority desc, event.due_at, event.item_id';
 
-/** What waits for reviewers, or for what \`assignee\` answers, also while standing in for somebody; on whatever account it was found, the first to be looked at first. */
+/** What waits for reviewers, or for what \`assignee\` answers, also as the deputy of somebody; on whatever account it was found, the first to be looked at first. */
 export function readWaitingItems(
   database: Queryable,
   {
@@ -378,7 +378,7 @@ const saidAtMost = 3;
 
 /**
  * Keeps with each change of these parties of which items have just been made how its item stands, for reports. First screenings have nothing
- * to tell: their items were opened by them.
+ * to report: their items were opened by them.
  */
 export async function saveChangeItems(
   transaction: Queryable,

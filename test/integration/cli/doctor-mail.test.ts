@@ -43,8 +43,8 @@ const checkMail = async (config: Config) =>
   (await checkDelivery(config)).filter(({ check }) => check.startsWith('mail'));
 const recipient = (changes: Record<string, unknown> = {}) => ({ to: 'mlro@bank.example', ...changes });
 
-describe('doctor, about who is told', () => {
-  it('warns of each roster of which a night that is not whole would be told to nobody', async () => {
+describe('doctor, about who is notified', () => {
+  it('warns of each roster of which a night that is not whole would be reported to nobody', async () => {
     const recipients = [
       recipient({ rosters: ['retail'], severities: ['critical'] }),
       recipient({ rosters: ['core'], kinds: ['warning'] }),

@@ -34,7 +34,7 @@ async function reportAs(name: string, statements: string, pending = 0): Promise<
   }
 }
 
-it('a login that only reads is told before the night, although it answers well', async () => {
+it('a login that only reads is reported before the night, although it answers well', async () => {
   expect(await reportAs('doctor_reader', 'grant select on all tables in schema public to doctor_reader')).toEqual([
     'fail this login may not create tables in the schema public',
     expect.stringMatching(
@@ -44,12 +44,12 @@ it('a login that only reads is told before the night, although it answers well',
   ]);
 });
 
-it('a login that is set to read only is told', async () => {
+it('a login that is set to read only is reported', async () => {
   const statements = 'alter role doctor_quiet set default_transaction_read_only = on';
   expect(await reportAs('doctor_quiet', statements)).toEqual(['fail with this login the database can only be read']);
 });
 
-it('a login that may write and does not own the tables is told when migrations wait, and warned before', async () => {
+it('a login that may write and does not own the tables is reported when migrations wait, and warned before', async () => {
   const grants =
     'grant create on schema public to doctor_writer; grant select, insert, update, delete on all tables in schema public to doctor_writer';
   expect(await reportAs('doctor_writer', grants)).toEqual([expect.stringMatching(/^warn .* cannot apply migrations$/)]);

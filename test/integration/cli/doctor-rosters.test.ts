@@ -54,7 +54,7 @@ it.each([
   expect(await examine(roster)).toMatchObject([{ state: 'fail', message: expect.stringContaining(message) }]);
 });
 
-it('a file without a header is found, and its first customer is not told', async () => {
+it('a file without a header is found, and its first customer is not reported', async () => {
   const rows = 'C-10001,person,Ada Wilma\nC-10002,person,Tamsin\n';
   await writeFile(join(folder, 'rows.csv'), rows);
   await writeFile(join(folder, 'sound-rows.csv'), rows);
@@ -63,7 +63,7 @@ it('a file without a header is found, and its first customer is not told', async
   expect(JSON.stringify(found)).not.toMatch(/C-1000|Wilma|Tamsin/);
 });
 
-it('a login that is refused is found, and the connection string is not told', async () => {
+it('a login that is refused is found, and the connection string is not reported', async () => {
   const stranger = new URL(url);
   [stranger.username, stranger.password] = ['stranger', 'planted-secret'];
   const findings = await examine({ postgres: people }, stranger.href);

@@ -60,7 +60,7 @@ describe('a Postgres database without anything of ours', () => {
     expect(await readdir(folder)).not.toContain('all.backup');
   });
 
-  it('is told by the doctor, who changes nothing either', async () => {
+  it('is reported by the doctor, who changes nothing either', async () => {
     const { database } = await examine({ DATABASE_URL: url });
     expect(database).toMatchObject({ state: 'warn', message: expect.stringMatching(/\/test_\w+ holds nothing/) });
     expect(await countTables()).toEqual([{ n: 0 }]);

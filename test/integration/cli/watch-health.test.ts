@@ -52,7 +52,7 @@ const readable = (value: number): readonly string[] => [
   'nightscreen_night_success_timestamp_seconds{roster="retail"} 0',
 ];
 
-it('a database that has gone away is told, and the figures of before stand, by whoever leaves them', async () => {
+it('a database that has gone away is reported, and the figures of before stand, by whoever leaves them', async () => {
   const server = await startPostgres();
   const { folder, environment, textfile, measure, readFile } = await begin(server.url);
   try {
@@ -81,7 +81,7 @@ it('a database that has gone away is told, and the figures of before stand, by w
   expect([good === reportedGone, await readFile()]).toEqual([false, reportedGone]);
 });
 
-it('a database that does not answer is told after a while, and nobody waits for it longer', async () => {
+it('a database that does not answer is reported after a while, and nobody waits for it longer', async () => {
   const { url = '' } = await databases.locate();
   const { complaints, measure, readFile } = await begin(url, 300);
   const other = await databases.open({ url });

@@ -61,7 +61,7 @@ const holdRosters = (database: Database, work: () => Promise<void>): Promise<voi
 
 const subjects = (): readonly string[] => server.received.map(({ subject }) => subject.replace(/ - .*$/, ''));
 
-it('a database that hangs is told once, noted in a file, and told as over once it answers', async () => {
+it('a database that hangs is reported once, noted in a file, and reported as over once it answers', async () => {
   const { folder, database, invocation } = await makeSite();
   const note = join(folder, 'note.json');
   await holdRosters(database, async () => {

@@ -274,7 +274,7 @@ describe('an invitation whose outcome is unknown', () => {
     expect(countSent()).toBe(1);
   });
 
-  test('tells the observers of every sending and every look-up', async () => {
+  test('reports the observers of every sending and every look-up', async () => {
     const { invitations } = await startInvitations(['cut_before']);
     const reported: string[] = [];
     const observer = {

@@ -98,7 +98,7 @@ describe.each(operationsTable.map((row): [string, Row] => [row.called, row]))('%
     });
   }
 
-  test('observers and messages are told the route, not what opens something', async () => {
+  test('observers and messages are reported the route, not what opens something', async () => {
     const reported: string[] = [];
     const observer: AttemptObserver = {
       started: ({ operation, path }) => {

@@ -105,7 +105,7 @@ describe('an observer that notes attempts', () => {
 describe('a request whose connection comes about too late', () => {
   const factor = 50;
 
-  /** Connections are made at once, but for the second: its making is told of, and it comes about when it is allowed to. */
+  /** Connections are made at once, but for the second: its making is reported, and it comes about when it is allowed to. */
   const holdConnections = () => {
     const connect = buildConnector({});
     const begun = new AbortController();

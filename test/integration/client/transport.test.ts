@@ -153,7 +153,7 @@ test('a 401 whose body hangs is still a 401', async () => {
   expect(current.received).toHaveLength(1);
 });
 
-test('a cut connection is repeated, and every attempt is told of', async () => {
+test('a cut connection is repeated, and every attempt is reported', async () => {
   const current = await startService((request, response) => {
     if (current.received.length === 1) response.socket?.destroy();
     else if (current.received.length === 2) {

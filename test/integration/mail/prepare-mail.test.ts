@@ -90,7 +90,7 @@ describe('a published report', () => {
     ['is not there, as when nothing is mounted', () => join(folder, 'nowhere')],
     ['holds a link in its place', () => share],
   ])(
-    'that goes to a folder which %s is told in the mail and as a warning, and hides no report',
+    'that goes to a folder which %s is reported in the mail and as a warning, and hides no report',
     async (_, toFolder) => {
       const elsewhere = join(folder, 'elsewhere');
       await mkdir(elsewhere);
@@ -165,7 +165,7 @@ describe('an encrypted archive', () => {
     expect((await prepare('archive', {}, 'another-password')).archive).toEqual(other.archive);
   });
 
-  it('that two make at once is what each of them tells', async () => {
+  it('that two make at once is what each of them reports', async () => {
     const written = await writeReport(report, dir());
     const made = await Promise.all([1, 2].map(() => writeArchive(written, password, report.run.finishedAt)));
     for (const { path, sha256 } of made) expect(await digest(path)).toBe(sha256);
@@ -182,7 +182,7 @@ describe('an encrypted archive', () => {
     expect(message.text).toContain('what is attached is masked or encrypted');
   });
 
-  it('that cannot be made is told in the mail and as a warning, and the mail goes without', async () => {
+  it('that cannot be made is reported in the mail and as a warning, and the mail goes without', async () => {
     const written = await prepare('archive');
     expect(reported).toMatchObject([{ code: 'archive_not_written', message: expect.stringContaining('is not set') }]);
     const message = build(written, 'archive');
@@ -204,7 +204,7 @@ it('a masked report lies in a folder of its own with a manifest that says so, an
   expect(await readdir(join(dir(), `${report.run.runId}-masked`))).not.toContainEqual(expect.stringMatching(/^former/));
 });
 
-it('what is too large for mail stays behind, told by size and digest, with where the report is', async () => {
+it('what is too large for mail stays behind, reported by size and digest, with where the report is', async () => {
   const written = await prepare('full', { linkTemplate: 'https://files.example/{roster}/{runId}/{file}' });
   const page = written.files.find(({ name }) => name === 'report.html');
   const small = buildReportMessage(

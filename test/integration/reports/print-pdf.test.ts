@@ -32,7 +32,7 @@ describe('printing the page', () => {
     expect(await readdir(folder)).toEqual(['browser']);
   });
 
-  it('gives a file for its owner only, replaces a link, and tells the browser no secret', async () => {
+  it('gives a file for its owner only, replaces a link, and reports the browser no secret', async () => {
     process.env['NIGHTSCREEN_TEST_SECRET'] = 'private_test_secret';
     try {
       const browser = await writeBrowser('{ echo "%PDF-1.7"; env; echo "$@"; echo "%%EOF"; } > "$pdf"');

@@ -44,7 +44,7 @@ describe('writing a report', () => {
     expect((await writeReport(report, join(folder, 'a'))).files).toEqual(first.files);
   });
 
-  it('the manifest and SHA256SUMS tell the truth about every file', async () => {
+  it('the manifest and SHA256SUMS report the truth about every file', async () => {
     const written = await writeReport(report, folder);
     expect(written.directory).toBe(join(folder, report.run.runId));
     expect(written.files.map((file) => file.name)).toEqual(names);

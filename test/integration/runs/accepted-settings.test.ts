@@ -118,7 +118,7 @@ describeOnChosenDatabase('settings that judge', (open) => {
     ).rejects.toThrow();
   });
 
-  it('hold nothing up where another roster is meant, or what this version does not know: that is told until it is recorded', async () => {
+  it('hold nothing up where another roster is meant, or what this version does not know: that is reported until it is recorded', async () => {
     const { database, roster, work } = await begin();
     await runImport(await work(), roster, signal);
     const others = { ...toFileRoster('others', 'others.csv'), guards: guardsSchema.parse({ maxGrowth: 2 }) };
@@ -219,7 +219,7 @@ const beginHere = openSmallSites(async () => {
   return databases.open(location);
 });
 
-it('a night in which far more of the service’s data changes than usual is told as drift, and hides nothing', async () => {
+it('a night in which far more of the service’s data changes than usual is reported as drift, and hides nothing', async () => {
   const { sandbox, work, run, database } = await openMembers(tooMany);
   const night = async (daysAgo: number, topics: string[]) => {
     sandbox.setWorld({

@@ -7,7 +7,7 @@ import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases
 import { openSmallSites } from '../../helpers/small-site.js';
 import { people, type TestAppContext } from '../../helpers/small-world.js';
 
-/** A workplace whose database is tampered with once all searches are made, just before the run is added up. */
+/** A context whose database is tampered with once all searches are made, just before the run is added up. */
 function tamperBeforeSums(app: TestAppContext, database: Database, sql: string): TestAppContext {
   let isDone = false;
   const transaction: Database['transaction'] = async (work) => {

@@ -71,7 +71,7 @@ describe('the status of customers', () => {
     expect(await expectAgreement(later(160))).toEqual({ clear: 2, not_screened: 1, open_hit: 2 });
   });
 
-  it('of a run that goes on, what waits for control searches does not count and nothing is told', async () => {
+  it('of a run that goes on, what waits for control searches does not count and nothing is reported', async () => {
     const { run, work, database } = await openSite();
     const app = await work();
     await run(app);

@@ -86,7 +86,7 @@ it('of several changes that wait for a run to close the most severe one counts',
   const { itemId } = await database
     .query(z.object({ itemId: z.number() }), 'select max(item_id) as "itemId" from review_item')
     .then(([row]) => row ?? { itemId: 0 });
-  // Told, and left before control searches confirmed it; the next night finds the same listed party with another id and country.
+  // Reported, and left before control searches confirmed it; the next night finds the same listed party with another id and country.
   sandbox.setWorld({ watchlist: [first, second, canary], dossiers: [] });
   await run(await work({ offsetMs: -2 * dayMs }));
   await database.execute('update run set projected_change_id = null');

@@ -52,7 +52,7 @@ async function dieAtFirstDetail(app: TestAppContext, run: SmallSite['run']): Pro
 describeOnChosenDatabase('details of new hits', (open) => {
   const begin = openSmallSites(open);
 
-  it('are kept as they came but for presigned links, once, and told in report, file and history', async () => {
+  it('are kept as they came but for presigned links, once, and reported in report, file and history', async () => {
     const site = await begin();
     const { sandbox, database, work, run } = site;
     sandbox.setFaults([

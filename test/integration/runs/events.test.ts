@@ -68,7 +68,7 @@ describe('a listener', () => {
     expect(await send('x', about, { body: '{"event_type":7}' })).toBe(400);
     expect(listener.counts).toMatchObject({ taken: 1, forged: 4, malformed: 3 });
     await send('decision.approved', about, { key: foreignKey });
-    // Each way is told once.
+    // Each way is reported once.
     expect(complaints).toHaveLength(5);
   });
 
@@ -263,7 +263,7 @@ describeOnChosenDatabase('events as hints', (open) => {
     expect(listener.counts.forged).toBe(0);
   });
 
-  it('what such runs find is told by the next night, and nobody takes one for a night or a sweep', async () => {
+  it('what such runs find is reported by the next night, and nobody takes one for a night or a sweep', async () => {
     const { sandbox, database, work, organisationId, roster, run } = await beginWith([first]);
     sandbox.setWorld({ watchlist: [listed('three', people[2] ?? '')], dossiers: [first] });
     const hint = { key: 'a'.repeat(64), dossierIds: [first.id], isAml: true };

@@ -378,7 +378,7 @@ describeOnEachDatabase('a night that opens far too many customers', (open) => {
   const begin = openSmallSites(open);
   const all = makeOddNames(120);
 
-  it('warns, keeps what webhooks are told until the run is accepted, and then tells it in order', async () => {
+  it('warns, keeps what webhooks are notified until the run is accepted, and then reports it in order', async () => {
     const { sandbox, database, work, run } = await begin(all);
     const { received, url } = await startReceiver();
     sandbox.setWorld(worldOf(all.slice(0, 5).map((name, index) => listed(`s${index}`, name))));

@@ -119,7 +119,7 @@ describeOnEachDatabase('inviting customers without a dossier', (open) => {
     return { ...site, path, rosters, work, night, invited };
   };
 
-  it('says whom and at what cost, and sends nothing, until it is told to send', async () => {
+  it('says whom and at what cost, and sends nothing, until it is asked to send', async () => {
     const { database, sandbox, work, invited } = await beginWith();
     const app = await work();
     const before = sandbox.ledger().length;

@@ -21,7 +21,7 @@ const signal = new AbortController().signal;
 const options = (roster: RosterSettings) =>
   ({ kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false }) as const;
 
-it('of two runs of one roster the second is refused within two seconds and told who holds it', async () => {
+it('of two runs of one roster the second is refused within two seconds and reported who holds it', async () => {
   const sandbox = await startSandbox({ world: { watchlist: [], dossiers: [] } });
   const location = await databases.locate();
   const first = await makeAppContext(await databases.open(location), sandbox);

@@ -179,7 +179,7 @@ describe('mail from the outbox', () => {
     expect(await statesOf(database)).toEqual(['sent']);
   });
 
-  it('tells once a day that a night did not run, and why', async () => {
+  it('reports once a day that a night did not run, and why', async () => {
     const server = await serve();
     const { work, database } = await begin();
     const app = {

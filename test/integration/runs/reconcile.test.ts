@@ -122,7 +122,7 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open)
     });
     expect(reported?.newsCount).toBe(found.length);
 
-    // The same again tells nothing new, and writes no row of a discrepancy.
+    // The same again reports nothing new, and writes no row of a discrepancy.
     const second = await night({ offsetMs: -dayMs });
     expect(await readAttendance(database)).toEqual(found);
     expect((await showRun(database, second.run.runId)).reconciliations[0]).toMatchObject({ newsCount: 0, news: [] });
@@ -171,7 +171,7 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open)
     expect(history).toEqual([{ kinds: ['opened', 'resolved', 'returned'] }]);
   });
 
-  it('without a proven or recent sweep tells of no missing dossier and resolves nothing', async () => {
+  it('without a proven or recent sweep reports no missing dossier and resolves nothing', async () => {
     const { database, night } = await beginWith([
       dossierOf(1),
       dossierOf(3, { status: 'rejected' }),
@@ -211,7 +211,7 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open)
     });
   });
 
-  it('tells references that several share, and what has changed since a dossier was approved', async () => {
+  it('reports references that several share, and what has changed since a dossier was approved', async () => {
     const site = await begin();
     const { database, sandbox } = site;
     const write = (rows: readonly string[]) =>
@@ -317,7 +317,7 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open)
     });
   });
 
-  it('tells of a roster that was last read below its control total, held or taken all the same', async () => {
+  it('reports a roster that was last read below its control total, held or taken all the same', async () => {
     const site = await beginWith([1, 2, 3, 4, 5, 6].map((number) => dossierOf(number)));
     const { database } = site;
     await site.night({ offsetMs: -2 * dayMs });

@@ -123,7 +123,7 @@ describe('a reviewer with SQL by hand', () => {
     expect(await deciding).toEqual(['proposed', 'proposed']);
   });
 
-  it('tells nothing in the name of a run, and confirms nothing that shows something else', async () => {
+  it('reports nothing in the name of a run, and confirms nothing that shows something else', async () => {
     const events = (kind: string) =>
       ada.database.execute(
         `insert into review_event (item_id, kind, happened_at, run_id, reasons, severity)
@@ -142,7 +142,7 @@ describe('a reviewer with SQL by hand', () => {
     expect(await decideAll(boris, 'C-1')).toEqual(['confirmed']);
   });
 
-  it('assigns and delegates with the rights of a reviewer, and is told of a roster, customer or person nobody knows', async () => {
+  it('assigns and delegates with the rights of a reviewer, and is reported a roster, customer or person nobody knows', async () => {
     const by = await findReviewer(ada.database, undefined);
     const [adas, boriss] = logins;
     const chosen = { marks: [], customer: null, severity: null, roster: null, to: adas, by };

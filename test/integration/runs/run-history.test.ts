@@ -29,7 +29,7 @@ async function decide(app: AppContext, verdicts: Record<string, DispositionVerdi
   }
 }
 
-describeOnChosenDatabase('what a report tells of how runs went', (open) => {
+describeOnChosenDatabase('what a report covers how runs went', (open) => {
   const begin = openSmallSites(open);
 
   it('counts what was asked again after a call that was not answered, once for each time', async () => {

@@ -80,7 +80,7 @@ describeOnChosenDatabase('decisions that end, and items that have an owner', (op
     expect(await readStates(database)).toEqual({ clear: 4, open_hit: 1, confirmed: 1 });
     const { items } = await exportItems(await at(5), { roster: null, exportedBy: 'a test' });
     expect(items.map(({ reopenedBecause }) => reopenedBecause)).toEqual([['expired'], ['expired']]);
-    // It cannot be told: that takes nobody's confirmation away.
+    // It cannot be known: that takes nobody's confirmation away.
     const late = await at(4.9);
     await decide(late, (await showOne(late, 'C-2')).mark, 'inconclusive');
     await run(await at(4));

@@ -37,7 +37,7 @@ async function report(app: TestAppContext, since: SpanEdge, until?: SpanEdge, ro
 describeOnChosenDatabase('the report of a span', (open) => {
   const openSite = openSmallSites(open);
 
-  it('tells what appeared and vanished within, says first what was missing or stopped, and is the same at any later time', async () => {
+  it('reports what appeared and vanished within, says first what was missing or stopped, and is the same at any later time', async () => {
     const site = await openSite();
     const before = await playNight(site, -6);
     const first = await playNight(site, -5, withTamsin);
@@ -100,7 +100,7 @@ describeOnChosenDatabase('the report of a span', (open) => {
     expect(await readdir(join(directory, folder, 'earlier-1'))).toContain('manifest.json');
   });
 
-  it('is refused where there is nothing to tell, or not what was asked for', async () => {
+  it('is refused where there is nothing to report, or not what was asked for', async () => {
     const site = await openSite();
     const stopped = await playNight(site, -3);
     const app = await site.work();

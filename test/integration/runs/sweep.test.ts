@@ -45,7 +45,7 @@ describeOnChosenDatabase('a sweep', (open) => {
     expect(running?.activeAt.getTime()).toBeGreaterThan((heldAt[0]?.at.getTime() ?? Number.NaN) + 60_000);
   });
 
-  it('the first is the starting point, the next tells what appeared, changed and is gone', async () => {
+  it('the first is the starting point, the next reports what appeared, changed and is gone', async () => {
     const { sandbox, app } = await begin(range(1, 105));
     const first = await runSweep(app, { writeReport: false }, signal);
     expect(first).toMatchObject({

@@ -80,7 +80,7 @@ describe('webhooks of state changes', () => {
     return databases.open(location);
   });
 
-  it('tells each change once, signed, with the same id and bytes until it is taken, and later ones of an expiry and a decision', async () => {
+  it('reports each change once, signed, with the same id and bytes until it is taken, and later ones of an expiry and a decision', async () => {
     const { run, work, database } = await openSite();
     const { url, received } = await startReceiver([503, null]);
     const webhooks = webhooksSettingsSchema.parse([{ url }]);
@@ -121,7 +121,7 @@ describe('webhooks of state changes', () => {
     expect(received.flatMap(toEvents)).toMatchObject([{ reference: 'C-1', to: 'confirmed' }]);
   });
 
-  it('carries a hundred changes in a message, refuses redirects, stops at 410 and tells only what was asked for', async () => {
+  it('carries a hundred changes in a message, refuses redirects, stops at 410 and reports only what was asked for', async () => {
     const { run, work, database } = await openSite(
       Array.from({ length: 205 }, (_, number) => `Nobody Number ${number}`),
     );
@@ -145,7 +145,7 @@ describe('webhooks of state changes', () => {
     ]);
   });
 
-  it('are told at once of what a reviewer decides, and whatever they answer the decision stands', async () => {
+  it('are reported at once of what a reviewer decides, and whatever they answer the decision stands', async () => {
     const { run, work, database } = await openSite();
     const { url, received } = await startReceiver();
     await run(withSecret(await work({ settings: { webhooks: webhooksSettingsSchema.parse([{ url }]) } })));
@@ -177,7 +177,7 @@ describe('webhooks of state changes', () => {
     const reference = row?.['reference'];
     expect(received.flatMap(toEvents)).toMatchObject([{ reference, to: 'settled_false_positive' }]);
 
-    // From where a reviewer has no secret nothing can be told; the decision is stored all the same, and told later.
+    // From where a reviewer has no secret nothing can be reported; the decision is stored all the same, and reported later.
     const [shown] = await showItems(await work(), reference ?? '');
     const undone = await command(['review', 'undo', shown?.mark ?? '', '--reason', 'wrong customer'], {});
     expect(undone).toEqual({

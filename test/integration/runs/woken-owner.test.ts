@@ -11,7 +11,7 @@ import { makeAppContext, people, watchlist, writeRoster } from '../../helpers/sm
 
 const databases = testDatabases('postgres');
 
-it('an owner whose connection was ended in a transaction while it slept is told who has taken the run over', async () => {
+it('an owner whose connection was ended in a transaction while it slept is reported who has taken the run over', async () => {
   const sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
   const location = await databases.locate();
   const sleeper = await makeAppContext(await databases.open(location), sandbox, {

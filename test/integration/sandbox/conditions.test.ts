@@ -50,7 +50,7 @@ describe('a rate limit', () => {
     expect(sandbox.ledger().every((call) => call.worked === (call.status === 201))).toBe(true);
   });
 
-  it('is told as rate_limit_exceeded, with Retry-After when that was asked for, to each key for itself', async () => {
+  it('is reported as rate_limit_exceeded, with Retry-After when that was asked for, to each key for itself', async () => {
     sandbox.setConditions({ limit: { perSecond: 1, retryAfter: true } });
     await search();
     const refused = await search();
@@ -85,7 +85,7 @@ describe('refusals by chance', () => {
 });
 
 describe('an outage', () => {
-  it('fails every matching call until the weather changes, and no other path', async () => {
+  it('fails every matching call until the conditions changes, and no other path', async () => {
     sandbox.setConditions({ path: '/aml/search', outage: {} });
     expect(toOutcome(await search())).toBe('503 service_unavailable');
     expect(toOutcome(await search())).toBe('503 service_unavailable');
@@ -139,7 +139,7 @@ describe('latency', () => {
 });
 
 describe('weather and faults together', () => {
-  it('let a matching fault decide alone, and all other calls meet the weather', async () => {
+  it('let a matching fault decide alone, and all other calls meet the conditions', async () => {
     sandbox.setConditions({ outage: { status: 500 } });
     sandbox.setFaults([{ status: 402, afterCalls: 1 }, { delayMs: 1 }]);
     const outcomes = [];
@@ -148,7 +148,7 @@ describe('weather and faults together', () => {
   });
 });
 
-describe('steering the weather over HTTP', () => {
+describe('steering the conditions over HTTP', () => {
   it('takes every part, and nothing that it does not know', async () => {
     const whole = {
       path: '/aml/search',

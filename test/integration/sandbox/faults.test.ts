@@ -23,7 +23,7 @@ describe('a fault', () => {
     expect(toOutcome(await callSandbox(sandbox, 'POST /dossiers', {}))).toBe('429 cooldown_active');
   });
 
-  it('of status 402 is told as insufficient_balance on invitations and payment_required elsewhere', async () => {
+  it('of status 402 is reported as insufficient_balance on invitations and payment_required elsewhere', async () => {
     sandbox.setFaults([{ status: 402, times: 2 }]);
     expect(toOutcome(await callSandbox(sandbox, 'POST /autodoc/invitations'))).toBe('402 insufficient_balance');
     expect(toOutcome(await callSandbox(sandbox, 'POST /aml/search', search))).toBe('402 payment_required');

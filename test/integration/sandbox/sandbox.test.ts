@@ -123,7 +123,7 @@ describe('faults and ledger', () => {
     expect((await search(person)).status).toBe(201);
   });
 
-  it('tells a cut before the work from a cut after it', async () => {
+  it('reports a cut before the work from a cut after it', async () => {
     sandbox.setFaults([{ cut: 'before_work' }, { cut: 'after_work' }]);
     await expect(search(person)).rejects.toThrow();
     await expect(search(person)).rejects.toThrow();

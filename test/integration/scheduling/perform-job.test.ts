@@ -156,7 +156,7 @@ async function openNight(planned: readonly PlannedJob[] = [sweep, rescreen, repo
   };
 }
 
-it('a report names the jobs before it that failed or were missed, with their runs, wherever its outcome is told', async () => {
+it('a report names the jobs before it that failed or were missed, with their runs, wherever its outcome is reported', async () => {
   const { finish, miss, runReport, show } = await openNight();
   const runIds = ['2026-11-22-rescreen-61', '2026-11-22-rescreen-62'];
   await miss('sweep', 1);

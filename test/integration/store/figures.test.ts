@@ -55,7 +55,7 @@ describeOnEachDatabase('the figures of a database, and the alerts that go by the
   const linesOf = (text: string, name: RegExp): readonly string[] =>
     text.split('\n').filter((line) => !line.startsWith('#') && name.test(line));
 
-  it('tell of the newest night of each configured roster, whatever else was run, and of no other roster', async () => {
+  it('report the newest night of each configured roster, whatever else was run, and of no other roster', async () => {
     const text = await emit(['retail']);
     expect(linesOf(text, /^nightscreen_night_/)).toEqual([
       `nightscreen_night_success_timestamp_seconds{roster="retail"} ${now.getTime() / 1_000 - 6 * 3_600}`,
@@ -69,13 +69,13 @@ describeOnEachDatabase('the figures of a database, and the alerts that go by the
     expect(listFiring(text, now)).toEqual([]);
   });
 
-  it('tell of a roster that is configured and was never screened', async () => {
+  it('report a roster that is configured and was never screened', async () => {
     const text = await emit(['retail', 'core']);
     expect(linesOf(text, /roster="core"/)).toEqual(['nightscreen_night_success_timestamp_seconds{roster="core"} 0']);
     expect(listFiring(text, now)).toEqual(['NeverScreened']);
   });
 
-  it('tell of a sweep until sweeps are switched off', async () => {
+  it('report a sweep until sweeps are switched off', async () => {
     expect(linesOf(await emit(['retail']), /^nightscreen_sweep/).length).toBe(2);
     expect(linesOf(await emit(['retail'], { isPlanned: true, isOff: true }), /^nightscreen_sweep/)).toEqual([]);
     await database.execute(

@@ -83,7 +83,7 @@ describe('the folder lock', () => {
     await expect(lockFolder(folder, 'still impatient')).rejects.toBeInstanceOf(RunLockedError);
   });
 
-  it('is waited for where its owner is a brief one, which is said, and never longer than there is patience', async () => {
+  it('is waited for where its owner is a brief one, which is said, and never longer than it may be waited for', async () => {
     const { child, exited, outcome } = await startHolder('brief');
     const reported: string[] = [];
     const onWait = (holder: string): void => void reported.push(holder);

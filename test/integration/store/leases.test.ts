@@ -44,7 +44,7 @@ describeOnEachDatabase('leases', (open, databases) => {
 
   const assertInTransaction = (lease: Lease) => database.transaction((transaction) => assertLease(transaction, lease));
 
-  it('goes to the first, and the second is told who holds it and for how long', async () => {
+  it('goes to the first, and the second is reported who holds it and for how long', async () => {
     expect(await take('first', longTtlMs)).toEqual({ key, epoch: 1, owner: 'first' });
     const answer = await tryAcquireLease(database, key, 'second', longTtlMs);
     expect(answer).toMatchObject({ holder: { owner: 'first', epoch: 1, heartbeatAt: expect.any(Date) } });

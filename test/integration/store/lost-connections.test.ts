@@ -11,7 +11,7 @@ import { type Cut, startCuttingProxy } from '../../helpers/proxies.js';
 const databases = testDatabases('postgres');
 const numberRow = z.object({ n: z.number() });
 
-/** Opens one database twice: by a client that reconnects, and by one that watches; `emit` hears what the first one tells. */
+/** Opens one database twice: by a client that reconnects, and by one that watches; `emit` hears what the first one reports. */
 async function openBoth(reconnectForMs = 20_000) {
   const location = await databases.locate();
   const witness = await databases.open(location);

@@ -48,7 +48,7 @@ describeOnEachDatabase('the outbox', (open, { dialect }) => {
     await database.runScript(setUp);
   });
 
-  it('keeps each thing once, gives it to one sender, and tells what became of it', async () => {
+  it('keeps each thing once, gives it to one sender, and reports what became of it', async () => {
     expect(await queueOutbox(database, [entry(), entry({ dedupKey: 'failure/2' }), entry()])).toBe(2);
     expect(await claimNext(database, { kinds: ['webhook'], owner: 'one', now, leaseMs: 1, except: [] })).toBeNull();
 

@@ -36,7 +36,7 @@ const goneSql = `
     select item_id, kind, verdict, session_user, version() ~ 'emscripten', 'looked at it', now(), 'review', '{}', '\\x00'
     from (values (2, 'proposed', 'false_positive'), (3, 'decided', 'false_positive'), (4, 'decided', 'true_match'))
       as said (item_id, kind, verdict)
-    -- There are no proposals where no second person can be told from the first.
+    -- There are no proposals where no second person can be distinguished from the first.
     where kind <> 'proposed' or version() !~ 'emscripten';
   update review_item set state = 'gone';`;
 

@@ -73,7 +73,7 @@ describe('diffMatches', () => {
     );
   });
 
-  it('a return tells what it was when it went', () => {
+  it('a return reports what it was when it went', () => {
     const gone = match({ topics: ['sanction'] });
     const diff = diffMatches({ ...set([]), removed: [gone] }, set([match({ id: 'amla_new', topics: [] })]), {}, step);
     expect(diff.differences).toMatchObject([{ kind: 'match_returned', before: gone, fields: ['topics'] }]);

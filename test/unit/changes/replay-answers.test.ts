@@ -25,7 +25,7 @@ const settings = (given: object = {}) => changeSettingsSchema.parse(given);
 const kindsOf = (answers: readonly StoredAnswer[], given: object = {}): string[][] =>
   replayAnswers(answers, settings(given)).map(({ changes }) => changes.map(({ difference }) => difference.kind));
 
-it('a score that creeps is told when it has moved by the step of these settings, not by that of others', () => {
+it('a score that creeps is reported when it has moved by the step of these settings, not by that of others', () => {
   const creeping = [0.5, 0.51, 0.52, 0.53, 0.54].map((score, at) => answer(at + 1, [match(score)]));
   expect(kindsOf(creeping)).toEqual([['match_added'], [], ['match_changed'], [], ['match_changed']]);
   expect(kindsOf(creeping, { scoreStep: 0.04 })).toEqual([['match_added'], [], [], [], ['match_changed']]);

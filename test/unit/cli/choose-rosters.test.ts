@@ -44,7 +44,7 @@ it('a whole file never stands for a database', () => {
   expect(() => chooseRoster([core], { roster: 'core', file })).toThrow('flag --file: roster core is read from a data');
 });
 
-it.each(['file', 'delta'])('a file that is not there is told under the flag that was typed: --%s', (flag) => {
+it.each(['file', 'delta'])('a file that is not there is reported under the flag that was typed: --%s', (flag) => {
   const choose = () => chooseRoster([core], { roster: 'core', [flag]: join(folder, 'gone.csv') });
   expect(choose).toThrow(`flag --${flag}: no file at `);
 });

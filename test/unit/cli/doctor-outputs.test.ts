@@ -31,7 +31,7 @@ it('a monitor without an address, for which its work is refused, is found before
   expect(await examine({})).toEqual([]);
 });
 
-it('two people who cannot be told apart on the embedded database are found before the night', async () => {
+it('two people who cannot be known apart on the embedded database are found before the night', async () => {
   const review = { fourEyes: ['critical'] };
   expect(await examine({ review })).toEqual([
     expect.stringMatching(/^fail review: review\.fourEyes needs a database with a login for each reviewer/),

@@ -28,7 +28,7 @@ const follow = (...steps: readonly (ScheduleEvent | 'stop')[]): boolean => {
   return interruption.hasHappened();
 };
 
-it('a job that is told as interrupted by the stop, or whose end could not be noted then, was cut off', () => {
+it('a job that is reported as interrupted by the stop, or whose end could not be noted then, was cut off', () => {
   expect(follow(begun, 'stop', interrupted)).toBe(true);
   expect(follow(begun, 'stop', blocked)).toBe(true);
 });

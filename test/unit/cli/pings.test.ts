@@ -58,7 +58,7 @@ it.each([
   expect(seen[1]?.body).toBe(`nightscreen watchdog\nexit code ${exitCode}\nno alarm`);
 });
 
-it('work that throws is a failure, told by its code and not by its words', async () => {
+it('work that throws is a failure, reported by its code and not by its words', async () => {
   seen.length = 0;
   const work = withPings(configure(address), unreported, () => Promise.reject(new Error('Jane Doe')));
   await expect(work).rejects.toThrow('Jane Doe');
@@ -69,14 +69,14 @@ it('work that throws is a failure, told by its code and not by its words', async
 it.each([
   ['refuses', 500, 'status 500'],
   ['hangs', 0, 'no answer within 200 ms'],
-])('a monitor that %s changes nothing but is told of', async (_how, answer, said) => {
+])('a monitor that %s changes nothing but is reported', async (_how, answer, said) => {
   complaints.length = 0;
   status = answer;
   expect(await ping(0)).toMatchObject({ exitCode: 0 });
   status = 200;
   expect(complaints).toEqual([
-    `the monitor of the watchdog could not be told (start): ${said}`,
-    `the monitor of the watchdog could not be told (success): ${said}`,
+    `the monitor of the watchdog could not be pinged (start): ${said}`,
+    `the monitor of the watchdog could not be pinged (success): ${said}`,
   ]);
 });
 
@@ -95,7 +95,7 @@ it('once this process is asked to stop, a monitor that hangs has a moment left a
   expect(await pinging).toMatchObject({ exitCode: 0 });
   expect(performance.now() - begunMs).toBeLessThan(6_000);
   expect(complaints).toEqual([
-    'the monitor of the watchdog could not be told (start): no answer before this process had to stop',
+    'the monitor of the watchdog could not be pinged (start): no answer before this process had to stop',
   ]);
 });
 

@@ -53,7 +53,7 @@ test('variables that nothing reads are found, with the one that was meant', () =
   ]);
 });
 
-test('a configuration that is wrong is told together with the variables that nothing reads', () => {
+test('a configuration that is wrong is reported together with the variables that nothing reads', () => {
   const text = 'webhooks: [{ url: "ftp://x", secretEnv: NIGHTSCREEN_OWN_SECRET }]\n';
   writeFileSync(join(folder, 'nightscreen.config.yaml'), text);
   const environment = { NIGHTSCREEN_API_KY: 'x', NIGHTSCREEN_OWN_SECRET: 'x', NIGHTSCREEN_ODD: 'x' };

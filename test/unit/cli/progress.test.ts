@@ -40,7 +40,7 @@ it('the rate of the last ten seconds is measured against the limit, and the time
   expect(play(12, 20).meter.figures?.waitingFor).toEqual({ kind: 'answers' });
 });
 
-it('an import tells how many rows it reads a second, and how long the rest of the file takes', () => {
+it('an import says how many rows it reads a second, and how long the rest of the file takes', () => {
   const meter = new ProgressMeter(50, () => 0);
   for (const event of begin.slice(0, 1)) meter.note(event);
   meter.note({ kind: 'stage_started', runId, stage: 'import' });

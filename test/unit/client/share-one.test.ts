@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createShareOne } from '../../../src/client/signals.js';
 
-/** Work that ends when it is told to. */
+/** Work that ends when it is reported to. */
 const startWork = () => {
   let begun = 0;
   let settle: { resolve: (value: string) => void; reject: (error: Error) => void } | undefined;

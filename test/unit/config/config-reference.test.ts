@@ -38,7 +38,7 @@ describe('the reference of the configuration', () => {
     for (const { path } of settings) expect(document).toContain(`| \`${path}\` |`);
   });
 
-  test('a default that is kept in the code of a list or of a value that is changed as it is read is told, too', () => {
+  test('a default that is kept in the code of a list or of a value that is changed as it is read is reported, too', () => {
     const initials = new Map(listSettings().map(({ path, initial }) => [path, initial]));
     expect(initials.get('rosters')).toBe('`[]`');
     expect(initials.get('rosters[].csv.delimiter')).toBe('`auto`');

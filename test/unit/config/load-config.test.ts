@@ -120,7 +120,7 @@ describe('secrets', () => {
     expect(problems.join()).not.toMatch(/geheim|Abcdefgh/);
   });
 
-  test('a URL with a bare # in its password is told how such characters are written', () => {
+  test('a URL with a bare # in its password is reported how such characters are written', () => {
     const [problem] = findProblems(null, { environment: { DATABASE_URL: 'postgres://u:ge#heim@h/x' } });
     expect(problem).toMatch(/^env DATABASE_URL .*percent-encoded: # is %23/);
     expect(problem).not.toMatch(/heim/);

@@ -30,7 +30,7 @@ const rosters = 'rosters: [{ name: retail, csv: { path: a.csv } }]\n';
 const mail = (entry: string): string => `${rosters}mail:\n  from: a@b.example\n  recipients:\n    - ${entry}\n`;
 
 describe('who gets what', () => {
-  it('is told by recipients, or by the short form, or both', () => {
+  it('is reported by recipients, or by the short form, or both', () => {
     const full = '{ to: b@b.example, rosters: [retail], kinds: [summary], severities: [critical], attach: archive }';
     expect(load(mail(full)).settings.mail).toMatchObject({
       to: [],
@@ -51,7 +51,7 @@ describe('who gets what', () => {
       'webhooks[0].rosters[0] no roster has this name; did you mean retail?',
     ],
     [mail('{ to: b@b.example, password: geheimnisvoll }'), 'set NIGHTSCREEN_ARCHIVE_PASSWORD or'],
-  ])('a mistake is told with its place: %s', (text, said) => {
+  ])('a mistake is reported with its place: %s', (text, said) => {
     const problems = findProblems(text).join('\n');
     expect(problems).toContain(said);
     expect(problems).not.toContain('geheimnisvoll');

@@ -26,7 +26,7 @@ it('the mail that an incident is over says what it was, from when to when, and n
   expect(attachments).toEqual([]);
 });
 
-it('begun and over are two mails, one for each recipient, and the same is told once however often it is built', () => {
+it('begun and over are two mails, one for each recipient, and the same is reported once however often it is built', () => {
   const begun = build({});
   expect(begun.subject).toBe('[ALARM] retail: did not run - 2026-11-22');
   expect(begun.text).not.toContain('What it was');

@@ -19,7 +19,7 @@ const warn = (changes: Partial<EarlyWarning> = {}): EarlyWarning => ({
 });
 
 describe('a provisional mail', () => {
-  it('says that it is provisional in subject and text, and tells customers by reference only', () => {
+  it('says that it is provisional in subject and text, and reports customers by reference only', () => {
     const { subject, text, html } = buildEarlyWarning(warn(), 'a@example.org', settings);
     expect(subject).toBe('[PROVISIONAL] 1 critical change - retail, 2026-11-21');
     expect(text).toContain('PROVISIONAL: 1 critical change, while the run is still going on');

@@ -87,7 +87,7 @@ describe('a message', () => {
   });
 });
 
-describe('each reader is told what they need', () => {
+describe('each reader is notified what they need', () => {
   const due = new Date('2026-11-24T02:00:00Z');
   const item = {
     state: 'open' as const,

@@ -22,7 +22,7 @@ const reported = (about: Partial<MailTrigger>) =>
   );
 
 describe('of a report', () => {
-  it('that is complete and has found nothing, reviewers and managers are told, operators are not', () => {
+  it('that is complete and has found nothing, reviewers and managers are notified, operators are not', () => {
     expect(reported({})).toEqual({
       'mlro@bank.example': 'report none',
       'Board@bank.example': 'summary none',
@@ -30,7 +30,7 @@ describe('of a report', () => {
     });
   });
 
-  it('that is partial, operators are told too, and whoever is told of failures gets that instead of a summary', () => {
+  it('that is partial, operators are notified too, and whoever is notified of failures gets that instead of a summary', () => {
     expect(reported({ level: 'partial' })).toMatchObject({
       'operator@bank.example': 'failure none',
       'board@bank.example': 'failure none',
@@ -38,18 +38,18 @@ describe('of a report', () => {
     });
   });
 
-  it('of another roster, nobody is told who asked for one', () => {
+  it('of another roster, nobody is notified who asked for one', () => {
     expect(reported({ roster: 'core' })).not.toHaveProperty('retail@bank.example');
     expect(reported({ roster: null })).toHaveProperty('retail@bank.example');
   });
 
-  it('is told to whoever asked for a severity when it occurs, and always when the run is red', () => {
+  it('is reported to whoever asked for a severity when it occurs, and always when the run is red', () => {
     expect(reported({ severities: ['low'] })).not.toHaveProperty('urgent@bank.example');
     expect(reported({ severities: ['low', 'critical'] })).toMatchObject({ 'urgent@bank.example': 'report archive' });
     expect(reported({ level: 'red' })).toMatchObject({ 'urgent@bank.example': 'report archive' });
   });
 
-  it('is told to whoever asked for other severities when it is partial and nobody else would be told', () => {
+  it('is reported to whoever asked for other severities when it is partial and nobody else would be reported', () => {
     const urgent = { to: 'urgent@bank.example', severities: ['critical'], kinds: ['report'] };
     const only = mailSettingsSchema.parse({ from: 'night@bank.example', recipients: [urgent] });
     const about = { kind: 'report', roster: 'retail', severities: ['low'] } as const;
@@ -75,7 +75,7 @@ describe('of a report', () => {
   });
 });
 
-it('of critical changes amid a run, those are told who get warnings; of other failures, those who get failures', () => {
+it('of critical changes amid a run, those are reported who get warnings; of other failures, those who get failures', () => {
   expect(Object.keys(reported({ kind: 'warning', severities: ['critical'] }))).toEqual([
     'mlro@bank.example',
     'retail@bank.example',
@@ -88,7 +88,7 @@ it('of critical changes amid a run, those are told who get warnings; of other fa
   ]);
 });
 
-it('a failure that nobody asked for is told to those who get the report', () => {
+it('a failure that nobody asked for is reported to those who get the report', () => {
   const settings = mailSettingsSchema.parse({
     from: 'nightscreen@bank.example',
     recipients: [{ to: 'reviewer@bank.example', attach: 'full' }],

@@ -16,7 +16,7 @@ it.each([
   expect(toSmtpFailure(fail('said', facts))).toMatchObject({ kind, isUnreachable, isTooLarge: false });
 });
 
-it('tells a message that is too large from one that is refused otherwise', () => {
+it('reports a message that is too large from one that is refused otherwise', () => {
   expect(toSmtpFailure(fail('x', { command: 'DATA', responseCode: 552 })).isTooLarge).toBe(true);
   const announced = fail('Message size larger than allowed 1000', { command: 'MAIL FROM', code: 'EMESSAGE' });
   expect(toSmtpFailure(announced)).toMatchObject({ kind: 'refused', isTooLarge: true });

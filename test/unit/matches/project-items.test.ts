@@ -191,7 +191,7 @@ describe('projectItems', () => {
     expect(steps).toMatchObject([{ kind: 'opened', absence: 'customer_changed' }]);
   });
 
-  it('what could not be told stays open', () => {
+  it('what could not be reported stays open', () => {
     const item = decide(settled(), 'inconclusive');
     expect(item.state).toBe('open');
     expect(project([item], [match({ topics: ['crime'] })])).toMatchObject([{ kind: 'carried', state: 'open' }]);

@@ -63,7 +63,7 @@ const facts: MetricFacts = {
 };
 const linesOf = (text: string): readonly string[] => text.split('\n').filter((line) => /^nightscreen_/.test(line));
 
-it('facts are told as figures, and what is no more is told no more', async () => {
+it('facts are reported as figures, and what is no more is reported no more', async () => {
   const metrics = createMetrics('1.2.3', { isLasting: false });
   expect(linesOf(await metrics.write())).toEqual(
     expect.arrayContaining(['nightscreen_facts_readable 0', 'nightscreen_build_info{version="1.2.3"} 1']),

@@ -19,7 +19,7 @@ describe('how a run went', () => {
     expect(document.trend.map(({ runId }) => runId)).toEqual(history.trend.map(({ runId }) => runId));
   });
 
-  it('is told in words: rate against its limit, retries, breaks, cost', async () => {
+  it('is reported in words: rate against its limit, retries, breaks, cost', async () => {
     const page = await toHtml(buildHistory());
     expect(page).toContain('9.4 calls a second while searching, at most 10 are allowed');
     expect(page).toContain('3 calls made again after one that brought no answer');
@@ -36,7 +36,7 @@ describe('how a run went', () => {
 });
 
 describe('the trend', () => {
-  it('draws a bar for each figure that is known, the last one apart, and tells all of them in a table', async () => {
+  it('draws a bar for each figure that is known, the last one apart, and reports all of them in a table', async () => {
     const unknown: Partial<TrendPoint> = { changesBySeverity: null, waiting: null };
     const page = await toHtml({ trend: [buildTrendPoint(unknown), buildTrendPoint({ notScreened: 7 })] });
     expect(page.match(/<svg role="img"/g)).toHaveLength(6);

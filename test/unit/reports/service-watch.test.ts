@@ -39,7 +39,7 @@ describe('a run in which the service cannot be trusted', () => {
 });
 
 describe('a run in which the service was watched', () => {
-  it('tells a rise and a cut as remarks and stays complete', () => {
+  it('reports a rise and a cut as remarks and stays complete', () => {
     const facts = withRates({ perThousand: 50, verdict: 'high' });
     const listCap = { length: 20, status: 'found', customers: 1 } as const;
     const report = toReport({ ...facts, watch: { rates: facts.watch?.rates ?? null, listCap, volume: null } });

@@ -78,7 +78,7 @@ describe('the report of a span', () => {
     expect(missing.verdict).toMatchObject({ level: 'partial', short: '5 screenings missing' });
   });
 
-  it('tells of a first and of a last night that are missing, at whatever hour nights begin', () => {
+  it('reports a first and of a last night that are missing, at whatever hour nights begin', () => {
     for (const hour of [1, 2, 11, 13, 20, 23]) {
       const nights = [0, 1, 2, 3].map((night) => buildSpanRun(night * 24 + hour));
       expect(report(nights, 96).span?.gaps).toEqual([]);
@@ -102,7 +102,7 @@ describe('the report of a span', () => {
     expect(report([buildSpanRun(2), ofAll, buildSpanRun(50)], 72).span?.gaps).toEqual([]);
   });
 
-  it('that reaches to the present tells which nights are missing since its last one, and takes a late one for none', () => {
+  it('that reaches to the present says which nights are missing since its last one, and takes a late one for none', () => {
     const reachTo = (hours: number, runs = [buildSpanRun(0), buildSpanRun(24)]) =>
       toReport(buildRunFacts({ span: { from: at(0), until: at(25), asOf: at(hours), runs } }));
     for (const hours of [26, 48, 60]) {

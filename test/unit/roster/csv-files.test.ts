@@ -220,7 +220,7 @@ test.each([
   ['JSON', '[\n  { "customer_id": 1, "name": "Ann" }\n]\n'],
   ['JSON', '{"customer_id":1,"name":"Ann"}\n{"customer_id":2,"name":"Bob"}\n'],
   ['JSON', '\ufeff[{"customer_id":1,"name":"Ann"}]'],
-])('%s that is called CSV is told by its name, packed or not', async (what, content) => {
+])('%s that is called CSV is recognised by its name, packed or not', async (what, content) => {
   for (const bytes of [content, gzipSync(content)]) {
     const error = await failCsv(readCsv(bytes, { mapped: ['customer_id'] }));
     expect(error.code).toBe('not_a_table');

@@ -59,7 +59,7 @@ function write({ dialect, rows }: { dialect: Dialect; rows: readonly (readonly s
   return gzip ? gzipSync(written, { level: 1 }) : written;
 }
 
-/** What the reader is told: the delimiter where it is none of the four, the encoding where nothing in the file shows it. */
+/** What the reader is notified: the delimiter where it is none of the four, the encoding where nothing in the file shows it. */
 function read(dialect: Dialect, content: Buffer) {
   const { delimiter, encoding, header, bom, isDeclared } = dialect;
   const isKnown = encoding === 'utf-8' || (bom && encoding !== 'iso-8859-1');

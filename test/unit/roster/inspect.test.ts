@@ -30,7 +30,7 @@ describe('a header', () => {
     ['födelsedatum', 'birth_date'],
     ['Also known as', 'aliases'],
     ['shoe size', null],
-  ])('%s tells %s', (header, role) => {
+  ])('%s reports %s', (header, role) => {
     expect(readHeaderRole(header)).toBe(role);
   });
 
@@ -63,7 +63,7 @@ describe('a header', () => {
     ['guarantor date of birth', null],
     ['claim_no', null],
     ['account_manager', null],
-  ])('%s with words around it tells %s', (header, role) => {
+  ])('%s with words around it reports %s', (header, role) => {
     expect(readHeader(header).role).toBe(role);
   });
 
@@ -72,7 +72,7 @@ describe('a header', () => {
     expect(dropSharedPrefix(['first_name', 'last_name', 'id'])).toEqual(['first_name', 'last_name', 'id']);
   });
 
-  it('is told from a first row of values', () => {
+  it('is distinguished from a first row of values', () => {
     const rows = [
       ['1002', 'Bob Ray', '1971-02-03'],
       ['1003', 'Cy Young', '1982-12-30'],
@@ -210,7 +210,7 @@ describe('the guessed mapping', () => {
     expect(lands.columns).toEqual({ id: 'id', name: 'last name', type: { value: 'person' } });
   });
 
-  it('names the language of countries that languages read differently, where the column tells it', () => {
+  it('names the language of countries that languages read differently, where the column reports it', () => {
     const toTable = (lands: readonly string[]) => [
       ['id', 'name', 'land'],
       ...lands.map((land, at) => [String(at), `Ann ${'abcd'[at]}`, land]),
@@ -266,7 +266,7 @@ describe('repetitions', () => {
     readings: { doubts: [], said: null },
   });
 
-  it('are told from contradictions, whatever the order of countries', () => {
+  it('are distinguished from contradictions, whatever the order of countries', () => {
     const counter = new RepetitionCounter();
     const rows = [
       ...[customer('1', 'Ann', ['dk', 'de']), customer('1', 'Ann', ['de', 'dk']), customer('1', 'Ann', ['de', 'dk'])],

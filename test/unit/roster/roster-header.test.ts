@@ -32,7 +32,7 @@ describe('a first line that is a customer', () => {
     'C-10003,person,Tuğçe Yıldızoğlan,,,',
   ];
   const mappings = [{}, { id: 'no', name: ['first', 'last'], type: { value: 'person' } }];
-  it.each(rows)('is quoted neither by the error nor by the mail that tells it (%#)', async (row) => {
+  it.each(rows)('is quoted neither by the error nor by the mail that reports it (%#)', async (row) => {
     for (const columns of mappings) {
       const error = await failure(`${row}\n${row}\n`, columns);
       const work = { task: 'rescreen', roster: 'retail', error };

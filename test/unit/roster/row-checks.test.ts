@@ -143,7 +143,7 @@ test.each([
   ['1,person,A\ufffdnn,,,', 'replacement character U+FFFD'],
   ['1,person,-,,,', 'punctuation, 1 character'],
   [`1,person,${'a1-'.repeat(167)},,,`, 'mixed, 501 characters'],
-])('the value at fault in %j is told by its kind alone: %s', async (row, valueClass) => {
+])('the value at fault in %j is reported by its kind alone: %s', async (row, valueClass) => {
   expect(onlyRejected(await readText(`${header}\n${row}\n`))[0]?.valueClass).toBe(valueClass);
 });
 

@@ -35,7 +35,7 @@ describe('the weather', () => {
     expect(refuseSecond({ limit: { perSecond: 1 } })).toMatchObject({ refusal: { retryAfter: undefined } });
   });
 
-  it('refuses about the share it was told to, the same calls for the same seed', () => {
+  it('refuses about the share it was asked to, the same calls for the same seed', () => {
     const kindsOf = (seed: number): string[] => {
       const station = stationWith({ refuse: { share: 0.3, seed } });
       return Array.from({ length: 10_000 }, () => station.assess(call()).kind);

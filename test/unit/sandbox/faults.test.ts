@@ -26,14 +26,14 @@ describe('a fault script', () => {
     expect(script.take(list)).toMatchObject({ status: 500 });
   });
 
-  it('tells operations of one path apart by their method', () => {
+  it('reports operations of one path apart by their method', () => {
     const script = new FaultScript();
     script.replace([{ status: 503, path: '/dossiers', method: 'POST' }]);
     expect(script.take(list)).toBeUndefined();
     expect(script.take({ ...list, method: 'POST' })).toMatchObject({ status: 503 });
   });
 
-  it('begins after the further calls it was told to let pass', () => {
+  it('begins after the further calls it was asked to let pass', () => {
     const script = new FaultScript();
     script.replace([{ status: 402, afterCalls: 2, path: '/aml/search' }]);
     expect(script.take(list)).toBeUndefined();

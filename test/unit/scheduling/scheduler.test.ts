@@ -64,7 +64,7 @@ test('looks at once and then when it is due by the clock, however that is set me
   expect(looks).toHaveLength(2);
 });
 
-test('a look that fails is told and tried again; stop waits for the one under way, and two never overlap', async () => {
+test('a look that fails is reported and tried again; stop waits for the one under way, and two never overlap', async () => {
   const clock = makeFakeClock();
   const reported: ScheduleEvent[] = [];
   let looks = 0;

@@ -43,7 +43,7 @@ it('control searches are paid out of the reserve first, and a plan together with
   );
 });
 
-it('a twentieth of a cap is kept unless told otherwise', () => {
+it('a twentieth of a cap is kept unless stated otherwise', () => {
   const budget = budgetSettingsSchema.parse({ maxSearchesPerMonth: 1_000, maxSearchesPerRun: 10 });
   expect(toBudgetLeft(budget, { run: 0, day: 0, month: 0 })).toMatchObject({ leftForAll: 9, leftForReserved: 10 });
   expect(toBudgetLeft(budget, { run: 0, day: 0, month: 947 })).toMatchObject({ leftForAll: 3, leftForReserved: 10 });

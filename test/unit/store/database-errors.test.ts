@@ -7,7 +7,7 @@ describe('what a database says when two are at work at once', () => {
   it.each([
     ['40P01', 'deadlock detected'],
     ['40001', 'could not serialize access due to concurrent update'],
-  ])('is told in words, and %s stays to be read by programs', (code, message) => {
+  ])('is reported in words, and %s stays to be read by programs', (code, message) => {
     const error = toDatabaseError(refuse(code, message));
     expect(error.message).toBe(
       'somebody else was at work on the same at the same moment, so nothing of this was stored: say it again',
@@ -15,7 +15,7 @@ describe('what a database says when two are at work at once', () => {
     expect(error).toMatchObject({ code: 'database_error', sqlState: code });
   });
 
-  it('is told of other refusals as the server says it', () => {
+  it('is reported other refusals as the server says it', () => {
     expect(toDatabaseError(refuse('42501', 'permission denied for table run')).message).toBe(
       'permission denied for table run (SQLSTATE 42501)',
     );

@@ -16,7 +16,7 @@ it('signs as the published example of Standard Webhooks does, and by two keys wh
   expect(both['webhook-signature'].split(' ')).toHaveLength(2);
 });
 
-it('never gives what a restored database tells together with something newer the id of the message that told it before', () => {
+it('never gives what a restored database reports together with something newer the id of the message that reported it before', () => {
   const change = { roster: 'people', reference: 'C-1', from: null, to: 'clear', reason: null, asOf: null, dueAt: null };
   const rest = { expiresAt: null, runId: null, mode: 'test', changedAt: new Date(0) } as const;
   const toId = (...sequences: readonly number[]) =>

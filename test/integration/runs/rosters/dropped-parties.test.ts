@@ -70,7 +70,7 @@ describeOnChosenDatabase('a party whose source drops it', (open) => {
     const page = await readFile(join(directory, 'report.html'), 'utf8');
     expect(page).toContain('No longer in the source');
     expect(page).toContain('Wilhelmina Achterberg');
-    // It is told once; the hit stays open every night.
+    // It is reported once; the hit stays open every night.
     const third = await work();
     const again = await run(third, { roster });
     expect(again).toMatchObject({ snapshot: { droppedParties: 0 }, counts: { hits: 1 } });
@@ -110,7 +110,7 @@ describeOnChosenDatabase('a party whose source drops it', (open) => {
     expect(searched(sandbox, 'Wilhelmina Achterberg')).toBe(before);
   });
 
-  it('is told where an import alone drops it, and in the report of the screening after it', async () => {
+  it('is reported where an import alone drops it, and in the report of the screening after it', async () => {
     const { work, run } = await begin();
     const { roster, write } = await openFirms();
     await write(['C-1,person,Aroha Ngata,Oktavian Prunescu'], []);
@@ -131,7 +131,7 @@ describeOnChosenDatabase('a party whose source drops it', (open) => {
     expect(nextJson).toMatchObject({ droppedParties: [] });
   });
 
-  it('is told when a contradiction is settled against a name that has a hit', async () => {
+  it('is reported when a contradiction is settled against a name that has a hit', async () => {
     const { work, run } = await begin();
     const { roster, write } = await openFirms();
     await write(['C-2,entity,Gamma,', 'C-1,person,Aroha Ngata,', 'C-1,person,Wilhelmina Achterberg,'], []);

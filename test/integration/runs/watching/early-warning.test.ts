@@ -112,7 +112,7 @@ describe('critical changes', () => {
   const { open } = testDatabases('postgres');
   const begin = openSmallSites(open);
 
-  it('told before a run was stopped are not told again when it goes on', async () => {
+  it('reported before a run was stopped are not reported again when it goes on', async () => {
     const { sandbox, work, run } = await begin(names);
     sandbox.setWorld(world);
     const directory = await mkdtemp(join(tmpdir(), 'nightscreen-mail-'));

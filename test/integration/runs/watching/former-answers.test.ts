@@ -49,14 +49,14 @@ const countRows = async (database: Database, table: string): Promise<number> => 
   return row?.rows ?? 0;
 };
 
-/** A workplace whose service finds nobody any more as soon as customers are searched. */
+/** A context whose service finds nobody any more as soon as customers are searched. */
 const blindAmid = (app: TestAppContext, { sandbox }: Pick<SmallSite, 'sandbox'>, done = 0): TestAppContext =>
   listenAlong(app, (event) => {
     const isNow = done === 0 ? event.kind === 'stage_started' && event.stage === 'screen' : event.kind === 'progress';
     if (isNow && (event.kind !== 'progress' || event.done === done)) sandbox.setWorld(blind);
   });
 
-/** The workplace of a run that somebody stops after so many searches. */
+/** The context of a run that somebody stops after so many searches. */
 function stopAfter(app: TestAppContext, done: number): { app: TestAppContext; signal: AbortSignal } {
   const stop = new AbortController();
   const listening = listenAlong(app, (event) => {
@@ -157,7 +157,7 @@ describeOnChosenDatabase('an answer holds only once control searches have passed
     expect(given).toMatchObject({ state: 'abandoned', failedBecause: { not_confirmed: 4 }, changes: [] });
     expect(given.stateReasons.join()).toContain('4 of its answers count no more');
     // Its report when it was stopped had them.
-    expect(given.stateReasons.join()).toContain('4 changes that it has told of did not hold');
+    expect(given.stateReasons.join()).toContain('4 changes that it has reported did not hold');
     const after = await readStates(database);
     expect(after.map(({ responseId, state }) => [responseId, state])).toEqual(
       before.map(({ responseId, state }) => [responseId, state]),
@@ -186,7 +186,7 @@ describeOnChosenDatabase('an answer holds only once control searches have passed
     expect(people.map((name) => searched(sandbox, name)).sort()).toEqual([1, 1, 1, 1, 1, 2]);
   });
 
-  it('a service that finds everybody is taken back as well, and what was told of it provisionally is called off', async () => {
+  it('a service that finds everybody is taken back as well, and what was reported about it provisionally is called off', async () => {
     const site = await begin();
     const { sandbox, database, work, run } = site;
     await run(await work({ offsetMs: -2 * dayMs }));

@@ -53,7 +53,7 @@ describeOnChosenDatabase('the watchdog', (open) => {
     return { ...site, server, app };
   };
 
-  it('tells an incident once, whoever looks at the same time, and once when it is over', async () => {
+  it('reports an incident once, whoever looks at the same time, and once when it is over', async () => {
     const { app, run, server } = await startSite();
     // A fresh installation has its cadence for the first night.
     const fresh = await Promise.all([-30, -30, -5].map((hours) => watch(at(app, hours), settings)));
@@ -74,7 +74,7 @@ describeOnChosenDatabase('the watchdog', (open) => {
     expect(describe(await watch(at(app, 27), settings))).toEqual([true, 'did_not_run', 'screening_overdue']);
   });
 
-  it('tells of a customer who fails every night when that is new, and when it has lasted for too long', async () => {
+  it('reports a customer who fails every night when that is new, and when it has lasted for too long', async () => {
     const { app, run, server, sandbox, database } = await startSite();
     await run(app);
     const fail = (...names: string[]): void =>
@@ -118,7 +118,7 @@ describeOnChosenDatabase('the watchdog', (open) => {
     ]);
   });
 
-  it('tells of runs and screenings that a clock which was ahead has dated, until the next night has asked about them anew', async () => {
+  it('reports runs and screenings that a clock which was ahead has dated, until the next night has asked about them anew', async () => {
     const { app, run, server, database } = await startSite();
     const ofReport = { kind: 'mail_failure', destination: 'mlro@bank.example', runId: null } as const;
     const times = { queuedAt: new Date(), giveUpAt: new Date(Date.now() + hourMs) };
@@ -282,7 +282,7 @@ describeOnChosenDatabase('the watchdog', (open) => {
     expect(await late('07:30')).not.toContain('did_not_run');
   });
 
-  it('tells once of customers who failed when they were taken up after the last night', async () => {
+  it('reports once of customers who failed when they were taken up after the last night', async () => {
     const { app, run, sandbox } = await startSite();
     await run(app);
     sandbox.setFaults([{ name: 'Ines Abelard', status: 400, times: 9 }]);

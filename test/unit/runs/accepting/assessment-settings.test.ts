@@ -39,7 +39,7 @@ it('what judges is named with both values', () => {
   ]);
 });
 
-it('lists are told by their length, never by the names in them', () => {
+it('lists are reported by their length, never by the names in them', () => {
   expect(compare({ canaries: [canary('Somebody Listed')] }, { canaries: [] })).toEqual([
     'canaries was a list of 1 and is a list of 0',
   ]);
@@ -70,7 +70,7 @@ it('a new roster, and a setting that an older version did not know, judge as by 
   ]);
 });
 
-it('what an older version knew and this one does not is told, and is nobody’s change', () => {
+it('what an older version knew and this one does not is reported, and is nobody’s change', () => {
   const older = {
     ...assessing(),
     matching: { depth: 3 },

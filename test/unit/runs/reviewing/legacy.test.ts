@@ -69,7 +69,7 @@ it('a row is about the match of its id, else the only one of its name and birth 
   expect(find({ matchId: 'c', listedName: 'Ann' }, doubtful)).toBe('ambiguous');
 });
 
-it('a row is judged on each account where its match is, and told once with the account where it is not taken', () => {
+it('a row is judged on each account where its match is, and reported once with the account where it is not taken', () => {
   const here = { ...toItem(1, 'a', 'Ann'), isDecidedHere: true };
   const onTest = { ...toItem(2, 'a', 'Ann'), accountId: 2, mode: 'test' } as const;
   const row = toRow(said({ matchId: 'a' }));

@@ -18,7 +18,7 @@ it('a roster that was begun and screened at what is yet to come is one alarm, wh
   expect(finding.isKnown).toBe(false);
 });
 
-it('is told again when customers are found to be hit, and not because there are more of them or the next run began in time', () => {
+it('is reported again when customers are found to be hit, and not because there are more of them or the next run began in time', () => {
   const markOf = (changes: Partial<typeof retail>) => assessAhead([{ ...retail, ...changes }])[0]?.mark;
   const begun = assessAhead([{ ...retail, customers: 0, latestScreenedAt: null }])[0];
   expect(begun?.reason).not.toContain('screened at');
@@ -29,6 +29,6 @@ it('is told again when customers are found to be hit, and not because there are 
   expect(mended?.mark).toBe(markOf({}));
 });
 
-it('that a job failed is told as before', () => {
+it('that a job failed is reported as before', () => {
   expect(describeIncident({ kind: 'job_failed', subject: 'report', roster: null })).toBe('report: the job failed');
 });

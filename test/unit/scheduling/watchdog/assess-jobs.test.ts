@@ -29,8 +29,8 @@ const reported = (facts: Partial<Incident> = {}): Incident => ({
   kind: 'job_failed',
   subject: 'report',
   roster: null,
-  reason: 'as told',
-  mark: 'told',
+  reason: 'as reported',
+  mark: 'reported',
   runId: null,
   openedAt: ago(20),
   reportedAt: ago(20),
@@ -72,9 +72,11 @@ it('a job that failed says how to run it again, where that would', () => {
   expect(actions(3)).not.toContain('schedule run');
 });
 
-it('while a job is under way, what was told of it stands, and how it ended before is judged', () => {
+it('while a job is under way, what was reported about it stands, and how it ended before is judged', () => {
   const failed = run({ dueAt: ago(26), endedAt: ago(25), exitCode: 1 });
-  expect(assessJobs([job([running, failed])], [reported()], now)).toMatchObject([{ kind: 'job_failed', mark: 'told' }]);
+  expect(assessJobs([job([running, failed])], [reported()], now)).toMatchObject([
+    { kind: 'job_failed', mark: 'reported' },
+  ]);
   expect(kinds(job([running, failed]))).toEqual(['job_failed']);
   // Begun again for the same date, so that only the date before has an end.
   expect(kinds(job([running, run({ dueAt: ago(26), endedAt: ago(25) })]), [reported()])).toEqual(['job_failed']);
@@ -102,7 +104,7 @@ it('a failed job is over when its work has been begun since and has ended, by wh
   expect(kinds(job([missed], { doneAt: ago(4) }))).toEqual([]);
 });
 
-it('nights that a newer one has overtaken are told for a day, in the same words before and after it has ended', () => {
+it('nights that a newer one has overtaken are reported for a day, in the same words before and after it has ended', () => {
   const missed = (date: string): JobRun =>
     run({
       job: 'rescreen',

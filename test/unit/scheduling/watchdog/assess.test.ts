@@ -47,8 +47,8 @@ const incident = (facts: Partial<Incident> = {}): Incident => ({
   kind: 'customers_failing',
   subject: 'retail',
   roster: 'retail',
-  reason: 'as told',
-  mark: 'told',
+  reason: 'as reported',
+  mark: 'reported',
   runId: 6,
   openedAt: ago(48),
   reportedAt: ago(30),
@@ -101,7 +101,7 @@ it.each([
   expect(compare([reported], good).over).toEqual([reported]);
 });
 
-it('what stopped stays told of while it is gone on with, or was given up for a newer one', () => {
+it('what stopped stays reported while it is gone on with, or was given up for a newer one', () => {
   const reported = incident({ kind: 'partial', runId: 7, mark: 'stopped: no answer' });
   const before = night({ runId: 6 });
   const goneOn = night({ state: 'running', takenAt: ago(0.1) });
@@ -110,7 +110,7 @@ it('what stopped stays told of while it is gone on with, or was given up for a n
   expect(kinds({ night: night({ takenAt: ago(0.1) }) }, [reported])).toEqual([]);
 });
 
-it('a control search that fails is told before the night ends', () => {
+it('a control search that fails is reported before the night ends', () => {
   const failed = night({ runId: 8, state: 'running', hasFailedCanary: true });
   expect(kinds({ begun: failed, ended: night() })).toEqual(['canary_failed']);
 });
@@ -120,7 +120,7 @@ it('a night that is under way does not make customers who fail known', () => {
   expect(kinds({ begun, ended: failingNight, failing: failing(0, 0) }, [reported])).toEqual(['customers_failing']);
 });
 
-it('customers who failed in a later run than the last night are told once, with that run', () => {
+it('customers who failed in a later run than the last night are reported once, with that run', () => {
   const onboarded = { ...failing(1, 0), run: { runId: 9, name: 'onboard-9' } };
   const [finding] = assessRoster(rosterFacts({ night: failingNight, failing: onboarded }), [incident()], now);
   expect(finding).toMatchObject({ runId: 9, actions: [expect.stringContaining('onboard-9'), expect.anything()] });
@@ -150,12 +150,12 @@ it('figures in a reason are no news, another reason is', () => {
   expect(markOf('the budget left out 12 customers')).not.toBe(markOf('the service may be broken'));
 });
 
-it('a failed control search is told as that, whatever else the run says', () => {
+it('a failed control search is reported as that, whatever else the run says', () => {
   const failed = night({ state: 'incomplete', reasons: ['1 of 2 control searches failed'], hasFailedCanary: true });
   expect(kinds({ night: failed, failing: { ...failing(9, 0), customers: 9 } })).toEqual(['canary_failed']);
 });
 
-it('what a failed control search took back does not end the telling of those who fail', () => {
+it('what a failed control search took back does not end the reporting of those who fail', () => {
   const failed = night({ state: 'incomplete', hasFailedCanary: true });
   expect(kinds({ night: failed }, [incident()])).toEqual(['canary_failed', 'customers_failing (known)']);
 });
@@ -169,10 +169,10 @@ const failing = (newly: number, aged: number) => ({
   run: { runId: 7, name: '2026-03-10-rescreen-7' },
 });
 
-it('customers who fail are told once, and every night after that they are known', () => {
+it('customers who fail are reported once, and every night after that they are known', () => {
   expect(kinds({ night: failingNight, failing: failing(2, 0) })).toEqual(['customers_failing']);
   expect(kinds({ night: failingNight, failing: failing(0, 0) }, [incident()])).toEqual(['customers_failing (known)']);
-  // Until the next night, what has just been told stands.
+  // Until the next night, what has just been reported stands.
   expect(kinds({ night: failingNight, failing: failing(0, 0) }, [incident({ runId: 7 })])).toEqual([
     'customers_failing',
   ]);
@@ -181,7 +181,7 @@ it('customers who fail are told once, and every night after that they are known'
 it.each([
   ['new', failing(1, 0)],
   ['aged', failing(0, 1)],
-] as const)('one that is %s is told, though others are known', (_what, facts) => {
+] as const)('one that is %s is reported, though others are known', (_what, facts) => {
   const findings = assessRoster(rosterFacts({ night: failingNight, failing: facts }), [incident()], now);
   expect(findings.map(({ kind, isKnown }) => [kind, isKnown])).toEqual([['customers_failing', false]]);
   expect(compare([incident()], findings).again).toHaveLength(1);
