@@ -2,14 +2,14 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import type { Config } from '../config/load-config.js';
 import { ConfigError, RunLockedError } from '../errors.js';
 import { findOddFile } from '../files.js';
-import { createMetrics, type Metrics } from '../metrics/metrics.js';
+import { createMetrics } from '../metrics/metrics.js';
 import type { AppContext } from '../runs/app-context.js';
 import { readMetricFacts } from '../runs/metrics.js';
 import { version, within } from './process.js';
 
 /** The metrics of a process, read anew from an open database and left where the settings say. */
 export interface Measuring {
-  metrics: Metrics;
+  metrics: ReturnType<typeof createMetrics>;
   /** Gives whether they could be read. Never throws: what cannot be measured or left is told, and the work itself stands. */
   refresh(app: AppContext): Promise<boolean>;
   /** Says, where figures of before lie as well, that they can no longer be read; not for `error`s that say nothing about the database. Never throws. */
@@ -27,7 +27,7 @@ export const measureCommand = (config: Config, signal: AbortSignal, complain: (m
 /** Measures into `metrics`, and leaves them where the settings say; the database is waited for `limitMs`. */
 export function measureInto(
   { settings }: Pick<Config, 'settings'>,
-  metrics: Metrics,
+  metrics: Measuring['metrics'],
   {
     isStopping,
     complain,

@@ -3,7 +3,7 @@ import type { ChangeGroup } from '../reports/change-groups.js';
 import { describeReason, describeWatch } from '../reports/reasons.js';
 import type { Coverage, Report, Tally } from '../reports/report.js';
 import { countNoun, formatCount, formatSize, formatTime } from '../reports/text.js';
-import { describeSettingsChanges, severityWords, stateWords } from '../reports/words.js';
+import { describeAcceptance, severityWords, stateWords } from '../reports/words.js';
 import type { WrittenReport } from '../reports/write-report.js';
 import type { ReportPlace, ReportToMail } from './archive.js';
 import {
@@ -23,7 +23,10 @@ type ReportWords = Pick<MessageLines, 'sentences' | 'details' | 'actions'>;
 /** What stands first in mail that tells of a whole report: changed settings, the key, what waits, what changed, what else is to be known. */
 export function toOpening({ run, accepted, verdict }: Report): readonly string[] {
   return [
-    ...describeSettingsChanges(accepted),
+    ...accepted.settingsChanges.map(
+      (change) =>
+        `Settings changed since the last report: ${change.differences.join('; ')} (${describeAcceptance(change)})`,
+    ),
     ...describeMode(run.mode),
     verdict.waiting ?? '',
     verdict.news,

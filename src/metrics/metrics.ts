@@ -1,6 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { AttemptObserver } from '../client/operation.js';
-import type { MetricFacts } from '../runs/metrics.js';
+import type { readMetricFacts } from '../runs/metrics.js';
+
+/** The figures that the database gives. */
+export type MetricFacts = Awaited<ReturnType<typeof readMetricFacts>>;
 
 /** Every figure that is read from the database: its name without the prefix, what it says, and its labels, none of which holds customer data. */
 const definitions = {
@@ -62,22 +65,8 @@ function addGauges(registry: Registry) {
   };
 }
 
-/** The metrics of this process: figures of the database as they were last read, and counters of what the process does. */
-export interface Metrics {
-  /** Counts attempts at the service; to be handed to its client. */
-  observer: AttemptObserver;
-  /** Shows facts in the place of those before. */
-  show(facts: MetricFacts): void;
-  /** Says that the facts could not be read; those that are shown stay, with the moment of their reading. */
-  showUnreadable(): void;
-  noteJob(job: string, outcome: 'finished' | 'failed'): void;
-  /** Everything in Prometheus' text format. */
-  write(): Promise<string>;
-  contentType: string;
-}
-
-/** Begins with no facts; `isLasting`: a process that is asked again and again also tells of its memory, event loop and so on. */
-export function createMetrics(version: string, { isLasting }: { isLasting: boolean }): Metrics {
+/** The metrics of this process: the figures last read from the database and counters of this process. A lasting process adds those of memory and event loop. */
+export function createMetrics(version: string, { isLasting }: { isLasting: boolean }) {
   const registry = new Registry();
   if (isLasting) collectDefaultMetrics({ register: registry });
   const gauges = addGauges(registry);
@@ -102,18 +91,23 @@ export function createMetrics(version: string, { isLasting }: { isLasting: boole
   // Known before any fact is: whoever has not read yet is there all the same.
   gauges.show([['build_info', { version }, 1]]);
   gauges.set('facts_readable', 0);
-  return {
-    observer: {
-      ended: ({ operation, attempt }, { status, outcome, isSent }) => {
-        if (!isSent) return;
-        const result = outcome === 'error_status' && status !== null ? String(status) : outcome;
-        attempts.inc({ operation, result });
-        if (attempt > 1) repeats.inc({ operation });
-      },
+  /** Counts the attempts of the service's client. */
+  const observer: AttemptObserver = {
+    ended: ({ operation, attempt }, { status, outcome, isSent }) => {
+      if (!isSent) return;
+      const result = outcome === 'error_status' && status !== null ? String(status) : outcome;
+      attempts.inc({ operation, result });
+      if (attempt > 1) repeats.inc({ operation });
     },
-    show: (facts) => gauges.show(toSamples(facts, version)),
+  };
+  return {
+    observer,
+    /** Replaces the facts shown before. */
+    show: (facts: MetricFacts) => gauges.show(toSamples(facts, version)),
+    /** Marks the facts as unreadable; those last read stay, with the time of their reading. */
     showUnreadable: () => gauges.set('facts_readable', 0),
-    noteJob: (job, outcome) => jobs.inc({ job, outcome }),
+    noteJob: (job: string, outcome: 'finished' | 'failed') => jobs.inc({ job, outcome }),
+    /** Everything in the text format of Prometheus. */
     write: () => registry.metrics(),
     contentType: registry.contentType,
   };

@@ -1,6 +1,13 @@
 import { type Severity, severities } from '../vocabulary.js';
 import type { MatchChangeFacts } from './list-facts.js';
-import type { CountedCluster, RunFacts, SeverityCount, TruncatedChanges, TruncatedMatches } from './run-facts.js';
+import {
+  type CountedCluster,
+  mapReads,
+  type RunFacts,
+  type SeverityCount,
+  type TruncatedChanges,
+  type TruncatedMatches,
+} from './run-facts.js';
 import { compareText } from './text.js';
 
 /** Changes of one severity that are one event: one listed party, or one kind of change, that touched many customers. */
@@ -156,21 +163,6 @@ const groupBaseline = (held: readonly MatchChangeFacts[], cut: TruncatedMatches 
     const members = chooseSeverity(held, severity);
     return toGroup({ severity, changes: members, single: members, clusters: [] }, 0, cut);
   });
-
-/** What is cut, each line put through `map` as it is read. */
-export function mapReads(
-  cut: TruncatedMatches,
-  map: (change: MatchChangeFacts) => MatchChangeFacts,
-): Pick<TruncatedMatches, 'read' | 'readOf' | 'readSanctionHits'> {
-  const mapBatches = async function* (batches: AsyncIterable<readonly MatchChangeFacts[]>) {
-    for await (const batch of batches) yield batch.map(map);
-  };
-  return {
-    read: () => mapBatches(cut.read()),
-    readOf: (severity) => mapBatches(cut.readOf(severity)),
-    readSanctionHits: (severity) => mapBatches(cut.readSanctionHits(severity)),
-  };
-}
 
 /** How many there are of a severity among those that are held. */
 function countHeld(held: readonly MatchChangeFacts[], severity: Severity): SeverityCount {

@@ -13,13 +13,15 @@ import type { CanaryFacts } from './list-facts.js';
 import { describeReason, describeRounds } from './reasons.js';
 import type { Report } from './report.js';
 import type { HistoryFacts, TrendPoint } from './run-facts.js';
-import { countNoun, formatCount, formatSeconds } from './text.js';
+import { countNoun, formatCount, formatDuration } from './text.js';
 import { describeTopic } from './words.js';
 
 /** What was decided, how the run went, and the runs before it. */
 export function showHistory(report: Report): Markup {
   return html`${showSettled(report)}${showHealth(report)}${showTrend(report)}`;
 }
+
+const formatSeconds = (seconds: number): string => formatDuration(new Date(0), new Date(seconds * 1_000));
 
 interface Measure {
   title: string;

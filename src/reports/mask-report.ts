@@ -3,7 +3,7 @@ import type { Match } from '../matches/match.js';
 import type { DiscrepancyFacts } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { RejectReason } from '../vocabulary.js';
-import { type ChangeGroup, mapReads } from './change-groups.js';
+import type { ChangeGroup } from './change-groups.js';
 import type {
   CanaryFacts,
   ChangeItemFacts,
@@ -18,7 +18,7 @@ import type {
   WaitingItem,
 } from './list-facts.js';
 import type { Report } from './report.js';
-import type { HeldFacts, RosterSource } from './run-facts.js';
+import { type HeldFacts, mapReads, type RosterSource } from './run-facts.js';
 
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
 /** What belongs to one letter of any script; more is a way to write a name into one grapheme. */

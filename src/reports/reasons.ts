@@ -129,9 +129,12 @@ export function describeSnapshot(snapshot: SnapshotFacts): string {
 
 /** What a reader must know of an import beside its counts: overridden guards, contradictions, rejected related parties, dropped ones that
  * nobody has cleared. */
-export function listSnapshotRemarks(snapshot: SnapshotFacts): readonly string[] {
-  const { overriddenGuards, conflicts, partyRejected, otherRoles, unreadableIds, droppedParties, keptRecords } =
-    snapshot;
+export function listSnapshotRemarks(
+  snapshot: SnapshotFacts | null,
+  droppedParties = snapshot?.droppedParties ?? 0,
+): readonly string[] {
+  if (snapshot === null) return listDropRemarks(droppedParties);
+  const { overriddenGuards, conflicts, partyRejected, otherRoles, unreadableIds, keptRecords } = snapshot;
   return [
     ...listDropRemarks(droppedParties),
     ...(overriddenGuards.length > 0
@@ -192,7 +195,7 @@ export const describeDoubtedValues = ({ values, doubts }: ColumnDoubts): string 
 };
 
 /** What a reader must know of parties with an open hit, a true match or a cut list that their source dropped; nothing where there are none. */
-export function listDropRemarks(parties: number): readonly string[] {
+function listDropRemarks(parties: number): readonly string[] {
   if (parties === 0) return [];
   const who = `${countNoun(parties, 'related party', 'related parties')} with an open hit, a true match or a cut list`;
   return [

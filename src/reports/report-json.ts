@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { discrepancyKinds } from '../reconciliation/discrepancy.js';
 import {
   canaryTriggers,
-  detailStops,
   discrepancyEvents,
   discrepancySeverities,
   partyTypes,
@@ -11,7 +10,7 @@ import {
   runStates,
   severities,
 } from '../vocabulary.js';
-import { dossierChange, itemOwner, matchChange, party } from './change-json.js';
+import { reportLists } from './report-json-lists.js';
 import { stateOrder } from './words.js';
 
 const count = z.number().int().nonnegative();
@@ -156,35 +155,6 @@ const history = {
     }),
   ),
 };
-
-/** What was fetched about new hits. */
-const details = z.strictObject({
-  counts: z
-    .strictObject({
-      hits: count,
-      withoutRecord: count,
-      asked: count,
-      kept: count,
-      notAvailable: count,
-      leftOver: count,
-      backlogAsked: count,
-      backlogLeft: count,
-      stoppedBecause: z.enum(detailStops).nullable(),
-    })
-    .nullable(),
-  records: z.array(
-    z.strictObject({
-      kind: z.enum(['activity', 'entity']),
-      id: z.string(),
-      askedAt: instant,
-      status: count.nullable(),
-      reason: z.string().nullable(),
-      digest: z.string().nullable(),
-      withheldLinks: count,
-      entityIds: names,
-    }),
-  ),
-});
 
 /** What is held. */
 const held = z.array(
@@ -359,71 +329,6 @@ export const reportJsonSchema = z.strictObject({
   sweeps: z.array(sweep).nullable(),
   /** Of rosters with the dossiers. */
   reconciliations: z.array(reconciliation),
-  /** What waited for reviewers when the run closed. */
-  openItems: z
-    .strictObject({
-      waiting: count,
-      customers: count.nullable(),
-      absent: count.nullable(),
-      overdue: count,
-      unassigned: count,
-      proposed: count,
-      oldestAt: z.string().nullable(),
-      bySeverity: z.array(z.strictObject({ severity: z.enum(severities), waiting: count, overdue: count })),
-      byOwner: z.array(itemOwner.extend({ waiting: count, overdue: count })),
-      byAge: z.strictObject({ upToOneDay: count, upToOneWeek: count, upToThirtyDays: count, older: count }),
-    })
-    .nullable(),
-  /** What was fetched about new hits; a record belongs to the changes of its match id and of those that name it. */
-  details,
-  groups: z.array(
-    z.strictObject({
-      name: z.string(),
-      by: z.enum(['listed_party', 'kind_of_change']),
-      severity: z.enum(severities),
-      customers: count,
-      changes: count,
-    }),
-  ),
-  changes: z.array(matchChange).nullable(),
-  baselineChanges: z.array(matchChange),
-  dossierChanges: z.array(dossierChange).nullable(),
-  notScreened: z
-    .array(
-      z.strictObject({
-        // Of an id without a readable record nothing else is known.
-        party: party.extend({ type: party.shape.type.nullable() }),
-        outcome: z.enum(['failed', 'skipped', 'remaining']),
-        reason: z.string(),
-        lastScreenedAt: instant.nullable(),
-      }),
-    )
-    .nullable(),
-  droppedParties: z.array(
-    z.strictObject({ party, state: z.enum(['open_hit', 'incompletely_seen', 'confirmed']), droppedAt: instant }),
-  ),
-  rejects: z
-    .array(
-      z.strictObject({
-        line: count,
-        file: z.string().nullable(),
-        column: z.string().nullable(),
-        reason: z.string(),
-        valueClass: z.string().nullable(),
-        reference: z.string().nullable(),
-        fields: z.array(z.tuple([z.string(), z.string()])),
-      }),
-    )
-    .nullable(),
-  /** The first rows that were accepted with values in doubt. */
-  doubted: z.array(
-    z.strictObject({
-      line: count,
-      file: z.string().nullable(),
-      reference: z.string(),
-      doubts: z.array(z.strictObject({ column: z.string(), why: z.string() })),
-      fields: z.array(z.tuple([z.string(), z.string()])),
-    }),
-  ),
+  ...reportLists,
 });
 export type ReportJson = z.infer<typeof reportJsonSchema>;

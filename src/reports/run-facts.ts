@@ -294,6 +294,21 @@ export interface TruncatedChanges extends TruncatedMatches {
   nextDueAt: Date | null;
 }
 
+/** What is cut, each line put through `map` as it is read. */
+export function mapReads(
+  cut: TruncatedMatches,
+  map: (change: MatchChangeFacts) => MatchChangeFacts,
+): Pick<TruncatedMatches, 'read' | 'readOf' | 'readSanctionHits'> {
+  const mapBatches = async function* (batches: AsyncIterable<readonly MatchChangeFacts[]>) {
+    for await (const batch of batches) yield batch.map(map);
+  };
+  return {
+    read: () => mapBatches(cut.read()),
+    readOf: (severity) => mapBatches(cut.readOf(severity)),
+    readSanctionHits: (severity) => mapBatches(cut.readSanctionHits(severity)),
+  };
+}
+
 /** How many matches of first screenings the facts tell of. */
 export const countBaseline = ({ baselineChanges, cut }: Pick<RunFacts, 'baselineChanges' | 'cut'>): number =>
   cut.baseline?.lines ?? baselineChanges.length;

@@ -26,11 +26,7 @@ export function formatDay(instant: Date): string {
 
 /** The time between two instants in words: `48 s`, `4 min 12 s`, `3 h 5 min`. */
 export function formatDuration(from: Date, until: Date): string {
-  return formatSeconds(Math.max(0, Math.round((until.getTime() - from.getTime()) / 1000)));
-}
-
-/** So many whole seconds in the same words. */
-export function formatSeconds(seconds: number): string {
+  const seconds = Math.max(0, Math.round((until.getTime() - from.getTime()) / 1000));
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return `${minutes} min ${seconds % 60} s`;

@@ -1,6 +1,6 @@
 import { type Severity, severities } from '../vocabulary.js';
 import type { CadenceFacts, OpenItemsFacts } from './list-facts.js';
-import { describeDrops, describeNotices, listDropRemarks, listSnapshotRemarks } from './reasons.js';
+import { describeDrops, describeNotices, listSnapshotRemarks } from './reasons.js';
 import { countBaseline, countChanges, type RunFacts, type SpanRunFacts } from './run-facts.js';
 import { countNoun, formatCount, formatDay, formatTime } from './text.js';
 import { countCritical, countDays, describeWaiting } from './words.js';
@@ -215,11 +215,7 @@ function toRemarks(facts: RunFacts): readonly string[] {
   }
   const isOwnImport = (facts.counts?.rows ?? 0) > 0;
   // Those that earlier imports alone have dropped are told here too, as the report lists them.
-  const droppedParties = facts.droppedParties.length;
-  if (facts.rosterSource && isOwnImport)
-    remarks.push(...listSnapshotRemarks({ ...facts.rosterSource, droppedParties }));
-  else remarks.push(...listDropRemarks(droppedParties));
-  return remarks;
+  return [...remarks, ...listSnapshotRemarks(isOwnImport ? facts.rosterSource : null, facts.droppedParties.length)];
 }
 
 function toSentence(words: string): string {

@@ -10,7 +10,6 @@ import type {
   SeverityAdjustment,
 } from '../vocabulary.js';
 import type {
-  AcceptedFacts,
   CadenceFacts,
   ChangeItemFacts,
   CustomerRecordFacts,
@@ -302,16 +301,6 @@ export function describeAcceptance({
   reason,
 }: Omit<SettingsChangeFacts, 'differences'>): string {
   return `accepted by ${acceptedBy}${isAttested ? ' (attested)' : ''} on ${formatTime(acceptedAt)}: ${reason}`;
-}
-
-/** What was accepted since the roster's last report, one line each: what is otherwise, and by whom. */
-export function describeSettingsChanges({
-  settingsChanges,
-}: Pick<AcceptedFacts, 'settingsChanges'>): readonly string[] {
-  return settingsChanges.map(
-    (change) =>
-      `Settings changed since the last report: ${change.differences.join('; ')} (${describeAcceptance(change)})`,
-  );
 }
 
 /** What was known of a customer, on one line. */

@@ -1,38 +1,24 @@
 import { toCadence } from '../screening/cadence.js';
 import { type CoverageGroup, readImportedRosters } from '../store/coverage.js';
 import { readJobSchedules } from '../store/jobs.js';
-import { readStoredFigures, type StoredFigures } from '../store/metrics.js';
+import { readStoredFigures } from '../store/metrics.js';
 import type { AppContext } from './app-context.js';
 import { readRosterGroups } from './coverage.js';
 import { openOrganisation } from './session.js';
-
-/** Everything that the database tells for metrics; names of rosters, and no data of a customer. */
-export interface MetricFacts extends StoredFigures {
-  at: Date;
-  /** Whether sweeps are to be made: by a schedule, or because one ever was; never where they are switched off. */
-  isSwept: boolean;
-  /** How each roster stands, by tier. */
-  rosters: readonly { roster: string; groups: readonly CoverageGroup[] }[];
-  /** Seconds within which each tier has to be screened. */
-  cadenceSeconds: Readonly<Record<string, number>>;
-}
 
 /**
  * Reads the facts as of now, of the rosters that the watchdog watches: those that are configured, or where none is, those that were ever
  * imported. Counts every customer in scope, which takes half a minute where there are a million. `sweeps` says whether the configuration has a schedule for
  * them, and whether the job is switched off.
  */
-export async function readMetricFacts(
-  app: AppContext,
-  sweeps: { isPlanned: boolean; isOff: boolean },
-): Promise<MetricFacts> {
+export async function readMetricFacts(app: AppContext, sweeps: { isPlanned: boolean; isOff: boolean }) {
   const { database, settings, clock } = app;
   const at = clock.now();
   const { organisationId } = await openOrganisation(app);
   const imported = await readImportedRosters(database, organisationId);
   const configured = settings.rosters.map(({ name }) => name);
   const watched = configured.length > 0 ? configured : imported.map(({ roster }) => roster);
-  const rosters: MetricFacts['rosters'][number][] = [];
+  const rosters: { roster: string; groups: readonly CoverageGroup[] }[] = [];
   for (const { rosterId, roster } of imported.filter(({ roster }) => watched.includes(roster))) {
     const { groups } = await readRosterGroups(app, rosterId, at);
     rosters.push({ roster, groups });

@@ -178,13 +178,10 @@ async function writeSpan(
   );
 }
 
-/** Where a span begins or ends: at a moment, or with a run. */
-export type SpanEdge = Date | string;
-
 /** What the span of a report is made of; without `until` it reaches to the present. */
 interface SpanRequest {
-  since: SpanEdge;
-  until: SpanEdge | undefined;
+  since: Date | string;
+  until: Date | string | undefined;
   roster: string | undefined;
 }
 
@@ -227,7 +224,7 @@ async function findSpans(
   return groupRuns(runs).map((members) => toSpan(members, { from, end, asOf }));
 }
 
-async function findEdge(database: Database, edge: SpanEdge): Promise<Date | RunRow> {
+async function findEdge(database: Database, edge: Date | string): Promise<Date | RunRow> {
   return edge instanceof Date ? edge : findRun(database, edge);
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Queryable } from './database/database.js';
 import { screeningKindsSql } from './row-shapes.js';
 
+/** The newest run of a kind and roster that has ended, and when one of them last was complete. */
 const runFigure = z.object({
   kind: z.string(),
   roster: z.string().nullable(),
@@ -17,9 +18,6 @@ const runFigure = z.object({
   repeated: z.number().nullable(),
   cost: z.object({ amount: z.number(), currency: z.string() }).nullable(),
 });
-/** The newest run of a kind and roster that has ended, and when one of them last was complete. */
-export type RunFigures = z.infer<typeof runFigure>;
-
 /** What waits for reviewers of a roster's customers: by severity, and by age (`day`, `week`, `month`, `older`). */
 const openItems = z.object({ roster: z.string(), severity: z.string(), age: z.string(), items: z.number() });
 
@@ -91,9 +89,6 @@ export async function readStoredFigures(
     ),
   };
 }
-
-/** Figures about runs, items, the outbox and incidents of an organisation; no customer's data is among them. */
-export type StoredFigures = Awaited<ReturnType<typeof readStoredFigures>>;
 
 /** How the newest night of a roster that has ended did, with a null state before the first; and when one of them last was complete. */
 const nightFigure = z.object({

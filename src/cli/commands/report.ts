@@ -7,7 +7,6 @@ import { ConfigError, flagError } from '../../errors.js';
 import { findFolderProblem } from '../../files.js';
 import { formatCount } from '../../reports/text.js';
 import type { SentReport } from '../../runs/mail/manage.js';
-import type { SpanEdge } from '../../runs/write-reports.js';
 import { findMissingMail } from '../app-context.js';
 import { combineExitCodes, exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
@@ -19,8 +18,8 @@ const dayMs = 86_400_000;
 
 interface ReportOptions {
   run?: string;
-  since?: SpanEdge;
-  until?: SpanEdge;
+  since?: Date | string;
+  until?: Date | string;
   roster?: string;
   pdf?: true;
   out?: string;
@@ -66,7 +65,7 @@ function presentReport({ runNumber: _, ...report }: SentReport): Outcome {
 /** A day or a moment, or the name of a run; the day that a span ends with is in it. */
 const parseEdge =
   (isEnd: boolean) =>
-  (text: string): SpanEdge => {
+  (text: string): Date | string => {
     if (!/^\d{4}-\d{2}-\d{2}(T.*)?$/.test(text)) return text;
     const instant = parseInstant(text);
     return isEnd && !text.includes('T') ? new Date(instant.getTime() + dayMs) : instant;

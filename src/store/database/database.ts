@@ -127,7 +127,7 @@ function isOfTheWire(error: unknown): boolean {
 }
 
 /** One line on why a connection or a driver failed; never the password, the URL or a value. */
-export function describeFailure(error: unknown): string {
+function describeFailure(error: unknown): string {
   if (error instanceof NightscreenError) return error.message;
   const answer = serverFailure.safeParse(error);
   if (answer.success) return describeRefusal(answer.data);

@@ -1,5 +1,5 @@
 import { ConfigError, FolderOwnerError, RunLockedError, StoreError } from '../../errors.js';
-import { type Database, describeFailure } from './database.js';
+import { type Database, toDatabaseError } from './database.js';
 import type { FolderWaitPolicy } from './folder-lock.js';
 import type { ReconnectOptions } from './reconnecting.js';
 
@@ -68,7 +68,11 @@ async function openEmbedded(
 }
 
 function unreachable(place: string, error: unknown): StoreError {
-  return new StoreError('database_unreachable', `cannot open the database at ${place}: ${describeFailure(error)}`, {
-    cause: error,
-  });
+  return new StoreError(
+    'database_unreachable',
+    `cannot open the database at ${place}: ${toDatabaseError(error).message}`,
+    {
+      cause: error,
+    },
+  );
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { reportJsonSchema } from '../../../src/reports/report-json.js';
-import { reportSpans, type SpanEdge } from '../../../src/runs/write-reports.js';
+import { reportSpans } from '../../../src/runs/write-reports.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { publishedSchemas } from '../../helpers/shipped-files.js';
 import { openSmallSites, type SmallSite } from '../../helpers/small-site.js';
@@ -21,7 +21,7 @@ async function playNight(site: SmallSite, day: number, list = watchlist, options
   return (await site.run(app, options)).runId;
 }
 
-async function report(app: TestAppContext, since: SpanEdge, until?: SpanEdge, roster?: string) {
+async function report(app: TestAppContext, since: Date | string, until?: Date | string, roster?: string) {
   const directory = await mkdtemp(join(tmpdir(), 'nightscreen-span-'));
   const results = await reportSpans(app, { since, until, roster }, { directory });
   const documents = await Promise.all(
@@ -104,7 +104,7 @@ describeOnChosenDatabase('the report of a span', (open) => {
     const site = await openSite();
     const stopped = await playNight(site, -3);
     const app = await site.work();
-    const refusals: readonly [SpanEdge, SpanEdge | undefined, string | undefined, string][] = [
+    const refusals: readonly [Date | string, Date | string | undefined, string | undefined, string][] = [
       [new Date(Date.now() + dayMs), undefined, undefined, 'lies in the future'],
       [new Date(Date.now() - dayMs), undefined, undefined, 'there is no run in this span'],
       [new Date(Date.now() - dayMs), new Date(Date.now() - 2 * dayMs), undefined, 'comes before --since'],

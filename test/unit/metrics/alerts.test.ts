@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createMetrics } from '../../../src/metrics/metrics.js';
-import type { MetricFacts } from '../../../src/runs/metrics.js';
-import type { RunFigures } from '../../../src/store/metrics.js';
+import { createMetrics, type MetricFacts } from '../../../src/metrics/metrics.js';
 import { evaluatePromql, listFiring } from '../../helpers/alert-rules.js';
 
 const now = new Date('2026-11-22T09:00:00Z');
 const ago = (hours: number): Date => new Date(now.getTime() - hours * 3_600_000);
+
+type RunFigures = MetricFacts['runs'][number];
 
 const run = (changes: Partial<RunFigures>): RunFigures => ({
   kind: 'rescreen',

@@ -7,8 +7,7 @@ import { expect, it } from 'vitest';
 import { parseMetricsAddress } from '../../../src/cli/commands/schedule.js';
 import { markTextfileUnreadable, writeTextfile } from '../../../src/cli/measuring.js';
 import { startMetricsServer } from '../../../src/cli/schedule/health.js';
-import { createMetrics } from '../../../src/metrics/metrics.js';
-import type { MetricFacts } from '../../../src/runs/metrics.js';
+import { createMetrics, type MetricFacts } from '../../../src/metrics/metrics.js';
 
 const at = new Date('2026-03-10T02:00:00Z');
 const facts: MetricFacts = {

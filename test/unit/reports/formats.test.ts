@@ -1,13 +1,14 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { renderChangesCsv, renderCsv, renderRejectsCsv } from '../../../src/reports/csv.js';
+import { renderCsv } from '../../../src/reports/csv.js';
 import { renderHtml, reportScript } from '../../../src/reports/html-page.js';
 import type { ToReviewFacts } from '../../../src/reports/list-facts.js';
 import { maskReport } from '../../../src/reports/mask-report.js';
 import { toReport } from '../../../src/reports/report.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
 import { formatCount, formatDuration, formatTime, toVisibleLines, toVisibleText } from '../../../src/reports/text.js';
+import { renderChangesCsv, renderRejectsCsv } from '../../../src/reports/write-report.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
 import { joinChunks, readReportJson } from '../../helpers/report-files.js';
 import {

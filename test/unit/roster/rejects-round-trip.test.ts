@@ -5,16 +5,11 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  markFormula,
-  markHidden,
-  neutraliseFormula,
-  renderPartyRejectsCsv,
-  renderRejectsCsv,
-} from '../../../src/reports/csv.js';
+import { markFormula, markHidden, neutraliseFormula } from '../../../src/reports/csv.js';
 import { toReport } from '../../../src/reports/report.js';
 import { isOfParties } from '../../../src/reports/run-facts.js';
 import { toVisibleJson } from '../../../src/reports/text.js';
+import { renderPartyRejectsCsv, renderRejectsCsv } from '../../../src/reports/write-report.js';
 import type { RejectedRow, RosterRow } from '../../../src/roster/customer.js';
 import { readRoster } from '../../../src/roster/read-roster.js';
 import { restoreFormula, restoreHidden } from '../../../src/roster/rejects.js';

@@ -1,8 +1,8 @@
 import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { RosterHeldError } from '../../../../src/errors.js';
-import { renderRejectsCsv } from '../../../../src/reports/csv.js';
 import { toReport } from '../../../../src/reports/report.js';
+import { renderRejectsCsv } from '../../../../src/reports/write-report.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { readRejects } from '../../../../src/store/roster-imports.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
