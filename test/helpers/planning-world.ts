@@ -30,6 +30,29 @@ const toRecord = (id: number, customer: Pick<PlannedCustomer, 'birthDate' | 'cou
   ],
 });
 
+// To truncate them takes five times as long: that gives each table and each index of theirs new files.
+const emptyTables = `
+  do $$
+  declare
+    filled regclass[];
+    each regclass;
+  begin
+    with recursive reached as (
+      select unnest(array['organisation', 'screening_request', 'customer', 'customer_version', 'party', 'screening']::regclass[])::oid as oid
+      union
+      select conrelid from pg_constraint join reached on confrelid = reached.oid where contype = 'f'
+    )
+    select array_agg(oid::regclass) into filled from reached;
+    -- Without triggers, as truncate is.
+    perform set_config('session_replication_role', 'replica', true);
+    foreach each in array filled loop
+      execute format('delete from %s', each);
+    end loop;
+    perform set_config('session_replication_role', 'origin', true);
+    perform setval(objid, 1, false) from pg_depend join pg_class on pg_class.oid = objid
+    where classid = 'pg_class'::regclass and relkind = 'S' and refobjid = any (filled);
+  end $$;`;
+
 /**
  * Fills a database, in place of whatever it held, with one roster of these customers. Run 1 screened everybody who was, run 2 failed whoever has; run 3 is the
  * one to plan.
@@ -39,10 +62,7 @@ export async function fillPlanningWorld(
   customers: readonly PlannedCustomer[],
   screenedFrom: Date,
 ): Promise<void> {
-  await database.runScript(`
-    truncate screening;
-    truncate party, customer_version, customer, screening_request restart identity cascade;
-    truncate organisation restart identity cascade;
+  await database.runScript(`${emptyTables}
     insert into organisation (name, digest_key, created_at) values ('default', '\\x00', now());
     insert into roster (organisation_id, name, created_at) values (1, 'people', now());
     insert into account (organisation_id, public_key, is_test, base_url, created_at) values (1, 'public_x', true, '', now());
