@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { ConfigError, MailError, ReportError } from '../errors.js';
 import { type ReportPlace, type ReportToMail, writeArchive } from '../mail/archive.js';
 import type { Recipient } from '../mail/settings.js';
+import type { ToReviewFacts } from '../reports/list-facts.js';
 import { maskReport } from '../reports/mask-report.js';
 import { printPdf } from '../reports/print-pdf.js';
 import { type Report, toReport } from '../reports/report.js';
@@ -15,16 +16,17 @@ import {
   type WrittenReport,
   writeReport,
 } from '../reports/write-report.js';
-import type { Database } from '../store/database/database.js';
-import { readRosterNames } from '../store/organisations.js';
+import type { Database, Queryable } from '../store/database/database.js';
+import { readOrganisation, readRosterNames } from '../store/organisations.js';
 import { readRunFacts } from '../store/report-facts.js';
 import { fixReportRevision, noteManifest, type ReportRevision, readRevisions } from '../store/report-revisions.js';
+import { readReportSheet } from '../store/review/waiting.js';
 import { findReportableRuns, type RunRow, toRunId } from '../store/runs.js';
 import { readSpanFacts, readSpanRuns, type SpanOfRuns } from '../store/span-facts.js';
 import type { RunState } from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
-import { listDiscrepancies } from './review/accept-discrepancies.js';
-import { readToReview } from './review/items.js';
+import { toWaitingItem } from './review/items.js';
+import { listDiscrepancies } from './review/lists.js';
 import { findRun } from './run-reference.js';
 import { toExitCode } from './run-summary.js';
 
@@ -122,6 +124,15 @@ async function writeMaskedReport(app: AppContext, run: RunRow, directory?: strin
   const written = await writeMasked(report, directory ?? app.settings.reports.dir);
   const { state } = run;
   return { ...written, runId: report.run.runId, runNumber: run.runId, revision, state, exitCode: toExitCode(state) };
+}
+
+/** What waited for reviewers when a run closed; null for a run without a stored sheet. */
+async function readToReview(database: Queryable, runId: number, organisation: string): Promise<ToReviewFacts | null> {
+  const sheet = await readReportSheet(database, runId);
+  if (sheet === null) return null;
+  const { digestKey } = await readOrganisation(database, organisation);
+  const { sheetId, waiting } = sheet;
+  return { sheetId, waiting, items: sheet.items.map((item) => toWaitingItem(item, { sheetId, digestKey })) };
 }
 
 async function buildReport({ database, clock }: AppContext, run: RunRow) {

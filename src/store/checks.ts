@@ -3,15 +3,13 @@ import type { PartyState } from '../matches/match.js';
 import { partyTypes, runKinds } from '../vocabulary.js';
 import { findRow, type Queryable, requireRows, toInsert } from './database/database.js';
 
-/** A check as stored; `responseId` is null unless it was answered. */
 const checkRow = z.object({
   type: z.enum(partyTypes),
-  /** As it was typed. */
+  /** As typed. */
   name: z.string(),
   reason: z.string(),
   askedBy: z.string(),
   askedAt: z.date(),
-  /** The name as it was sent. */
   sentName: z.string(),
   outcome: z.enum(['in_progress', 'answered', 'not_answered']),
   outcomeReason: z.string().nullable(),
@@ -23,7 +21,7 @@ const checkRow = z.object({
   endedAt: z.date().nullable(),
 });
 
-/** Keeps what is about to be asked. */
+/** Stores a check before its search. */
 export async function insertCheck(
   transaction: Queryable,
   runId: number,
@@ -34,7 +32,7 @@ export async function insertCheck(
   await transaction.execute(...toInsert('single_check', row));
 }
 
-/** Keeps what a check came to. */
+/** Stores the outcome of a check. */
 export async function finishCheck(
   transaction: Queryable,
   runId: number,
@@ -52,7 +50,7 @@ export async function finishCheck(
   requireRows(saved, 1, 'single_check');
 }
 
-/** The checks that say they are running while nobody holds a lease for them any more, those of one lease only where it is named. */
+/** Finds the running checks whose lease is lost or expired; with `leaseKey` only those of this lease. */
 export async function findDeadChecks(database: Queryable, leaseKey: string | null = null) {
   return database.query(
     z.object({ runId: z.number(), leaseKey: z.string() }),
@@ -66,7 +64,7 @@ export async function findDeadChecks(database: Queryable, leaseKey: string | nul
   );
 }
 
-/** The check that a run was, or null when it was none. */
+/** The check of a run; null for other runs. */
 export function readCheck(database: Queryable, runId: number) {
   return findRow(
     database,
@@ -81,14 +79,13 @@ export function readCheck(database: Queryable, runId: number) {
   );
 }
 
-/** A published list as it was read. */
 const listShape = z.object({
   file: z.string(),
   format: z.string(),
-  /** Every file that was read, with the SHA-256 (hex) of its bytes. */
+  /** Every file of the list with the SHA-256 (hex) of its bytes. */
   files: z.array(z.object({ file: z.string(), sha256: z.string() })).readonly(),
   digest: z.string(),
-  /** Entries of the list, and their names and aliases together. */
+  /** The number of entries, and of all their names and aliases. */
   listed: z.number(),
   spellings: z.number(),
 });
@@ -99,20 +96,20 @@ const comparisonRow = listShape.extend({
   forcedCustomers: z.number(),
   comparedAt: z.date().nullable(),
 });
-/** The list because of which a run asks; `comparedAt` is null until every customer has been compared with it. */
+/** The published list of a run; `comparedAt` is null until all customers are compared with it. */
 export type ListComparison = z.infer<typeof comparisonRow>;
 
 const forcedRow = z.object({ reference: z.string(), because: z.string() });
 /** A customer whose search a list has forced. */
 export type ForcedCustomer = z.infer<typeof forcedRow>;
 
-/** Notes because of which list a run asks, before its customers are compared with it. */
+/** Stores the published list of a run before the comparison with its customers. */
 export async function noteList(transaction: Queryable, runId: number, list: z.infer<typeof listShape>): Promise<void> {
   const row = { runId, ...list, files: JSON.stringify(list.files) };
   await transaction.execute(...toInsert('list_comparison', row, 'on conflict (run_id) do nothing'));
 }
 
-/** Keeps what the comparison with a run's list came to. */
+/** Stores the counts of the finished comparison with a run's list. */
 export async function finishComparison(
   transaction: Queryable,
   runId: number,
@@ -126,7 +123,7 @@ export async function finishComparison(
   );
 }
 
-/** The list because of which a run asked, or null when there was none. */
+/** The published list of a run. */
 export function readListComparison(database: Queryable, runId: number): Promise<ListComparison | null> {
   return findRow(
     database,
@@ -138,8 +135,8 @@ export function readListComparison(database: Queryable, runId: number): Promise<
 }
 
 /**
- * The lists that earlier runs of the roster were given up with before they had compared them with the customers, as far as no run has
- * compared them since, and somebody in this run's plan has not been asked about since. `runId` is the run that was given up.
+ * The lists of abandoned earlier runs of the roster that were never compared with all customers, unless a later run has compared them or all
+ * parties of this run's plan have been screened since. `runId` is the abandoned run.
  */
 export async function findUncomparedLists(database: Queryable, runId: number) {
   return database.query(
@@ -165,7 +162,7 @@ export async function findUncomparedLists(database: Queryable, runId: number) {
   );
 }
 
-/** The first so many customers whom a run was forced to ask about, and why. */
+/** The first `limit` customers with forced searches in a run, and the reason. */
 export async function readForcedCustomers(database: Queryable, runId: number, limit: number) {
   return database.query(
     forcedRow,
@@ -181,12 +178,12 @@ export async function readForcedCustomers(database: Queryable, runId: number, li
   );
 }
 
-/** What recall is measured on and how; stored before the first search. */
+/** The settings of a recall measurement; stored before the first search. */
 const factsRow = listShape.omit({ spellings: true }).extend({
   seed: z.string(),
   spelling: z.enum(['as_listed', 'variants']),
   sampleSize: z.number(),
-  /** The share that must be found, or null when none was asked for. */
+  /** The share that must be found; null without a goal. */
   atLeast: z.number().nullable(),
 });
 
@@ -206,10 +203,10 @@ const itemRow = nameShape.extend({
   results: z.number(),
   hits: z.number(),
 });
-/** A measurement with its sample: the listed names in their order, each with as what it is sent and what came of its search. */
+/** A measurement with its sample: the listed names in order, each with the sent name and the outcome of its search. */
 export type StoredAssurance = z.infer<typeof factsRow> & { items: readonly z.infer<typeof itemRow>[] };
 
-/** Keeps a measurement and its sample; `requestIds` are the requests of the names, in their order. */
+/** Stores a measurement and its sample; `requestIds` are the requests of the names in the same order. */
 export async function insertAssurance(
   transaction: Queryable,
   runId: number,
@@ -232,12 +229,12 @@ export async function insertAssurance(
   requireRows(saved, items.length, 'assurance_item');
 }
 
-/** Notes which share of a sample must be found, or null for none. */
+/** Changes the share of a sample that must be found. */
 export async function setLeastShare(transaction: Queryable, runId: number, atLeast: number | null): Promise<void> {
   await transaction.execute('update assurance set at_least = $2 where run_id = $1', [runId, atLeast]);
 }
 
-/** Keeps what came of the search for one name. */
+/** Stores the outcome of the search for one name. */
 export async function saveAssuranceItem(
   transaction: Queryable,
   runId: number,
@@ -255,7 +252,7 @@ export async function saveAssuranceItem(
   requireRows(saved, 1, 'assurance_item');
 }
 
-/** What a run measures, or null when it is no measurement. */
+/** The measurement of a run; null for other runs. */
 export async function readAssurance(database: Queryable, runId: number): Promise<StoredAssurance | null> {
   const facts = await findRow(
     database,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RunCounts } from '../reports/list-facts.js';
 import { firstRow, type Queryable, readValue } from './database/database.js';
+import { readMatchSets } from './responses.js';
 import { type AnswerFindings, readAnswerFindings } from './run-health.js';
 
 const count = z.number().int().nonnegative();
@@ -293,4 +294,17 @@ export async function readRunBalance(database: Queryable, runId: number): Promis
     [runId],
   );
   return firstRow(rows, 'run_balance');
+}
+
+/** Adds up a run without customers: its calls, its `made` searches, and the matches of their answers. */
+export async function addUpSearches(
+  transaction: Queryable,
+  runId: number,
+  { made, responseIds }: { made: number; responseIds: readonly number[] },
+): Promise<RunSums> {
+  const sums = await computeRunSums(transaction, runId);
+  const matchSets = await readMatchSets(transaction, responseIds);
+  const matches = responseIds.flatMap((responseId) => matchSets.get(responseId)?.matches ?? []);
+  const hits = matches.filter((match) => match.isHit).length;
+  return { ...sums, counts: { ...sums.counts, searches: made, matches: matches.length, hits } };
 }

@@ -62,7 +62,7 @@ it.each(sheets)('refuses a pipe as a filled-in list before it is opened: %s %s %
   expect(await run(words)).toEqual({
     exitCode: 2,
     log: expect.stringContaining(
-      'pipe is a pipe, and only regular files are read. Save the list as a file and name that.',
+      'pipe is a pipe, and only regular files are read. Save the list as a file and give its path.',
     ),
   });
 });

@@ -6,7 +6,7 @@ import { writePrivately } from '../../files.js';
 import { mostAcceptedDays } from '../../reconciliation/discrepancy.js';
 import { countNoun, toVisibleText } from '../../reports/text.js';
 import { quoteArgument } from '../../runs/quote-argument.js';
-import type { ImportedDecisions } from '../../runs/review/decide.js';
+import type { ImportedDecisions } from '../../runs/review/import-list.js';
 import type { ImportedLegacy } from '../../runs/review/legacy.js';
 import type { WorkingList } from '../../runs/review/lists.js';
 import type { RunMode } from '../../vocabulary.js';
@@ -93,7 +93,7 @@ function addImport(review: Command, act: Act): void {
       act(async (invocation) => {
         if (options.legacy) return importLegacyList(invocation, file, options);
         refuseLegacyOptions(options);
-        const { importDecisions } = await import('../../runs/review/decide.js');
+        const { importDecisions } = await import('../../runs/review/import-list.js');
         const { findReviewer } = await import('../../runs/review/people.js');
         const path = resolve(invocation.folder, file);
         return withAppContext(invocation, { needsDatabase: true }, async (app) => {

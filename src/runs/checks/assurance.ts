@@ -12,6 +12,7 @@ import {
 } from '../../store/checks.js';
 import { type Database, type Queryable, requireFound } from '../../store/database/database.js';
 import { saveResponses } from '../../store/responses.js';
+import { addUpSearches } from '../../store/run-sums.js';
 import { closeRun, type RunRow, readRunKeys, toRunId } from '../../store/runs.js';
 import type { RunMode, RunState } from '../../vocabulary.js';
 import { findSaidMode, identifyAccount, noteAccount, requireBudget, toAssumedMode } from '../account.js';
@@ -25,25 +26,23 @@ import { findTightest, hasCaps, toBudgetHalt, watchLedger } from '../screening/p
 import { searchUnplanned } from '../screening/search-task.js';
 import { type Comparison, openOrganisation, type RunSession, recordKeys, withLease, withRun } from '../session.js';
 import { toStoredList } from './because-of.js';
-import { addUpSearches } from './check.js';
 import { drawSample, type SampleSettings } from './sample.js';
 
 const resumableForMs = 12 * 60 * 60 * 1_000;
 
-/** What recall is to be measured on. */
+/** The list, the sample and the goal of a recall measurement. */
 export interface AssuranceOptions extends Omit<SampleSettings, 'seed'> {
   list: PublishedList;
-  /** Undefined: drawn at random, and kept. */
+  /** Undefined: drawn at random and stored. */
   seed: string | undefined;
   atLeast: number | undefined;
 }
 
-/** A seed for whoever names none. */
 const drawSeed = (): string => randomBytes(8).toString('hex');
 
 /**
- * Measures how many names of a published list the service finds: draws a sample, stores it, searches for each name, and keeps every answer.
- * A measurement of the same list that was broken off goes on where it stood. Throws ConfigError before anything is spent.
+ * Measures how many names of a published list the service finds: draws a sample, stores it, searches for each name, and stores every answer.
+ * A stopped measurement of the same list is resumed. Throws ConfigError before anything is spent.
  */
 export async function runAssurance(
   app: AppContext,
@@ -92,8 +91,8 @@ async function compareMeasurement(
   const ageMs = clock.now().getTime() - (open.finishedAt ?? open.startedAt).getTime();
   const blocker =
     findOtherMeasurement(open, facts, wanted) ??
-    (ageMs > resumableForMs ? 'it was broken off more than twelve hours ago' : null) ??
-    (isSameSample(facts, wanted) ? null : 'other names are drawn from the list now, by --type or by another version');
+    (ageMs > resumableForMs ? 'it stopped more than twelve hours ago' : null) ??
+    (isSameSample(facts, wanted) ? null : 'the list now gives another sample, because of --type or another version');
   const atLeast = wanted.atLeast ?? null;
   if (blocker !== null || facts.atLeast === atLeast) return { blocker, differences: [] };
   return { blocker, differences: [`--at-least was ${facts.atLeast ?? 'not given'} and is ${atLeast ?? 'not given'}`] };
@@ -104,12 +103,13 @@ function findOtherMeasurement(
   facts: StoredAssurance,
   wanted: AssuranceOptions & { mode: RunMode | null },
 ): string | null {
-  if (facts.digest !== wanted.list.digest) return `it measured on ${facts.file}, SHA-256 ${facts.digest.slice(0, 12)}`;
+  if (facts.digest !== wanted.list.digest)
+    return `it used the list ${facts.file}, SHA-256 ${facts.digest.slice(0, 12)}`;
   if (wanted.mode !== null && open.mode !== wanted.mode)
-    return `it ran with a ${open.mode} key, and this key is a ${wanted.mode} one`;
-  if (facts.spelling !== wanted.spelling) return `it sent names ${facts.spelling}, and ${wanted.spelling} are wanted`;
-  if (facts.sampleSize !== wanted.size) return `its sample was of ${facts.sampleSize}, and ${wanted.size} are wanted`;
-  if (wanted.seed !== undefined && facts.seed !== wanted.seed) return `it drew with the seed ${facts.seed}`;
+    return `it ran with a ${open.mode} key, and this is a ${wanted.mode} key`;
+  if (facts.spelling !== wanted.spelling) return `its spelling was ${facts.spelling}, and now is ${wanted.spelling}`;
+  if (facts.sampleSize !== wanted.size) return `its sample size was ${facts.sampleSize}, and now is ${wanted.size}`;
+  if (wanted.seed !== undefined && facts.seed !== wanted.seed) return `its seed was ${facts.seed}`;
   return null;
 }
 
@@ -121,7 +121,7 @@ function isSameSample({ items, seed }: StoredAssurance, { list, ...options }: As
   );
 }
 
-/** The sample of a list; throws ConfigError when the list has no name to draw, which would measure nothing. */
+/** Draws the sample of a list; throws ConfigError when the list has no name of a person or an entity. */
 function drawNames({ file, parties }: PublishedList, settings: SampleSettings): ReturnType<typeof drawSample> {
   const names = drawSample(parties, settings);
   if (names.length > 0) return names;
@@ -129,7 +129,7 @@ function drawNames({ file, parties }: PublishedList, settings: SampleSettings): 
   throw new ConfigError([{ where: 'flag --list', path: '', message }]);
 }
 
-/** Stage: the sample, stored before anything is paid; how many of it must be found is what is wanted now. */
+/** Stage: stores the sample before anything is paid; a resumed measurement keeps its sample and takes the new `atLeast`. */
 async function storeSample(session: RunSession, { list, atLeast, ...options }: AssuranceOptions): Promise<void> {
   const { app, organisation, run } = session;
   if (await readAssurance(app.database, run.runId)) {
@@ -162,7 +162,7 @@ async function measure(session: RunSession, waitPolicy: WaitPolicy): Promise<nul
     );
     requireBudget(app, account.isTest ? 'test' : 'live');
     if (run.accountId !== null && run.accountId !== account.accountId) {
-      const message = 'it was begun under another account: another --seed begins anew';
+      const message = 'it began under another account; another --seed begins a new measurement';
       throw new ConfigError([{ where: 'run', path: '', message }]);
     }
     await session.write((transaction) => noteAccount(transaction, session, account.accountId));
@@ -185,7 +185,7 @@ async function closeAssurance(session: RunSession, halted: RunHalted | null): Pr
       responseIds: items.flatMap(({ responseId }) => responseId ?? []),
     });
     const reasons = halted
-      ? [`${halted.message}; ${total.remaining} names remain, and the same command goes on with them`]
+      ? [`${halted.message}; ${total.remaining} names remain, and the same command continues with them`]
       : findFaults(total, atLeast);
     const state = halted ? 'stopped' : reasons.length > 0 ? 'incomplete' : 'complete';
     const stage = halted ? null : 'finished';
@@ -207,14 +207,14 @@ function findFaults({ failed, recall }: ReturnType<typeof measureRecall>, atLeas
   return [
     ...(failed > 0 ? [`${failed} names had no valid answer`] : []),
     ...(recall !== null && atLeast !== null && recall.share < atLeast
-      ? [`${percent(recall.share)} of the names were found, less than the ${percent(atLeast)} asked for`]
+      ? [`${percent(recall.share)} of the names were found, less than the required ${percent(atLeast)}`]
       : []),
   ];
 }
 
 /**
- * Searches for what remains of a sample, as many at once as the settings allow; each answer is kept as it comes. Throws RunHalted when the
- * account is refused, the budget without its reserve is used up, the service is out of reach for too long, or somebody asks to stop.
+ * Searches for the remaining names of a sample, as many at once as the settings allow, and stores each answer at once. Throws RunHalted when
+ * the account is refused, the budget without its reserve is used up, the service is unreachable for too long, or a stop is requested.
  */
 async function searchSample(session: RunSession, accountId: number, waitPolicy: WaitPolicy): Promise<void> {
   const { app, run, runId } = session;
@@ -265,12 +265,12 @@ async function searchItem(
   });
 }
 
-/** What a measurement may spend: the budget but for its reserve. `takeOne` gives a session for one more search, or null when the budget allows none. */
+/** A measurement may spend the budget without its reserve. `takeOne` gives a session for one more search, or null when the budget is used up. */
 async function openAllowance(session: RunSession, accountId: number) {
   const { signal, app } = session;
   if (!hasCaps(app.settings)) return { signal, takeOne: () => session, toHalt: () => toBudgetHalt(null) };
   const watched = await watchLedger(session, accountId, 0);
-  // Let through, and not in the ledger yet.
+  // Allowed, and not in the ledger yet.
   let pending = 0;
   const takeOne = (): RunSession | null => {
     if (watched.affordable <= pending) return null;
@@ -282,7 +282,7 @@ async function openAllowance(session: RunSession, accountId: number) {
         try {
           return await watched.session.write(writing);
         } finally {
-          // The first thing that is written for a search is its note in the ledger.
+          // The first write of a search is its ledger row.
           if (isPending) pending -= 1;
           isPending = false;
         }
@@ -292,7 +292,7 @@ async function openAllowance(session: RunSession, accountId: number) {
   return { signal: watched.session.signal, takeOne, toHalt: () => toBudgetHalt(findTightest(watched.limits)) };
 }
 
-/** A measurement of the service's recall, as it is kept. */
+/** A stored measurement of the service's recall. */
 export interface AssuranceResult extends Omit<StoredAssurance, 'items'> {
   runId: string;
   state: RunState;
@@ -311,16 +311,16 @@ export interface AssuranceResult extends Omit<StoredAssurance, 'items'> {
   failed: StoredAssurance['items'];
 }
 
-/** A measurement as it stands; throws ConfigError when no measurement has this name. */
+/** Gives a measurement by the name of its run; throws ConfigError for any other run. */
 export async function showAssurance(database: Database, text: string): Promise<AssuranceResult> {
   const run = await findRun(database, text);
   const measurement = await describeAssurance(database, run);
   if (measurement !== null) return measurement;
-  const message = `${toRunId(run)} measured no recall; \`nightscreen runs show\` tells about it`;
+  const message = `${toRunId(run)} is not a recall measurement; \`nightscreen runs show\` describes it`;
   throw new ConfigError([{ where: 'run', path: '', message }]);
 }
 
-/** The measurement that a run was, or null when it was none. */
+/** The measurement of a run; null for other runs. */
 export async function describeAssurance(database: Queryable, run: RunRow): Promise<AssuranceResult | null> {
   const stored = await readAssurance(database, run.runId);
   if (stored === null) return null;
@@ -344,7 +344,7 @@ export async function describeAssurance(database: Queryable, run: RunRow): Promi
   };
 }
 
-/** What a measurement under these settings would do, without storing or calling anything; the seed given, it is the sample that is searched for. Throws ConfigError when there is none. */
+/** Previews a measurement, without storing or calling anything; with a given seed it is the exact sample. Throws ConfigError for an empty sample. */
 export function previewAssurance(settings: RunSettings, options: AssuranceOptions) {
   const { list } = options;
   const seed = options.seed ?? drawSeed();
@@ -357,7 +357,7 @@ export function previewAssurance(settings: RunSettings, options: AssuranceOption
     digest: list.digest,
     listed: list.parties.length,
     seed,
-    /** Repeats not counted. */
+    /** Without retries. */
     calls: names.length,
     minutes: Math.ceil(names.length / settings.service.rate.perSecond / 6) / 10,
     cost:
@@ -380,7 +380,6 @@ export interface Recall {
   recall: Share | null;
 }
 
-/** What a sample's searches came to. */
 function measureRecall(items: StoredAssurance['items']): Recall {
   const answered = items.filter((item) => item.outcome === 'answered');
   const found = answered.filter((item) => item.hits > 0).length;
@@ -395,7 +394,6 @@ function measureRecall(items: StoredAssurance['items']): Recall {
   };
 }
 
-/** The same for each part of a sample, by name. */
 function measureStrata(
   items: StoredAssurance['items'],
   toStratum: (item: StoredAssurance['items'][number]) => string,
@@ -410,14 +408,14 @@ function measureStrata(
 // The normal quantile that leaves 2.5 % on either side.
 const quantile = 1.959964;
 
-/** A share and the bounds between which the true one lies with 95 % confidence (Wilson's score interval); null without any trial. */
+/** A share and its 95 % confidence bounds (Wilson's score interval). */
 interface Share {
   share: number;
   low: number;
   high: number;
 }
 
-/** The share of `successes` in `trials`. */
+/** The share of `successes` in `trials`; null without any trial. */
 export function toShare(successes: number, trials: number): Share | null {
   if (trials === 0) return null;
   const share = successes / trials;

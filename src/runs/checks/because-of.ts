@@ -18,10 +18,9 @@ import { toSignalHalt } from '../halt.js';
 import { findRun } from '../run-reference.js';
 import type { RunSession } from '../session.js';
 
-/** Few enough that a heartbeat never waits long for a batch to be compared. */
+/** Small enough that a heartbeat never waits long for the comparison of a batch. */
 const batchSize = 200;
 
-/** Which customers of which roster are compared. */
 interface ComparedScope {
   rosterId: number;
   accountId: number | null;
@@ -29,8 +28,8 @@ interface ComparedScope {
 }
 
 /**
- * Compares a published list with the names of a roster's customers and hands whoever may be listed to `force`, batch by batch; gives what
- * it came to. Memory does not grow with the roster. Throws RunHalted when the signal is aborted.
+ * Compares a published list with the names of a roster's customers and gives the parties that may be listed to `force`, batch by batch.
+ * Returns the counts. Memory does not grow with the roster. Throws RunHalted when the signal is aborted.
  */
 export async function compareRoster(
   database: Database,
@@ -51,7 +50,7 @@ export async function compareRoster(
       if (!listed) continue;
       forced.push({ partyId, because: toReason(list, listed) });
       sums.forcedParties += 1;
-      // The parties of a customer follow one another.
+      // The parties of a customer come one after another.
       if (customerId !== lastForced) sums.forcedCustomers += 1;
       lastForced = customerId;
     }
@@ -60,7 +59,7 @@ export async function compareRoster(
   return sums;
 }
 
-/** A list as it is kept with a run: without its names. */
+/** The facts of a list that are stored with a run; its names are not. */
 export const toStoredList = ({ file, format, files, digest, parties, spellings }: PublishedList) => ({
   file,
   format,
@@ -87,8 +86,8 @@ function toReason({ file, digest }: PublishedList, { name, spelling }: { name: s
 }
 
 /**
- * Stage: notes for this run whom a published list may mean, with the listed name, and whom earlier runs were to ask about for such a reason
- * and did not. Throws ConfigError when the run was begun with a list that it had not been compared with, and none is given.
+ * Stage: forces searches for the customers that a published list may name, and those that earlier runs have left undone. Throws ConfigError
+ * when the run began with a list, the comparison is not finished, and no list is given.
  */
 export async function forceListed(
   session: RunSession,
@@ -124,7 +123,7 @@ async function compare(
   app.emit({ kind: 'stage_finished', runId, stage: 'compare', counts });
 }
 
-/** Why an open run must not be gone on with when this list is wanted; null when it is the same, or none is wanted. */
+/** Why an open run cannot be resumed with this list; null for the same list or none. */
 export async function findOtherList(
   { database }: AppContext,
   open: RunRow,
@@ -133,19 +132,17 @@ export async function findOtherList(
   if (wanted === undefined) return null;
   const noted = await readListComparison(database, open.runId);
   if (noted?.digest === wanted.digest) return null;
-  return noted === null
-    ? 'it did not ask because of a list'
-    : `it asked because of ${noted.file}, SHA-256 ${noted.digest.slice(0, 12)}`;
+  return noted === null ? 'it used no list' : `it used the list ${noted.file}, SHA-256 ${noted.digest.slice(0, 12)}`;
 }
 
-/** A published list and whom it has forced into a run. */
+/** A published list and the customers whose searches it has forced in a run. */
 export interface BecauseOf {
   comparison: ListComparison;
-  /** The first of them. */
+  /** The first customers. */
   forced: readonly ForcedCustomer[];
 }
 
-/** Because of which list a run asked, and the first of whom it was forced to ask about; null when there was no list. */
+/** The list of a run and the first customers whose searches it has forced; null without a list. */
 export async function describeBecauseOf(
   database: Queryable,
   runId: string,

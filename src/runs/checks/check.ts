@@ -9,7 +9,7 @@ import { assertLease, releaseLease, tryAcquireLease } from '../../store/leases.j
 import { markInFlightUnknown } from '../../store/ledger.js';
 import type { Account } from '../../store/organisations.js';
 import { readListCap, readMatchSets, saveResponses } from '../../store/responses.js';
-import { computeRunSums, type RunSums } from '../../store/run-sums.js';
+import { addUpSearches } from '../../store/run-sums.js';
 import { closeRun, type RunRow, readRun, readRunKeys, toRunId } from '../../store/runs.js';
 import type { RunMode, RunState } from '../../vocabulary.js';
 import { identifyAccount, noteAccount, requireBudget, toAssumedMode } from '../account.js';
@@ -34,9 +34,9 @@ const mostAtOnce = 8;
 const longestWaitMs = 120_000;
 
 /**
- * Asks the service about one name, in a run of its own with full evidence: question, reason, who asked, ledger, answer. Eight at a time may
- * be made beside each other and beside everything else. Gives the check, and the exit code of the command: 0 answered, 3 not answered validly or
- * with nothing that vouches for it, 4 not asked to the end. Throws ConfigError before anything is spent.
+ * Searches for one name, in a run of its own with full evidence: name, reason, person, ledger, answer. Up to eight checks run at the same time,
+ * beside all other runs. Gives the check and the exit code of the command: 0 answered, 3 no valid answer or no control search that supports it,
+ * 4 stopped early. Throws ConfigError before anything is spent.
  */
 export async function runCheck(app: AppContext, question: Question, signal: AbortSignal) {
   const request = toCheckedRequest(question);
@@ -73,7 +73,7 @@ async function noteQuestion(session: RunSession, question: Question, request: Sc
   });
 }
 
-/** The paid part; what came of it is stored. Throws RunHalted when the service could not be asked, or not to the end. */
+/** Stage: searches for the name and stores the outcome. Throws RunHalted when the search cannot be made or finished. */
 async function answerCheck(session: RunSession, request: ScreeningRequest): Promise<null> {
   const { app, run } = session;
   const client = app.client();
@@ -96,7 +96,7 @@ async function answerCheck(session: RunSession, request: ScreeningRequest): Prom
   }
 }
 
-/** Whose key this is, and a session that may spend what the budget leaves to single checks; throws RunHalted when that is nothing. */
+/** Gives the account of the key and a session that may spend what the budget leaves to single checks; throws RunHalted when it leaves nothing. */
 async function beginPaidPart(session: RunSession): Promise<{ account: Account; paid: RunSession }> {
   const { app, organisation, signal } = session;
   const account = await identifyAccount(app, organisation, app.client(), signal);
@@ -125,7 +125,6 @@ async function saveAnswer(
   });
 }
 
-/** Closes the run; gives why it had to stop early, or null. */
 async function closeCheck(session: RunSession, halted: RunHalted | null): Promise<RunHalted | null> {
   const { app, run, runId } = session;
   const { state, reasons } = await session.write((transaction) =>
@@ -135,7 +134,7 @@ async function closeCheck(session: RunSession, halted: RunHalted | null): Promis
   return halted;
 }
 
-/** A signal that also ends with RunHalted `outage` once nothing has come of the work for `waitMs`; somebody sits in front of it. */
+/** A signal that also aborts with RunHalted `outage` after `waitMs`, because a person waits for the answer. */
 function limitWait(clock: Clock, signal: AbortSignal, waitMs: number): { signal: AbortSignal; clear: () => void } {
   const limit = new AbortController();
   const timer = new AbortController();
@@ -148,8 +147,8 @@ function limitWait(clock: Clock, signal: AbortSignal, waitMs: number): { signal:
 }
 
 /**
- * Does `work` under the first of several leases that is free, so that as many may work side by side; when all are held, waits for the last
- * one and throws RunLockedError naming its holder. A lease that a process died with is used again once it has expired.
+ * Does `work` under the first free lease of several, so that as many checks run at once. If none is free it waits for the last one and throws
+ * RunLockedError with its holder. The lease of a dead process is free once it has expired.
  */
 async function withFreeLease<T>(
   app: AppContext,
@@ -166,17 +165,17 @@ async function withFreeLease<T>(
   return withLease(app, leaseKeys.at(-1) ?? '', signal, work);
 }
 
-/** Whom to ask about, why, and who asks. */
+/** The name to search for, the reason, and the person who asks. */
 export interface Question extends ScreeningRequest {
   reason: string;
-  /** The person at the keyboard, as the machine knows them. */
+  /** The user name of the operating system. */
   askedBy: string;
 }
 
 const maxNameLength = 500;
 const maxReasonLength = 2_000;
 
-/** What is sent for a question; throws ConfigError with everything that is wrong with it. */
+/** Gives the request of a question; throws ConfigError with all its problems. */
 export function toCheckedRequest({ type, name, reason }: Question): ScreeningRequest {
   const problems: ConfigProblem[] = [];
   const refuse = (where: string, message: string): void => {
@@ -186,20 +185,19 @@ export function toCheckedRequest({ type, name, reason }: Question): ScreeningReq
   if ([...name].length > maxNameLength) refuse('name', `is longer than ${maxNameLength} characters`);
   if (/[\p{Cc}\ufffd]/u.test(name)) refuse('name', 'holds a control character or a damaged one (U+FFFD)');
   if (reason.trim() === '')
-    refuse('flag --reason', 'is empty: say why this name is asked about; it is kept as evidence');
+    refuse('flag --reason', 'is empty; give the reason for this check, which is stored as evidence');
   if (reason.length > maxReasonLength) refuse('flag --reason', `is longer than ${maxReasonLength} characters`);
   if (problems.length > 0) throw new ConfigError(problems);
   return toScreeningRequest({ role: 'customer', type, name, birthDate: null, countries: [] });
 }
 
-/** A single check and its evidence. `not_screened` is its verdict unless the service gave a valid answer. */
+/** A single check and its evidence. Without a valid answer the verdict is `not_screened`. */
 export interface CheckResult {
   runId: string;
   state: RunState;
   verdict: PartyState | 'not_screened';
   type: 'person' | 'entity';
   name: string;
-  /** The name as it was sent. */
   sentName: string;
   reason: string;
   askedBy: string;
@@ -207,11 +205,11 @@ export interface CheckResult {
   endedAt: Date | null;
   mode: RunMode;
   keyFingerprints: readonly string[];
-  /** Why there is no valid answer; empty where there is one. */
+  /** Why there is no valid answer. */
   notAnsweredBecause: readonly string[];
-  /** Why the run is not complete: no valid answer, or one that no control search vouches for. */
+  /** Why the run is not complete: no valid answer, or no control search that supports it. */
   reasons: readonly string[];
-  /** A check asks no control search itself: what those of other runs say. */
+  /** From the control searches of other runs, because a check makes none itself. */
   controls: ControlStatus;
   /** Keyed digest (hex) of the answer as received. */
   responseDigest: string | null;
@@ -220,16 +218,16 @@ export interface CheckResult {
   attempts: number;
 }
 
-/** A check as it is stored; throws ConfigError when no check of this name was made. */
+/** Gives a check by the name of its run; throws ConfigError for any other run. */
 export async function showCheck(database: Database, text: string): Promise<CheckResult> {
   const run = await findRun(database, text);
   const check = await describeCheck(database, run);
   if (check !== null) return check;
-  const message = `${toRunId(run)} asked about nobody alone; \`nightscreen runs show\` tells about it`;
+  const message = `${toRunId(run)} is not a single check; \`nightscreen runs show\` describes it`;
   throw new ConfigError([{ where: 'run', path: '', message }]);
 }
 
-/** The check that a run was, or null when it was none. */
+/** The check of a run; null for other runs. */
 export async function describeCheck(database: Queryable, run: RunRow): Promise<CheckResult | null> {
   const check = await readCheck(database, run.runId);
   if (check === null) return null;
@@ -250,8 +248,8 @@ export async function describeCheck(database: Queryable, run: RunRow): Promise<C
 }
 
 /**
- * Closes the run of a check: complete with a valid answer that nothing throws doubt on, else incomplete. A check is asked again rather than
- * resumed. `failure` is why it came to no answer.
+ * Closes the run of a check: complete with a valid answer and no doubts, else incomplete. A check is never resumed. `failure` is the reason for
+ * a missing answer.
  */
 async function endCheck(
   transaction: Queryable,
@@ -274,7 +272,7 @@ async function endCheck(
   return { state, reasons };
 }
 
-/** With a live key no hit says little unless control searches have shown lately that the service finds whom it must find. */
+/** With a live key an answer without a hit is reliable only if recent control searches have passed. */
 async function findDoubts(
   transaction: Queryable,
   runId: number,
@@ -284,17 +282,15 @@ async function findDoubts(
   if (run?.mode !== 'live' || verdict === 'open_hit') return [];
   const controls = await assessControls(transaction, run.accountId, endedAt ?? run.startedAt);
   if (controls.verdict === 'hold') return [];
-  return [
-    `nothing shows that the service would have found a listed party: control searches: ${describeControls(controls)}`,
-  ];
+  return [`no proof that the service finds listed parties: control searches: ${describeControls(controls)}`];
 }
 
-const failure = { code: 'interrupted', message: 'its process ended before an answer was kept; ask again' };
+const failure = { code: 'interrupted', message: 'its process ended before an answer was stored; run the check again' };
 
-/** Closes the single checks whose processes have died, so that none stays `running`; what they had sent counts as perhaps billed. */
+/** Closes the single checks whose processes have died, so that none stays `running`; their open searches count as possibly billed. */
 export async function closeDeadChecks({ database, clock, owner }: AppContext): Promise<void> {
   for (const { runId, leaseKey } of await findDeadChecks(database)) {
-    // Under its lease nobody else writes the run: neither its own process, should it wake up, nor another one that closes it.
+    // Its lease keeps all others from writing the run: its own process, if it wakes up, and another one that closes it.
     const answer = await tryAcquireLease(database, leaseKey, owner, leaseTtlMs);
     if (!('acquired' in answer)) continue;
     const lease = answer.acquired;
@@ -311,15 +307,15 @@ export async function closeDeadChecks({ database, clock, owner }: AppContext): P
 
 const holdForMs = 24 * 60 * 60 * 1_000;
 
-/** What control searches of other runs say about a service that was asked without any: `hold` when they passed within the last day. */
+/** The last control searches of other runs; `hold` if they passed within the last day. */
 interface ControlStatus {
   verdict: 'hold' | 'failed' | 'one_sided' | 'too_old' | 'never';
-  /** The run that asked them last, and when; null before the first. */
+  /** The run that made them; null before the first. */
   runId: string | null;
   askedAt: Date | null;
 }
 
-/** What the last control searches on the account before this moment say about an answer that came then. */
+/** Assesses the last control searches on the account before an answer. */
 async function assessControls(database: Queryable, accountId: number | null, answeredAt: Date): Promise<ControlStatus> {
   const last = accountId === null ? null : await readLastControls(database, accountId, answeredAt);
   const run = last && (await readRun(database, last.runId));
@@ -333,25 +329,12 @@ async function assessControls(database: Queryable, accountId: number | null, ans
 const words: Readonly<Record<ControlStatus['verdict'], string>> = {
   hold: 'none with this check; the last ones on this account passed',
   failed: 'NONE with this check, and the last ones on this account FAILED',
-  one_sided: 'NONE with this check, and the last ones on this account did not expect both a match and nothing',
+  one_sided: 'NONE with this check, and the last ones on this account did not expect both a match and no match',
   too_old: 'NONE with this check, and the last ones on this account are more than a day old',
   never: 'NONE: no control search was ever made on this account',
 };
 
-/** The standing in words, with run and time. */
+/** Describes the last control searches, with run and time. */
 export function describeControls({ verdict, runId, askedAt }: ControlStatus): string {
   return askedAt === null ? words[verdict] : `${words[verdict]} (${runId}, ${askedAt.toISOString()})`;
-}
-
-/** The sums of a run that asked about no customer: its calls, its searches, and what their answers held. */
-export async function addUpSearches(
-  transaction: Queryable,
-  runId: number,
-  searches: { made: number; responseIds: readonly number[] },
-): Promise<RunSums> {
-  const sums = await computeRunSums(transaction, runId);
-  const matchSets = await readMatchSets(transaction, searches.responseIds);
-  const matches = searches.responseIds.flatMap((responseId) => matchSets.get(responseId)?.matches ?? []);
-  const hits = matches.filter((match) => match.isHit).length;
-  return { ...sums, counts: { ...sums.counts, searches: searches.made, matches: matches.length, hits } };
 }

@@ -4,7 +4,6 @@ import { scriptOf } from '../../names/words.js';
 import { toScreeningRequest } from '../../roster/customer.js';
 import type { PartyType } from '../../vocabulary.js';
 
-/** A listed name to be searched for, and as what it is sent. */
 interface SampledName {
   listedId: string | null;
   listedName: string;
@@ -19,15 +18,15 @@ export interface SampleSettings {
   size: number;
   seed: string;
   spelling: 'as_listed' | 'variants';
-  /** What the names are of where the list does not say. */
+  /** The type of entries whose type the list does not give. */
   type: PartyType | undefined;
 }
 
 type ListedName = Omit<SampledName, 'variant' | 'sentName'>;
 
 /**
- * Draws names of a list at random, from each type and script one at least and otherwise as many as its share is: the main name of each entry and its
- * names in other scripts. A list with fewer names is taken whole. Vessels and aircraft are left out, and entries without a type unless the
+ * Draws names of a list at random: at least one of each type and script, the rest in proportion. Names are the main name of each entry and its
+ * names in other scripts. A list with fewer names is used whole. Vessels and aircraft are left out, and entries without a type unless the
  * settings give one.
  */
 export function drawSample(
@@ -82,7 +81,7 @@ function groupNames(parties: readonly ListedParty[], fallback: PartyType | undef
 const isInOtherScript = (alias: string, name: string): boolean =>
   !['Latin', 'Other', scriptOf(name)].includes(scriptOf(alias));
 
-/** Divides a sample among strata of these sizes: one each, as far as it goes, and the rest in proportion. */
+/** Divides a sample among strata of these sizes: one each if the sample is large enough, and the rest in proportion. */
 export function allot(strata: readonly number[], size: number): readonly number[] {
   const total = strata.reduce((sum, names) => sum + names, 0);
   if (size >= total) return strata;
@@ -98,7 +97,7 @@ export function allot(strata: readonly number[], size: number): readonly number[
   return sizes;
 }
 
-/** So many of the items, each at most once, in the order in which they were drawn. */
+/** Draws `count` items, each at most once. */
 function pick<T>(items: readonly T[], count: number, random: () => number): readonly T[] {
   const left = [...items];
   for (let at = 0; at < Math.min(count, left.length); at += 1) {
@@ -111,7 +110,7 @@ function pick<T>(items: readonly T[], count: number, random: () => number): read
   return left.slice(0, count);
 }
 
-/** Numbers from 0 up to 1, the same row of them for the same seed. */
+/** Numbers from 0 up to 1, the same sequence for the same seed. */
 export function createSeededRandom(seed: string): () => number {
   let state = createHash('sha256').update(seed).digest().readUInt32LE(0);
   return () => {
@@ -125,7 +124,6 @@ export function createSeededRandom(seed: string): () => number {
 /** How a name that is sent differs from the listed one. */
 type NameVariant = 'as_listed' | 'reordered' | 'shortened' | 'letter_swapped' | 'letter_dropped' | 'letter_doubled';
 
-/** A name as somebody else may have written it. */
 interface VariedName {
   variant: NameVariant;
   name: string;
@@ -133,7 +131,7 @@ interface VariedName {
 
 const onlyLetters = /^\p{L}{4,}$/u;
 
-/** Writes a name as people write it who know it by ear or from a form: words in another order, one left out, one letter wrong. */
+/** Varies a name as people misspell it: words in another order, one word left out, or one letter wrong. */
 export function varyName(name: string, random: () => number): VariedName {
   const words = name.split(' ');
   const ways: (() => VariedName | null)[] = [
@@ -157,7 +155,7 @@ function reorder(words: readonly string[]): VariedName | null {
   return { variant: 'reordered', name: [last, ...words.slice(0, -1)].join(' ') };
 }
 
-/** Leaves out a word in the middle: first and last name stay. */
+/** Leaves out a word in the middle. */
 function shorten(words: readonly string[], random: () => number): VariedName | null {
   if (words.length < 3) return null;
   const left = 1 + Math.floor(random() * (words.length - 2));
@@ -173,7 +171,7 @@ function changeLetter(
   const place = places[Math.floor(random() * places.length)];
   if (place === undefined) return null;
   const letters = [...(words[place] ?? '')];
-  // Never the first letter: people seldom get it wrong.
+  // Never the first letter, because people seldom misspell it.
   const at = 1 + Math.floor(random() * (letters.length - 2));
   const [letter = '', next = ''] = letters.slice(at, at + 2);
   if (variant === 'letter_swapped') letters.splice(at, 2, next, letter);

@@ -1,65 +1,59 @@
 import { toDueTime } from '../../changes/change-event.js';
-import { parseItemCode, toItemCode } from '../../matches/item-code.js';
+import { parseItemCode, toEventSeenVersion, toItemCode } from '../../matches/item-code.js';
 import { classifyDecision, type DecisionStep, toSeenFacts } from '../../matches/review-item.js';
-import { type Queryable, readAtOnce, tryOut } from '../../store/database/database.js';
+import { type Queryable, readAtOnce } from '../../store/database/database.js';
+import { readDecidable, saveAcceptance } from '../../store/discrepancies.js';
 import { readOrganisation } from '../../store/organisations.js';
 import {
   type DecidableItem,
   holdItems,
+  type ItemHistory,
   readDecidableItems,
   readFourEyes,
+  readItemHistories,
   saveDisposition,
 } from '../../store/review/decisions.js';
-import { type ItemHistory, readItemHistories } from '../../store/review/waiting.js';
 import type { DispositionVerdict, Severity } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
-import {
-  type AcceptanceList,
-  type AcceptanceResult,
-  type AcceptedRow,
-  acceptDiscrepancies,
-  endAcceptance,
-} from './accept-discrepancies.js';
 import { findStaleness, toItemSeenVersion, toSeenDigest } from './items.js';
-import { type FaultyRow, type FilledRow, openBulkRows, readReviewList } from './lists.js';
 import type { DecisionContext, Reviewer } from './people.js';
 import { requireCustomer } from './people.js';
 
-/** What a reviewer has decided about an item. */
+/** A reviewer's decision about an item. */
 export interface ItemDecision {
   itemId: number;
   verdict: DispositionVerdict;
   reason: string;
   comment: string | null;
-  /** The stamp that the item had before the reviewer's eyes. */
+  /** The version of the item that the reviewer saw. */
   seenVersion: string;
   origin: 'review' | 'legacy';
-  /** The working list that it came by. */
+  /** The working list that the decision came from. */
   sheetId: number | null;
-  /** When it runs out at the latest; the settings may say sooner. */
+  /** The latest expiry; the settings may set an earlier one. */
   expiresAt: Date | null;
 }
 
-/** Why a decision is not taken. */
+/** Why a decision is refused. */
 type DecisionRefusal = 'unknown_item' | 'no_longer_listed' | 'still_listed' | 'changed_since' | 'decided_since';
 
-/** What became of a decision; `proposed` is still to be confirmed by another person. */
+/** The result of a decision; another person must confirm a `proposed` one. */
 type DecisionResult =
   | { itemId: number; kind: 'confirmed' }
-  /** `isPending` where it is a proposal that still waits for another person. */
+  /** `isPending`: the earlier decision is a proposal that another person must confirm. */
   | { itemId: number; kind: 'same_already'; isPending: boolean }
   | {
       itemId: number;
       kind: 'decided' | 'proposed';
-      /** What somebody else had proposed, and what this takes the place of. */
+      /** The proposal of another person that this decision replaces. */
       instead?: { verdict: DispositionVerdict; reviewer: string };
     }
   | { itemId: number; kind: 'refused'; reason: DecisionRefusal };
 
 /**
- * Decides about items inside a transaction: each decision is bound to exactly what the reviewer saw. Where releasing takes two people
- * the first one's is a proposal, and it takes another who has seen it. One about an item that has changed since, or about which somebody has decided
- * otherwise since, is refused; the same one again is no second one.
+ * Decides items inside a transaction. Each decision is bound to exactly what the reviewer saw. Where a release takes two people, the first
+ * decision is a proposal and a second person confirms it. A decision is refused when the item has changed since, or when another person has
+ * decided differently since. The same decision again changes nothing.
  */
 export async function decideItems(
   transaction: Queryable,
@@ -83,7 +77,7 @@ export async function decideItems(
       results.push({ itemId, kind: 'refused', reason: 'unknown_item' });
       continue;
     }
-    // Settings of one's own allow no more than the organisation's runs do.
+    // A local configuration cannot relax the four-eyes rule that the organisation's runs have stored.
     const fourEyes = new Set([...review.fourEyes, ...(stored.get(item.accountId) ?? [])]);
     const needsSecondPerson = takesTwoToRelease(item, fourEyes);
     const current = toCurrent(item, digestKey);
@@ -101,7 +95,7 @@ export async function decideItems(
   return results;
 }
 
-/** Two people release alerts of the chosen severities, and where any was chosen, every sanctions alert and every true match. */
+/** Two people release alerts of the chosen severities. If any severity is chosen, also every sanctions alert and every true match. */
 const takesTwoToRelease = ({ severity, topic, isConfirmed }: DecidableItem, fourEyes: ReadonlySet<Severity>): boolean =>
   fourEyes.has(severity) || (fourEyes.size > 0 && (topic === 'sanction' || isConfirmed));
 
@@ -112,7 +106,7 @@ function findRefusal(
 ): DecisionRefusal | null {
   if (item.state === 'gone') return 'no_longer_listed';
   const staleness = findStaleness(item, seenVersion, digestKey);
-  // Only of an absent match can be said that it is no longer one.
+  // `no_longer_matched` is a valid verdict only for an absent match.
   return staleness ?? (verdict === 'no_longer_matched' && item.absence === null ? 'still_listed' : null);
 }
 
@@ -123,7 +117,6 @@ const toCurrent = (item: DecidableItem, digestKey: Buffer): Parameters<typeof cl
     isAboutTheSame: item.current.seenDigest === toSeenDigest(item, digestKey),
   };
 
-/** A step that stores something. */
 type NewStep = Exclude<DecisionStep, { kind: 'same_already' }>;
 
 function toResult({ itemId, current }: DecidableItem, step: NewStep, { name }: Reviewer): DecisionResult {
@@ -146,7 +139,7 @@ async function saveDecision(
   const ends = [expiresAt, days === undefined ? null : new Date(now.getTime() + days * dayMs)].flatMap(
     (end) => end ?? [],
   );
-  // What settles nothing waits anyway.
+  // An inconclusive or proposed decision leaves the item open, so it has no expiry.
   const holds = isFinal && verdict !== 'inconclusive';
   await saveDisposition(
     transaction,
@@ -171,111 +164,7 @@ async function saveDecision(
   );
 }
 
-/** How a list is taken: without \`apply\` everything is tried and nothing stored; \`partial\` takes what can be taken although some rows cannot. */
-export interface DecisionImport {
-  path: string;
-  reviewer: Reviewer;
-  apply: boolean;
-  partial: boolean;
-}
-
-/** What became of a working list. */
-export interface ImportedDecisions {
-  /** Whether anything was stored. */
-  isApplied: boolean;
-  decided: readonly FilledRow[];
-  /** Decided by one person where it takes two. */
-  proposed: readonly FilledRow[];
-  /** Proposed by somebody else, and decided by that. */
-  confirmed: readonly FilledRow[];
-  /** Of what is decided or proposed: what takes the place of somebody else's proposal. */
-  instead: readonly { row: FilledRow; verdict: DispositionVerdict; reviewer: string }[];
-  /** Decided the same way by the same person before: a list that is imported twice decides nothing twice. */
-  sameAlready: readonly FilledRow[];
-  /** Proposed the same way by the same person before, and still to be confirmed by another. */
-  proposedAlready: readonly FilledRow[];
-  refused: readonly { row: FilledRow; reason: DecisionRefusal }[];
-  faulty: readonly FaultyRow[];
-  undecided: number;
-  /** Of these: rows with a reason all the same. */
-  onlyReasons: number;
-  /** What became of the discrepancies that it accepts; null where it is no list of any. */
-  discrepancies:
-    | (Pick<AcceptanceList, 'faulty' | 'untouched'> & {
-        rows: readonly { row: AcceptedRow; result: AcceptanceResult }[];
-      })
-    | null;
-}
-
-/**
- * Takes the decisions of a working list: all of them or none, unless `partial`. Without `apply` they are tried in the same way and rolled back,
- * so that the preview says what would become of each. Throws RosterError when the file is no working list.
- */
-export async function importDecisions(app: AppContext, request: DecisionImport): Promise<ImportedDecisions> {
-  const { database, settings, clock } = app;
-  const now = clock.now();
-  const { digestKey } = await readOrganisation(database, settings.organisation);
-  const expandBulk = openBulkRows(database, digestKey, request.reviewer);
-  const { decisions: list, acceptances } = await readReviewList(request.path, digestKey, expandBulk);
-  const { undecided, onlyReasons } = list;
-  // Spreadsheets mangle references, so the list's own is taken only where the item is not known.
-  const itemIds = [...list.filled, ...list.faulty].flatMap(({ itemId }) => itemId ?? []);
-  const items = await readDecidableItems(database, itemIds);
-  const toCustomer = ({ itemId, customer }: FilledRow | FaultyRow): string | null =>
-    (itemId === null ? undefined : items.get(itemId)?.reference) ?? customer;
-  const filled = list.filled.map((row) => ({ ...row, customer: toCustomer(row) }));
-  const faulty = list.faulty.map((row) => ({ ...row, customer: toCustomer(row) }));
-  const decisions = filled.map((row) => ({ ...row, origin: 'review', expiresAt: null }) as const);
-  const context = { digestKey, reviewer: request.reviewer, now, review: settings.review };
-  const { isApplied, result: tried } = await tryOut(
-    database,
-    async (transaction) => ({
-      results: await decideItems(transaction, context, decisions),
-      acceptances: await acceptDiscrepancies(transaction, context, acceptances?.filled ?? []),
-    }),
-    (both) => {
-      const isWhole =
-        faulty.length + (acceptances?.faulty.length ?? 0) === 0 &&
-        [...both.results, ...both.acceptances].every(({ kind }) => kind !== 'refused');
-      return request.apply && (isWhole || request.partial);
-    },
-  );
-  const { results } = tried;
-  const byItem = new Map(results.map((result) => [result.itemId, result]));
-  const ofKind = (kind: DecisionResult['kind']) => filled.filter(({ itemId }) => byItem.get(itemId)?.kind === kind);
-  const isPending = (itemId: number): boolean => {
-    const result = byItem.get(itemId);
-    return result?.kind === 'same_already' && result.isPending;
-  };
-  return {
-    isApplied,
-    decided: ofKind('decided'),
-    proposed: ofKind('proposed'),
-    confirmed: ofKind('confirmed'),
-    instead: filled.flatMap((row) => {
-      const result = byItem.get(row.itemId);
-      return result !== undefined && 'instead' in result ? [{ row, ...result.instead }] : [];
-    }),
-    sameAlready: ofKind('same_already').filter(({ itemId }) => !isPending(itemId)),
-    proposedAlready: ofKind('same_already').filter(({ itemId }) => isPending(itemId)),
-    refused: filled.flatMap((row) => {
-      const result = byItem.get(row.itemId);
-      return result?.kind === 'refused' ? [{ row, reason: result.reason }] : [];
-    }),
-    faulty,
-    undecided,
-    onlyReasons,
-    discrepancies: acceptances && {
-      ...{ faulty: acceptances.faulty, untouched: acceptances.untouched },
-      rows: acceptances.filled.flatMap((row, index) => {
-        const result = tried.acceptances[index];
-        return result === undefined ? [] : [{ row, result }];
-      }),
-    },
-  };
-}
-
-/** What became of it; `keepsConfirmed` where the customer counts as confirmed until it is decided anew. */
+/** The result of an undo; with `keepsConfirmed` the customer stays a true match until the next decision. */
 export type UndoResult =
   | {
       kind: 'undone';
@@ -287,8 +176,9 @@ export type UndoResult =
   | { kind: 'refused'; reason: 'no_item' | 'unknown_item' | 'changed_since' | 'decided_since' | 'nothing_to_undo' };
 
 /**
- * Undoes the decision, or the proposal, that stands about an item that is as its mark says, or ends the acceptance of a discrepancy: a new entry of its history, and the item waits again. It settles nobody,
- * and who was confirmed stays so until it is decided anew, so one person is enough also where a decision takes two.
+ * Undoes the current decision or proposal about the item that a code names, or ends the acceptance of a discrepancy. The code must name the
+ * current version. The history gets an entry and the item waits again. An undo releases nobody: a true match stays one until the next
+ * decision, so one person is always enough.
  */
 export async function undoDecision(
   app: AppContext,
@@ -345,10 +235,10 @@ export async function undoDecision(
   });
 }
 
-/** An item with its history, and the mark by which it is named as it is now. */
+/** An item with its history and the code of its current version. */
 export type ShownItem = Omit<ItemHistory, 'itemId'> & { mark: string };
 
-/** Every item of the customers of this reference, each with all that has become of it; throws ConfigError for an unknown one. */
+/** Gives every item of the customers with this reference, each with its history; throws ConfigError for an unknown reference. */
 export async function showItems(
   { database, settings, clock }: AppContext,
   reference: string,
@@ -367,4 +257,25 @@ export async function showItems(
       return { mark: toItemCode({ itemId, seenVersion: toItemSeenVersion(item, digestKey) }, digestKey), ...history };
     });
   });
+}
+
+/** Ends the acceptance or proposal of a discrepancy whose code names its current version; the discrepancy is open again. */
+async function endAcceptance(
+  transaction: Queryable,
+  { discrepancyId, seenVersion }: { discrepancyId: number; seenVersion: string },
+  { digestKey, reviewer, now, reason }: Omit<DecisionContext, 'review'> & { reason: string },
+): Promise<'ended' | 'unknown_item' | 'changed_since' | 'nothing_to_undo'> {
+  const found = (await readDecidable(transaction, [discrepancyId])).get(discrepancyId);
+  if (found === undefined) return 'unknown_item';
+  if (seenVersion !== toEventSeenVersion(found.last.eventId, digestKey)) return 'changed_since';
+  if (found.last.kind !== 'accepted' && found.last.kind !== 'proposed') return 'nothing_to_undo';
+  const said = {
+    discrepancyId,
+    seenEventId: found.last.eventId,
+    kind: 'acceptance_ended',
+    reason,
+    until: null,
+  } as const;
+  await saveAcceptance(transaction, { ...said, reviewer: reviewer.name, isAttested: reviewer.isAttested }, now);
+  return 'ended';
 }

@@ -5,11 +5,10 @@ import { type TopicFamilies, toWorstTopic } from '../../changes/severity.js';
 import { toItemCode, toSeenVersion } from '../../matches/item-code.js';
 import { type Match, pairMatches } from '../../matches/match.js';
 import { compareSeenFacts, type ItemStep, projectItems, toSeenFacts, toSeenText } from '../../matches/review-item.js';
-import type { OpenItemsFacts, ToReviewFacts, WaitingItem } from '../../reports/list-facts.js';
+import type { OpenItemsFacts, WaitingItem } from '../../reports/list-facts.js';
 import { maxListRows } from '../../reports/review-list.js';
 import type { Queryable } from '../../store/database/database.js';
-import { readOrganisation, readRunSettings } from '../../store/organisations.js';
-import { readReportSheet, saveReportSheet } from '../../store/report-revisions.js';
+import { readRunSettings } from '../../store/organisations.js';
 import {
   type DecidableItem,
   readDecidableItems,
@@ -20,21 +19,25 @@ import {
 } from '../../store/review/decisions.js';
 import {
   type ItemChange,
-  projectHeldParties,
   projectParties,
   type StoredItem,
   type UnprojectedParty,
 } from '../../store/review/projection.js';
-import { findAutoClosable, type ProjectionScope, type StoredWaitingItem } from '../../store/review/waiting.js';
+import {
+  findAutoClosable,
+  type ProjectionScope,
+  type StoredWaitingItem,
+  saveReportSheet,
+} from '../../store/review/waiting.js';
 import { type Severity, severities } from '../../vocabulary.js';
 import type { RunSession } from '../session.js';
 import { isAutoClosing } from '../settings-acceptance.js';
 import type { ReviewSettings } from './settings.js';
 
 /**
- * Stage: makes of all that a roster's runs have found on an account what reviewers have to decide about, and lets decisions hold or fall; inside
- * the transaction that closes a run, when control searches have confirmed its answers. Of a held run, whose answers are taken back by then,
- * only what is new or worse. Gives what waits then.
+ * Stage: makes review items from the findings of a roster's runs on an account, and keeps or re-opens their decisions. It runs inside the
+ * transaction that closes a run, after control searches have confirmed the answers. A held run, whose answers are taken back, gives only new
+ * and worse items. Returns what waits then.
  */
 export async function makeItems(
   transaction: Queryable,
@@ -48,19 +51,16 @@ export async function makeItems(
   const now = clock.now();
   const scope = { rosterId, accountId };
   const assessed = { calendar: settings.review, families: settings.changes.topics, now };
-  // Accepting a run of before changes no rule of now.
+  // The acceptance of an earlier run does not change the current four-eyes rule.
   if (how !== 'accepted') await saveFourEyes(transaction, run.organisationId, settings.review.fourEyes, now);
-  await projectParties(transaction, { ...scope, runId, now }, (party, items) =>
-    toItemChanges(addProvisional(party, items), items, assessed),
-  );
-  // Of a held run what is new or worse is opened: nothing is closed by it, and no decision becomes one about other facts.
-  if (how === 'held')
-    await projectHeldParties(transaction, { ...scope, runId, now }, (party, items) =>
-      toItemChanges(party, items, assessed).filter(
-        ({ event, state }) => event !== null && worse.has(event.kind) && (state === 'open' || state === 'proposed'),
-      ),
+  await projectParties(transaction, { ...scope, runId, now, isHeld: how === 'held' }, (party, items, isOfHeldRun) => {
+    if (!isOfHeldRun) return toItemChanges(addProvisional(party, items), items, assessed);
+    // A held run opens what is new or worse. It closes nothing, and no decision moves to other facts.
+    return toItemChanges(party, items, assessed).filter(
+      ({ event, state }) => event !== null && worse.has(event.kind) && (state === 'open' || state === 'proposed'),
     );
-  // No policy goes by answers that could not be relied on at first.
+  });
+  // No policy applies to answers that were unreliable at first.
   if (how === 'counts')
     await closeByPolicy(transaction, { runId, ...scope }, { now, digestKey: organisation.digestKey });
   await saveReportSheet(transaction, runId, scope, { now, maxItems: maxListRows });
@@ -69,8 +69,8 @@ export async function makeItems(
 }
 
 /**
- * Closes by the policy `review.autoClose`, where the accepted settings in force have it, what has been absent for long enough. The actor of
- * these dispositions is the policy, and a return re-opens the alert.
+ * Closes alerts that have been absent for long enough, if the accepted settings in force have the policy `review.autoClose`. The actor of
+ * these dispositions is the policy. A match that returns re-opens its alert.
  */
 async function closeByPolicy(
   transaction: Queryable,
@@ -104,7 +104,7 @@ async function closeByPolicy(
 const worse: ReadonlySet<string> = new Set(['opened', 'reopened', 'escalated', 'returned']);
 const serious: ReadonlySet<Severity> = new Set(['critical', 'high']);
 
-/** What a party's matches of now make of its items; what is to be looked at is each hit, and what is judged critical or high. */
+/** Gives the changes of a party's items that follow from its current matches. Each hit and each critical or high change needs review. */
 export function toItemChanges(
   party: UnprojectedParty,
   items: readonly StoredItem[],
@@ -118,7 +118,7 @@ export function toItemChanges(
   const causeOf = ({ itemId, listed }: Pick<StoredItem, 'itemId' | 'listed'>) => {
     const cause = party.causes.get(listed.id) ?? 'service_data';
     const seenWith = byId.get(itemId)?.customer ?? null;
-    // A change of the record elsewhere, such as of another party or of an end date, takes no match away.
+    // A change of other facts, such as of another party or of an end date, is no cause for a missing match.
     const isSameParty =
       seenWith !== null &&
       compareSeenFacts(toSeenFacts(seenWith, listed), toSeenFacts(party.customer, listed)).length === 0;
@@ -128,7 +128,7 @@ export function toItemChanges(
   const projection = { party, byId, calendar, families, now };
   const changes = steps.flatMap((step) => toChange(step, projection));
   const touched = new Set(changes.map(({ itemId }) => itemId));
-  // Seen beside the newer record: no event, but the next comparison starts from here.
+  // These were seen with the newer record. They get no event, but the next comparison starts from this record.
   const dated = items
     .filter(({ itemId, state, absence }) => state !== 'gone' && absence === null && !touched.has(itemId))
     .map((item) => ({
@@ -139,7 +139,7 @@ export function toItemChanges(
   return [...changes, ...dated];
 }
 
-/** The party with what held runs have found since its last answer that counts: that is neither absent nor as before until another answer counts. */
+/** Adds to a party the matches that held runs have found since its last valid answer. Until the next valid answer they count as present. */
 function addProvisional(party: UnprojectedParty, items: readonly StoredItem[]): UnprojectedParty {
   const provisional = items.filter(({ isProvisional }) => isProvisional).map(({ listed }) => listed);
   if (provisional.length === 0) return party;
@@ -195,7 +195,7 @@ function toChange(step: ItemStep, projection: Projection): readonly ItemChange[]
       return [{ ...waits, state: 'open', openedAt: now, dueAt, dropsDisposition: true, event: ended }];
     }
     if (item.state !== 'confirmed') return [waits];
-    // A true match that is absent waits from now on, for one business day.
+    // An absent true match waits from now on, with one business day until it is due.
     return [{ ...waits, state: 'open', openedAt: now, dueAt: toDueTime('high', now, calendar) }];
   }
   if (step.kind === 'reopened') {
@@ -212,7 +212,7 @@ function toChange(step: ItemStep, projection: Projection): readonly ItemChange[]
         rule,
         priority: prioritise(severity, step.match, party),
         isBaseline: false,
-        // A match that returns continues its alert, as does one of which something was only proposed; a decision that fell begins a new wait.
+        // A match that returns, or that only has a proposal, continues its alert. A decision that ended begins a new wait.
         openedAt: isReturn || isWaiting(item) ? item.openedAt : now,
         dueAt: isReturn ? item.dueAt : toEarlierDue(item, severity, { calendar, now }),
         dropsDisposition: true,
@@ -235,7 +235,7 @@ function toChange(step: ItemStep, projection: Projection): readonly ItemChange[]
   ];
 }
 
-/** What is stored of a match that is seen beside the record of now. */
+/** The stored facts of a match that is seen with the current record. */
 const seen = (match: Match, { party, families }: Projection) => ({
   listed: match,
   absence: null,
@@ -243,7 +243,7 @@ const seen = (match: Match, { party, families }: Projection) => ({
   customerVersion: party.customerVersion,
 });
 
-/** An item as it was, beside the record with which its match was last seen. */
+/** The item unchanged, with the record that its match was last seen with. */
 const keep = (
   { disposition: _, isConfirmed: __, customer: ___, isProvisional: ____, ...item }: StoredItem,
   { families }: Pick<Projection, 'families'>,
@@ -260,7 +260,7 @@ const isWaiting = ({ state }: Pick<StoredItem, 'state'>): boolean => state === '
 
 const isWorse = (left: Severity, right: Severity): boolean => severities.indexOf(left) < severities.indexOf(right);
 
-/** What waits already becomes more urgent with a more severe change, and is due no later than it was. */
+/** A more severe change makes a waiting item more urgent. It is never due later than before. */
 function escalate(item: StoredItem, match: Match, { party, calendar, now }: Projection): Partial<ItemChange> {
   const change = party.changes.get(match.id);
   if (change === undefined || !isWaiting(item) || !isWorse(change.severity, item.severity)) return {};
@@ -273,7 +273,7 @@ function escalate(item: StoredItem, match: Match, { party, calendar, now }: Proj
   };
 }
 
-/** When an item of this severity is due from now on, and no later than it was where it has waited. */
+/** The due time of an item with this severity from now on. A waiting item is never due later than before. */
 function toEarlierDue(
   item: StoredItem,
   severity: Severity,
@@ -285,8 +285,8 @@ function toEarlierDue(
 }
 
 /**
- * What an item is worth that is open again: no less than it was, because a small change makes nobody less of a hit, and what is decided by two
- * people must not come to be decided by one. A customer who changed although a match was confirmed is urgent.
+ * The severity of a re-opened item. It never falls: a small change does not weaken a hit, and an alert that needs two people must not become
+ * one that needs one. If the record of a customer with a true match changes, the item is at least high.
  */
 function toReopenedSeverity(
   { severity, disposition }: StoredItem,
@@ -304,18 +304,18 @@ const prioritise = (severity: Severity, match: Match, { customer }: UnprojectedP
 
 type SeenItem = Pick<DecidableItem, 'customer' | 'listed'>;
 
-/** The keyed digest (hex) of what is to be seen of an item: a decision is bound to it. */
+/** The keyed digest (hex) of the facts that a reviewer sees of an item; a decision is bound to it. */
 export const toSeenDigest = ({ customer, listed }: DecidableItem, digestKey: Buffer): string =>
   digest(toSeenText(toSeenFacts(customer, listed)), digestKey);
 
 /**
- * What names the state in which a reviewer saw an item: what was to be seen, and what was said about it last, whether it stands or not, so
- * that a list from before a decision never takes effect after it was undone or has run out. Keyed: nothing can be told from it.
+ * The version of an item that a reviewer saw: a keyed digest of its facts and of its last decision, in force or not. So a list from before a
+ * decision stays invalid after the decision was undone or has expired.
  */
 export const toItemSeenVersion = (item: SeenItem & Pick<DecidableItem, 'decisions'>, digestKey: Buffer): string =>
   toSeenVersionAt(item, item.decisions.at(-1) ?? null, digestKey);
 
-/** Why an item is no longer as it was when this stamp was made; null when it is. */
+/** Why an item no longer has this seen version; null when it has. */
 export function findStaleness(
   item: DecidableItem,
   seenVersion: string,
@@ -333,7 +333,7 @@ const toSeenVersionAt = ({ customer, listed }: SeenItem, dispositionId: number |
 
 const digest = (text: string, key: Buffer): string => createHmac('sha256', key).update(text).digest('hex');
 
-/** An item that waits as a list shows it, with the mark by which a decision about it is read back. */
+/** A waiting item as a list shows it, with the item code by which its decision is read back. */
 export function toWaitingItem(
   { itemId, lastSaidId, ...item }: StoredWaitingItem,
   { sheetId, digestKey }: { sheetId: number; digestKey: Buffer },
@@ -342,17 +342,4 @@ export function toWaitingItem(
   const seenVersion = toItemSeenVersion({ customer: item.party, listed: item.listed, decisions }, digestKey);
   const mark = toItemCode({ itemId, seenVersion }, digestKey);
   return { ...item, mark, sheetId, corroboration: corroborate(item.party, item.listed) };
-}
-
-/** What waited for reviewers when a run closed, each item with the mark by which a decision about it is read back; null where nothing is known of it. */
-export async function readToReview(
-  database: Queryable,
-  runId: number,
-  organisation: string,
-): Promise<ToReviewFacts | null> {
-  const sheet = await readReportSheet(database, runId);
-  if (sheet === null) return null;
-  const { digestKey } = await readOrganisation(database, organisation);
-  const { sheetId, waiting } = sheet;
-  return { sheetId, waiting, items: sheet.items.map((item) => toWaitingItem(item, { sheetId, digestKey })) };
 }

@@ -8,32 +8,29 @@ import { restoreFormula } from '../../roster/rejects.js';
 import { type Queryable, tryOut } from '../../store/database/database.js';
 import { readOrganisation } from '../../store/organisations.js';
 import { holdItems } from '../../store/review/decisions.js';
-import {
-  type LegacyCandidate,
-  type LegacyCustomer,
-  readLegacyCustomers,
-  saveLegacyDecisions,
-} from '../../store/review/legacy.js';
+import { type LegacyCustomer, readLegacyCustomers, saveLegacyDecisions } from '../../store/review/legacy.js';
 import { type DispositionVerdict, dispositionVerdicts } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
 import { gatherBy } from '../replay.js';
-import { type DecisionImport, decideItems, type ItemDecision } from './decide.js';
+import { decideItems, type ItemDecision } from './decide.js';
+import { type DecisionImport, parseVerdict } from './import-list.js';
 import { toItemSeenVersion } from './items.js';
 import { openListTable } from './list-table.js';
-import { parseVerdict } from './lists.js';
 import type { DecisionContext } from './people.js';
 
-/** What becomes of a row of an older system, on one account where it is about several. */
+type LegacyCandidate = LegacyCustomer['items'][number];
+
+/** The result of a row of an older system, on one account if its match is on several. */
 export type AssessedRow = {
   row: LegacyRow;
-  /** Of the account; null where the row is about nothing on any. */
+  /** Of the account; null for a row without an item. */
   mode: LegacyCandidate['mode'] | null;
 } & (
   | { kind: 'decided' | 'sample'; itemId: number; facts: LegacyFacts }
-  /** Taken before, or said by an earlier row. */
+  /** Imported before, or the same as an earlier row. */
   | { kind: 'same' }
   | { kind: 'unmatched'; reason: Unmatched }
-  /** Not taken although it is clear what it is about, or not to be read. */
+  /** Not readable, or not imported although its item is known. */
   | {
       kind: 'refused';
       reason: 'unreadable' | 'decided_here' | 'taken_otherwise' | 'contradicted';
@@ -42,8 +39,9 @@ export type AssessedRow = {
 );
 
 /**
- * Says of each row of an older system what becomes of it, in their order and each once for each account where its match is. Of rows about one item that agree the first counts; of
- * rows that do not none, also where one of them cannot be taken for another reason. What somebody here has decided is never touched, and what was taken over before is not taken again.
+ * Assesses the rows of an older system in their order, each once for each account that has its match. Of rows that agree about one item the
+ * first counts. Rows that contradict each other are all refused, also if one of them cannot be imported for another reason. Decisions made
+ * here are never changed, and an imported decision is not imported again.
  */
 export function assessLegacyRows(
   rows: readonly LegacyRow[],
@@ -98,7 +96,7 @@ export function assessLegacyRows(
   });
 }
 
-/** What a row says, as far as it can be read; null where it gives no decision or no match. */
+/** The decision of a row as far as it is readable; null for a row without a decision or a match. */
 function toStatement({ facts, cells }: LegacyRow): Pick<Statement, 'named' | 'verdict'> | null {
   if (!('problem' in facts)) return { named: facts, verdict: facts.verdict };
   const { customer_id: reference, roster, match_id: matchId, listed_name: listedName, decision } = cells;
@@ -113,18 +111,18 @@ function toStatement({ facts, cells }: LegacyRow): Pick<Statement, 'named' | 've
   return { named, verdict: parseVerdict(decision) ?? decision };
 }
 
-/** What a row says about a match, also one that cannot be taken for another reason. */
+/** The decision of a row about a match, even if the row cannot be imported for another reason. */
 interface Statement {
   line: number;
   named: NamedMatch;
-  /** A verdict, or what cannot be read as one. */
+  /** A verdict, or unreadable text. */
   verdict: string;
   about: { item: LegacyCandidate } | { unmatched: Unmatched };
 }
 
 /**
- * The lines of the rows whose match another row judges otherwise: one about the same item, or one of which nobody can tell what it is about
- * that names the same customer and the same match id or listed name.
+ * The lines of the rows that another row contradicts: a row about the same item, or a row without a clear item that has the same customer
+ * and the same match id or listed name.
  */
 function findContradicted(statements: readonly Statement[]): ReadonlySet<number> {
   const verdicts = new Map<number, Set<string>>();
@@ -144,7 +142,7 @@ function findContradicted(statements: readonly Statement[]): ReadonlySet<number>
 }
 
 function couldMean({ named: other, about }: Statement, named: NamedMatch, { listed }: LegacyCandidate): boolean {
-  // A roster that nobody has heard of may be a slip of the pen.
+  // The name of an unknown roster may be a typing error.
   const isElsewhere = other.roster !== null && named.roster !== null && other.roster !== named.roster;
   const isUnknown = 'unmatched' in about && about.unmatched === 'unknown_customer';
   if (isElsewhere && !isUnknown) return false;
@@ -154,22 +152,21 @@ function couldMean({ named: other, about }: Statement, named: NamedMatch, { list
   return [named.listedName ?? '', listed.name].some((each) => foldName(each) === name);
 }
 
-/** What became of the list, row by row. */
+/** The result of importing the list. */
 export interface ImportedLegacy {
-  /** Whether anything was stored. */
   isApplied: boolean;
   rows: readonly AssessedRow[];
-  /** How many of the decided ones another person has still to confirm. */
+  /** How many of the decided rows another person must confirm. */
   proposed: number;
 }
 
-/** How long what an older system has decided holds before somebody here looks at it. */
+/** Decisions of an older system expire after 90 days; then they are reviewed here. */
 const holdsMs = 90 * 86_400_000;
 const referencesAtOnce = 1_000;
 
 /**
- * Takes over the decisions of an older system for 90 days: all rows or none, unless `partial`; false positives of the sample stay open. Without
- * `apply` they are tried in the same way and rolled back. Throws RosterError when the file is no such list.
+ * Imports the decisions of an older system for 90 days: all rows or none, unless `partial`. False positives of the sample stay open. Without
+ * `apply` the rows are tried in the same way and rolled back. Throws RosterError when the file is not such a list.
  */
 export async function importLegacy(app: AppContext, request: DecisionImport): Promise<ImportedLegacy> {
   const { database, settings, clock } = app;
@@ -193,7 +190,7 @@ async function takeRows(
 ) {
   const { digestKey, reviewer, now } = context;
   const known = await readCustomers(transaction, organisation, read);
-  // Held before anything is judged by them, so that nobody decides in between.
+  // Locked before the rows are assessed, so that no decision comes in between.
   const held = await holdItems(
     transaction,
     known.flatMap(({ items }) => items.map(({ itemId }) => itemId)),
@@ -238,19 +235,19 @@ async function readCustomers(
   return customers;
 }
 
-/** Of the false positives of an older system, how many somebody here looks at. */
+/** The share of false positives of an older system that is reviewed here. */
 const share = 0.05;
 
 /**
- * Whether an item belongs to the sample: always the same for an item, whatever list it comes by, and told by nobody without the organisation's
- * key, so that whoever brings the list does not choose what is looked at.
+ * Whether an item belongs to the sample. The result is the same in every list and needs the organisation's key, so that the author of a list
+ * cannot choose the sample.
  */
 export function isSampled(itemId: number, digestKey: Buffer): boolean {
   const digest = createHmac('sha256', digestKey).update(`legacy sample ${itemId}`).digest();
   return digest.readUInt32BE(0) < share * 2 ** 32;
 }
 
-/** The columns of a list of an older system, as they are called and as they are handed back. */
+/** The columns of a list of an older system. */
 const legacyColumns = [
   'customer_id',
   'roster',
@@ -264,7 +261,7 @@ const legacyColumns = [
   'comment',
 ] as const;
 
-/** What an older system says of a customer and somebody who is listed. */
+/** A decision of an older system. */
 export interface LegacyFacts {
   reference: string;
   roster: string | null;
@@ -274,16 +271,15 @@ export interface LegacyFacts {
   verdict: DispositionVerdict;
   reason: string;
   decidedBy: string;
-  /** In the older system's own words. */
+  /** As the older system writes it. */
   decidedAt: string;
   comment: string | null;
 }
 
-/** A row of such a list, with its cells as they came. */
+/** A row of such a list with its cells as read. */
 export interface LegacyRow {
   line: number;
   cells: Readonly<Record<(typeof legacyColumns)[number], string>>;
-  /** What it says, or why that cannot be told. */
   facts: LegacyFacts | { problem: string };
 }
 
@@ -324,9 +320,9 @@ function toFacts(cells: LegacyRow['cells']): LegacyRow['facts'] {
   if (empty !== undefined) return { problem: `${empty} is empty` };
   const verdict = parseVerdict(cells.decision);
   if (verdict === null || verdict === 'no_longer_matched')
-    return { problem: `the decision is none of ${dispositionVerdicts.join(', ')}` };
+    return { problem: `the decision is not one of ${dispositionVerdicts.join(', ')}` };
   if (cells.match_id === '' && cells.listed_name === '') {
-    return { problem: 'neither match_id nor listed_name says who is listed' };
+    return { problem: 'match_id and listed_name are both empty' };
   }
   const listedBirthDate = cells.listed_birth_date === '' ? null : parseIsoDate(cells.listed_birth_date);
   if (listedBirthDate === null && cells.listed_birth_date !== '') {
@@ -346,7 +342,7 @@ function toFacts(cells: LegacyRow['cells']): LegacyRow['facts'] {
   };
 }
 
-/** Why nobody can tell which item a row of an older system is about. */
+/** Why a row of an older system has no clear item. */
 type Unmatched =
   | 'unknown_customer'
   | 'several_rosters'
@@ -355,13 +351,12 @@ type Unmatched =
   | 'name_differs'
   | 'birth_date_differs';
 
-/** By what a row names its match. */
 type NamedMatch = Pick<LegacyFacts, 'reference' | 'roster' | 'matchId' | 'listedName' | 'listedBirthDate'>;
 
 /**
- * The items that a row is about, one on each account where the match is: of those of its customer whose match is still listed the one with
- * its match id, else the only one with its listed name and, where it gives one, its birth date. An id under which somebody of another name
- * or birth date is listed today is none. Where more than one fits on any account, none is meant on all of them.
+ * Finds the items of a row, at most one on each account: the listed match of the customer with its match id, else the only one with its listed
+ * name and, if given, its birth date. A match id whose listed party has another name or birth date today does not count. If more than one item
+ * fits on any account, the row has no item on all of them.
  */
 export function findLegacyItems(
   facts: NamedMatch,
@@ -382,7 +377,7 @@ export function findLegacyItems(
   return { unmatched: reasonsByWeight.find((reason) => reasons.has(reason)) ?? 'not_listed' };
 }
 
-/** Of the reasons of several accounts, which to tell. */
+/** The reason that is reported if accounts have different ones. */
 const reasonsByWeight = ['ambiguous', 'name_differs', 'birth_date_differs'] as const;
 
 type Found = { item: LegacyCandidate } | { unmatched: Unmatched };
@@ -414,27 +409,27 @@ function findByName({ listedName, listedBirthDate }: NamedMatch, items: readonly
 const isNamed = ({ listed }: LegacyCandidate, name: string): boolean => foldName(listed.name) === foldName(name);
 
 const words = {
-  unknown_customer: 'no such customer, or none of that roster',
+  unknown_customer: 'the customer is unknown, or is not in that roster',
   several_rosters: 'the customer is in several rosters: name one in the column roster',
-  not_listed: 'nobody of that match id or name is listed for the customer today',
+  not_listed: 'the customer has no match with that match id or name today',
   ambiguous: 'more than one match of the customer fits',
-  name_differs: 'the match id is that of somebody with another name today',
-  birth_date_differs: 'who is listed has another birth date, or none to compare',
+  name_differs: 'the match with that id has another name today',
+  birth_date_differs: 'the listed party has another birth date, or none to compare',
   unreadable: 'the row cannot be read',
-  decided_here: 'somebody has decided about it here',
-  taken_otherwise: 'another decision about it was taken over before',
-  contradicted: 'another row about the same match says otherwise',
+  decided_here: 'a reviewer has already decided it here',
+  taken_otherwise: 'another decision about it was imported before',
+  contradicted: 'another row about the same match has another decision',
 } as const;
 
-/** A row that is not taken, or not on every account where its match is. */
+/** A row that is not imported, or not on every account that has its match. */
 interface UntakenRow {
   row: LegacyRow;
   reason: keyof typeof words;
-  /** The same in words, and on which account where it is not all. */
+  /** In words, with the account unless the problem is on all. */
   problem: string;
 }
 
-/** The rows that are not taken, each once and in their order. */
+/** The rows that are not imported, each once and in their order. */
 export function findUntaken(rows: readonly AssessedRow[]): readonly UntakenRow[] {
   const untaken = rows.flatMap((row) => (row.kind === 'unmatched' || row.kind === 'refused' ? [row] : []));
   return [...gatherBy(untaken, ({ row }) => row.line).values()].flatMap((assessed) => {
@@ -454,5 +449,5 @@ const columns: readonly Column<UntakenRow>[] = [
   ...legacyColumns.map((header): Column<UntakenRow> => ({ header, cell: ({ row }) => markFormula(row.cells[header]) })),
 ];
 
-/** The rows that are not taken as CSV, with why, to be mended and given in again. */
+/** The rows that are not imported, as CSV with their problems, to be corrected and imported again. */
 export const renderUntaken = (rows: readonly UntakenRow[]): string => [...renderCsv(columns, rows)].join('');

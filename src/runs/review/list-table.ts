@@ -5,12 +5,11 @@ import { openCsvTable } from '../../roster/csv/csv-table.js';
 import type { TableReading, TableRecord } from '../../roster/table-reading.js';
 import { openWorkbookTable } from '../../roster/workbook-table.js';
 
-/** A list that somebody has filled in, by the names of its columns. */
+/** A filled list, read by the names of its columns. */
 export interface ListTable {
   records: TableReading['records'];
-  /** Whether it has a column of this name. */
   has(name: string): boolean;
-  /** The trimmed text of a row in a column; empty where there is none. */
+  /** The trimmed text of a row in a column; empty for a missing column. */
   pick(fields: readonly string[], name: string): string;
   close(): Promise<void>;
 }
@@ -18,15 +17,15 @@ export interface ListTable {
 interface WantedList {
   names: readonly string[];
   required: readonly string[];
-  /** What makes such lists. */
+  /** What such a list is, for messages. */
   origin: string;
-  /** Null, where it lacks a required column. */
+  /** A list that lacks a required column gives null instead of an error. */
   isOptional?: boolean;
 }
 
 /**
- * Opens a CSV file or a workbook by what it begins with; columns are found by name in whatever case and spacing, a workbook's header by the
- * `required` ones. Throws RosterError when it is neither, when it cannot be read, when it lacks one of them, or has one of `names` twice.
+ * Opens a CSV file or a workbook; the first bytes of the file decide which. Columns are found by name in any case and spacing, a workbook's
+ * header by the `required` ones. Throws RosterError when the file is neither, is not readable, lacks a required column, or repeats a column.
  */
 export async function openListTable(path: string, wanted: WantedList & { isOptional?: false }): Promise<ListTable>;
 export async function openListTable(path: string, wanted: WantedList): Promise<ListTable | null>;
@@ -36,7 +35,7 @@ export async function openListTable(
 ): Promise<ListTable | null> {
   const odd = findOddFile(path);
   if (odd !== null)
-    throw new RosterError('roster_unreadable', `${path} ${odd}. Save the list as a file and name that.`);
+    throw new RosterError('roster_unreadable', `${path} ${odd}. Save the list as a file and give its path.`);
   const isOurs = (header: string): boolean => names.includes(foldHeader(header));
   const table = (await isWorkbook(path))
     ? await openWorkbookTable(path, (cells) => required.every((name) => cells.map(foldHeader).includes(name)))
@@ -47,13 +46,13 @@ export async function openListTable(
   if (missing.length > 0) {
     await table.close();
     if (isOptional) return null;
-    throw new RosterError('columns_missing', `${path} has no column ${missing.join(', ')}: is it ${origin}?`);
+    throw new RosterError('columns_missing', `${path} has no column ${missing.join(', ')}. It must be ${origin}.`);
   }
   const repeated = names.filter((name) => folded.indexOf(name) !== folded.lastIndexOf(name));
   if (repeated.length > 0) {
     await table.close();
     const columns = repeated.map((name) => `${name} (${toOrdinals(folded, name)})`).join(', ');
-    throw new RosterError('columns_repeated', `${path} has columns twice: ${columns}. Leave one of each.`);
+    throw new RosterError('columns_repeated', `${path} has columns twice: ${columns}. Keep one of each.`);
   }
   return {
     records: advise(table.records),
@@ -71,7 +70,7 @@ async function* advise(records: ListTable['records']): AsyncGenerator<readonly T
   }
 }
 
-/** There is no configuration to declare an encoding in, as there is for a roster. */
+/** Replaces the advice to configure the encoding, which is possible only for a roster. */
 function adviseOnEncoding(error: unknown): never {
   if (!(error instanceof RosterError && error.code === 'encoding')) throw error;
   const [where] = error.message.split('. ');
@@ -91,26 +90,23 @@ const saveAs = 'Save it as .xlsx without a password, or as CSV UTF-8';
 
 const zipHeaderLength = 30;
 
-/** Throws RosterError where it is another file of an office program. */
+/** Throws RosterError for other files of office programs. */
 async function isWorkbook(path: string): Promise<boolean> {
   const start = await readStart(path);
   if (start.startsWith('\xd0\xcf\x11\xe0')) {
-    throw new RosterError(
-      'not_a_workbook',
-      `${path} has a password, or is a workbook of an old kind (.xls). ${saveAs}.`,
-    );
+    throw new RosterError('not_a_workbook', `${path} has a password or is an old workbook (.xls). ${saveAs}.`);
   }
   if (start.startsWith('mimetypeapplication/vnd.oasis.opendocument', zipHeaderLength)) {
     throw new RosterError('not_a_workbook', `${path} is an OpenDocument file (.ods). ${saveAs}.`);
   }
   if (start.startsWith('PK')) return true;
   if (/\.xlsx$/i.test(path)) {
-    throw new RosterError('not_a_workbook', `${path} is called .xlsx and is no workbook. ${saveAs}.`);
+    throw new RosterError('not_a_workbook', `${path} ends in .xlsx but is not a workbook. ${saveAs}.`);
   }
   return false;
 }
 
-/** Nothing where there is no such file: patterns and missing files are CSV's to tell. */
+/** The first bytes; empty without such a file, because the CSV reader reports patterns and missing files. */
 async function readStart(path: string): Promise<string> {
   const file = await open(path, 'r').catch(() => null);
   try {

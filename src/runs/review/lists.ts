@@ -1,23 +1,16 @@
 import { createHmac } from 'node:crypto';
-import { parseItemCode, toItemCode, toSeenVersion } from '../../matches/item-code.js';
+import { toEventSeenVersion, toItemCode, toSeenVersion } from '../../matches/item-code.js';
+import type { ListedDiscrepancy } from '../../reconciliation/discrepancy.js';
 import type { DiscrepancyList, WaitingItem } from '../../reports/list-facts.js';
-import { discrepancyListColumns, workingListColumns } from '../../reports/review-list.js';
+import { maxListRows } from '../../reports/review-list.js';
 import type { Database, Queryable } from '../../store/database/database.js';
+import { readCurrentDiscrepancies } from '../../store/discrepancies.js';
 import { readOrganisation } from '../../store/organisations.js';
 import { type DecidableItem, readDecidableItems } from '../../store/review/decisions.js';
-import {
-  findPlainlyAbsent,
-  insertReviewSheet,
-  readBulk,
-  readWaitingItems,
-  saveBulk,
-} from '../../store/review/waiting.js';
-import { type DispositionVerdict, dispositionVerdicts } from '../../vocabulary.js';
+import { findPlainlyAbsent, insertReviewSheet, readWaitingItems, saveBulk } from '../../store/review/waiting.js';
 import type { AppContext } from '../app-context.js';
-import { type AcceptanceList, listDiscrepancies, readAcceptances } from './accept-discrepancies.js';
 import { toItemSeenVersion, toWaitingItem } from './items.js';
-import { type ListTable, openListTable } from './list-table.js';
-import { type Reviewer, requirePerson, requireRoster } from './people.js';
+import { requirePerson, requireRoster } from './people.js';
 
 /** A working list. */
 export interface WorkingList {
@@ -27,21 +20,21 @@ export interface WorkingList {
   discrepancies: DiscrepancyList;
 }
 
-/** Which items a working list is made of, and by whom. */
+/** Which items a working list contains, and who exports it. */
 interface WorkingListRequest {
   roster: string | null;
   exportedBy: string;
-  /** Only what this person answers for. */
+  /** Only items of this person, those that they hold as a stand-in included. */
   assignee?: string | null;
-  /** Only what waits for a second person. */
+  /** Only proposals that wait for a second person. */
   onlyProposals?: boolean;
-  /** Discrepancies beyond those that fit on a sheet as well. */
+  /** Also the discrepancies beyond the limit of one sheet. */
   allDiscrepancies?: boolean;
-  /** Without what this person has proposed, which others have to confirm. */
+  /** Without the proposals of this person, which others must confirm. */
   notProposedBy?: string | null;
 }
 
-/** Puts together what waits for reviewers, each item with the mark by which a decision about it is read back. Throws ConfigError for an unknown name. */
+/** Lists what waits for reviewers, each item with the code by which its decision is read back. Throws ConfigError for an unknown name. */
 export async function exportItems(
   { database, settings, clock }: AppContext,
   {
@@ -72,7 +65,28 @@ export async function exportItems(
   return { sheetId, exportedAt: now, items: [...bulk, ...items.map(({ shown }) => shown)], discrepancies };
 }
 
-/** The discrepancies of a working list; nobody answers for one of them. */
+/** The open discrepancies, now or at the end of a run, each with its code; null for a run that compared nothing. */
+export async function listDiscrepancies(
+  database: Queryable,
+  organisation: string,
+  choice: { runId: number } | { roster: string | null },
+  limit: number | null = maxListRows,
+): Promise<DiscrepancyList | null> {
+  const { organisationId, digestKey } = await readOrganisation(database, organisation);
+  const { count, listed } = await readCurrentDiscrepancies(
+    database,
+    'runId' in choice ? choice : { organisationId, ...choice },
+    limit,
+  );
+  if (count === 0 && 'runId' in choice) return null;
+  const toListed = ({ discrepancyId, eventId, ...shown }: (typeof listed)[number]): ListedDiscrepancy => ({
+    ...shown,
+    mark: toItemCode({ itemId: discrepancyId, seenVersion: toEventSeenVersion(eventId, digestKey) }, digestKey, 'D'),
+  });
+  return { count, listed: listed.map(toListed) };
+}
+
+/** The discrepancies of a working list. A list of one assignee has none, because discrepancies are not assigned. */
 async function chooseDiscrepancies(
   database: Database,
   organisation: string,
@@ -95,170 +109,20 @@ async function chooseDiscrepancies(
   return { count: listed.length, listed };
 }
 
-/** A row of a working list that somebody has filled in. */
-export interface FilledRow {
-  line: number;
-  /** Whom the row is about; null where nothing says it. */
-  customer: string | null;
-  itemId: number;
-  seenVersion: string;
-  /** The working list that it is on, where the row still says so. */
-  sheetId: number | null;
-  verdict: DispositionVerdict;
-  reason: string;
-  comment: string | null;
-}
-
-/** A row that cannot be taken, with why in words. */
-export interface FaultyRow {
-  line: number;
-  customer: string | null;
-  /** Where the cell can be read. */
-  itemId: number | null;
-  problem: string;
-}
-
-/** A filled row that names many absent alerts by one number. */
-type BulkRow = Omit<FilledRow, 'itemId'> & { bulkId: number };
-
-/** Gives the row of each alert that a bulk row names, or why they cannot be taken together. */
-type ExpandBulk = (row: BulkRow) => Promise<readonly FilledRow[] | FaultyRow>;
-
-/** What a working list holds. */
-export interface FilledList {
-  filled: readonly FilledRow[];
-  faulty: readonly FaultyRow[];
-  /** Rows that nobody has decided about yet. */
-  undecided: number;
-  /** Of these: rows with a reason all the same, where a decision may have been forgotten. */
-  onlyReasons: number;
-}
-
-const { item, decision, reason } = workingListColumns;
-
-/**
- * Reads a working list back, as the spreadsheet has left it, of alerts, of discrepancies or, in a workbook, of both: only what names a row and
- * what is filled in; dates and ids beside it, which spreadsheets mangle, are never looked at. Throws RosterError when the file is no list or
- * lacks a column.
- */
-export async function readReviewList(
-  path: string,
-  key: Buffer,
-  expandBulk: ExpandBulk,
-): Promise<{ decisions: FilledList; acceptances: AcceptanceList | null }> {
-  const origin = 'a list of review export';
-  const columns = Object.values(discrepancyListColumns);
-  const ofDiscrepancies = await openListTable(path, { names: columns, required: columns, origin, isOptional: true });
-  const acceptances =
-    ofDiscrepancies && (await readAcceptances(ofDiscrepancies, key).finally(() => ofDiscrepancies.close()));
-  const names = Object.values(workingListColumns);
-  const required = [item, decision, reason];
-  const table = await openListTable(path, { names, required, origin, isOptional: acceptances !== null });
-  const decisions =
-    table === null
-      ? { filled: [], faulty: [], undecided: 0, onlyReasons: 0 }
-      : await readDecisions(table, key, expandBulk);
-  return { decisions, acceptances };
-}
-
-async function readDecisions(table: ListTable, key: Buffer, expandBulk: ExpandBulk): Promise<FilledList> {
-  try {
-    const rows: (FilledRow | BulkRow | FaultyRow)[] = [];
-    let undecided = 0;
-    let onlyReasons = 0;
-    for await (const batch of table.records) {
-      for (const { line, fields, fault } of batch) {
-        const pick = (name: string): string => table.pick(fields, name);
-        const itemId = parseItemCode(pick('item'), key)?.itemId ?? null;
-        const about = { line, customer: pick('reference') || null, itemId };
-        if (fault !== null) rows.push({ ...about, problem: `the row cannot be read (${fault})` });
-        else if (pick('decision') === '') {
-          if (pick('item') === '') continue;
-          undecided += 1;
-          if (pick('reason') !== '') onlyReasons += 1;
-        } else rows.push(toRow(about, pick, key));
-      }
-    }
-    const single: (FilledRow | FaultyRow)[] = [];
-    for (const row of rows) {
-      const named = 'bulkId' in row ? await expandBulk(row) : row;
-      single.push(...('line' in named ? [named] : named));
-    }
-    return { ...refuseRepeated(single), undecided, onlyReasons };
-  } finally {
-    await table.close();
-  }
-}
-
-/** Where an item stands twice nobody can tell which row was meant, so that none of them is taken. */
-function refuseRepeated(rows: readonly (FilledRow | FaultyRow)[]): Pick<FilledList, 'filled' | 'faulty'> {
-  const lines = new Map<number, number[]>();
-  for (const { itemId, line } of rows) {
-    if (itemId !== null) lines.set(itemId, [...(lines.get(itemId) ?? []), line]);
-  }
-  const filled: FilledRow[] = [];
-  const faulty: FaultyRow[] = [];
-  for (const row of rows) {
-    const { line, customer, itemId } = row;
-    const others = (itemId === null ? [] : (lines.get(itemId) ?? [])).filter((each) => each !== line);
-    const problems = [
-      ...('problem' in row ? [row.problem] : []),
-      ...(others.length === 0 ? [] : [`the same item as line ${others.join(', ')}`]),
-    ];
-    if (problems.length > 0) faulty.push({ line, customer, itemId, problem: problems.join('; ') });
-    else if (!('problem' in row)) filled.push(row);
-  }
-  return { filled, faulty };
-}
-
-function toRow(
-  about: Pick<FaultyRow, 'line' | 'customer' | 'itemId'>,
-  pick: (name: string) => string,
-  key: Buffer,
-): FilledRow | BulkRow | FaultyRow {
-  const bulk = parseItemCode(pick('item'), key, 'B');
-  const mark = bulk ?? parseItemCode(pick('item'), key);
-  if (mark === null)
-    return { ...about, problem: `${JSON.stringify(pick('item'))} is no item of a list: a slip of the pen?` };
-  const verdict = parseVerdict(pick('decision'));
-  if (verdict === null) {
-    return { ...about, problem: `the decision is none of ${dispositionVerdicts.join(', ')}` };
-  }
-  const reason = pick('reason');
-  if (reason === '') return { ...about, problem: 'the decision has no reason' };
-  const [, sheet] = /^S-?(\d{1,15})$/i.exec(pick('sheet')) ?? [];
-  const said = {
-    verdict,
-    reason,
-    sheetId: sheet === undefined ? null : Number(sheet),
-    comment: pick('comment') || null,
-  };
-  const { line, customer } = about;
-  if (bulk === null) return { line, customer, ...mark, ...said };
-  return { line, customer, bulkId: mark.itemId, seenVersion: mark.seenVersion, ...said };
-}
-
-/** Reads a verdict in whatever case and spacing it was typed; null where it is none. */
-export function parseVerdict(text: string): DispositionVerdict | null {
-  const folded = text.toLowerCase().replace(/[\s-]+/g, '_');
-  return dispositionVerdicts.find((verdict) => verdict === folded) ?? null;
-}
-
-/** An alert as a working list shows it. */
 interface ListedAlert {
   itemId: number;
   shown: WaitingItem;
 }
 
-/** The most alerts that one row confirms. */
+/** The most alerts of one bulk row. */
 const mostAlerts = 500;
-/** Of each such row these many customers are named for quality assurance: a share, and at least so many. */
+/** The customers that each bulk row names for quality assurance: this share, and at least this many. */
 const sample = { share: 0.05, least: 5 };
 
 /**
- * Rows that each confirm the absent alerts of one listed party and one kind of absence as no longer matched: for alerts that nobody has
- * proposed anything about, that are no true match, of customers whose record is as it was and whose last answer is whole. The row is bound
- * to a digest of its alerts as they are now.
+ * Makes bulk rows: each confirms the absent alerts of one listed party and one kind of absence as no longer matched. An alert qualifies if it
+ * has no proposal and is no true match, the customer's record is unchanged, and the last answer is complete. The row is bound to a digest of
+ * the current alerts.
  */
 async function listBulkRows(
   database: Queryable,
@@ -302,7 +166,7 @@ async function listBulkRows(
   return rows;
 }
 
-/** Which customers are named depends on the organisation's key and the alert alone: nobody chooses them. */
+/** The sample depends only on the organisation's key and the alerts, so that no person can choose it. */
 function chooseSample(alerts: readonly ListedAlert[], digestKey: Buffer): readonly string[] {
   const place = ({ itemId }: ListedAlert): string =>
     createHmac('sha256', digestKey).update(`sample ${itemId}`).digest('hex');
@@ -312,7 +176,8 @@ function chooseSample(alerts: readonly ListedAlert[], digestKey: Buffer): readon
     .map(({ shown }) => shown.party.reference);
 }
 
-function toBulkSeenVersion(
+/** The version of a bulk row: a keyed digest of its alerts as they are. */
+export function toBulkSeenVersion(
   items: ReadonlyMap<number, DecidableItem>,
   itemIds: readonly number[],
   digestKey: Buffer,
@@ -327,28 +192,3 @@ function toBulkSeenVersion(
       .digest('hex'),
   );
 }
-
-/** Gives the rows of the alerts that a bulk row names: only while every one of them is as it was when the list was written. */
-export const openBulkRows =
-  (database: Queryable, digestKey: Buffer, reviewer: Reviewer): ExpandBulk =>
-  async ({ bulkId, seenVersion, ...row }) => {
-    const fault = (problem: string) => ({ line: row.line, customer: row.customer, itemId: null, problem });
-    if (row.verdict !== 'no_longer_matched') return fault('many alerts at once are decided as no_longer_matched only');
-    const itemIds = await readBulk(database, bulkId);
-    const items = await readDecidableItems(database, itemIds);
-    const toRows = () =>
-      itemIds.flatMap((itemId) => {
-        const item = items.get(itemId);
-        return item === undefined ? [] : [{ ...row, itemId, seenVersion: toItemSeenVersion(item, digestKey) }];
-      });
-    // The same list again decides nothing twice.
-    const isOwn = ({ current }: DecidableItem): boolean =>
-      current?.verdict === 'no_longer_matched' && current.reviewer === reviewer.name;
-    if (items.size > 0 && [...items.values()].every(isOwn)) return toRows();
-    const eligible = await findPlainlyAbsent(database, itemIds);
-    const isAsListed = itemIds.length > 0 && seenVersion === toBulkSeenVersion(items, itemIds, digestKey);
-    if (!isAsListed || eligible.size !== itemIds.length) {
-      return fault('not all of these alerts are as they were when the list was written: export again');
-    }
-    return toRows();
-  };

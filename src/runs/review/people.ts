@@ -5,7 +5,6 @@ import type { Database, Queryable } from '../../store/database/database.js';
 import { findLogin } from '../../store/database/postgres.js';
 import { isKnownCustomer, readOrganisation, readRostersOf, wasEverNamed } from '../../store/organisations.js';
 import {
-  type Delegation,
   holdWaitingItems,
   insertDelegation,
   isKnownReviewer,
@@ -16,13 +15,13 @@ import type { Severity } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
 import type { ReviewSettings } from './settings.js';
 
-/** Who decides; `isAttested` where nothing but their word says who they are. */
+/** The person who decides; `isAttested` means that the name is only declared, not authenticated. */
 export interface Reviewer {
   name: string;
   isAttested: boolean;
 }
 
-/** By whom, when and under which settings it is decided. */
+/** The reviewer, the time and the settings of a decision. */
 export interface DecisionContext {
   digestKey: Buffer;
   reviewer: Reviewer;
@@ -31,8 +30,8 @@ export interface DecisionContext {
 }
 
 /**
- * Who decides; for a preview, which stores nothing, nobody needs a name. On Postgres the login, and nobody in another name; on the embedded database whoever `name` says, attested and not authenticated.
- * Throws ConfigError, about the flag by which the name is given, when a name is missing, or given where the login says it.
+ * Finds the person who decides. On Postgres it is the login; on the embedded database it is `name`, attested and not authenticated. A preview,
+ * which stores nothing, needs no name. Throws ConfigError when the name is missing or is not the login.
  */
 export async function findReviewer(
   database: Database,
@@ -46,43 +45,43 @@ export async function findReviewer(
     if (name !== undefined && name.trim() !== '') return { name: name.trim(), isAttested: true };
     throw flagError(
       flag,
-      'is missing: on the embedded database nothing else says who it is, and the name is kept as attested',
+      'is missing; the embedded database has no logins, so the name is required and is stored as attested',
     );
   }
   if (name === undefined || name === login) return { name: login, isAttested: false };
   throw flagError(
     flag,
-    `is ${name}, and the database login is ${login}: on Postgres everybody decides under their own login`,
+    `is ${name}, but the database login is ${login}; on Postgres each reviewer decides under their own login`,
   );
 }
 
-/** A name to whom something is given; throws ConfigError when it is empty, or where the database knows its reviewers and this is none. */
+/** Gives the trimmed name of an assignee; throws ConfigError when it is empty, or is no reviewer that the database knows. */
 export async function requireAssignee(database: Database, name: string, flag: string): Promise<string> {
   const trimmed = name.trim();
   if (trimmed === '') throw flagError(flag, 'is empty');
   if (database.dialect === 'embedded' || (await isKnownReviewer(database, trimmed)) !== false) return trimmed;
-  throw flagError(flag, `is ${trimmed}, and no login of this name is a member of the role nightscreen_reviewer`);
+  throw flagError(flag, `is ${trimmed}, but no login of this name is a member of the role nightscreen_reviewer`);
 }
 
-/** Throws ConfigError for a roster that was never imported, naming those that were; null is any. */
+/** Throws ConfigError for a roster that was never imported; null means any. */
 export async function requireRoster(database: Queryable, organisationId: number, roster: string | null): Promise<void> {
   if (roster === null) return;
   const names = await readRostersOf(database, organisationId);
   if (names.includes(roster)) return;
-  throw refuse('flag --roster', `no roster ${roster} was ever imported; there are: ${names.join(', ')}`);
+  throw refuse('flag --roster', `roster ${roster} was never imported; these were: ${names.join(', ')}`);
 }
 
-/** Throws ConfigError for a customer who is in no roster; null is any. */
+/** Throws ConfigError for a customer who is in no roster; null means any. */
 export async function requireCustomer(
   database: Queryable,
   organisationId: number,
   { reference, where }: { reference: string | null; where: string },
 ): Promise<void> {
   if (reference === null || (await isKnownCustomer(database, organisationId, reference))) return;
-  throw refuse(where, `is ${reference}, and no roster has such a customer`);
+  throw refuse(where, `is ${reference}, but no roster has this customer`);
 }
 
-/** Throws ConfigError for a name that nothing was ever assigned to, that stands in for nobody and is no reviewer; null is anybody. */
+/** Throws ConfigError for a name that never had an assignment, is no stand-in and is no reviewer; null means any. */
 export async function requirePerson(
   database: Queryable,
   organisationId: number,
@@ -90,32 +89,32 @@ export async function requirePerson(
 ): Promise<void> {
   if (name === null || (await wasEverNamed(database, organisationId, name))) return;
   if ((await isKnownReviewer(database, name)) === true) return;
-  throw refuse(`flag ${flag}`, `is ${name}, to whom nothing was ever assigned, and no reviewer of this name is known`);
+  throw refuse(`flag ${flag}`, `is ${name}, but no item was ever assigned to this name and no reviewer has it`);
 }
 
 const refuse = (where: string, message: string): ConfigError => new ConfigError([{ where, message, path: '' }]);
 
-/** What is assigned to whom: items by their marks, or all that wait and fit. */
+/** An assignment: items by their codes, or all waiting items that fit. */
 export interface AssignmentRequest {
-  /** As lists show them; empty for a choice by what follows. */
+  /** Item codes as lists show them; empty to choose by the other fields. */
   marks: readonly string[];
   customer: string | null;
   severity: Severity | null;
   roster: string | null;
-  /** Null for nobody. */
+  /** Null ends the assignment. */
   to: string | null;
   by: Reviewer;
 }
 
-/** What became of it, in items. */
+/** The number of items assigned. */
 export interface Assigned {
   assigned: number;
   sameAlready: number;
-  /** Marks that name nothing here, or nothing that waits: then nothing is assigned. */
+  /** Codes that name no waiting item. With any of them nothing is assigned. */
   refused: readonly { mark: string; reason: 'no_item' | 'not_waiting' }[];
 }
 
-/** Assigns what waits to somebody, or to nobody; all that is named or nothing. An item keeps its owner also when it is opened again. */
+/** Assigns waiting items to a person or ends their assignment: all that are named or none. A re-opened item keeps its owner. */
 export async function assignItems(app: AppContext, request: AssignmentRequest): Promise<Assigned> {
   const { database, settings, clock } = app;
   const { marks, customer, severity, roster, to, by } = request;
@@ -139,9 +138,8 @@ export async function assignItems(app: AppContext, request: AssignmentRequest): 
 }
 
 /**
- * Has somebody stand in for somebody else until the end of a day (`yyyy-mm-dd`, by the clock of `review.timezone`), or ends that without `to` and
- * `until`. Throws ConfigError when the last day is over, when they would stand in for each
- * other, or when there is nothing to end.
+ * Makes `to` the stand-in of `from` until the end of a day (`yyyy-mm-dd`, by the clock of `review.timezone`); without `to` and `until` it ends
+ * the delegation. Throws ConfigError when the day is past, when delegations would form a ring, or when there is no delegation to end.
  */
 export async function delegateItems(
   { database, settings, clock }: AppContext,
@@ -156,24 +154,25 @@ export async function delegateItems(
   await database.transaction(async (transaction) => {
     const status = await readDelegations(transaction, organisationId, now);
     if (to === null && !status.some((each) => each.from === from)) {
-      throw flagError('--end', `has nothing to end: nobody stands in for ${from}`);
+      throw flagError('--end', `has no delegation to end: ${from} has no stand-in`);
     }
     if (endsAt !== null && endsAt <= now) {
-      throw flagError('--until', `is over: in ${timezone} it is ${toLocalTime(now, timezone).date}`);
+      throw flagError('--until', `is past: in ${timezone} today is ${toLocalTime(now, timezone).date}`);
     }
-    if (to !== null && leadsTo(status, to, from)) throw flagError('--to', `is ${to}, for whom ${from} stands in`);
+    if (to !== null && leadsTo(status, to, from))
+      throw flagError('--to', `is ${to}, but ${from} already stands in for ${to}`);
     await insertDelegation(transaction, { organisationId, from, to, until, endsAt, reason, actor: by }, now);
   });
 }
 
-/** Who stands in for whom now. */
-export async function listDelegations({ database, settings, clock }: AppContext): Promise<readonly Delegation[]> {
+/** The current delegations. */
+export async function listDelegations({ database, settings, clock }: AppContext) {
   const { organisationId } = await readOrganisation(database, settings.organisation);
   return readDelegations(database, organisationId, clock.now());
 }
 
-/** Whether what is given to somebody ends with somebody else. */
-function leadsTo(delegations: readonly Delegation[], start: string, end: string): boolean {
+/** Whether the delegations that begin at `start` lead to `end`. */
+function leadsTo(delegations: readonly { from: string; to: string }[], start: string, end: string): boolean {
   const next = new Map(delegations.map(({ from, to }) => [from, to]));
   const passed = new Set<string>();
   for (let person: string | undefined = start; person !== undefined; person = next.get(person)) {

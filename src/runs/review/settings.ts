@@ -4,7 +4,7 @@ import { severities } from '../../vocabulary.js';
 
 const severity = z.enum(severities);
 
-/** When reviewers work, which alerts take two of them to release, and how long decisions hold. */
+/** The reviewers' calendar, the alerts that two people release, and the expiry of decisions. */
 export const reviewSettingsSchema = z.strictObject({
   timezone: z
     .string()
@@ -17,22 +17,22 @@ export const reviewSettingsSchema = z.strictObject({
     .min(1)
     .default([1, 2, 3, 4, 5])
     .describe('business days, 1 for Monday to 7 for Sunday'),
-  holidays: z.array(z.iso.date()).default([]).describe('days that are none all the same, as yyyy-mm-dd'),
+  holidays: z.array(z.iso.date()).default([]).describe('days that are not business days, as yyyy-mm-dd'),
   fourEyes: z
     .array(severity)
     .default([])
     .describe(
-      'severities whose alerts take two people to release, and with any of them every sanctions alert and true match; only with DATABASE_URL',
+      'severities whose alerts take two people to release; with any of them also every sanctions alert and true match; only with DATABASE_URL',
     ),
   expiresAfterDays: z
     .partialRecord(severity, z.int().min(1).max(3_650))
     .default({})
-    .describe('how long a decision holds, in days by severity; of any other severity it never runs out'),
+    .describe('days until a decision expires, by severity; decisions of other severities never expire'),
   autoClose: z
     .boolean()
     .default(false)
     .describe(
-      'closes undecided alerts of political exposure and less whose match has been absent for seven days and three whole answers; a named person accepts it',
+      'closes undecided alerts of political exposure or less whose match was absent for seven days and three complete answers; a named person must accept this policy',
     ),
 });
 export type ReviewSettings = z.infer<typeof reviewSettingsSchema>;

@@ -7,57 +7,66 @@ import {
   type DispositionVerdict,
   dispositionVerdicts,
   itemStates,
+  runModes,
   type Severity,
   severities,
   worstTopics,
 } from '../../vocabulary.js';
 import { findValue, type Queryable, readValue } from '../database/database.js';
-import { ownerShape, seenCustomerSchema, seenCustomerSql, storedMatchSchema } from '../row-shapes.js';
+import { keptDetailsSql } from '../match-details.js';
+import {
+  joinPartySql,
+  ownerShape,
+  partyFactsSchema,
+  partyFactsSql,
+  seenCustomerSchema,
+  seenCustomerSql,
+  storedMatchSchema,
+} from '../row-shapes.js';
 import { ownerSql, type ProjectionScope } from './waiting.js';
 
 const itemRow = z.object({
   itemId: z.number(),
   partyId: z.number(),
   accountId: z.number(),
-  /** The customer's. */
   reference: z.string(),
   state: z.enum(itemStates),
   /** Null while the match is listed. */
   absence: z.enum(absences).nullable(),
   severity: z.enum(severities),
-  /** The most serious of what the listed party is listed for. */
+  /** The most serious topic family of the listed party. */
   topic: z.enum(worstTopics),
-  /** Whether the customer is a true match because of it. */
+  /** Whether it makes the customer a true match. */
   isConfirmed: z.boolean(),
   listed: storedMatchSchema,
-  /** As the roster described it when the match was last seen. */
+  /** The record with which the match was last seen. */
   customer: seenCustomerSchema,
-  /** The decision or proposal that stands; null without one. */
+  /** The decision or proposal in force. */
   current: z
     .object({
       dispositionId: z.number(),
       verdict: z.enum(dispositionVerdicts),
       reviewer: z.string(),
-      /** Who had proposed what somebody else has confirmed. */
+      /** The proposer of a decision that another person has confirmed. */
       proposer: z.string().nullable(),
       isFinal: z.boolean(),
-      /** Of what it was decided on; keyed, in hex. */
+      /** Keyed digest (hex) of the facts that it was decided on. */
       seenDigest: z.string(),
     })
     .nullable(),
-  /** The numbers of all that was ever said about it, oldest first. */
+  /** The numbers of all its dispositions, oldest first. */
   decisions: z.array(z.number()),
 });
-/** An item with all that a decision about it depends on. */
+/** An item with all facts that a decision about it depends on. */
 export type DecidableItem = z.infer<typeof itemRow>;
 
 /**
- * These items and the states of their parties, each held until the transaction ends, so that of two who decide at once the second sees what
- * the first has decided.
+ * Locks items and the states of their parties until the transaction ends: of two people who decide at the same time, the second sees the
+ * decision of the first.
  */
 export async function holdItems(transaction: Queryable, itemIds: readonly number[]) {
   const ids = [...new Set(itemIds)].sort((left, right) => left - right);
-  // In one order for everybody, reviewers and runs: items, then states. Two who hold the same never wait for each other.
+  // Reviewers and runs lock in the same order, items before states, so that no deadlock occurs.
   await transaction.execute(`select from review_item where item_id = any ($1::bigint[]) order by item_id for update`, [
     ids,
   ]);
@@ -70,7 +79,7 @@ export async function holdItems(transaction: Queryable, itemIds: readonly number
   return readDecidableItems(transaction, ids);
 }
 
-/** These items as they are, by id. */
+/** The current facts of items, by id. */
 export async function readDecidableItems(database: Queryable, itemIds: readonly number[]) {
   const rows = await database.query(
     itemRow,
@@ -93,11 +102,84 @@ export async function readDecidableItems(database: Queryable, itemIds: readonly 
   return new Map(rows.map((row) => [row.itemId, row]));
 }
 
-/** A decision as it is stored. */
+const historyRow = z.object({
+  itemId: z.number(),
+  roster: z.string(),
+  mode: z.enum(runModes),
+  party: partyFactsSchema,
+  listed: storedMatchSchema,
+  state: z.enum(itemStates),
+  absence: z.enum(absences).nullable(),
+  severity: z.enum(severities),
+  dueAt: z.date().nullable(),
+  details: z.array(
+    z.object({
+      kind: z.enum(['activity', 'entity']),
+      id: z.string(),
+      fetchedAt: z.coerce.date(),
+      digest: z.string(),
+      withheldLinks: z.number(),
+      body: z.string(),
+    }),
+  ),
+  openedAt: z.date(),
+  owner: ownerShape.nullable(),
+  history: z.array(
+    z.object({
+      at: z.coerce.date(),
+      what: z.string(),
+      who: z.string().nullable(),
+      isAttested: z.boolean(),
+      reason: z.string(),
+      comment: z.string().nullable(),
+    }),
+  ),
+});
+
+/** An item of a customer with its history, oldest first. */
+export type ItemHistory = z.infer<typeof historyRow>;
+
+/** Every item of the customers of this reference, in all rosters, with its history. */
+export function readItemHistories(database: Queryable, organisation: string, reference: string, now: Date) {
+  return database.query(
+    historyRow,
+    `select item.item_id, roster.name as roster, case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
+       item.listed, item.state, item.absence, item.severity, item.opened_at, item.due_at,
+       ${ownerSql('item', '$3')} as owner,
+       (
+         select coalesce(jsonb_agg(jsonb_build_object(
+           'at', reported.at, 'what', reported.what, 'who', reported.who, 'isAttested', reported.is_attested, 'reason', reported.reason, 'comment', reported.comment
+         ) order by reported.at, reported.place), '[]')
+         from (
+           select happened_at as at, event_id as place, case when kind <> 'assigned' then kind || ' ' || severity
+               else coalesce('assigned to ' || assigned_to, 'assigned to nobody') end as what,
+             actor as who, is_attested, array_to_string(reasons, ', ') as reason, null as comment
+           from review_event where review_event.item_id = item.item_id
+           union all
+           select decided_at, disposition_id, kind || coalesce(' ' || verdict, ''), reviewer, is_attested, reason, comment
+           from disposition where disposition.item_id = item.item_id
+           union all
+           select imported_at, 0, case when is_sample then 'sampled ' else 'legacy ' end || verdict, decided_by, true, reason,
+             'decided ' || decided_at || ' in an older system, brought by ' || reviewer || coalesce('; ' || comment, '')
+           from legacy_decision where legacy_decision.item_id = item.item_id
+         ) reported
+       ) as history,
+       ${keptDetailsSql('item')} as details
+     from review_item item
+     ${joinPartySql('item')}
+     join roster on roster.roster_id = customer.roster_id
+     join organisation on organisation.organisation_id = roster.organisation_id and organisation.name = $1
+     join account on account.account_id = item.account_id
+     where customer.reference = $2
+     order by roster.name, item.item_id`,
+    [organisation, reference, now],
+  );
+}
+
 interface NewDisposition {
   itemId: number;
   kind: 'decided' | 'proposed' | 'confirmed' | 'undone';
-  /** Null where a decision is undone. */
+  /** Null for `undone`. */
   verdict: DispositionVerdict | null;
   reviewer: string;
   isAttested: boolean;
@@ -109,15 +191,15 @@ interface NewDisposition {
   seenDigest: string;
   expiresAt: Date | null;
   refersTo: number | null;
-  /** The working list that it came by; one that nobody has written counts as none. */
+  /** The working list that it came from; an unknown number counts as none. */
   sheetId: number | null;
-  /** When the item is due again of which a decision is undone. */
+  /** The new due time of the item; only for `undone`. */
   dueAt: Date | null;
 }
 
 /**
- * Adds a decision to an item's history, and the database puts the item where it stands by that. From a decision on, a score is measured from the
- * one that was \`decidedOn\`; the item is held.
+ * Adds a decision to the history of a locked item; a trigger of the database then sets the item's state. After a decision, score changes are
+ * measured from the score of `decidedOn`.
  */
 export async function saveDisposition(
   transaction: Queryable,
@@ -161,7 +243,7 @@ export async function saveDisposition(
 
 const ruleRow = z.object({ accountId: z.number(), severities: z.array(z.enum(severities)) });
 
-/** Which severities need two people, by account, as the organisation's runs have last said; the database itself refuses less. */
+/** The severities that need two people, by account, from the organisation's last run; the database enforces them. */
 export async function readFourEyes(database: Queryable, accountIds: readonly number[]) {
   const rows = await database.query(
     ruleRow,
@@ -177,7 +259,7 @@ export async function readFourEyes(database: Queryable, accountIds: readonly num
   return new Map(rows.map(({ accountId, severities }) => [accountId, new Set(severities)]));
 }
 
-/** Has the database know which severities need two people, where that is not as it was. */
+/** Stores which severities need two people, if that has changed. */
 export async function saveFourEyes(
   transaction: Queryable,
   organisationId: number,
@@ -197,7 +279,7 @@ export async function saveFourEyes(
 const count = z.number().int();
 const openItemsRow = z.object({
   waiting: count,
-  // Not counted before a report told of customers and of absent matches.
+  // Earlier versions did not count these.
   customers: count.nullable().default(null),
   absent: count.nullable().default(null),
   overdue: count,
@@ -205,12 +287,12 @@ const openItemsRow = z.object({
   proposed: count,
   oldestAt: z.coerce.date().nullable(),
   bySeverity: z.array(z.object({ severity: z.enum(severities), waiting: count, overdue: count })),
-  // Not counted before anything could be assigned.
+  // Earlier versions had no assignments.
   byOwner: z.array(ownerShape.extend({ waiting: count, overdue: count })).default([]),
   byAge: z.object({ upToOneDay: count, upToOneWeek: count, upToThirtyDays: count, older: count }),
 }) satisfies z.ZodType<OpenItemsFacts>;
 
-/** Counts what waits for reviewers of a roster's customers on an account at `now`, and keeps it with the run. */
+/** Counts what waits for reviewers of a roster's customers on an account at `now`, and stores it with the run. */
 export function saveOpenItems(
   transaction: Queryable,
   runId: number,
@@ -260,7 +342,7 @@ export function saveOpenItems(
   );
 }
 
-/** What waited for reviewers when a run closed; null for one that has not closed, or closed before there were items. */
+/** What waited for reviewers when a run closed; null for a run that is open, or that an earlier version closed. */
 export function readOpenItems(database: Queryable, runId: number): Promise<OpenItemsFacts | null> {
   return findValue(database, openItemsRow.nullable(), 'select open_items as items from run where run_id = $1', [runId]);
 }
@@ -275,7 +357,7 @@ const settledShape = z.object({
   gone: count,
 }) satisfies z.ZodType<HistoryFacts['settled']>;
 
-/** Counts the decided items of a roster's customers on an account, and what this run did with decisions, and keeps it with the run. */
+/** Counts the decided items of a roster's customers on an account, and what this run did with decisions, and stores it with the run. */
 export async function saveSettledItems(
   transaction: Queryable,
   runId: number,
@@ -313,7 +395,7 @@ export async function saveSettledItems(
   );
 }
 
-/** What was settled when a run closed; null for one of which nothing was made, or that closed before it was counted. */
+/** The decided items when a run closed; null for a run without items, or that an earlier version closed. */
 export function readSettledItems(database: Queryable, runId: number): Promise<HistoryFacts['settled']> {
   return findValue(database, settledShape.nullable(), 'select settled_items as settled from run where run_id = $1', [
     runId,

@@ -10,20 +10,17 @@ const customerRow = z.object({
     z.object({
       itemId: z.number(),
       accountId: z.number(),
-      /** Of the account. */
       mode: z.enum(runModes),
       listed: storedMatchSchema,
-      /** Whether somebody has ever decided about it here; a decision that was taken over is none. */
+      /** Whether a reviewer has ever decided it here; an imported decision does not count. */
       isDecidedHere: z.boolean(),
-      /** What was taken over for it before; null for nothing. */
+      /** The verdict that was imported for it before. */
       taken: z.enum(dispositionVerdicts).nullable(),
     }),
   ),
 });
-/** A customer whom a row of an older system could mean, with all that is to be decided, or was, about who is listed today. */
+/** A customer that a row of an older system may name, with the items of its listed matches. */
 export type LegacyCustomer = z.infer<typeof customerRow>;
-/** An item that a decision of an older system could be about. */
-export type LegacyCandidate = LegacyCustomer['items'][number];
 
 /** The customers of these references in all rosters, with their items on all accounts. */
 export function readLegacyCustomers(database: Queryable, organisation: string, references: readonly string[]) {
@@ -49,7 +46,7 @@ export function readLegacyCustomers(database: Queryable, organisation: string, r
   );
 }
 
-/** Stores what an older system had decided and who has brought it here. */
+/** Stores the decisions of an older system and the person who imported them. */
 export async function saveLegacyDecisions(
   transaction: Queryable,
   decisions: readonly {

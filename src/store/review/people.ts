@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Severity } from '../../vocabulary.js';
 import { findValue, type Queryable, toInsert } from '../database/database.js';
 
-/** The items that are meant and wait, these or all for which each of the other things holds that is said, each held until the transaction ends. */
+/** Locks the waiting items that fit all given conditions until the transaction ends. */
 export function holdWaitingItems(
   transaction: Queryable,
   choice: {
@@ -31,7 +31,7 @@ export function holdWaitingItems(
   );
 }
 
-/** Assigns items to somebody, or to nobody, with an entry in the history of each. */
+/** Assigns items to a person, or ends their assignment, with an entry in the history of each. */
 export async function saveAssignments(
   transaction: Queryable,
   itemIds: readonly number[],
@@ -50,8 +50,7 @@ export async function saveAssignments(
 }
 
 /**
- * Whether somebody of this name may decide, as far as the database can tell: where a role nightscreen_reviewer exists its members that can
- * log in. Null where nothing says who may.
+ * Whether a person of this name may decide: a login that is a member of the role nightscreen_reviewer. Null where the role does not exist.
  */
 export function isKnownReviewer(database: Queryable, name: string): Promise<boolean | null> {
   return findValue(
@@ -74,14 +73,14 @@ const delegationRow = z.object({
   actor: z.string(),
   isAttested: z.boolean(),
 });
-/** A delegation that holds. */
-export type Delegation = z.infer<typeof delegationRow>;
 
-/** Adds to the history that somebody stands in for somebody else, until a day that is over at \`endsAt\`; with nobody to stand in it ends what was said before. */
+/** Adds a delegation to the history, until a day that ends at `endsAt`; without `to` it ends the former one. */
 export async function insertDelegation(
   transaction: Queryable,
-  delegation: Pick<Delegation, 'from' | 'reason'> & {
+  delegation: {
     organisationId: number;
+    from: string;
+    reason: string;
     to: string | null;
     until: string | null;
     endsAt: Date | null;
@@ -95,7 +94,7 @@ export async function insertDelegation(
   await transaction.execute(...toInsert('review_delegation', row));
 }
 
-/** Who stands in for whom at a moment, by name. */
+/** The delegations at a moment, by name. */
 export function readDelegations(database: Queryable, organisationId: number, moment: Date) {
   return database.query(
     delegationRow,

@@ -28,24 +28,23 @@ import {
 } from '../row-shapes.js';
 import { type ProjectionScope, saveChangeItems } from './waiting.js';
 
-/** An item as it is stored. */
+/** A stored review item. */
 export interface StoredItem extends ReviewItem {
   partyId: number;
-  /** As the roster described it when the match was last seen. */
+  /** The record with which the match was last seen. */
   customer: SeenCustomer;
   severity: Severity;
   rule: string;
   priority: number;
   openedAt: Date;
   dueAt: Date | null;
-  /** Whether the customer is a true match because of it; ends by `false_positive` or `no_longer_matched` alone. */
+  /** Whether it makes the customer a true match; only `false_positive` or `no_longer_matched` ends that. */
   isConfirmed: boolean;
-  /** Whether a held run found it as it is listed, after the party's last answer that counts. */
+  /** Whether a held run found it as it is listed, after the party's last valid answer. */
   isProvisional: boolean;
 }
 
 const texts = z.array(z.string());
-/** What a reviewer saw, as it is stored. */
 const seenFactsSchema = z.object({
   listed: z.object({ schema: z.string(), name: z.string(), topics: texts, birthDates: texts, countries: texts }),
   customer: z.object({
@@ -82,7 +81,7 @@ const itemRow = z
     return { ...item, disposition };
   });
 
-/** Holds the items of parties on an account until the transaction ends, in the order in which everybody holds items: nobody decides meanwhile. */
+/** Locks the items of parties on an account until the transaction ends. All lock items in the order of their ids, so no deadlock occurs. */
 async function holdItemsOfParties(transaction: Queryable, accountId: number, partyIds: readonly number[]) {
   await transaction.execute(
     `select from review_item where account_id = $1 and party_id = any ($2::bigint[]) order by item_id for update`,
@@ -117,18 +116,18 @@ async function readReviewItems(database: Queryable, accountId: number, partyIds:
   return byParty;
 }
 
-/** An item as it is to be stored; without an id it is new. */
+/** A new item (without an id) or the new facts of a stored one. */
 export interface ItemChange
   extends Pick<StoredItem, 'partyId' | 'state' | 'absence' | 'listed' | 'severity' | 'rule' | 'priority'> {
   itemId: number | null;
-  /** The record beside which the match was last seen; null keeps the one that is stored. */
+  /** The record with which the match was last seen; null keeps the stored one. */
   customerVersion: number | null;
   /** The most serious topic family of the listed party. */
   topic: WorstTopic;
   isBaseline: boolean;
   openedAt: Date;
   dueAt: Date | null;
-  /** Whether the decision that it had stands no longer. */
+  /** Whether its decision ends. */
   dropsDisposition: boolean;
   event: {
     kind: 'opened' | 'reopened' | 'escalated' | 'rekeyed' | 'absent' | 'gone' | 'returned';
@@ -136,7 +135,7 @@ export interface ItemChange
   } | null;
 }
 
-/** Stores what a run has made of items, with the history; throws StoreError unless every one of them is. */
+/** Stores the item changes of a run with their history; throws StoreError unless all are stored. */
 async function saveItemChanges(
   transaction: Queryable,
   { accountId, runId, now }: { accountId: number; runId: number; now: Date },
@@ -191,7 +190,7 @@ async function saveItemChanges(
   );
 }
 
-/** A change that no item has been made of yet. */
+/** A change that is not in an item yet. */
 interface UnprojectedChange {
   matchId: string;
   kind: MatchChangeKind;
@@ -201,7 +200,7 @@ interface UnprojectedChange {
   isBaseline: boolean;
 }
 
-/** A party whose items may not be as its last answer says. */
+/** A party whose items may be out of date. */
 export interface UnprojectedParty {
   partyId: number;
   customerVersion: number;
@@ -209,24 +208,24 @@ export interface UnprojectedParty {
   /** Whether the roster still names it. */
   isCurrent: boolean;
   riskTier: RiskTier | null;
-  /** Those of the last answer, and those that cut lists hide. */
+  /** Those of the last answer, and known ones that a truncated list does not show. */
   matches: readonly Match[];
-  /** By the id that a match has now; of several the most severe. */
+  /** The most severe change of each match, by its current id. */
   changes: ReadonlyMap<string, UnprojectedChange>;
-  /** Whose doing the last change of a match was, by the id before and after it. */
+  /** The cause of the last change of a match, by its former and its current id. */
   causes: ReadonlyMap<string, ChangeCause>;
 }
 
-/** SQL: the changes of a roster's runs ($1) on an account ($2) of which no items have been made. */
+/** SQL: the changes of a roster's runs ($1) on an account ($2) that are in no item yet. */
 const unprojectedSql = `
   run cross join lateral (
-    -- Fenced off: run by run, because nearly all that earlier runs have found has been looked at.
+    -- \`offset 0\` keeps the search run by run, because nearly all changes of earlier runs are projected.
     select run_id, change_id, party_id from change_event
     where run_id = run.run_id and change_id > coalesce(run.projected_change_id, 0) offset 0
   ) event`;
 const inScopeSql = 'run.roster_id = $1 and run.account_id = $2';
 
-/** SQL: how many hits the last answer of a party (`state`) shows or hides. */
+/** SQL: the number of hits of a party's last answer (`state`), hits that a truncated list does not show included. */
 const hitsSql = `(
   (select count(*) from match where match.response_id = state.response_id and match.is_hit)
   + (select count(*) from jsonb_array_elements(coalesce(state.unreturned, '[]')) hidden (listed) where hidden.listed -> 'isHit' = 'true')
@@ -243,8 +242,8 @@ const withoutAlertSql = `
   )`;
 
 /**
- * Computes the alerts of a roster on an account anew from dispositions and answers, and compares: how many alerts are in another state than their
- * dispositions give, and how many parties have a hit that is no alert; both 0 once the alerts of all runs are made.
+ * Computes the alerts of a roster on an account from dispositions and answers, and counts the differences: alerts in another state than their
+ * dispositions give, and parties with a hit that is no alert. Both are 0 once the alerts of all runs are made.
  */
 export async function findStateDisagreements(database: Queryable, { rosterId, accountId }: ProjectionScope) {
   const rows = await database.query(
@@ -272,8 +271,8 @@ export async function findStateDisagreements(database: Queryable, { rosterId, ac
 }
 
 /**
- * The parties whose items have to be looked at: their matches have changed, the record has beside which an item was seen, the roster no
- * longer names them or does again, a decision has run out by `now`, a hit has no item, or a held run has opened one.
+ * Finds the parties whose items may be out of date: their matches or record have changed, the roster has removed or restored them, a decision
+ * has expired by `now`, a hit has no item, or a held run has opened one.
  */
 function findUnprojectedParties(database: Queryable, { rosterId, accountId }: ProjectionScope, now: Date) {
   return readColumn(
@@ -285,7 +284,7 @@ function findUnprojectedParties(database: Queryable, { rosterId, accountId }: Pr
      from review_item item
      join party on party.party_id = item.party_id
      join customer on customer.customer_id = party.customer_id and customer.roster_id = $1
-     -- None where only held runs have answered.
+     -- No row if only held runs have answered.
      left join party_state state on state.party_id = item.party_id and state.account_id = item.account_id
      left join disposition on disposition.disposition_id = item.disposition_id
      where item.account_id = $2 and item.state <> 'gone' and case
@@ -296,7 +295,7 @@ function findUnprojectedParties(database: Queryable, { rosterId, accountId }: Pr
      union
      select state.party_id from ${withoutAlertSql}
      union
-     -- What a held run has opened is compared with the next answer that counts.
+     -- Items of a held run are compared with the next valid answer.
      select item.party_id
      from run_hold hold
      join run on run.run_id = hold.run_id and ${inScopeSql}
@@ -344,11 +343,10 @@ const partyRow = z
 
 const toPlace = ({ severity }: UnprojectedChange): number => z.enum(severities).options.indexOf(severity);
 
-/** The later one, unless the earlier is more severe: a small change afterwards makes a hit no smaller. */
+/** The later change, unless the earlier one is more severe: a later small change does not weaken a hit. */
 const pickWorse = (later: UnprojectedChange, earlier: UnprojectedChange | undefined): UnprojectedChange =>
   earlier !== undefined && toPlace(earlier) < toPlace(later) ? earlier : later;
 
-/** SQL that builds a change as JSON from `event`. */
 const changeSql = `jsonb_build_object(
   'matchId', event.match_id, 'severity', event.severity, 'rule', event.rule, 'kind', event.kind, 'cause', event.cause,
   'isBaseline', event.is_baseline, 'formerId', event.before ->> 'id',
@@ -357,7 +355,7 @@ const changeSql = `jsonb_build_object(
   )
 )`;
 
-/** What is known now of parties whose items have to be looked at, each beside the record that was searched for. */
+/** The current facts of parties, each with the record that was searched for. */
 async function readUnprojectedParties(
   database: Queryable,
   { rosterId, accountId }: ProjectionScope,
@@ -370,7 +368,7 @@ async function readUnprojectedParties(
        (select coalesce(jsonb_agg(${storedMatchSql} order by match.rank), '[]') from match where match.response_id = state.response_id) as returned,
        coalesce(state.unreturned, '[]') as hidden,
        (select coalesce(jsonb_agg(${changeSql} order by event.change_id), '[]')
-        -- Fenced off: without statistics all changes of a run would be walked through for each party.
+        -- \`offset 0\`: without statistics the planner would read all changes of a run for each party.
         from (select * from change_event where party_id = party.party_id offset 0) event
         join run on run.run_id = event.run_id and run.roster_id = $1 and run.account_id = $2
           and event.change_id > coalesce(run.projected_change_id, 0)) as changes
@@ -386,8 +384,8 @@ async function readUnprojectedParties(
 }
 
 /**
- * The parties for which a held run found what was not known, or a decided match beside another record of the customer, by the answers that were
- * taken back; at most `limit` after party `last`.
+ * The parties for which the answers that were taken back show something new, or a decided match with another record of the customer; at most
+ * `limit` after party `last`.
  */
 async function readHeldParties(
   database: Queryable,
@@ -428,7 +426,7 @@ async function readHeldParties(
   );
 }
 
-/** Notes that items have been made of all changes so far. */
+/** Notes that all changes so far are in items. */
 async function markProjected(transaction: Queryable, { rosterId, accountId }: ProjectionScope): Promise<void> {
   await transaction.execute(
     `update run set projected_change_id = reported.last
@@ -440,17 +438,15 @@ async function markProjected(transaction: Queryable, { rosterId, accountId }: Pr
 
 const partiesAtOnce = 500;
 
-/** Says what a party's matches of now make of its items. */
-type ToItemChanges = (party: UnprojectedParty, items: readonly StoredItem[]) => readonly ItemChange[];
-
 /**
- * Makes the items of all parties of a roster on an account whose items have to be looked at as \`toChanges\` says, and keeps with each change of
- * theirs how its item stands. Their items are held until the transaction ends.
+ * Makes the items of all parties of a roster on an account whose items may be out of date, and stores the item's state with each change. For a
+ * held run it then does the same with the answers that were taken back; their changes stay unprojected. The items are locked until the
+ * transaction ends.
  */
 export async function projectParties(
   transaction: Queryable,
-  scope: ProjectionScope & { runId: number; now: Date },
-  toChanges: ToItemChanges,
+  scope: ProjectionScope & { runId: number; now: Date; isHeld: boolean },
+  toChanges: (party: UnprojectedParty, items: readonly StoredItem[], isOfHeldRun: boolean) => readonly ItemChange[],
 ): Promise<void> {
   const { accountId, now } = scope;
   const partyIds = await findUnprojectedParties(transaction, scope, now);
@@ -459,27 +455,19 @@ export async function projectParties(
     const chunk = partyIds.slice(start, start + partiesAtOnce);
     const parties = await readUnprojectedParties(transaction, scope, chunk);
     const items = await readReviewItems(transaction, accountId, chunk);
-    const changes = parties.flatMap((party) => toChanges(party, items.get(party.partyId) ?? []));
+    const changes = parties.flatMap((party) => toChanges(party, items.get(party.partyId) ?? [], false));
     await saveItemChanges(transaction, scope, changes);
     const changed = parties.filter(({ changes }) => [...changes.values()].some(({ isBaseline }) => !isBaseline));
     const changedIds = changed.map(({ partyId }) => partyId);
     await saveChangeItems(transaction, scope, changedIds, now);
   }
   await markProjected(transaction, scope);
-}
-
-/** The same for the parties for which a held run found what was not known; its changes count as not looked at. */
-export async function projectHeldParties(
-  transaction: Queryable,
-  scope: ProjectionScope & { runId: number; now: Date },
-  toChanges: ToItemChanges,
-): Promise<void> {
-  for (let last = 0; ; ) {
+  for (let last = 0; scope.isHeld; ) {
     const parties = await readHeldParties(transaction, scope, { last, limit: partiesAtOnce });
     const ids = parties.map(({ partyId }) => partyId);
-    await holdItemsOfParties(transaction, scope.accountId, ids);
-    const items = await readReviewItems(transaction, scope.accountId, ids);
-    const changes = parties.flatMap((party) => toChanges(party, items.get(party.partyId) ?? []));
+    await holdItemsOfParties(transaction, accountId, ids);
+    const items = await readReviewItems(transaction, accountId, ids);
+    const changes = parties.flatMap((party) => toChanges(party, items.get(party.partyId) ?? [], true));
     await saveItemChanges(transaction, scope, changes);
     if (parties.length < partiesAtOnce) return;
     last = ids.at(-1) ?? last;

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { WaitingItem } from '../../reports/list-facts.js';
-import { absences, dispositionVerdicts, itemStates, runModes, severities } from '../../vocabulary.js';
+import { absences, dispositionVerdicts, runModes, severities } from '../../vocabulary.js';
 import { findValue, type Queryable, readValue, toInsert } from '../database/database.js';
-import { keptDetailsSql } from '../match-details.js';
 import {
   joinPartySql,
   ownerShape,
@@ -12,13 +11,13 @@ import {
   storedMatchSchema,
 } from '../row-shapes.js';
 
-/** Whose items: those of a roster's customers on an account. */
+/** The items of a roster's customers on an account. */
 export interface ProjectionScope {
   rosterId: number;
   accountId: number;
 }
 
-/** SQL: who answers for an item at a moment (a placeholder), and for whom when that is a stand-in; null for nobody. */
+/** SQL: the owner of an item at a moment (a placeholder), and the person whose stand-in the owner is; null without an owner. */
 export const ownerSql = (item: string, moment: string): string => `(
   select jsonb_build_object(
     'name', coalesce(answers.stand_in, ${item}.assigned_to),
@@ -31,7 +30,7 @@ export const ownerSql = (item: string, moment: string): string => `(
   where ${item}.assigned_to is not null
 )`;
 
-/** SQL: why an item is open again, `undone` where somebody has undone the decision; none for one that was never decided. */
+/** SQL: why an item is open again, `undone` after an undo; empty for an item that was never decided. */
 const reopenedBecauseSql = (item: string): string => `coalesce((
   select reported.reasons
   from (
@@ -46,8 +45,8 @@ const reopenedBecauseSql = (item: string): string => `coalesce((
 ), '{}')`;
 
 /**
- * SQL: the last decision about a like match of the party that left the list when the item's match came, as `replacedShape` reads it; null
- * where there is none, and where the item has been decided about itself. Nothing that it goes by ever changes.
+ * SQL: the last decision about a similar match of the party that disappeared when the item's match came, as `replacedShape` reads it; null
+ * without one, and for an item with a decision of its own. The facts that it depends on never change.
  */
 const replacedSql = (item: string): string => `(
   select jsonb_build_object(
@@ -71,14 +70,14 @@ const replacedSql = (item: string): string => `(
       join change_event lost on lost.run_id = opened.run_id and lost.party_id = former.party_id
         and lost.match_id = former.listed ->> 'id' and lost.after is null
       where opened.item_id = ${item}.item_id and opened.kind = 'opened' and made.decided_at <= opened.happened_at
-      -- Fenced off: asked of the few former items, by indexes.
+      -- \`offset 0\`: runs for the few former items only, by indexes.
       offset 0
     )
   order by lower(former.listed ->> 'name') = lower(${item}.listed ->> 'name') desc, made.disposition_id desc limit 1
 )`;
 
-/** An item that waits, as the database tells it or has kept it. */
-export const waitingRow = z.object({
+/** A waiting item, as read from the tables or as stored in a report's sheet. */
+const waitingRow = z.object({
   itemId: z.number(),
   mode: z.enum(runModes),
   party: partyFactsSchema,
@@ -89,7 +88,7 @@ export const waitingRow = z.object({
   openedAt: z.coerce.date(),
   dueAt: z.coerce.date().nullable(),
   state: z.enum(['open', 'proposed']),
-  // Not kept before there were any.
+  // Earlier versions did not store these.
   absence: z.enum(absences).nullable().default(null),
   absentSince: z.coerce.date().nullable().default(null),
   owner: ownerShape.nullable(),
@@ -115,15 +114,15 @@ export const waitingRow = z.object({
       isSample: z.boolean(),
     })
     .nullable(),
-  /** The number of the last thing said about it. */
+  /** The number of its last disposition. */
   lastSaidId: z.number().nullable(),
 });
 
-/** An item that waits, as it is stored. */
+/** A stored waiting item. */
 export type StoredWaitingItem = z.infer<typeof waitingRow> & Omit<WaitingItem, 'mark' | 'sheetId' | 'corroboration'>;
 
-/** SQL: the items (`event`) that wait, as `waitingRow` reads them, at a moment (a placeholder); conditions and order are still to come. */
-export const waitingItemsSql = (moment: string): string => `
+/** SQL: the waiting items (`event`), as `waitingRow` reads them, at a moment (a placeholder); the caller adds conditions and order. */
+const waitingItemsSql = (moment: string): string => `
   select event.item_id as "itemId", case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party, event.listed, event.severity, event.rule, event.priority,
     event.opened_at as "openedAt", event.due_at as "dueAt", event.state,
     event.absence, event.absent_since as "absentSince", ${replacedSql('event')} as replaced,
@@ -156,10 +155,10 @@ export const waitingItemsSql = (moment: string): string => `
   join account on account.account_id = event.account_id
   where event.state in ('open', 'proposed')`;
 
-/** SQL: what is to be looked at first comes first. */
-export const waitingOrderSql = 'order by event.priority desc, event.due_at, event.item_id';
+/** SQL: the most urgent items first. */
+const waitingOrderSql = 'order by event.priority desc, event.due_at, event.item_id';
 
-/** What waits for reviewers, or for what \`assignee\` answers, also while standing in for somebody; on whatever account it was found, the first to be looked at first. */
+/** What waits for reviewers, or for `assignee` (also as a stand-in), on all accounts; the most urgent first. */
 export function readWaitingItems(
   database: Queryable,
   {
@@ -180,86 +179,83 @@ export function readWaitingItems(
   );
 }
 
-/** Notes that a working list was written; gives its number. */
+/**
+ * Stores the most urgent `maxItems` of what waits for reviewers of a roster's customers on an account at `now`, as the report sheet of the run
+ * that closes. An item that an earlier report showed unchanged is not stored again.
+ */
+export async function saveReportSheet(
+  transaction: Queryable,
+  runId: number,
+  { rosterId, accountId }: ProjectionScope,
+  { now, maxItems }: { now: Date; maxItems: number },
+): Promise<void> {
+  await transaction.execute(
+    `with waiting as materialized (
+       select item.item_id, item.revision, item.account_id, item.assigned_to, item.priority, item.due_at
+       from review_item item
+       join party on party.party_id = item.party_id
+       join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
+       where item.account_id = $3 and item.state in ('open', 'proposed')
+     ),
+     urgent as (
+       select item_id, revision, ${ownerSql('event', '$4')} as owner, row_number() over (${waitingOrderSql}) as place
+       from (select * from waiting event ${waitingOrderSql} limit $5) event
+     ),
+     -- Numbered here, because the planner has no statistics to join large lists again.
+     listed as materialized (
+       select urgent.*, known.shown_id is null as is_new,
+         coalesce(known.shown_id, nextval(pg_get_serial_sequence('shown_item', 'shown_id'))) as shown_id
+       from urgent
+       left join lateral (
+         select latest.shown_id
+         from (
+           select shown_id, revision, owner from shown_item where shown_item.item_id = urgent.item_id order by shown_id desc limit 1
+         ) latest
+         -- All other facts shown change the item's revision, or never change.
+         where latest.revision = urgent.revision and latest.owner is not distinct from urgent.owner
+       ) known on true
+     ),
+     added as (
+       insert into shown_item (shown_id, item_id, revision, owner, facts) overriding system value
+       select listed.shown_id, listed.item_id, listed.revision, listed.owner, to_jsonb(item)
+       from listed
+       -- \`offset 0\`: one item after another, by indexes.
+       cross join lateral (${waitingItemsSql('$4')} and event.item_id = listed.item_id offset 0) item
+       where listed.is_new
+     )
+     insert into review_sheet (exported_at, exported_by, run_id, shown_ids, waiting)
+     select $4, 'report', $1, array(select shown_id from listed order by place), (select count(*) from waiting)`,
+    [runId, rosterId, accountId, now, maxItems],
+  );
+}
+
+/** The report sheet that a run stored when it last closed, with its items and the count of all waiting ones; null without a sheet. */
+export async function readReportSheet(database: Queryable, runId: number) {
+  const [sheet] = await database.query(
+    z.object({ sheetId: z.number(), waiting: z.number() }),
+    `select sheet_id, waiting from review_sheet where run_id = $1 order by sheet_id desc limit 1`,
+    [runId],
+  );
+  if (sheet === undefined) return null;
+  const items = await database.query(
+    z.object({ facts: waitingRow }),
+    `select shown.facts
+     from review_sheet sheet
+     cross join lateral unnest(sheet.shown_ids) with ordinality as listed (shown_id, place)
+     join shown_item shown on shown.shown_id = listed.shown_id
+     where sheet.sheet_id = $1
+     order by listed.place`,
+    [sheet.sheetId],
+  );
+  return { ...sheet, items: items.map(({ facts }) => facts) };
+}
+
+/** Stores that a working list was written; gives its number. */
 export function insertReviewSheet(database: Queryable, sheet: { exportedAt: Date; exportedBy: string }) {
   return readValue(database, z.number(), ...toInsert('review_sheet', sheet, 'returning sheet_id'));
 }
 
-const historyRow = z.object({
-  itemId: z.number(),
-  roster: z.string(),
-  mode: z.enum(runModes),
-  party: partyFactsSchema,
-  listed: storedMatchSchema,
-  state: z.enum(itemStates),
-  absence: z.enum(absences).nullable(),
-  severity: z.enum(severities),
-  dueAt: z.date().nullable(),
-  details: z.array(
-    z.object({
-      kind: z.enum(['activity', 'entity']),
-      id: z.string(),
-      fetchedAt: z.coerce.date(),
-      digest: z.string(),
-      withheldLinks: z.number(),
-      body: z.string(),
-    }),
-  ),
-  openedAt: z.date(),
-  owner: ownerShape.nullable(),
-  history: z.array(
-    z.object({
-      at: z.coerce.date(),
-      what: z.string(),
-      who: z.string().nullable(),
-      isAttested: z.boolean(),
-      reason: z.string(),
-      comment: z.string().nullable(),
-    }),
-  ),
-});
-
-/** An item of a customer with all that has become of it, oldest first. */
-export type ItemHistory = z.infer<typeof historyRow>;
-
-/** Every item of the customers of this reference, in all rosters, with its history. */
-export function readItemHistories(database: Queryable, organisation: string, reference: string, now: Date) {
-  return database.query(
-    historyRow,
-    `select item.item_id, roster.name as roster, case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
-       item.listed, item.state, item.absence, item.severity, item.opened_at, item.due_at,
-       ${ownerSql('item', '$3')} as owner,
-       (
-         select coalesce(jsonb_agg(jsonb_build_object(
-           'at', reported.at, 'what', reported.what, 'who', reported.who, 'isAttested', reported.is_attested, 'reason', reported.reason, 'comment', reported.comment
-         ) order by reported.at, reported.place), '[]')
-         from (
-           select happened_at as at, event_id as place, case when kind <> 'assigned' then kind || ' ' || severity
-               else coalesce('assigned to ' || assigned_to, 'assigned to nobody') end as what,
-             actor as who, is_attested, array_to_string(reasons, ', ') as reason, null as comment
-           from review_event where review_event.item_id = item.item_id
-           union all
-           select decided_at, disposition_id, kind || coalesce(' ' || verdict, ''), reviewer, is_attested, reason, comment
-           from disposition where disposition.item_id = item.item_id
-           union all
-           select imported_at, 0, case when is_sample then 'sampled ' else 'legacy ' end || verdict, decided_by, true, reason,
-             'decided ' || decided_at || ' in an older system, brought by ' || reviewer || coalesce('; ' || comment, '')
-           from legacy_decision where legacy_decision.item_id = item.item_id
-         ) reported
-       ) as history,
-       ${keptDetailsSql('item')} as details
-     from review_item item
-     ${joinPartySql('item')}
-     join roster on roster.roster_id = customer.roster_id
-     join organisation on organisation.organisation_id = roster.organisation_id and organisation.name = $1
-     join account on account.account_id = item.account_id
-     where customer.reference = $2
-     order by roster.name, item.item_id`,
-    [organisation, reference, now],
-  );
-}
-
-/** SQL: a held run has opened or changed the alert (`item`); with `where` only such a run. */
+/** SQL: a held run (one for which `where` is true) has opened or changed the alert (`item`). */
 const isOfHeldRunSql = (where = 'true'): string => `exists (
   select from review_event event
   join run_hold hold on hold.run_id = event.run_id and hold.kind = 'answers'
@@ -267,8 +263,8 @@ const isOfHeldRunSql = (where = 'true'): string => `exists (
 )`;
 
 /**
- * SQL: an absent alert (`item`, of `party` and `customer`) may be closed without looking at it alone: nobody has proposed anything about it,
- * it is no true match, the customer's record is as it was, the last answer is whole, and it is of no run that is still held.
+ * SQL: an absent alert (`item`, of `party` and `customer`) may be closed in bulk: it has no proposal and is no true match, the customer's record
+ * is unchanged, the last answer is complete, and no run that is still held has changed it.
  */
 const isPlainlyAbsentSql = `(
   item.state = 'open' and item.absence in ('not_returned', 'below_threshold', 'settings_changed') and not item.is_confirmed
@@ -283,14 +279,14 @@ const isPlainlyAbsentSql = `(
   )
 )`;
 
-/** Days and whole answers for which a match is absent before a policy closes its alert. */
+/** Days and complete answers for which a match is absent before the policy closes its alert. */
 const policyDays = 7;
 const policyAnswers = 3;
 
 /**
- * The undecided alerts of a roster on an account that the accepted policy `review.autoClose` closes when a run closes at `now`: never
- * proposed or commented, for nothing more serious than political exposure, absent by the service alone, from three whole answers of closed
- * runs over at least seven days (an answer that was used again is none), never of a run that was held, and no settings accepted meanwhile.
+ * The alerts of a roster on an account that the accepted policy `review.autoClose` closes when a run closes at `now`. They have no disposition,
+ * no topic above political exposure, and an absence caused by the service alone. The absence lasts at least seven days and three complete
+ * answers of closed runs (a reused answer does not count). No held run has changed them, and no settings were accepted meanwhile.
  */
 export async function findAutoClosable(
   transaction: Queryable,
@@ -322,12 +318,12 @@ export async function findAutoClosable(
          join commit_batch batch on batch.batch_id = screening.batch_id
          where screening.party_id = item.party_id and screening.outcome = 'screened'
            and (run.run_id = $1 or run.state in ('complete', 'incomplete'))
-           -- By when the answer came: accepting a run moves its end. The absence is dated by the end of the run that found it.
+           -- The time of the answer counts, because an acceptance moves the end of a run. The absence has the end of its run as date.
            and (batch.committed_at >= item.absent_since or exists (
              select from review_event found
              where found.item_id = item.item_id and found.run_id = run.run_id and found.happened_at = item.absent_since
            ))
-           -- A cap that has gone since may have cut what came before.
+           -- A former limit of list lengths may have truncated earlier answers.
            and not exists (
              select from list_cap cap
              where cap.account_id = item.account_id and cap.length = response.total
@@ -339,7 +335,7 @@ export async function findAutoClosable(
   );
 }
 
-/** Of these alerts those that may be confirmed as no longer matched in bulk, each with its account. */
+/** The alerts among these that may be closed in bulk as no longer matched, each with its account. */
 export async function findPlainlyAbsent(
   database: Queryable,
   itemIds: readonly number[],
@@ -357,7 +353,7 @@ export async function findPlainlyAbsent(
   return new Map(rows.map(({ itemId, accountId }) => [itemId, accountId]));
 }
 
-/** Stores which alerts a bulk row of a working list names; gives its number. */
+/** Stores the alerts of a bulk row; gives its number. */
 export function saveBulk(database: Queryable, sheetId: number, itemIds: readonly number[]): Promise<number> {
   return readValue(
     database,
@@ -367,18 +363,18 @@ export function saveBulk(database: Queryable, sheetId: number, itemIds: readonly
   );
 }
 
-/** The alerts that a bulk row names; none for an unknown one. */
+/** The alerts of a bulk row; empty for an unknown number. */
 export async function readBulk(database: Queryable, bulkId: number): Promise<readonly number[]> {
   const sql = 'select item_ids from review_bulk where bulk_id = $1';
   return (await findValue(database, z.array(z.number()), sql, [bulkId])) ?? [];
 }
 
-/** How many of the things that were said about an item a report shows. */
+/** The most dispositions of an item that a report shows. */
 const saidAtMost = 3;
 
 /**
- * Keeps with each change of these parties of which items have just been made how its item stands, for reports. First screenings have nothing
- * to tell: their items were opened by them.
+ * Stores the item's state with each newly projected change of these parties, for reports. Changes of first screenings are left out, because
+ * they have opened their items.
  */
 export async function saveChangeItems(
   transaction: Queryable,

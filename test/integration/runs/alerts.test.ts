@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { changeSettingsSchema } from '../../../src/changes/severity.js';
 import { measureCoverage } from '../../../src/runs/coverage.js';
 import { runImport } from '../../../src/runs/import/import-run.js';
-import { importDecisions } from '../../../src/runs/review/decide.js';
+import { importDecisions } from '../../../src/runs/review/import-list.js';
 import { exportItems } from '../../../src/runs/review/lists.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';

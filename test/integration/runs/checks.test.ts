@@ -207,7 +207,7 @@ describeOnChosenDatabase('a check whose process was killed', (open) => {
     expect(await showCheck(site.database, killed.runId)).toMatchObject({
       state: 'incomplete',
       verdict: 'not_screened',
-      notAnsweredBecause: ['its process ended before an answer was kept; ask again'],
+      notAnsweredBecause: ['its process ended before an answer was stored; run the check again'],
     });
     expect(await showCheck(site.database, alive.runId)).toMatchObject({ state: 'running' });
     const unknown = await site.database.query(

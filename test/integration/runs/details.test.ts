@@ -8,7 +8,7 @@ import type { EvidenceSettings } from '../../../src/runs/details-settings.js';
 import { showRun } from '../../../src/runs/run-reference.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
-import { readItemHistories } from '../../../src/store/review/waiting.js';
+import { readItemHistories } from '../../../src/store/review/decisions.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import { listed, people, type TestAppContext, watchlist } from '../../helpers/small-world.js';

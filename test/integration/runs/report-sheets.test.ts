@@ -8,10 +8,9 @@ import { assignItems, delegateItems, findReviewer } from '../../../src/runs/revi
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { readOrganisation } from '../../../src/store/organisations.js';
-import { readReportSheet, saveReportSheet } from '../../../src/store/report-revisions.js';
 import { holdItems } from '../../../src/store/review/decisions.js';
 import { saveLegacyDecisions } from '../../../src/store/review/legacy.js';
-import { readWaitingItems } from '../../../src/store/review/waiting.js';
+import { readReportSheet, readWaitingItems, saveReportSheet } from '../../../src/store/review/waiting.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readXlsx } from 'hucre/xlsx';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { importDecisions } from '../../../src/runs/review/decide.js';
+import { importDecisions } from '../../../src/runs/review/import-list.js';
 import { assignItems, findReviewer } from '../../../src/runs/review/people.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';

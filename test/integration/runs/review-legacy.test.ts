@@ -5,11 +5,11 @@ import { readXlsx, writeXlsx } from 'hucre/xlsx';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { renderWorkingListWorkbook } from '../../../src/reports/review-list.js';
-import { importDecisions } from '../../../src/runs/review/decide.js';
+import { importDecisions } from '../../../src/runs/review/import-list.js';
 import { findUntaken, importLegacy, isSampled, renderUntaken } from '../../../src/runs/review/legacy.js';
 import { exportItems } from '../../../src/runs/review/lists.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
-import { readItemHistories } from '../../../src/store/review/waiting.js';
+import { readItemHistories } from '../../../src/store/review/decisions.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { collectBytes } from '../../helpers/report-files.js';
 import { openSmallSites } from '../../helpers/small-site.js';
@@ -88,7 +88,9 @@ describeOnChosenDatabase('decisions of an older system', (open) => {
     const refused = await take();
     expect(refused).toMatchObject({ isApplied: false, kinds });
     expect((await list()).items).toHaveLength(2);
-    expect(renderUntaken(findUntaken(refused.rows))).toContain('6,nobody of that match id or name is listed');
+    expect(renderUntaken(findUntaken(refused.rows))).toContain(
+      '6,the customer has no match with that match id or name',
+    );
     expect(renderUntaken(findUntaken(refused.rows))).toContain("'=Else");
     expect(await take({ partial: true })).toMatchObject({ isApplied: true, kinds });
     const legacy = { verdict: 'false_positive', reviewer: 'B. Old', decidedAt: '3.2.2021', reason: 'not him' };

@@ -7,7 +7,8 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { presentImportedDecisions } from '../../../src/cli/commands/working-list.js';
 import { renderWorkingList } from '../../../src/reports/review-list.js';
-import { type DecisionImport, importDecisions, showItems } from '../../../src/runs/review/decide.js';
+import { showItems } from '../../../src/runs/review/decide.js';
+import { type DecisionImport, importDecisions } from '../../../src/runs/review/import-list.js';
 import { exportItems } from '../../../src/runs/review/lists.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
@@ -89,7 +90,7 @@ describeOnChosenDatabase('a working list', (open) => {
       isApplied: false,
       decided: [{ line: 3 }],
       refused: [{ row: { line: 2, customer: 'C-1' }, reason: 'changed_since' }],
-      faulty: [{ line: 4, customer: 'mangled', problem: expect.stringContaining('is no item of a list') }],
+      faulty: [{ line: 4, customer: 'mangled', problem: expect.stringContaining('is not the code of an item') }],
       undecided: 1,
     });
     const { text, document } = presentImportedDecisions(refused, { storing: 'again', wasApplied: true });
@@ -123,7 +124,7 @@ describeOnChosenDatabase('a working list', (open) => {
     const request = { roster: null, exportedBy: 'a test' };
     await expect(exportItems(app, { ...request, roster: 'peple' })).rejects.toThrow(/no roster peple .*: people/);
     await expect(exportItems(app, { ...request, assignee: 'larsn' })).rejects.toThrow(/--assignee: is larsn/);
-    await expect(showItems(app, 'C-99')).rejects.toThrow(/no roster has such a customer/);
+    await expect(showItems(app, 'C-99')).rejects.toThrow(/no roster has this customer/);
     expect(await showItems(app, 'C-3')).toEqual([]);
   });
 

@@ -154,7 +154,7 @@ describeOnChosenDatabase('decisions that end, and items that have an owner', (op
     await delegateItems(early, { ...holidays, from: 'ada', to: 'bea', until: until(7) });
     await delegateItems(early, { ...holidays, from: 'bea', to: 'cleo', until: until(2) });
     await expect(delegateItems(early, { ...holidays, from: 'cleo', to: 'ada', until: until(2) })).rejects.toThrow(
-      /--to: is ada, for whom cleo stands in/,
+      /--to: is ada, but cleo already stands in for ada/,
     );
     await expect(delegateItems(early, { ...holidays, from: 'cleo', to: 'ada', until: until(11) })).rejects.toThrow(
       /--until: is over/,
@@ -166,7 +166,7 @@ describeOnChosenDatabase('decisions that end, and items that have an owner', (op
     expect(await owners(early, 'cleo')).toEqual([['C-1', { name: 'cleo', standsInFor: 'ada' }]]);
     await delegateItems(early, { ...holidays, from: 'bea', to: null, until: null });
     await expect(delegateItems(early, { ...holidays, from: 'bea', to: null, until: null })).rejects.toThrow(
-      /nothing to end/,
+      /no delegation to end/,
     );
     expect(await listDelegations(early)).toMatchObject([
       { from: 'ada', to: 'bea', until: until(7), reason: 'holidays' },

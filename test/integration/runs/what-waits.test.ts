@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect, it } from 'vitest';
 import { reportJsonSchema } from '../../../src/reports/report-json.js';
-import { importDecisions } from '../../../src/runs/review/decide.js';
+import { importDecisions } from '../../../src/runs/review/import-list.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import type { RunSummary } from '../../../src/runs/run-summary.js';
 import { runReports } from '../../../src/runs/write-reports.js';

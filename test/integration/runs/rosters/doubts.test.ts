@@ -7,7 +7,7 @@ import { reportJsonSchema } from '../../../../src/reports/report-json.js';
 import type { RosterSettings } from '../../../../src/roster/settings.js';
 import { runImport } from '../../../../src/runs/import/import-run.js';
 import { previewImport } from '../../../../src/runs/preview.js';
-import { importDecisions } from '../../../../src/runs/review/decide.js';
+import { importDecisions } from '../../../../src/runs/review/import-list.js';
 import { findReviewer } from '../../../../src/runs/review/people.js';
 import type { RunSummary } from '../../../../src/runs/run-summary.js';
 import type { Database } from '../../../../src/store/database/database.js';

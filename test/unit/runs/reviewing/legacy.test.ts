@@ -10,10 +10,11 @@ import {
   type LegacyFacts,
   type LegacyRow,
 } from '../../../../src/runs/review/legacy.js';
-import type { LegacyCandidate, LegacyCustomer } from '../../../../src/store/review/legacy.js';
+import type { LegacyCustomer } from '../../../../src/store/review/legacy.js';
 import type { DispositionVerdict } from '../../../../src/vocabulary.js';
 import { makeMatch } from '../../../helpers/run-facts.js';
 
+type LegacyCandidate = LegacyCustomer['items'][number];
 const toItem = (itemId: number, id: string, name: string, birthDates: string[] = []): LegacyCandidate => ({
   ...{ itemId, accountId: 1, mode: 'live' },
   listed: makeMatch({ id, name, birthDates }),
@@ -78,7 +79,9 @@ it('a row is judged on each account where its match is, and told once with the a
     { kind: 'refused', mode: 'live', reason: 'decided_here' },
     { kind: 'decided', mode: 'test', itemId: 2 },
   ]);
-  expect(findUntaken(assessed)).toMatchObject([{ row, problem: 'live account: somebody has decided about it here' }]);
+  expect(findUntaken(assessed)).toMatchObject([
+    { row, problem: 'live account: a reviewer has already decided it here' },
+  ]);
   const where = { file: 'old.csv', unmatched: 'unmatched.csv', wasApplied: true };
   const emit = (rows: readonly AssessedRow[]) =>
     presentLegacy({ isApplied: true, rows, proposed: 0 }, findUntaken(rows), where).text.trimEnd().split('\n');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { toItemCode } from '../../../../src/matches/item-code.js';
-import { readReviewList } from '../../../../src/runs/review/lists.js';
+import { readReviewList } from '../../../../src/runs/review/import-list.js';
 
 const key = Buffer.alloc(32, 7);
 const toMark = (itemId: number): string => toItemCode({ itemId, seenVersion: '0123456789' }, key);
@@ -34,7 +34,7 @@ it('an item that stands twice is decided by no row, whatever each says and wheth
     {
       line: 6,
       problem:
-        'the decision is none of true_match, false_positive, inconclusive, no_longer_matched; the same item as line 5, 7',
+        'the decision is not one of true_match, false_positive, inconclusive, no_longer_matched; the same item as line 5, 7',
     },
     { line: 7, problem: 'the decision has no reason; the same item as line 5, 6' },
   ]);

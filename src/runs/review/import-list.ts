@@ -1,0 +1,414 @@
+import { toDate, toDayNumber, toDayNumberOf } from '../../local-time.js';
+import { parseItemCode, toEventSeenVersion } from '../../matches/item-code.js';
+import { mostAcceptedDays } from '../../reconciliation/discrepancy.js';
+import { discrepancyListColumns, workingListColumns } from '../../reports/review-list.js';
+import { type Queryable, tryOut } from '../../store/database/database.js';
+import { readDecidable, saveAcceptance } from '../../store/discrepancies.js';
+import { readOrganisation } from '../../store/organisations.js';
+import { type DecidableItem, readDecidableItems, readFourEyes } from '../../store/review/decisions.js';
+import { findPlainlyAbsent, readBulk } from '../../store/review/waiting.js';
+import { type DispositionVerdict, dispositionVerdicts } from '../../vocabulary.js';
+import type { AppContext } from '../app-context.js';
+import { decideItems } from './decide.js';
+import { toItemSeenVersion } from './items.js';
+import { type ListTable, openListTable } from './list-table.js';
+import { toBulkSeenVersion } from './lists.js';
+import type { DecisionContext, Reviewer } from './people.js';
+import type { ReviewSettings } from './settings.js';
+
+/** How a list is imported. Without `apply` everything is tried and nothing is stored; `partial` stores the valid rows although others fail. */
+export interface DecisionImport {
+  path: string;
+  reviewer: Reviewer;
+  apply: boolean;
+  partial: boolean;
+}
+
+type DecisionResult = Awaited<ReturnType<typeof decideItems>>[number];
+
+/** The result of importing a working list. */
+export interface ImportedDecisions {
+  isApplied: boolean;
+  decided: readonly FilledRow[];
+  /** Decided by one person where two are needed. */
+  proposed: readonly FilledRow[];
+  /** Proposed by another person and confirmed by this list. */
+  confirmed: readonly FilledRow[];
+  /** The decided or proposed rows that replace the proposal of another person. */
+  instead: readonly { row: FilledRow; verdict: DispositionVerdict; reviewer: string }[];
+  /** The same person has decided the same before: a list that is imported twice changes nothing. */
+  sameAlready: readonly FilledRow[];
+  /** The same person has proposed the same before; another person must still confirm it. */
+  proposedAlready: readonly FilledRow[];
+  refused: readonly { row: FilledRow; reason: Extract<DecisionResult, { kind: 'refused' }>['reason'] }[];
+  faulty: readonly FaultyRow[];
+  undecided: number;
+  /** Undecided rows that have a reason. */
+  onlyReasons: number;
+  /** The accepted discrepancies with their results; null when the file has no list of discrepancies. */
+  discrepancies:
+    | (Pick<AcceptanceList, 'faulty' | 'untouched'> & {
+        rows: readonly { row: AcceptedRow; result: AcceptanceResult }[];
+      })
+    | null;
+}
+
+/**
+ * Imports the decisions of a working list: all or none, unless `partial`. Without `apply` they are tried in the same way and rolled back, so
+ * the preview shows the result of each. Throws RosterError when the file is not a working list.
+ */
+export async function importDecisions(app: AppContext, request: DecisionImport): Promise<ImportedDecisions> {
+  const { database, settings, clock } = app;
+  const now = clock.now();
+  const { digestKey } = await readOrganisation(database, settings.organisation);
+  const expandBulk = openBulkRows(database, digestKey, request.reviewer);
+  const { decisions: list, acceptances } = await readReviewList(request.path, digestKey, expandBulk);
+  const { undecided, onlyReasons } = list;
+  // Spreadsheets change references, so the reference in the list is used only for an unknown item.
+  const itemIds = [...list.filled, ...list.faulty].flatMap(({ itemId }) => itemId ?? []);
+  const items = await readDecidableItems(database, itemIds);
+  const toCustomer = ({ itemId, customer }: FilledRow | FaultyRow): string | null =>
+    (itemId === null ? undefined : items.get(itemId)?.reference) ?? customer;
+  const filled = list.filled.map((row) => ({ ...row, customer: toCustomer(row) }));
+  const faulty = list.faulty.map((row) => ({ ...row, customer: toCustomer(row) }));
+  const decisions = filled.map((row) => ({ ...row, origin: 'review', expiresAt: null }) as const);
+  const context = { digestKey, reviewer: request.reviewer, now, review: settings.review };
+  const { isApplied, result: tried } = await tryOut(
+    database,
+    async (transaction) => ({
+      results: await decideItems(transaction, context, decisions),
+      acceptances: await acceptDiscrepancies(transaction, context, acceptances?.filled ?? []),
+    }),
+    (both) => {
+      const isWhole =
+        faulty.length + (acceptances?.faulty.length ?? 0) === 0 &&
+        [...both.results, ...both.acceptances].every(({ kind }) => kind !== 'refused');
+      return request.apply && (isWhole || request.partial);
+    },
+  );
+  const { results } = tried;
+  const byItem = new Map(results.map((result) => [result.itemId, result]));
+  const ofKind = (kind: DecisionResult['kind']) => filled.filter(({ itemId }) => byItem.get(itemId)?.kind === kind);
+  const isPending = (itemId: number): boolean => {
+    const result = byItem.get(itemId);
+    return result?.kind === 'same_already' && result.isPending;
+  };
+  return {
+    isApplied,
+    decided: ofKind('decided'),
+    proposed: ofKind('proposed'),
+    confirmed: ofKind('confirmed'),
+    instead: filled.flatMap((row) => {
+      const result = byItem.get(row.itemId);
+      return result !== undefined && 'instead' in result ? [{ row, ...result.instead }] : [];
+    }),
+    sameAlready: ofKind('same_already').filter(({ itemId }) => !isPending(itemId)),
+    proposedAlready: ofKind('same_already').filter(({ itemId }) => isPending(itemId)),
+    refused: filled.flatMap((row) => {
+      const result = byItem.get(row.itemId);
+      return result?.kind === 'refused' ? [{ row, reason: result.reason }] : [];
+    }),
+    faulty,
+    undecided,
+    onlyReasons,
+    discrepancies: acceptances && {
+      ...{ faulty: acceptances.faulty, untouched: acceptances.untouched },
+      rows: acceptances.filled.flatMap((row, index) => {
+        const result = tried.acceptances[index];
+        return result === undefined ? [] : [{ row, result }];
+      }),
+    },
+  };
+}
+
+/** A filled row of a working list. */
+interface FilledRow {
+  line: number;
+  customer: string | null;
+  itemId: number;
+  seenVersion: string;
+  /** The number of the working list; null when the cell is not readable. */
+  sheetId: number | null;
+  verdict: DispositionVerdict;
+  reason: string;
+  comment: string | null;
+}
+
+/** A row that cannot be imported. */
+interface FaultyRow {
+  line: number;
+  customer: string | null;
+  /** Null when the code is not readable. */
+  itemId: number | null;
+  problem: string;
+}
+
+/** A filled row that stands for many absent alerts. */
+type BulkRow = Omit<FilledRow, 'itemId'> & { bulkId: number };
+
+/** Gives one row for each alert of a bulk row, or the reason why the row cannot be imported. */
+type ExpandBulk = (row: BulkRow) => Promise<readonly FilledRow[] | FaultyRow>;
+
+interface FilledList {
+  filled: readonly FilledRow[];
+  faulty: readonly FaultyRow[];
+  undecided: number;
+  /** Undecided rows that have a reason: the decision may be forgotten. */
+  onlyReasons: number;
+}
+
+const { item, decision, reason } = workingListColumns;
+
+/**
+ * Reads a filled working list of alerts, of discrepancies or, in a workbook, of both. It reads only the codes and the filled cells, because
+ * spreadsheets change dates and ids. Throws RosterError when the file is not a list or lacks a column.
+ */
+export async function readReviewList(
+  path: string,
+  key: Buffer,
+  expandBulk: ExpandBulk,
+): Promise<{ decisions: FilledList; acceptances: AcceptanceList | null }> {
+  const origin = 'a list of `nightscreen review export`';
+  const columns = Object.values(discrepancyListColumns);
+  const ofDiscrepancies = await openListTable(path, { names: columns, required: columns, origin, isOptional: true });
+  const acceptances =
+    ofDiscrepancies && (await readAcceptances(ofDiscrepancies, key).finally(() => ofDiscrepancies.close()));
+  const names = Object.values(workingListColumns);
+  const required = [item, decision, reason];
+  const table = await openListTable(path, { names, required, origin, isOptional: acceptances !== null });
+  const decisions =
+    table === null
+      ? { filled: [], faulty: [], undecided: 0, onlyReasons: 0 }
+      : await readDecisions(table, key, expandBulk);
+  return { decisions, acceptances };
+}
+
+async function readDecisions(table: ListTable, key: Buffer, expandBulk: ExpandBulk): Promise<FilledList> {
+  try {
+    const rows: (FilledRow | BulkRow | FaultyRow)[] = [];
+    let undecided = 0;
+    let onlyReasons = 0;
+    for await (const batch of table.records) {
+      for (const { line, fields, fault } of batch) {
+        const pick = (name: string): string => table.pick(fields, name);
+        const itemId = parseItemCode(pick('item'), key)?.itemId ?? null;
+        const about = { line, customer: pick('reference') || null, itemId };
+        if (fault !== null) rows.push({ ...about, problem: `the row cannot be read (${fault})` });
+        else if (pick('decision') === '') {
+          if (pick('item') === '') continue;
+          undecided += 1;
+          if (pick('reason') !== '') onlyReasons += 1;
+        } else rows.push(toRow(about, pick, key));
+      }
+    }
+    const single: (FilledRow | FaultyRow)[] = [];
+    for (const row of rows) {
+      const named = 'bulkId' in row ? await expandBulk(row) : row;
+      single.push(...('line' in named ? [named] : named));
+    }
+    return { ...refuseRepeated(single), undecided, onlyReasons };
+  } finally {
+    await table.close();
+  }
+}
+
+/** Refuses all rows of an item that is in the list twice, because it is unclear which row is meant. */
+function refuseRepeated(rows: readonly (FilledRow | FaultyRow)[]): Pick<FilledList, 'filled' | 'faulty'> {
+  const lines = new Map<number, number[]>();
+  for (const { itemId, line } of rows) {
+    if (itemId !== null) lines.set(itemId, [...(lines.get(itemId) ?? []), line]);
+  }
+  const filled: FilledRow[] = [];
+  const faulty: FaultyRow[] = [];
+  for (const row of rows) {
+    const { line, customer, itemId } = row;
+    const others = (itemId === null ? [] : (lines.get(itemId) ?? [])).filter((each) => each !== line);
+    const problems = [
+      ...('problem' in row ? [row.problem] : []),
+      ...(others.length === 0 ? [] : [`the same item as line ${others.join(', ')}`]),
+    ];
+    if (problems.length > 0) faulty.push({ line, customer, itemId, problem: problems.join('; ') });
+    else if (!('problem' in row)) filled.push(row);
+  }
+  return { filled, faulty };
+}
+
+function toRow(
+  about: Pick<FaultyRow, 'line' | 'customer' | 'itemId'>,
+  pick: (name: string) => string,
+  key: Buffer,
+): FilledRow | BulkRow | FaultyRow {
+  const bulk = parseItemCode(pick('item'), key, 'B');
+  const mark = bulk ?? parseItemCode(pick('item'), key);
+  if (mark === null)
+    return { ...about, problem: `${JSON.stringify(pick('item'))} is not the code of an item; copy it from the list` };
+  const verdict = parseVerdict(pick('decision'));
+  if (verdict === null) {
+    return { ...about, problem: `the decision is not one of ${dispositionVerdicts.join(', ')}` };
+  }
+  const reason = pick('reason');
+  if (reason === '') return { ...about, problem: 'the decision has no reason' };
+  const [, sheet] = /^S-?(\d{1,15})$/i.exec(pick('sheet')) ?? [];
+  const said = {
+    verdict,
+    reason,
+    sheetId: sheet === undefined ? null : Number(sheet),
+    comment: pick('comment') || null,
+  };
+  const { line, customer } = about;
+  if (bulk === null) return { line, customer, ...mark, ...said };
+  return { line, customer, bulkId: mark.itemId, seenVersion: mark.seenVersion, ...said };
+}
+
+/** Reads a verdict in any case and spacing; null for any other text. */
+export function parseVerdict(text: string): DispositionVerdict | null {
+  const folded = text.toLowerCase().replace(/[\s-]+/g, '_');
+  return dispositionVerdicts.find((verdict) => verdict === folded) ?? null;
+}
+
+/** Expands a bulk row to one row for each of its alerts, unless one of them has changed since the list was written. */
+const openBulkRows =
+  (database: Queryable, digestKey: Buffer, reviewer: Reviewer): ExpandBulk =>
+  async ({ bulkId, seenVersion, ...row }) => {
+    const fault = (problem: string) => ({ line: row.line, customer: row.customer, itemId: null, problem });
+    if (row.verdict !== 'no_longer_matched') return fault('a row of several alerts takes only no_longer_matched');
+    const itemIds = await readBulk(database, bulkId);
+    const items = await readDecidableItems(database, itemIds);
+    const toRows = () =>
+      itemIds.flatMap((itemId) => {
+        const item = items.get(itemId);
+        return item === undefined ? [] : [{ ...row, itemId, seenVersion: toItemSeenVersion(item, digestKey) }];
+      });
+    // A second import of the same list changes nothing.
+    const isOwn = ({ current }: DecidableItem): boolean =>
+      current?.verdict === 'no_longer_matched' && current.reviewer === reviewer.name;
+    if (items.size > 0 && [...items.values()].every(isOwn)) return toRows();
+    const eligible = await findPlainlyAbsent(database, itemIds);
+    const isAsListed = itemIds.length > 0 && seenVersion === toBulkSeenVersion(items, itemIds, digestKey);
+    if (!isAsListed || eligible.size !== itemIds.length) {
+      return fault('some of these alerts have changed since the list was written; export it again');
+    }
+    return toRows();
+  };
+
+interface AcceptedRow {
+  line: number;
+  customer: string | null;
+  discrepancyId: number;
+  seenVersion: string;
+  /** The last day, yyyy-mm-dd. */
+  until: string;
+  reason: string;
+}
+
+interface AcceptanceList {
+  filled: readonly AcceptedRow[];
+  faulty: readonly { line: number; customer: string | null; problem: string }[];
+  untouched: number;
+}
+
+/** Reads the rows that accept a discrepancy; rows without a day and a reason are counted as untouched. */
+async function readAcceptances(table: ListTable, key: Buffer): Promise<AcceptanceList> {
+  const rows: (AcceptedRow | AcceptanceList['faulty'][number])[] = [];
+  let untouched = 0;
+  for await (const batch of table.records) {
+    for (const { line, fields, fault } of batch) {
+      const pick = (name: string): string => table.pick(fields, name);
+      const about = { line, customer: pick('reference') || null };
+      const [cell, until, reason] = [
+        pick(discrepancyListColumns.discrepancy),
+        pick(discrepancyListColumns.acceptUntil),
+        pick(discrepancyListColumns.reason),
+      ];
+      const mark = parseItemCode(cell, key, 'D');
+      const refuse = (problem: string): void => void rows.push({ ...about, problem });
+      if (fault !== null) refuse(`the row cannot be read (${fault})`);
+      else if (until === '' && reason === '') untouched += cell === '' ? 0 : 1;
+      else if (mark === null) refuse(`${JSON.stringify(cell)} is not the code of a discrepancy; copy it from the list`);
+      else if (until === '') refuse('the row has a reason, but accept_until is empty');
+      else if (!isDay(until)) refuse(`accept_until is ${JSON.stringify(until)}, not a day written as yyyy-mm-dd`);
+      else if (reason === '') refuse('the acceptance has no reason');
+      else rows.push({ ...about, discrepancyId: mark.itemId, seenVersion: mark.seenVersion, until, reason });
+    }
+  }
+  const filled = rows.filter((row) => 'until' in row);
+  const lines = new Map<number, number[]>();
+  for (const { discrepancyId, line } of filled) lines.set(discrepancyId, [...(lines.get(discrepancyId) ?? []), line]);
+  const findOthers = ({ discrepancyId, line }: AcceptedRow): readonly number[] =>
+    (lines.get(discrepancyId) ?? []).filter((other) => other !== line);
+  return {
+    filled: filled.filter((row) => findOthers(row).length === 0),
+    faulty: rows.flatMap((row) => {
+      if (!('until' in row)) return [row];
+      const others = findOthers(row);
+      const { line, customer } = row;
+      return others.length === 0
+        ? []
+        : [{ line, customer, problem: `the same discrepancy as line ${others.join(', ')}` }];
+    }),
+    untouched,
+  };
+}
+
+const isDay = (text: string): boolean =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(toDayNumberOf(text)) && toDate(toDayNumberOf(text)) === text;
+
+type AcceptanceResult =
+  | { kind: 'accepted' | 'proposed' | 'confirmed' | 'same_already' }
+  | {
+      kind: 'refused';
+      reason: 'unknown_discrepancy' | 'resolved' | 'discrepancy_changed' | 'critical' | 'past_day' | 'too_long';
+    };
+
+/**
+ * Accepts discrepancies as of `now` inside a transaction, each bound to what the reviewer saw and until a day. Where the severity needs two
+ * people, the first acceptance is a proposal. Another person confirms it by the same day. The same acceptance again changes nothing.
+ */
+async function acceptDiscrepancies(
+  transaction: Queryable,
+  {
+    digestKey,
+    reviewer,
+    now,
+    review,
+  }: Omit<DecisionContext, 'review'> & { review: Pick<ReviewSettings, 'fourEyes' | 'timezone'> },
+  rows: readonly AcceptedRow[],
+): Promise<readonly AcceptanceResult[]> {
+  const known = await readDecidable(
+    transaction,
+    rows.map(({ discrepancyId }) => discrepancyId),
+  );
+  const accounts = [...known.values()].map(({ accountId }) => accountId);
+  const stored = await readFourEyes(transaction, accounts);
+  const today = toDayNumber(now, review.timezone);
+  const results: AcceptanceResult[] = [];
+  for (const row of rows) {
+    const found = known.get(row.discrepancyId);
+    const { until, reason } = row;
+    const days = toDayNumberOf(until) - today;
+    const refuse = (because: Extract<AcceptanceResult, { kind: 'refused' }>['reason']): void =>
+      void results.push({ kind: 'refused', reason: because });
+    if (found === undefined) {
+      refuse('unknown_discrepancy');
+      continue;
+    }
+    const { last, severity, isResolved } = found;
+    const isOwn = last.reviewer === reviewer.name && last.until === until;
+    const isSeen = row.seenVersion === toEventSeenVersion(last.eventId, digestKey);
+    const takesTwo = new Set([...review.fourEyes, ...(stored.get(found.accountId) ?? [])]).has(severity);
+    const confirms = takesTwo && last.kind === 'proposed' && last.until === until && !isOwn;
+    if (isResolved) refuse('resolved');
+    else if (isOwn) results.push({ kind: 'same_already' });
+    else if (!isSeen) refuse('discrepancy_changed');
+    else if (severity === 'critical') refuse('critical');
+    else if (days < 0) refuse('past_day');
+    else if (days > mostAcceptedDays) refuse('too_long');
+    else {
+      const kind = takesTwo && !confirms ? 'proposed' : 'accepted';
+      const said = { discrepancyId: row.discrepancyId, seenEventId: last.eventId, kind, reason, until } as const;
+      await saveAcceptance(transaction, { ...said, reviewer: reviewer.name, isAttested: reviewer.isAttested }, now);
+      results.push({ kind: confirms ? 'confirmed' : kind });
+    }
+  }
+  return results;
+}
