@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { type DossierSummary, dossierSummarySchema } from '../client/dossiers.js';
 
-/** A dossier as one row of the service's list shows it (interface: Dossier summary); absent values are null. */
+/** A dossier of the service's list (interface: Dossier summary); absent values are null. */
 export interface DossierSnapshot {
   id: string;
   token: string | null;
   type: string;
-  /** One of the interface's business states, or a word it does not list. */
+  /** One of the interface's business states, or an unknown one. */
   status: string;
   name: string | null;
   /** The customer reference. */
@@ -20,7 +20,7 @@ export interface DossierSnapshot {
   completedAt: string | null;
 }
 
-/** Turns a row of the service's list into a snapshot; instants become UTC so that two spellings of one moment are no change. */
+/** Converts a row of the service's list to a snapshot; instants become UTC, so that another spelling of the same moment is no change. */
 export function toDossierSnapshot(row: DossierSummary): DossierSnapshot {
   return {
     id: row.id,
@@ -40,8 +40,8 @@ export function toDossierSnapshot(row: DossierSummary): DossierSnapshot {
 }
 
 /**
- * A dossier as its own look-up shows it, in the form of the list. Of the list's fields the interface promises only some there: one that is
- * left out stays as it was known. Null where that does not suffice, so that only the list can say it.
+ * Converts the record of a single dossier to a snapshot. The interface promises only some fields of the list in it; a missing field keeps its
+ * known value. Null if required fields stay unknown.
  */
 export function toLookedUpSnapshot(detail: unknown, known: DossierSnapshot | null): DossierSnapshot | null {
   const fields = typeof detail === 'object' && detail !== null ? Object.entries(detail) : [];
@@ -69,27 +69,27 @@ const toRow = (known: DossierSnapshot): DossierSummary => ({
 const toUtc = (instant: string): string => new Date(instant).toISOString();
 
 /**
- * What a sweep has seen, in 32 bytes a dossier where ids in a map take 100: by 64 bits of the SHA-256 of its id, which two dossiers share in one
- * of forty million lists of a million. One of such two would be missing from the count, and the sweep unproven.
+ * The dossiers that a sweep has seen. A dossier takes 32 bytes (ids in a map take 100): the key is 64 bits of the SHA-256 of its id. In lists of
+ * a million dossiers, one of forty million has a collision. Then one dossier is not counted, and the sweep is unproven.
  */
 export class SeenDossiers {
   size = 0;
   #used = 0;
   #keys = new BigUint64Array(1_024);
-  // When it was created, in ms; NaN where it is listed no more.
+  // The creation time in ms; NaN for a forgotten dossier.
   #times = new Float64Array(1_024);
 
   has(id: string): boolean {
     return this.find(id) !== null;
   }
 
-  /** Where a dossier is kept until the next one is added; null where it was not seen. */
+  /** The slot of a dossier, valid until the next `add`; null for an unseen one. */
   find(id: string): number | null {
     const slot = this.#locate(toKey(id));
     return this.#keys[slot] === 0n || Number.isNaN(this.timeAt(slot)) ? null : slot;
   }
 
-  /** Gives whether it was not there. */
+  /** Gives whether the dossier is new. */
   add({ id, createdAt }: { id: string; createdAt: string }): boolean {
     if (2 * this.#used >= this.#keys.length) this.#grow();
     const key = toKey(id);
@@ -115,7 +115,7 @@ export class SeenDossiers {
     return this.#times[slot] ?? Number.NaN;
   }
 
-  /** Where each dossier is kept, by time of creation. */
+  /** The slots of all dossiers by creation time. */
   byTime(): Uint32Array {
     const slots = new Uint32Array(this.size);
     let count = 0;
@@ -131,7 +131,7 @@ export class SeenDossiers {
     for (const slot of this.#keys.keys()) if (this.#isHeld(slot)) yield this.timeAt(slot);
   }
 
-  /** The part of what is ordered by time that lies in a window. */
+  /** The slots in a window; `ordered` comes from `byTime`. */
   sliceWindow(ordered: Uint32Array, { from, to }: { from: number; to: number }): Uint32Array {
     const countBefore = (ms: number): number => {
       let [low, high] = [0, ordered.length];
@@ -149,7 +149,7 @@ export class SeenDossiers {
     return this.#keys[slot] !== 0n && !Number.isNaN(this.timeAt(slot));
   }
 
-  /** Where a key is, or the empty slot that is for it. */
+  /** The slot of a key, or the empty slot for it. */
   #locate(key: bigint): number {
     const keys = this.#keys;
     let slot = Number(key & BigInt(keys.length - 1));
@@ -170,5 +170,5 @@ export class SeenDossiers {
   }
 }
 
-/** Never 0, which is an empty slot. */
+/** Never 0, which marks an empty slot. */
 const toKey = (id: string): bigint => createHash('sha256').update(id).digest().readBigUInt64LE() || 1n;

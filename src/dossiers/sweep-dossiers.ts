@@ -11,7 +11,7 @@ export const sweepSettingsSchema = z.strictObject({
     .min(1)
     .max(64)
     .default(1)
-    .describe('spans of creation time that are walked at once, within `service.rate`; 1 for one walk'),
+    .describe('spans of creation time that are read at the same time, within `service.rate`; 1 for one walk'),
   details: z
     .strictObject({
       maxPerRun: z
@@ -22,7 +22,7 @@ export const sweepSettingsSchema = z.strictObject({
         .describe('look-ups of one sweep: new and changed dossiers, their applicants and decisions; 0 for none'),
     })
     .prefault({})
-    .describe('what is fetched about single dossiers when the list has been read'),
+    .describe('records of single dossiers that are fetched after the list'),
 });
 export type SweepSettings = z.infer<typeof sweepSettingsSchema>;
 
@@ -30,47 +30,45 @@ export type SweepSettings = z.infer<typeof sweepSettingsSchema>;
 export type DossierList = Pick<Dossiers, 'page' | 'pages'>;
 
 /** A span of creation time in ms, by whole seconds; both ends belong to it, as in the interface. 0 and Infinity are open ends. */
-export interface CreationWindow {
+interface CreationWindow {
   from: number;
   to: number;
 }
 
-/** The window that leaves nothing out. */
 const everything: CreationWindow = { from: 0, to: Number.POSITIVE_INFINITY };
 
-/** A window of a sweep, and how far it has been walked: its dossiers in the order of the walk, with their time of creation. */
+/** A window of a sweep with its progress: its dossiers in the order of the walk, with their creation times. */
 export interface WindowWalk extends CreationWindow {
   walked: readonly { id: string; createdAt: string }[];
   hasEnded: boolean;
 }
 
-/** A page of the window at this place: its dossiers that no page had before, or that the window has come to its end. */
+/** A page of the window at `place`: its new dossiers, or the end of the window. */
 export interface WalkedPage {
   place: number;
   dossiers: readonly DossierSnapshot[];
   hasEnded: boolean;
 }
 
-/** Whether a sweep has seen every dossier; `because` says why that is not proven. */
+/** Whether a sweep has seen every dossier; `because` is why that is not proven. */
 interface SweepVerdict {
   pages: number;
   dossiers: number;
   proven: boolean;
   because: string | null;
-  /** Whether a dossier is in the service's list, as far as the sweep knows. */
+  /** Whether the sweep has seen a dossier in the service's list. */
   isListed: (id: string) => boolean;
 }
 
-// More rounds than this mean that the list changes faster than it can be compared.
+// After more rounds the list changes faster than it can be compared.
 const maxRounds = 4;
 
 /**
- * Walks all dossiers by keyset, most recent first, in one window or in several at once, and yields the pages that have come, no dossier
- * twice. A window goes on when its page has been taken. Afterwards it walks the head of the list again for dossiers that were created
- * meanwhile. The sweep is proven when the total of the list agrees with what was seen, and so did the total of each of several windows, or
- * what was listed in it. Where they do not, the windows of creation time whose totals differ are walked again, so that a deletion during
- * the walk leaves the sweep proven. A dossier that is deleted while the walk stands on it costs one more call: the walk continues after the
- * dossier before it. Throws what the client throws (interface: GET /dossiers).
+ * Walks all dossiers by keyset, most recent first, in one window or in several at once, and yields the pages, no dossier twice. A window
+ * continues after its page is consumed. Afterwards the head of the list is walked again for dossiers created meanwhile. The sweep is proven if the
+ * total of the list, and of each of several windows, agrees with the dossiers seen. If not, the windows of creation time with other totals are
+ * walked again, so that a deletion during the walk leaves the sweep proven. If the dossier under the cursor is deleted, the walk continues after
+ * the dossier before it, which costs one call. Throws what the client throws (interface: GET /dossiers).
  */
 export async function* sweepDossiers(
   list: DossierList,
@@ -120,10 +118,10 @@ export async function* sweepDossiers(
   return { pages, dossiers: seen.size, proven: because === null, because, isListed: (id) => seen.has(id) };
 }
 
-// Whoever has gone back over so many deleted dossiers begins again at the head of the window.
+// After this many deleted dossiers the walk begins again at the head of the window.
 const mostSteppedBack = 1_000;
 
-/** A window that is being walked, and the last dossiers of its walk. */
+/** A window in progress with the last dossiers of its walk. */
 interface Walker {
   place: number;
   window: CreationWindow;
@@ -134,8 +132,8 @@ interface Walker {
 type Arrival = { walker: Walker } & ({ result: IteratorResult<DossierPage> } | { error: unknown });
 
 /**
- * Walks the windows that have not ended, at most one page of each under way or not yet taken; gives whether all have come to their end.
- * What one window throws is thrown when the calls of the others have come to their end and their pages were taken.
+ * Walks the open windows, with at most one page of each in flight or unconsumed; gives whether all have ended. The error of a window is thrown
+ * after the calls of the others have ended and their pages are consumed.
  */
 async function* walkWindows(
   list: DossierList,
@@ -189,7 +187,7 @@ async function* walkWindows(
       walked.push(...fresh.map(({ id }) => id));
       if (walked.length > 2 * mostSteppedBack) walked.splice(0, walked.length - mostSteppedBack);
       if (fresh.length > 0) pages.push({ place, dossiers: fresh, hasEnded: false });
-      // A service that leaves the window has lost the filter on the way: it would walk the whole list for each.
+      // A dossier outside of the window means that the service ignores the filter; each window would walk the whole list.
       if (dossiers.every(({ createdAt }) => isIn(Date.parse(createdAt), window))) going.push(walker);
       else hasEnded = false;
     }
@@ -206,15 +204,15 @@ function findGap(total: number | null, seen: number, hasEnded: boolean): string 
   return hasEnded ? null : 'the walk did not reach the end of the list';
 }
 
-/** Whether the service does not know the dossier after which the list was to continue (interface: `starting_after`). */
+/** Whether the service no longer knows the dossier of the cursor (interface: `starting_after`). */
 const isCursorGone = (error: unknown, walked: number): boolean =>
   (error instanceof ResponseError && error.code === 'list_cursor_gone') ||
   (error instanceof NotFoundError && walked > 0);
 
 /**
- * The pages after the last walked dossier; its reader adds each page's dossiers to `walked`. Where the last one has been deleted, the service
- * answers 404 or with an empty last page: the walk continues after an earlier one, one back, then three, then seven, and at last from the
- * head of the list. Throws what the client threw when that leads no further either.
+ * The pages after the last walked dossier; the caller adds the dossiers of each page to `walked`. If the last one was deleted, the service answers
+ * 404 or an empty last page. Then the walk continues after an earlier dossier: one back, three, seven, and at last from the head of the list.
+ * Throws the error of the client if that fails too.
  */
 async function* walkOn(
   list: DossierList,
@@ -228,7 +226,7 @@ async function* walkOn(
     try {
       let isFirst = true;
       for await (const page of list.pages({ ...query, ...(cursor !== undefined && { starting_after: cursor }) })) {
-        // Nothing after a walked dossier: it was the last one, or it is gone. What is listed after an earlier one decides.
+        // An empty page: the walked dossier was the last one, or it was deleted. The list after an earlier dossier decides.
         if (isFirst && cursor !== undefined && page.dossiers.length === 0) throw emptyAfter(cursor);
         isFirst = false;
         yield page;
@@ -271,9 +269,9 @@ async function doWindowsAgree(
 }
 
 /**
- * Compares the list with what was seen by windows of creation time: halves those whose totals differ until a walk
- * costs no more than further halving. Gives the dossiers that were seen and are listed no more (`gone`, by their place in what was seen), and
- * the listed ones that were not seen. Null where the service does not count by window, or where there is more to compare than another whole walk would be.
+ * Compares the list with the seen dossiers by windows of creation time. It halves windows whose totals differ until a walk is as cheap as further
+ * halving. Gives the seen dossiers that are no longer listed (`gone`, by slot) and the listed ones that were not seen. Null if the service does
+ * not count by window, or if the comparison costs more than another whole walk.
  */
 async function findDifferences(
   list: DossierList,
@@ -290,7 +288,7 @@ async function findDifferences(
   const maxCalls = 100 + 4 * Math.ceil(total / perPage);
   const last = ordered.at(-1);
   if (last === undefined) return null;
-  // A dossier may have been committed with an earlier time of creation than any that was seen; later ones are at the head of the list.
+  // An unseen dossier may have an earlier creation time than the seen ones; later ones are at the head of the list.
   const end = floorToSecond(seen.timeAt(last)) + 1_000;
   const windows = all.map(({ from, to }) => ({ from, to: Math.min(to, Math.max(end, from)) }));
   for (let window = windows.pop(); window !== undefined; window = windows.pop()) {
@@ -305,7 +303,7 @@ async function findDifferences(
     if (!isWalked) {
       const median = known[Math.floor(known.length / 2)];
       const middle = floorToSecond(median === undefined ? (window.from + window.to) / 2 : seen.timeAt(median));
-      // The halves share their limit: a dossier of that very moment counts in both, and no dossier between them counts in none.
+      // The halves share their limit, so that no dossier is between them; a dossier of that moment counts in both.
       if (middle > window.from && middle < window.to) {
         windows.push({ from: window.from, to: middle }, { from: middle, to: window.to });
         continue;
@@ -333,14 +331,13 @@ async function findDifferences(
   return differences;
 }
 
-// Each window costs a total, a last page that is not full and a call to find its limit.
+// Each window costs three more calls: its total, a last page that is not full, and the search of its limit.
 const leastPagesPerWindow = 5;
 
 /**
- * Divides the list into as many windows of about the same size as the settings want, where a call has shown that the service applies
- * `date_from` and `date_to` after a cursor; otherwise everything is one window. The most recent window is first; neighbours share their limit, so
- * that no dossier lies between two. `oneWalkBecause` says why there is one although more were wanted and would have paid; null otherwise. Throws
- * what the client throws.
+ * Divides the list into the configured number of windows of about the same size, if a probe shows that the service applies `date_from` and
+ * `date_to` after a cursor; otherwise there is one window. The most recent window is first. Neighbours share their limit, so that no dossier is
+ * between two. `oneWalkBecause` is why there is one window although more would be faster. Throws what the client throws.
  */
 export async function planWindows(
   list: DossierList,
@@ -366,7 +363,7 @@ type Rows = readonly [DossierSummary, ...DossierSummary[]];
 // The interface's greatest page number.
 const maxPage = 1_000;
 
-/** The dossiers from each of these places of the list on, a page each. Places beyond the last page number are counted from one before them. */
+/** Reads one page of dossiers at each of these places of the list. A place beyond the last page number is counted from an earlier dossier. */
 async function readPlaces(list: DossierList, perPage: number, places: readonly number[]): Promise<readonly Rows[]> {
   const found: Rows[] = [];
   let base = { place: 0, window: everything };
@@ -392,7 +389,7 @@ async function readPlaces(list: DossierList, perPage: number, places: readonly n
 
 const isFilled = (rows: readonly DossierSummary[]): rows is Rows => rows.length > 0;
 
-/** Says why the service does not give what follows a dossier within a window; null where it does. */
+/** Why the service does not apply a cursor within a window, or null. */
 async function probeFilter(
   list: DossierList,
   perPage: number,
@@ -405,7 +402,7 @@ async function probeFilter(
   try {
     page = (await list.page({ ...toFilter(window), per_page: perPage, starting_after: cursor.id })).data;
   } catch (error) {
-    // What stops a sweep has become something else on the way here.
+    // Errors that stop the sweep are neither of these classes.
     if (!(error instanceof ApiError || error instanceof ResponseError)) throw error;
     return `the service refuses date_from and date_to together with starting_after: ${error.message}`;
   }
@@ -419,19 +416,18 @@ async function probeFilter(
 
 const toSecond = ({ created_at }: DossierSummary): number => floorToSecond(Date.parse(created_at));
 
-/** The whole second in which an instant lies, in ms. */
 const floorToSecond = (ms: number): number => Math.floor(ms / 1_000) * 1_000;
 
-/** Whether an instant lies in a window; within the second of its end, too, where a service counts by seconds. */
+/** Whether an instant is in a window, the whole last second included, because a service may count in seconds. */
 const isIn = (ms: number, { from, to }: CreationWindow): boolean => ms >= from && ms < to + 1_000;
 
-/** The query by which the service lists a window. */
+/** The query parameters of a window. */
 const toFilter = ({ from, to }: CreationWindow): { date_from?: string; date_to?: string } => ({
   ...(from > everything.from && { date_from: new Date(from).toISOString() }),
   ...(to < everything.to && { date_to: new Date(to).toISOString() }),
 });
 
-/** How many dossiers the service lists in a window; null where it says no total. */
+/** The number of dossiers in a window; null if the service gives no total. */
 export async function countWindow(list: DossierList, window: CreationWindow): Promise<number | null> {
   const { data } = await list.page({ page: 1, per_page: 1, ...toFilter(window) });
   return 'total' in data ? data.total : null;

@@ -5,11 +5,11 @@ import { ConfigError } from '../errors.js';
 import { findOddFile } from '../files.js';
 import type { PartyType } from '../vocabulary.js';
 
-/** A file as text, piece by piece, and its digest once it has been read to its end. */
+/** The text of a file in pieces, with its digest. */
 export interface ListText {
   path: string;
   pieces: AsyncIterable<string>;
-  /** SHA-256 (hex) of the bytes; throws while the file has not been read to its end. */
+  /** SHA-256 (hex) of the bytes; throws before the file is read to its end. */
   sha256: () => string;
 }
 
@@ -21,13 +21,13 @@ const encodings: readonly (readonly [bytes: readonly number[], encoding: string]
 const strangers: readonly (readonly [bytes: readonly number[], what: string])[] = [
   [[0x50, 0x4b, 0x03, 0x04], 'a ZIP archive or a spreadsheet: unpack it, or save the sheet as CSV'],
   [[0x1f, 0x8b], 'compressed with gzip: unpack it'],
-  [[0x25, 0x50, 0x44, 0x46], 'a PDF: take the list in one of its other forms'],
-  [[0xd0, 0xcf, 0x11, 0xe0], 'a spreadsheet of the old kind: save it as CSV'],
+  [[0x25, 0x50, 0x44, 0x46], 'a PDF: use another format of the list'],
+  [[0xd0, 0xcf, 0x11, 0xe0], 'an old spreadsheet (.xls): save it as CSV'],
 ];
 
 /**
- * Reads a list file as text: by its byte order mark, else by the encoding that its XML declaration names, else as UTF-8. The pieces throw
- * ConfigError when it cannot be read, is no text, or is not in its encoding.
+ * Reads a list file as text, in the encoding of its byte order mark, else of its XML declaration, else as UTF-8. The pieces throw ConfigError when
+ * the file is not readable, is no text, or has another encoding.
  */
 export function openListFile(path: string): ListText {
   const hash = createHash('sha256');
@@ -62,14 +62,14 @@ async function* decode(path: string, hash: ReturnType<typeof createHash>, onEnd:
     decoder ??= chooseDecoder(path, chunk);
     yield toText(chunk);
   }
-  if (decoder === undefined) throw toListError(path, null, 'is empty: take the list from its publisher again');
+  if (decoder === undefined) throw toListError(path, null, `is empty: ${downloadAgain}`);
   yield toText(undefined);
   onEnd();
 }
 
 async function* readBytes(path: string): AsyncGenerator<Buffer> {
   const odd = findOddFile(path);
-  if (odd !== null) throw toListError(path, null, `${odd}: save the list in a file and name that`);
+  if (odd !== null) throw toListError(path, null, `${odd}: save the list as a file and give its path`);
   try {
     for await (const chunk of createReadStream(path)) {
       const bytes: unknown = chunk;
@@ -78,7 +78,7 @@ async function* readBytes(path: string): AsyncGenerator<Buffer> {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
     if (code === 'ENOENT') throw toListError(path, null, 'there is no such file', error);
-    if (code === 'EISDIR') throw toListError(path, null, 'is a folder: name the file of the list in it', error);
+    if (code === 'EISDIR') throw toListError(path, null, 'is a folder: give the path of the list in it', error);
     if (code === undefined) throw error;
     throw toListError(path, null, `cannot be read (${code})`, error);
   }
@@ -94,32 +94,35 @@ function chooseDecoder(path: string, start: Buffer): TextDecoder {
   try {
     return new TextDecoder(encoding, { fatal: true });
   } catch (error) {
-    throw toListError(path, 1, `names the encoding ${encoding}, which is not known: save the file as UTF-8`, error);
+    throw toListError(path, 1, `declares the unknown encoding ${encoding}: save the file as UTF-8`, error);
   }
 }
 
-/** What is wrong with a list, where it stands, and what to do about it; nothing has been spent by then. */
+/** The advice for a damaged list. */
+export const downloadAgain = 'download the list from its publisher again';
+
+/** An error of a list with its file and line; nothing is spent before it. */
 export function toListError(path: string, line: number | null, message: string, cause?: unknown): ConfigError {
   const where = line === null ? path : `${path}:${line}`;
   return new ConfigError([{ where, path: '', message }], cause === undefined ? {} : { cause });
 }
 
-/** One entry of a published list: a name with its other spellings. */
+/** An entry of a published list: a name with its other spellings. */
 export interface ListedParty {
-  /** The list's own number, where it has one. */
+  /** The number in the list. */
   id: string | null;
-  /** Null where the list does not say. */
+  /** Null if the list does not give it. */
   type: PartyType | null;
-  /** A vessel or an aircraft: listed under a name, and nobody's customer. */
+  /** A vessel or an aircraft, which is no customer. */
   isVehicle?: true;
-  /** In the order in which people write it: given names before family names where the list tells them apart. */
+  /** In natural order, given names before family names, if the list separates them. */
   name: string;
   aliases: readonly string[];
 }
 
 const maxNameLength = 1_000;
 
-/** A name with its white space folded and quotation marks around it taken off; empty when nothing is left. */
+/** Folds white space and removes quotation marks around a name. */
 function cleanName(text: string): string {
   return text
     .replace(/[\s\p{Z}\p{Cc}]+/gu, ' ')
@@ -128,26 +131,26 @@ function cleanName(text: string): string {
     .trim();
 }
 
-/** The name on a line of a list; throws ConfigError when it has no letter or digit, is too long, or was damaged on the way. */
+/** Reads the name on a line; throws ConfigError when it has no letter or digit, is too long, or is damaged. */
 export function readName(path: string, line: number, text: string): string {
   const name = cleanName(text);
   if (name.length > maxNameLength) {
-    throw toListError(path, line, `holds a name of ${name.length} characters: put one name on a line`);
+    throw toListError(path, line, `holds a name of ${name.length} characters: write one name on a line`);
   }
   if (name.includes('\ufffd')) {
-    throw toListError(path, line, 'holds a damaged character (U+FFFD): take the list from its publisher again');
+    throw toListError(path, line, `holds a damaged character (U+FFFD): ${downloadAgain}`);
   }
   if (!/[\p{L}\p{N}]/u.test(name)) {
-    throw toListError(path, line, 'holds no name: correct the line or take it out');
+    throw toListError(path, line, 'holds no name: correct or remove the line');
   }
   return name;
 }
 
-/** The spellings that are names, each once and without the main one. */
+/** The valid spellings, each once and without the main one. */
 export function cleanAliases(name: string, texts: readonly string[]): readonly string[] {
   const aliases = texts.map(cleanName).filter((alias) => /[\p{L}\p{N}]/u.test(alias) && alias.length <= maxNameLength);
   return [...new Set(aliases)].filter((alias) => alias !== name);
 }
 
-/** Whether a list's word for what is listed means a vessel or an aircraft. */
+/** Whether the type of an entry is a vessel or an aircraft. */
 export const isVehicleType = (type: string): boolean => ['vessel', 'aircraft'].includes(type.trim().toLowerCase());

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { PartyType } from '../vocabulary.js';
 import {
   cleanAliases,
+  downloadAgain,
   isVehicleType,
   type ListedParty,
   type ListText,
@@ -15,30 +16,29 @@ import {
 } from './list-file.js';
 import { readXmlList } from './xml-lists.js';
 
-/** How a published list is written, as its content shows. */
 type ListFormat = 'plain_text' | 'csv' | 'ofac_csv' | 'ofac_xml' | 'un_xml';
 
-/** A published list as it was read. */
+/** A published list. */
 export interface PublishedList {
   /** The file's name, without its folder. */
   file: string;
   format: ListFormat;
-  /** Every file that was read, with the SHA-256 (hex) of its bytes; the named one first. */
+  /** Every file of the list with the SHA-256 (hex) of its bytes, the named one first. */
   files: readonly { file: string; sha256: string }[];
   /** SHA-256 (hex) of the named file. */
   digest: string;
   parties: readonly ListedParty[];
-  /** Names and aliases together. */
+  /** The number of names and aliases. */
   spellings: number;
 }
 
-/** More spellings than this are no published list, and would not fit into memory. */
+/** More spellings than this do not fit into memory; no published list has so many. */
 const maxSpellings = 1_000_000;
 const beginningLength = 4_096;
 
 /**
- * Reads a published list; its format is recognised by its content: one name a line, CSV with a column `name`, the OFAC SDN list (CSV or
- * XML), the UN consolidated list (XML). Throws ConfigError that says file, line and what to do.
+ * Reads a published list and recognises its format by its content: one name a line, CSV with a column `name`, the OFAC SDN list (CSV or XML), the
+ * UN consolidated list (XML). Throws ConfigError with file, line and advice.
  */
 export async function readPublishedList(path: string): Promise<PublishedList> {
   const text = openListFile(path);
@@ -51,14 +51,10 @@ export async function readPublishedList(path: string): Promise<PublishedList> {
     parties.push(party);
     spellings += 1 + party.aliases.length;
     if (spellings > maxSpellings) {
-      throw toListError(
-        path,
-        null,
-        `holds more than ${maxSpellings} names: give what is new on it as a file of its own`,
-      );
+      throw toListError(path, null, `holds more than ${maxSpellings} names: give only its new names, in another file`);
     }
   }
-  if (parties.length === 0) throw toListError(path, null, 'holds no name: take the list from its publisher again');
+  if (parties.length === 0) throw toListError(path, null, `holds no name: ${downloadAgain}`);
   const file = basename(path);
   const digest = text.sha256();
   return { file, format: recognised.format, files: [{ file, sha256: digest }, ...besides], digest, parties, spellings };
@@ -82,7 +78,7 @@ function readParties(
   }
 }
 
-/** The first characters of a text, and the text from its start. */
+/** Gives the first characters of a text, and the whole text. */
 async function peek(text: ListText): Promise<{ beginning: string; pieces: AsyncIterable<string> }> {
   const iterator = text.pieces[Symbol.asyncIterator]();
   const first: string[] = [];
@@ -103,20 +99,18 @@ async function peek(text: ListText): Promise<{ beginning: string; pieces: AsyncI
 const separators = [',', ';', '\t', '|'] as const;
 const quotedOrNot = /^"?(.*?)"?$/;
 
-/** What the first lines of a list show: its format and, for a CSV, its separator. */
 interface RecognisedFormat {
   format: ListFormat;
   separator: string;
 }
 
 /**
- * Tells by its beginning how a list is written; throws ConfigError for what is certainly no list of names, so that no page of an error
- * message and no table without a `name` column is ever compared as if it were one.
+ * Recognises the format of a list by its beginning. Throws ConfigError for other content, so that no error page and no table without a `name`
+ * column is compared as a list.
  */
 function recogniseFormat(path: string, beginning: string): RecognisedFormat {
   const start = beginning.trimStart();
-  if (start === '')
-    throw toListError(path, null, 'holds nothing but white space: take the list from its publisher again');
+  if (start === '') throw toListError(path, null, `holds nothing but white space: ${downloadAgain}`);
   if (start.startsWith('<')) return { format: recogniseXml(path, start), separator: '' };
   if (/^[[{]/.test(start))
     throw toListError(path, 1, `is JSON: save the names as CSV with a column "name", or one name a line`);
@@ -142,9 +136,8 @@ const splitHeader = (header: string, separator: string): string[] =>
 function recogniseXml(path: string, start: string): ListFormat {
   if (/<(?:\w+:)?sdnList[\s>]/i.test(start)) return 'ofac_xml';
   if (/<CONSOLIDATED_LIST[\s>]/.test(start)) return 'un_xml';
-  const known = 'known are the OFAC list (sdn.xml) and the UN consolidated list';
-  if (/^<(!doctype html|html)/i.test(start))
-    throw toListError(path, 1, 'is a web page: take the list itself from its publisher');
+  const known = 'the known ones are the OFAC list (sdn.xml) and the UN consolidated list';
+  if (/^<(!doctype html|html)/i.test(start)) throw toListError(path, 1, 'is a web page: download the list itself');
   throw toListError(
     path,
     1,
@@ -152,14 +145,14 @@ function recogniseXml(path: string, start: string): ListFormat {
   );
 }
 
-/** A name may hold a comma; lines that all have the same number of several, or of other separators, are a table. */
+/** Refuses a table: all lines have the same number of separators. A single comma is allowed, because a name may contain one. */
 function rejectTable(path: string, lines: readonly string[]): void {
   if (lines.length < 2) return;
   for (const separator of separators) {
     const counts = new Set(lines.map((line) => line.split(separator).length - 1));
     const [count = 0] = counts;
     if (counts.size === 1 && count >= (separator === ',' ? 2 : 1)) {
-      const message = `looks like a table without a column "name": its first line is ${shorten(lines[0] ?? '')}. Name the column of the names "name"`;
+      const message = `looks like a table without a column "name": its first line is ${shorten(lines[0] ?? '')}. Give the column of the names the header "name"`;
       throw toListError(path, 1, message);
     }
   }
@@ -177,13 +170,12 @@ async function* readPlainText({ path, pieces }: ListText): AsyncGenerator<Listed
 
 const maxLineLength = 1024 * 1024;
 
-/** One line of a text, numbered from 1, without its ending. */
 interface TextLine {
   number: number;
   text: string;
 }
 
-/** Gives a text's lines; throws ConfigError for a line that never ends. */
+/** The lines of a text without their endings, numbered from 1; throws ConfigError for an endless line. */
 async function* splitLines(path: string, pieces: AsyncIterable<string>): AsyncGenerator<TextLine> {
   let rest = '';
   let number = 0;
@@ -194,11 +186,7 @@ async function* splitLines(path: string, pieces: AsyncIterable<string>): AsyncGe
     const lines = whole.split(/\r\n|\r|\n/);
     rest = (lines.pop() ?? '') + text.slice(whole.length);
     if (rest.length > maxLineLength) {
-      throw toListError(
-        path,
-        number + lines.length + 1,
-        'is longer than a million characters: this is no list of names',
-      );
+      throw toListError(path, number + lines.length + 1, 'has more than a million characters: it is no list of names');
     }
     for (const line of lines) {
       number += 1;
@@ -220,7 +208,7 @@ const typeWords: Readonly<Record<string, PartyType | null>> = {
   aircraft: 'entity',
 };
 
-/** Reads a CSV with a column `name` and, where it has them, `type`, `aliases` (separated by `;`) and `id`; other columns are left alone. */
+/** Reads a CSV with a column `name` and optional columns `type`, `aliases` (separated by `;`) and `id`; other columns are ignored. */
 async function* readNameCsv(text: ListText, separator: string): AsyncGenerator<ListedParty> {
   let headers: readonly string[] | null = null;
   for await (const { line, fields } of readRecords(text, { delimiter: separator })) {
@@ -245,8 +233,7 @@ async function* readNameCsv(text: ListText, separator: string): AsyncGenerator<L
 function readHeaders(path: string, line: number, fields: readonly string[]): readonly string[] {
   const headers = fields.map((field) => field.trim().toLowerCase());
   const twice = ['id', 'name', 'type', 'aliases'].find((name) => headers.indexOf(name) !== headers.lastIndexOf(name));
-  if (twice !== undefined)
-    throw toListError(path, line, `has two columns "${twice}": rename the one that is not meant`);
+  if (twice !== undefined) throw toListError(path, line, `has two columns "${twice}": rename one of them`);
   return headers;
 }
 
@@ -260,8 +247,7 @@ const nothing = '-0-';
 const endOfFile = '\u001a';
 
 /**
- * Reads the OFAC SDN list in its CSV form, together with the aliases of an `alt.csv` that lies beside it; `onFile` is told of that file
- * once it has been read.
+ * Reads the OFAC SDN list in its CSV form, with the aliases of an `alt.csv` in the same folder; `onFile` gets that file once it is read.
  */
 async function* readOfacCsv(
   text: ListText,
@@ -271,11 +257,7 @@ async function* readOfacCsv(
   for await (const { line, fields } of readPublished(text)) {
     const [id = '', name = '', type = ''] = fields;
     if (!/^\d+$/.test(id) || name === '') {
-      throw toListError(
-        text.path,
-        line,
-        'is no entry of the OFAC list (number, name, type ...): take sdn.csv from its publisher again',
-      );
+      throw toListError(text.path, line, `is no entry of the OFAC list (number, name, type ...): ${downloadAgain}`);
     }
     const isPerson = type.toLowerCase() === 'individual';
     const spell = (spelling: string): string => (isPerson ? toNaturalOrder(spelling) : spelling);
@@ -315,17 +297,17 @@ async function readAliases(
 async function* readPublished(text: ListText): ReturnType<typeof readRecords> {
   const options = { relax_column_count: true, trim: true };
   for await (const { line, fields } of readRecords(text, options)) {
-    // The published files may end with the end-of-file mark of another age.
+    // The published files may end with the end-of-file character of MS-DOS.
     if (fields.every((field) => field === endOfFile || field === '')) continue;
     yield { line, fields: fields.map((field) => (field === nothing ? '' : field)) };
   }
 }
 
-/** The other names that the remarks tell: `a.k.a. 'NAME'`. */
+/** The aliases in the remarks: `a.k.a. 'NAME'`. */
 const readWeakAliases = (remarks: string): string[] =>
   [...remarks.matchAll(/[afn]\.k\.a\. '(.+?)'(?=[;.]|$)/g)].flatMap(([, alias]) => alias ?? []);
 
-/** `FAMILY, Given` as people write it: `Given FAMILY`; a name without a comma, or with several, stays as it is. */
+/** Turns `FAMILY, Given` into `Given FAMILY`; a name without a comma, or with several, stays unchanged. */
 function toNaturalOrder(name: string): string {
   const [family = '', given, ...others] = name.split(',').map((part) => part.trim());
   return given === undefined || given === '' || others.length > 0 ? name : `${given} ${family}`;
@@ -333,13 +315,13 @@ function toNaturalOrder(name: string): string {
 
 const recordSchema = z.object({ record: z.array(z.string()), info: z.object({ lines: z.number() }) });
 
-/** One record of a CSV and the line on which it ends, from 1. */
+/** A record of a CSV and the line on which it ends, from 1. */
 interface ListRecord {
   line: number;
   fields: readonly string[];
 }
 
-/** Gives the records of a CSV, blank ones left out; throws ConfigError with the line where quotes or columns make no sense. */
+/** The records of a CSV without blank ones; throws ConfigError with the line of malformed quotes or columns. */
 async function* readRecords({ path, pieces }: ListText, options: Options): AsyncGenerator<ListRecord> {
   const parser = parse({ ...options, info: true, skip_empty_lines: true, max_record_size: 1024 * 1024 });
   const source = Readable.from(pieces);
@@ -362,11 +344,11 @@ async function* readRecords({ path, pieces }: ListText, options: Options): Async
 
 function toAdvice({ code }: CsvError): string {
   if (code === 'CSV_QUOTE_NOT_CLOSED')
-    return 'a quotation mark is never closed: the file is cut off, or the mark has to be doubled';
+    return 'a quotation mark is never closed: the file is truncated, or the mark must be doubled';
   if (code === 'CSV_RECORD_INCONSISTENT_COLUMNS' || code === 'CSV_RECORD_INCONSISTENT_FIELDS_LENGTH') {
-    return 'has another number of columns than the header: put names that hold a separator in quotation marks';
+    return 'has another number of columns than the header: put names that contain a separator in quotation marks';
   }
   if (code === 'CSV_MAX_RECORD_SIZE')
     return 'is a record of more than a million characters: a quotation mark is not closed';
-  return 'its quotation marks make no sense: double those that belong to a name';
+  return 'its quotation marks are malformed: double those that belong to a name';
 }

@@ -1,8 +1,16 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { z } from 'zod';
-import { cleanAliases, isVehicleType, type ListedParty, type ListText, readName, toListError } from './list-file.js';
+import {
+  cleanAliases,
+  downloadAgain,
+  isVehicleType,
+  type ListedParty,
+  type ListText,
+  readName,
+  toListError,
+} from './list-file.js';
 
-/** Reads the OFAC list or the consolidated list of the UN Security Council in its XML form; throws ConfigError that says file and line. */
+/** Reads the OFAC list or the consolidated list of the UN Security Council in its XML form; throws ConfigError with file and line. */
 export const readXmlList = (text: ListText, format: 'ofac_xml' | 'un_xml'): AsyncIterable<ListedParty> =>
   format === 'ofac_xml' ? readOfacXml(text) : readUnXml(text);
 
@@ -48,7 +56,7 @@ const countSchema = z.string();
 const join = ({ firstName, lastName }: { firstName: string; lastName: string }): string =>
   `${firstName} ${lastName}`.trim();
 
-/** Reads `sdnEntry` elements; throws ConfigError also when the file holds fewer entries than it says. */
+/** Reads `sdnEntry` elements; throws ConfigError when the number of entries is not the declared one. */
 async function* readOfacXml({ path, pieces }: ListText): AsyncGenerator<ListedParty> {
   const parseEntry = createElementParser(path, entrySchema, ['aka']);
   const parseCount = createElementParser(path, countSchema, []);
@@ -68,11 +76,7 @@ async function* readOfacXml({ path, pieces }: ListText): AsyncGenerator<ListedPa
     yield { id: entry.uid, type, ...isVehicle, name, aliases: cleanAliases(name, entry.akaList.aka.map(join)) };
   }
   if (announced !== null && announced !== count) {
-    throw toListError(
-      path,
-      null,
-      `says that it has ${announced} entries and holds ${count}: take the list from its publisher again`,
-    );
+    throw toListError(path, null, `declares ${announced} entries and holds ${count}: ${downloadAgain}`);
   }
 }
 
@@ -94,7 +98,7 @@ function createElementParser<T>(
       throw toListError(
         path,
         line + validity.err.line - 1,
-        `is not well-formed: ${validity.err.msg} Take the list from its publisher again`,
+        `is not well-formed: ${validity.err.msg} Download the list from its publisher again`,
       );
     }
     const parsed: unknown = parser.parse(text);
@@ -102,13 +106,13 @@ function createElementParser<T>(
     const result = schema.safeParse(value);
     if (result.success) return result.data;
     const missing = result.error.issues.map((issue) => issue.path.join('.')).join(', ');
-    throw toListError(path, line, `<${name}> is not as the publisher writes it (${missing}): take the list again`);
+    throw toListError(path, line, `<${name}> is not in the publisher's format (${missing}): ${downloadAgain}`);
   };
 }
 
 const maxElementLength = 4 * 1024 * 1024;
 
-/** One element of an XML file as text, and the line on which it begins, from 1. */
+/** An element of an XML file as text, and the line on which it begins, from 1. */
 interface XmlElement {
   name: string;
   line: number;
@@ -116,8 +120,8 @@ interface XmlElement {
 }
 
 /**
- * Gives the elements of these names one after the other, so that a large file is never in memory as a whole; elements of one of these
- * names within another are not looked for. Throws ConfigError when the file ends before `root` does.
+ * Gives the elements of these names one after the other, so that a large file is never in memory as a whole. Elements inside of others are not
+ * found. Throws ConfigError when the file ends before `root` does.
  */
 async function* splitElements(
   path: string,
@@ -138,7 +142,7 @@ async function* splitElements(
       opening.lastIndex = 0;
       const found = opening.exec(text);
       if (!found) {
-        // A tag may be cut by the end of the piece.
+        // The end of the piece may split a tag.
         skip(Math.max(0, text.lastIndexOf('<')));
         break;
       }
@@ -147,7 +151,7 @@ async function* splitElements(
       const end = text.indexOf(closing, found.index);
       if (end === -1) {
         skip(found.index);
-        if (text.length > maxElementLength) throw toListError(path, line, `${found[0]} never ends: ${again}`);
+        if (text.length > maxElementLength) throw toListError(path, line, `${found[0]} never ends: ${downloadAgain}`);
         break;
       }
       skip(found.index);
@@ -157,7 +161,5 @@ async function* splitElements(
       skip(element.length);
     }
   }
-  if (!isWhole) throw toListError(path, line, `the file ends before </${root}>, so it is cut off: ${again}`);
+  if (!isWhole) throw toListError(path, line, `the file is truncated: it ends before </${root}>; ${downloadAgain}`);
 }
-
-const again = 'take the list from its publisher again';

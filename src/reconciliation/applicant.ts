@@ -1,10 +1,7 @@
 import { foldName, type NameToken } from '../names/words.js';
 import type { DiscrepancyKind } from './discrepancy.js';
 
-/**
- * An applicant of a dossier as its fetched record says (interface: Single-record lookups, entity), beside the parties of the customer as the
- * roster has them; dates and countries as in `Party`.
- */
+/** An applicant of a dossier (interface: Single-record lookups, entity) with the customer's parties; dates and countries as in `Party`. */
 interface ApplicantBesideParties {
   name: string | null;
   birthDate: string | null;
@@ -13,7 +10,7 @@ interface ApplicantBesideParties {
   isCompany: boolean;
 }
 
-/** Compares an applicant of a customer's dossier with the customer's parties: it has to be one of them, born on the same day in a known country. */
+/** Compares an applicant with the customer's parties: it must be one of them, with the same birth date and a known country. */
 export function compareApplicant({
   name,
   birthDate,
@@ -38,13 +35,13 @@ export function compareApplicant({
   return findings;
 }
 
-/** Whether two dates of a year, a month or a day cannot be the same; one with `?` contradicts none. */
+/** Whether two dates (year, month or day) differ; a date with `?` never does. */
 const areApart = (one: string, other: string): boolean =>
   !one.endsWith('?') && !other.endsWith('?') && !one.startsWith(other) && !other.startsWith(one);
 
 /**
- * Whether two names may be of the same person or company: case, accents, order, scripts, particles, legal forms, initials and further given
- * names make no difference. A single name in common with a longer one is not enough. It tells conflicts, and never clears anybody.
+ * Whether two names may belong to the same person or company. Case, accents, order, scripts, particles, legal forms, initials and further given
+ * names are ignored. One common word with a longer name is not enough. The result finds conflicts only; it clears no customer.
  */
 export function namesAgree(left: string, right: string): boolean {
   if (toSortedWords(left) === toSortedWords(right)) return true;
@@ -64,7 +61,7 @@ export function namesAgree(left: string, right: string): boolean {
   return isWritten;
 }
 
-/** Enough for most pairs, at a tenth of the cost: the same words but for case, accents, order and punctuation. Never empty. */
+/** The words without case, accents, order and punctuation; never empty. This test decides most pairs at a tenth of the cost. */
 const toSortedWords = (name: string): string =>
   (
     name
@@ -76,14 +73,14 @@ const toSortedWords = (name: string): string =>
     .sort()
     .join(' ');
 
-/** The words that tell who is meant; where a name has no others, all of them. */
+/** The significant words of a name; all words if it has only fillers. */
 function toSignificant(name: string): readonly NameToken[] {
   const tokens = foldName(name);
   const significant = tokens.filter(({ isFiller }) => !isFiller);
   return significant.length === 0 ? tokens : significant;
 }
 
-/** Whether the same letters are divided into words in other places, whichever word comes first. */
+/** Whether both names have the same letters with other word breaks, beginning with any word. */
 function areWrittenTogether(one: readonly NameToken[], other: readonly NameToken[]): boolean {
   const letters = other.map(toText).join('');
   const words = one.map(toText);

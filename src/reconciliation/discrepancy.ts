@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { DiscrepancySeverity, discrepancyEvents } from '../vocabulary.js';
 
-/** Every kind of discrepancy between roster, screenings and dossiers, most urgent first; `next` is what a reader should do, `severity` the one without configuration. */
+/** The kinds of discrepancy between roster, screenings and dossiers, most urgent first, with what to do next and the default severity. */
 export const discrepancyFacts = {
   approved_with_true_match: {
     title: 'true match with an approved dossier',
-    next: 'Restrict the customer, and have the approval of the dossier withdrawn.',
+    next: 'Restrict the customer and withdraw the approval of the dossier.',
     severity: 'critical',
     isFixed: true,
   },
@@ -16,7 +16,7 @@ export const discrepancyFacts = {
     isFixed: true,
   },
   unscreened_dossier_party: {
-    title: 'party of a dossier that is not on the roster, so that nobody screens it',
+    title: 'party of a dossier that is not on the roster, and so is not screened',
     next: 'Add the owner or director to the related parties of the customer.',
     severity: 'critical',
     isFixed: true,
@@ -35,13 +35,13 @@ export const discrepancyFacts = {
   },
   rejected_dossier: {
     title: 'active customer with a rejected dossier',
-    next: 'Offboard the customer, or have it verified anew.',
+    next: 'Offboard the customer, or verify it again.',
     severity: 'high',
     isFixed: true,
   },
   roster_incomplete: {
     title: 'roster below the control total of its source',
-    next: 'Have the roster exported again; whoever is missing from it is not screened as a customer of today.',
+    next: 'Export the roster again; a customer that is missing from it is not screened.',
     severity: 'high',
     isFixed: true,
   },
@@ -52,17 +52,17 @@ export const discrepancyFacts = {
   },
   birth_date_conflict: {
     title: 'birth dates disagree',
-    next: 'Correct the roster by the verified document, or have the customer verified anew.',
+    next: 'Correct the roster from the verified document, or verify the customer again.',
     severity: 'medium',
   },
   country_conflict: {
     title: 'countries disagree',
-    next: 'Correct the roster by the verified document.',
+    next: 'Correct the roster from the verified document.',
     severity: 'medium',
   },
   type_conflict: {
     title: 'person and company disagree',
-    next: 'Correct the type in the roster, or have the customer verified as what it is.',
+    next: 'Correct the type in the roster, or verify the customer again under the right type.',
     severity: 'medium',
   },
   approved_with_open_alert: {
@@ -71,13 +71,13 @@ export const discrepancyFacts = {
     severity: 'medium',
   },
   approved_with_truncated_answer: {
-    title: 'approved dossier, and the screening saw only part of the matches',
-    next: 'Have the name searched with narrower facts; matches below the cut are not known.',
+    title: 'approved dossier with a truncated screening answer',
+    next: 'Search the name with more facts; the truncated matches are not known.',
     severity: 'medium',
   },
   approved_before_name_change: {
     title: "dossier approved before the customer's last change of name",
-    next: 'Have the customer verified under the new name.',
+    next: 'Verify the customer under the new name.',
     severity: 'medium',
   },
   never_screened: {
@@ -92,16 +92,16 @@ export const discrepancyFacts = {
   },
   closed_dossier: {
     title: 'active customer with a closed dossier',
-    next: 'Verify the customer anew, or offboard it.',
+    next: 'Verify the customer again, or offboard it.',
     severity: 'medium',
   },
   archived_dossier: {
     title: 'active customer with an archived dossier',
-    next: 'Verify the customer anew, or offboard it.',
+    next: 'Verify the customer again, or offboard it.',
     severity: 'medium',
   },
   stale_dossier: {
-    title: 'active customer with a dossier that has not changed for long',
+    title: 'active customer with a dossier that has not changed for a long time',
     next: 'Renew the verification.',
     severity: 'medium',
   },
@@ -112,12 +112,12 @@ export const discrepancyFacts = {
   },
   dossier_without_customer: {
     title: 'dossier without a customer',
-    next: 'Add the customer to the roster, or mend the reference: whoever is on no roster is not screened.',
+    next: 'Add the customer to the roster, or correct the reference; a customer on no roster is not screened.',
     severity: 'medium',
   },
   shared_dossier: {
     title: 'one dossier for several customers',
-    next: 'Give each customer its own dossier, or mend the references.',
+    next: 'Give each customer its own dossier, or correct the references.',
     severity: 'medium',
   },
   duplicate_reference: {
@@ -131,7 +131,7 @@ export const discrepancyFacts = {
     severity: 'medium',
   },
   left_with_open_dossier: {
-    title: 'customer who left with an open dossier',
+    title: 'offboarded customer with an open dossier',
     next: 'Close the dossier.',
     severity: 'medium',
   },
@@ -151,9 +151,7 @@ export const reconciliationSettingsSchema = z.strictObject({
   severity: z
     .partialRecord(z.enum(configurable), z.enum(['high', 'medium', 'low']))
     .default({})
-    .describe(
-      'severities of your own by kind of discrepancy; critical ones, conflicts of names and rejections are fixed',
-    ),
+    .describe('your severities by kind of discrepancy; critical ones, conflicts of names and rejections are fixed'),
 });
 export type ReconciliationSettings = z.infer<typeof reconciliationSettingsSchema>;
 
@@ -163,26 +161,26 @@ export const toSeverities = ({ severity }: ReconciliationSettings): Readonly<Rec
   ...severity,
 });
 
-/** Where every customer and every dossier of a comparison belongs; both sums hold, or the run is red. */
+/** The counts of a comparison. Every customer and every dossier has one place; the run fails unless both sums balance. */
 export interface ReconciliationSums {
   customers: number;
   withDossier: number;
   withoutDossier: number;
-  /** Without one, and none is expected. */
+  /** Without a dossier, and none is expected. */
   notExpected: number;
-  /** Several customers share a reference. */
+  /** Customers that share a reference. */
   ambiguousCustomers: number;
-  /** Of those with a dossier: birth date and country were not compared, because no record of an applicant was fetched. */
+  /** Customers with a dossier whose birth date and country were not compared, because no record of an applicant was fetched. */
   notCompared: number;
   dossiers: number;
   withCustomer: number;
   withoutCustomer: number;
   ambiguousDossiers: number;
-  /** Of customers of another roster. */
+  /** Dossiers of customers of another roster. */
   ofOtherRosters: number;
 }
 
-/** The sums that do not hold, in words; empty where all do. */
+/** Describes the sums that do not balance. */
 export function findImbalances(sums: ReconciliationSums): readonly string[] {
   const { customers, withDossier, withoutDossier, notExpected, ambiguousCustomers } = sums;
   const { dossiers, withCustomer, withoutCustomer, ambiguousDossiers, ofOtherRosters } = sums;
@@ -196,7 +194,7 @@ export function findImbalances(sums: ReconciliationSums): readonly string[] {
 
 const fewestToAssess = 5;
 
-/** Why a way of joining customers and dossiers cannot be right; null where it may be. `largest`: of customers, of dossiers under one reference. */
+/** Why the join of customers and dossiers is implausible, or null. `largest`: the most customers and the most dossiers of one reference. */
 export function findJoinProblem(
   sums: ReconciliationSums,
   largest: { customers: number; dossiers: number },
@@ -212,36 +210,36 @@ export function findJoinProblem(
   return null;
 }
 
-/** A discrepancy that a report tells of. */
+/** A discrepancy in a report. */
 export interface DiscrepancyFacts {
   discrepancyId: number;
   event: (typeof discrepancyEvents)[number];
   kind: DiscrepancyKind;
   severity: DiscrepancySeverity;
-  /** What disagrees, by name; references, names and dossiers among it. */
+  /** The facts that disagree, by name, with references, names and dossiers. */
   facts: Readonly<Record<string, unknown>>;
   openedAt: Date;
 }
 
-/** A discrepancy that stands, as reviewers are shown it. */
+/** An open or accepted discrepancy in a list for reviewers. */
 export interface ListedDiscrepancy {
-  /** The cell by which it is known again, in the state in which it is shown. */
+  /** Its code, bound to the state that is shown. */
   mark: string;
   roster: string;
   kind: DiscrepancyKind;
   severity: DiscrepancySeverity;
   facts: DiscrepancyFacts['facts'];
   openedAt: Date;
-  /** In how many comparisons it was found since then. */
+  /** The number of comparisons that have found it since then. */
   seen: number;
-  /** Who has accepted it, or has proposed that for a second person to confirm; `until` as yyyy-mm-dd. */
+  /** Its acceptance, or the proposal that a second person must confirm; `until` as yyyy-mm-dd. */
   acceptance: { isFinal: boolean; reviewer: string; reason: string; until: string } | null;
 }
 
-/** For how many days somebody may accept a discrepancy at most. */
+/** The longest acceptance of a discrepancy, in days. */
 export const mostAcceptedDays = 180;
 
-/** What stands of one kind and severity. */
+/** The number of current discrepancies of one kind and severity. */
 export interface CurrentDiscrepancies {
   kind: DiscrepancyKind;
   severity: DiscrepancySeverity;
@@ -252,7 +250,7 @@ export interface CurrentDiscrepancies {
   overAMonth: number;
 }
 
-/** A comparison of a roster with the dossiers, as a report tells it. */
+/** A comparison of a roster with the dossiers in a report. */
 export interface ReconciliationFacts {
   roster: string;
   reconciledAt: Date;
@@ -261,8 +259,8 @@ export interface ReconciliationFacts {
   sums: ReconciliationSums;
   current: readonly CurrentDiscrepancies[];
   /**
-   * Of customers without a dossier: how many invitations have which status, and how many customers are not invited because of what. For
-   * reviewers alone; null where the roster invites nobody.
+   * The number of invitations by status, and of customers without a dossier that are not invited by reason. For reviewers only; null for a
+   * roster without invitations.
    */
   invitations: { byStatus: Readonly<Record<string, number>>; excluded: Readonly<Record<string, number>> } | null;
   /** The first of `newsCount`, most urgent first. */

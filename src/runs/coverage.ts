@@ -18,8 +18,9 @@ import { openOrganisation } from './session.js';
 import type { Acceptance } from './settings-diff.js';
 
 /**
- * Notes that customers, or with null all that are open, rows without a readable id included, may stay unscreened until a day (`yyyy-mm-dd`, UTC, that day included), by whom and why; their state stays. Throws ConfigError, with nothing noted, for a day
- * that is over, several rosters to choose from, and customers who are not among those who cannot be screened.
+ * Accepts that customers stay unscreened until a day (`yyyy-mm-dd`, UTC, inclusive). `customers` null means all open gaps, rows without a readable
+ * id included. The state of the customers does not change. Throws ConfigError and stores nothing for a past day, an ambiguous roster, and
+ * customers who can be screened.
  */
 export async function acceptGaps(
   app: AppContext,
@@ -28,11 +29,10 @@ export async function acceptGaps(
 ) {
   const { database, clock } = app;
   const now = clock.now();
-  if (until < now.toISOString().slice(0, until.length)) throw flagError('--until', `${until} is over`);
+  if (until < now.toISOString().slice(0, until.length)) throw flagError('--until', `${until} is past`);
   const [chosen, ...others] = (await chooseImportedRosters(app, roster)).imported;
   if (chosen === undefined || others.length > 0) {
-    const message =
-      chosen === undefined ? 'no roster was imported yet' : 'several rosters were imported: say which one';
+    const message = chosen === undefined ? 'no roster was imported yet' : 'several rosters were imported; give one';
     throw flagError('--roster', message);
   }
   return database.transaction(async (transaction) => {
@@ -40,7 +40,7 @@ export async function acceptGaps(
     const unknown = (customers ?? []).filter((customer) => !open.some(({ reference }) => reference === customer));
     if (unknown.length > 0) {
       const names = unknown.map((customer) => JSON.stringify(customer)).join(', ');
-      const message = `${names}: nothing is to be accepted; coverage says who cannot be screened`;
+      const message = `${names}: not a gap to accept; \`nightscreen coverage\` lists who cannot be screened`;
       throw new ConfigError([{ where: 'flag --customer', path: '', message }]);
     }
     const accepted = open.filter(({ reference }) => customers === null || customers.some((one) => one === reference));
@@ -69,19 +69,19 @@ const gapWords: Readonly<Record<CoverageGap['reason'], readonly [string, string]
   unreadable_id: ['row without a readable customer id', 'rows without a readable customer id'],
 };
 
-/** Says who cannot be screened as the roster stands and is not accepted, and how to accept that; null where there is nobody. */
+/** Describes the customers who cannot be screened and are not accepted, and how to accept them; null without any. */
 export function describeGaps(gaps: readonly CoverageGap[], roster: string): string | null {
   const open = gaps.flatMap(({ reason, count, accepted }) => {
     const left = count - accepted;
     return left === 0 ? [] : [`${left} ${gapWords[reason][left === 1 ? 0 : 1]}`];
   });
   if (open.length === 0) return null;
-  return `not screened as the roster stands: ${open.join('; ')}. Mend the roster, or accept it until a day: nightscreen roster except --roster ${roster} --all --until DATE --by NAME --reason TEXT`;
+  return `not screened because of the roster: ${open.join('; ')}. Correct the roster, or accept it until a day: nightscreen roster except --roster ${roster} --all --until DATE --by NAME --reason TEXT`;
 }
 
 /**
- * The roster of this name, or all that were ever imported or are configured; of those that were never imported nothing is known, so no gate
- * passes. Throws ConfigError when there is none of this name.
+ * Gives the roster of this name, or all that are imported or configured. A roster that was never imported fails every gate. Throws ConfigError
+ * for an unknown name.
  */
 export async function chooseImportedRosters(app: AppContext, name: string | undefined) {
   const { organisationId } = await openOrganisation(app);
@@ -93,23 +93,22 @@ export async function chooseImportedRosters(app: AppContext, name: string | unde
     .map((roster) => roster.name)
     .filter((roster) => isMeant(roster) && !known.has(roster));
   if (name === undefined || imported.length + neverImported.length > 0) return { imported, neverImported };
-  const advice = known.size === 0 ? 'none was' : `there are: ${[...known].join(', ')}`;
-  const message = `no roster ${name} was ever imported; ${advice}`;
+  const advice = known.size === 0 ? 'no roster was' : `these were: ${[...known].join(', ')}`;
+  const message = `roster ${name} was never imported; ${advice}`;
   throw new ConfigError([{ where: 'flag --roster', path: '', message }]);
 }
 
-/** How well rosters are covered at an instant. */
+/** The coverage of rosters at an instant. */
 export interface Coverage {
   at: Date;
-  /** Hours within which each tier has to be screened, and why where that is longer than a day. */
+  /** The screening frequency of each tier in hours, and the reason for one above a day. */
   cadence: ReturnType<typeof toCadence>;
   rosters: readonly {
     roster: string;
     total: CoverageSums;
     tiers: Readonly<Record<RiskTier, CoverageSums>>;
-    /** Who cannot be screened as the roster stands, by reason, and for how many of them an exception holds. */
     gaps: readonly CoverageGap[];
-    /** Whose screening does not hold, the worst first, as many as were asked for. */
+    /** The first customers without a valid screening, the worst first. */
     uncovered: Awaited<ReturnType<typeof readCoverage>>['uncovered'];
   }[];
   total: CoverageSums;
@@ -117,15 +116,15 @@ export interface Coverage {
   /** Configured rosters that were never imported. */
   neverImported: readonly string[];
   /**
-   * Whether every configured roster was imported, somebody is in scope, and each screening holds or an exception was accepted for it, and no
-   * later answers are held.
+   * Whether every configured roster was imported, customers are in scope, each has a valid screening or an accepted exception, and no later
+   * answers are held.
    */
   isCovered: boolean;
 }
 
 /**
- * Measures the coverage of one roster or of all that were ever imported or are configured, and lists the worst `list` customers of each.
- * Throws ConfigError when there is no such roster.
+ * Measures the coverage of one roster, or of all that are imported or configured, and lists the worst `list` customers of each. Throws
+ * ConfigError for an unknown roster.
  */
 export async function measureCoverage(
   app: AppContext,
@@ -150,12 +149,12 @@ export async function measureCoverage(
 }
 
 function isRosterCovered({ total, gaps }: Pick<Coverage['rosters'][number], 'total' | 'gaps'>): boolean {
-  // The last night answered for them, and its answers do not count.
+  // The last run has answers for these customers, but its answers are held.
   if ((total.failedBecause['held'] ?? 0) > 0) return false;
   return gaps.every((gap) => gap.accepted === gap.count) && total.valid + countAccepted(gaps) >= total.inScope;
 }
 
-/** What coverage of a roster is judged by at a moment: the account that its last run used, and when each tier is due. */
+/** The input of a coverage measurement: the account of the roster's last run, and the due time of each tier. */
 async function toCoverageInput(
   { database, settings }: Pick<AppContext, 'database' | 'settings'>,
   rosterId: number,
@@ -174,7 +173,7 @@ async function toCoverageInput(
   };
 }
 
-/** The customers in scope of a roster, counted by tier, standing, state and last failure; and the account that they are judged on. */
+/** Counts the customers in scope of a roster by tier, status, state and last failure; gives also the account that is assessed. */
 export async function readRosterGroups(
   app: Pick<AppContext, 'database' | 'settings'>,
   rosterId: number,
@@ -185,16 +184,16 @@ export async function readRosterGroups(
   return { accountId: input.accountId, groups };
 }
 
-/** How well customers are covered; all of them count once in `valid`, `never`, `changed`, `overdue` or `unproven`, and once in `states`. */
+/** Counts of customers. Each counts once in `valid`, `never`, `changed`, `overdue` or `unproven`, and once in `states`. */
 interface CoverageSums {
   inScope: number;
-  /** Screened as they are now, within the cadence of their tier and its grace. */
+  /** Screened with the current record, within the frequency of their tier and its grace. */
   valid: number;
   never: number;
-  /** Screened before a change of their record that has to be screened. */
+  /** Screened before a change of their record that needs a new screening. */
   changed: number;
   overdue: number;
-  /** Screened with a live key by a run in which no control search has passed. */
+  /** Screened with a live key by a run without a passed control search. */
   unproven: number;
   /** Customers whose last search failed, by reason. */
   failedBecause: Readonly<Record<string, number>>;

@@ -8,7 +8,6 @@ import { findLastSweep, readDossiers, saveDossierChanges, saveDossiers } from '.
 import {
   clearAnsweredMarks,
   clearOldDossierMarks,
-  type DossierMark,
   finishDossierMarks,
   forgetEvents,
   listMarkedCustomers,
@@ -31,14 +30,16 @@ import { toMarkedScope } from './screening/plan.js';
 import { runScreening } from './screening-run.js';
 import { openOrganisation, type RunSession, recordKeys, withLease, withRun } from './session.js';
 
-/** Look-ups of one run; what is left over is looked up by the next. */
+type DossierMark = Awaited<ReturnType<typeof listMarkedDossiers>>[number];
+
+/** The most look-ups of one run; the next run does the rest. */
 const mostLookUps = 5_000;
 const lookUpsPerWrite = 200;
 
 /**
- * Looks up the dossiers that events have marked, and stores what changed as a sweep does. It proves nothing about other dossiers, so nothing
- * is gone by it and no comparison goes by it; what it found is told by the next sweep. Null, with no run made, where nothing is marked, or
- * before the first sweep, which is the starting point. Throws RunLockedError while the dossiers are swept.
+ * Looks up the dossiers that events have marked, and stores their changes as a sweep does. It proves nothing about other dossiers, so it marks
+ * none as gone, and comparisons do not use it. The next sweep reports its changes. Gives null and makes no run if no dossier is marked, or before
+ * the first sweep, which is the starting point. Throws RunLockedError while the dossiers are swept.
  */
 export async function sweepMarked(app: AppContext, signal: AbortSignal): Promise<RunSummary | null> {
   const { database, clock } = app;
@@ -53,7 +54,7 @@ export async function sweepMarked(app: AppContext, signal: AbortSignal): Promise
   const ofNoRoster = { rosterId: null, roster: null };
   const mode = toAssumedMode(app);
   const request = { organisation, kind: 'sweep', ...ofNoRoster, mode, selection: 'dirty' } as const;
-  // A sweep that walks would store what it has read before over what is looked up now. One that was broken off keeps its own run.
+  // A sweep in progress would overwrite these look-ups with pages that it read before. A stopped sweep keeps its own run.
   return withLease(app, `sweep/${organisation.name}`, signal, (outer) =>
     withLease(app, `sweep-dirty/${organisation.name}`, outer.signal, (held) =>
       withRun(app, held, request, async (session) => {
@@ -123,11 +124,11 @@ async function lookUpMarked(session: RunSession, marks: readonly DossierMark[]):
   const summary = toRunSummary({ runId, roster: null, kind: 'sweep', state, reasons, counts });
   return {
     ...summary,
-    remarks: [`only ${countNoun(marks.length, 'marked dossier')} looked up; absence is judged by whole sweeps`],
+    remarks: [`only ${countNoun(marks.length, 'marked dossier')} looked up; only a whole sweep finds missing dossiers`],
   };
 }
 
-/** Why the look-ups ended before the run had to; null where only their time was up, and the next run goes on. */
+/** Why the look-ups ended early; null if only their time was over, because the next run continues. */
 function toLookUpHalt(because: DetailStop | null): RunHalted | null {
   switch (because) {
     case 'signal':
@@ -148,7 +149,7 @@ const lookUp = (client: Client, { dossierId }: DossierMark, stops: ReturnType<ty
     stops,
   );
 
-/** Saves what was looked up together with the end of its mark; gives what changed. What the service could not say stays marked. */
+/** Saves the look-ups and clears their marks in one transaction; gives the changes. A dossier without an answer stays marked. */
 async function saveFound(
   transaction: Transaction,
   { app, organisation: { organisationId }, run }: RunSession,
@@ -172,7 +173,7 @@ async function saveFound(
     done.push(mark);
     const before = known.get(mark.dossierId) ?? null;
     const snapshot = toLookedUpSnapshot(JSON.parse(outcome.record.body), before?.snapshot ?? null);
-    // What only the list can say is left to the next sweep.
+    // A dossier whose record lacks fields of the list waits for the next sweep.
     const change = snapshot && diffDossier(before, snapshot);
     if (change) changes.push(change);
   }
@@ -192,7 +193,7 @@ async function saveFound(
 
 const screenedFields: ReadonlySet<string> = new Set(['status', 'name', 'reference', 'type', 'risk_score']);
 
-/** Documents and downloads are no reason for a billed search. */
+/** A change of documents or downloads does not justify a billed search. */
 const mattersToScreening = ({ kind, fields }: DossierChange): boolean =>
   kind === 'dossier_appeared' || kind === 'dossier_returned' || fields.some((field) => screenedFields.has(field));
 
@@ -209,7 +210,7 @@ async function markCustomersOf(
   }
 }
 
-/** Clears, with a proven sweep, the marks that were made before it began: it has read every dossier since. */
+/** Clears the marks that were made before a proven sweep began, because it has read every dossier since. */
 export async function clearSweptMarks(
   transaction: Transaction,
   app: AppContext,
@@ -221,9 +222,8 @@ export async function clearSweptMarks(
 }
 
 /**
- * Searches for the marked customers of a roster, as many as `screening.dirty` allows, in a run of them alone. Null, with no run made, where
- * nobody is to be searched for now, or while a run of the roster that was broken off waits to be gone on with. Throws RunLockedError while
- * the roster is imported or screened.
+ * Searches for the marked customers of a roster, as many as `screening.dirty` allows, in a run of their own. Gives null and makes no run if no
+ * search is due, or while a stopped run of the roster can be resumed. Throws RunLockedError while the roster is imported or screened.
  */
 export async function screenMarked(
   app: AppContext,
@@ -241,7 +241,7 @@ export async function screenMarked(
   if (waiting.length === 0) return null;
   const open = await findOpenRun(database, leaseKey);
   if (open !== null && open.selection !== 'dirty') {
-    const message = `marked customers of ${roster.name} wait for ${toRunId(open)}, which was broken off: nightscreen runs resume ${toRunId(open)}`;
+    const message = `marked customers of ${roster.name} wait for the stopped run ${toRunId(open)}; run \`nightscreen runs resume ${toRunId(open)}\``;
     app.emit({ kind: 'warning', runId: null, roster: roster.name, code: 'marks_wait', message });
     return null;
   }

@@ -12,25 +12,25 @@ const heardEventSchema = z.object({
   isAml: z.boolean(),
 }) satisfies z.ZodType<HeardEvent>;
 
-// A day and more of 200 events a second, in 2 GB.
+// More than a day of 200 events a second, in 2 GB.
 const mostFiles = 20_000;
 const mostRemembered = 100_000;
-/** A file is closed after so long, and may be taken then. */
+/** A file is closed after this time and can then be imported. */
 const closeAfterMs = 5_000;
-/** One that was never closed is of a listener that died. */
+/** A file that is open for longer belongs to a dead listener. */
 const abandonedAfterMs = 60_000;
 
-/** Hints of events in files. */
+/** Events of webhooks in files. */
 export interface EventSpool {
-  /** Keeps events, on the disk when it resolves; gives how many were new. Rejects with StoreError while the folder is full. */
+  /** Stores events and resolves once they are on the disk; gives the number of new ones. Rejects with StoreError while the folder is full. */
   keep(events: readonly HeardEvent[]): Promise<number>;
   close(): Promise<void>;
 }
 
 /**
- * Keeps hints of events in a folder until whoever opens the embedded database takes them in: that database has one owner at a time, and events
- * come at any time. They are appended to one file, which costs one write to the disk for each group: with a file of its own for each, one
- * answer in a hundred took half a second at 200 events a second.
+ * Opens a folder that stores events until the next owner of the embedded database imports them: that database has one owner at a time, and
+ * events come at any time. A group of events is one write to one file. With one file for each event, one answer in a hundred took half a second
+ * at 200 events a second.
  */
 export async function openEventSpool(folder: string): Promise<EventSpool> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -53,7 +53,7 @@ export async function openEventSpool(folder: string): Promise<EventSpool> {
   };
   const openFile = async (): Promise<NonNullable<typeof file>> => {
     if ((await readdir(folder)).length >= mostFiles) {
-      throw new StoreError('event_spool_full', `${folder} holds ${mostFiles} files: run nightscreen sweep --dirty`);
+      throw new StoreError('event_spool_full', `${folder} holds ${mostFiles} files; run \`nightscreen sweep --dirty\``);
     }
     number += 1;
     const name = join(folder, `${Date.now()}-${process.pid}-${number}`);
@@ -78,7 +78,7 @@ export async function openEventSpool(folder: string): Promise<EventSpool> {
           throw error;
         }
         for (const { key } of fresh) seen.add(key);
-        // The database knows the others; this only keeps repetitions out of the files.
+        // The database knows all keys. This set only keeps recent repetitions out of the files.
         for (const key of seen) {
           if (seen.size <= mostRemembered) break;
           seen.delete(key);
@@ -98,7 +98,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Takes kept hints into the database; a file is removed once its marks are stored, so that after a crash it is taken once more and marks nothing new. */
+/** Imports stored events into the database. A file is removed after its marks are stored; after a crash it is imported again and marks nothing new. */
 export async function takeSpooledEvents(
   database: Database,
   organisationId: number,
@@ -128,7 +128,7 @@ async function isAbandoned(path: string): Promise<boolean> {
   return Date.now() - mtimeMs > abandonedAfterMs;
 }
 
-/** The last line of a listener that died may be cut off: it was not answered, and comes again. */
+/** The last line of a dead listener may be incomplete. Its events were not acknowledged, so the service sends them again. */
 function parseLine(line: string): readonly HeardEvent[] {
   try {
     return z.array(heardEventSchema).parse(JSON.parse(line));

@@ -23,29 +23,28 @@ import { queueReportOf, reportAndMail } from './mail/deliver.js';
 import { type ReconciliationCounts, type RunSummary, toRunSummary } from './run-summary.js';
 import { openOrganisation, type RunSession, withLeasedRun } from './session.js';
 
-/** How old the sweep may be that a comparison relies on: a night and a half. */
+/** The greatest age of a sweep for a comparison. */
 const sweepHoursAtMost = 36;
 const hourMs = 3_600_000;
 const notSwept = 'no sweep of the dossiers has ended yet; run `nightscreen sweep` first';
 
-/** What comparing one roster with the dossiers came to; `sums` null where it was refused, because of `problem`. */
+/** The result of comparing one roster with the dossiers; `sums` is null if it was refused. */
 export interface Reconciled {
   roster: string;
   sums: ReconciliationSums | null;
   news: { opened: number; resolved: number };
-  /** Why it is not complete: refused, or absence proves nothing. */
+  /** Why it is not complete: refused, or missing dossiers are not proven. */
   problem: string | null;
-  /** Sums that do not hold. */
+  /** Sums that do not balance. */
   imbalances: readonly string[];
 }
 
-/** The rosters whose customers have dossiers, by their settings. */
 const listLinked = ({ settings }: AppContext): readonly { name: string; link: DossierLink }[] =>
   settings.rosters.flatMap(({ name, dossiers }) => (dossiers === undefined ? [] : [{ name, link: dossiers }]));
 
 /**
- * Compares the customers of a roster with the screenings and the dossiers of an account, and stores what disagrees, inside a transaction of the
- * run. Null for a roster without `dossiers` in its settings. A way of joining that cannot be right stores nothing.
+ * Compares the customers of a roster with the screenings and the dossiers of an account, and stores the discrepancies, inside a transaction of
+ * the run. Null for a roster without `dossiers` in its settings. An implausible join of customers and dossiers stores nothing.
  */
 export async function reconcileRoster(
   transaction: Transaction,
@@ -75,14 +74,14 @@ export async function reconcileRoster(
     now,
     today: toDate(toDayNumber(now, settings.review.timezone)),
   };
-  // On a server both sides of a large comparison fit into memory; the embedded database has less of it.
+  // On a server both sides of a large comparison fit into memory. The embedded database has less memory.
   if (app.database.dialect === 'postgres')
     await transaction.execute("select set_config('work_mem', '128MB', true), set_config('jit', 'off', true)");
   const { sums, largest } = await compareWithDossiers(transaction, input);
   const problem = findJoinProblem(sums, largest);
   if (problem !== null) return refuse(`${problem}; see rosters.${roster}.dossiers.reference in the configuration`);
   const imbalances = findImbalances(sums);
-  if (imbalances.length > 0) return { ...refuse('its sums do not hold'), imbalances };
+  if (imbalances.length > 0) return { ...refuse('its sums do not balance'), imbalances };
   await collectFindings(transaction, input, { namesAgree, compareApplicant });
   const news = await saveDiscrepancies(transaction, input, sums);
   if (link.invite !== undefined) await saveInvitationSums(transaction, input);
@@ -97,7 +96,7 @@ export async function reconcileRoster(
   return { roster, sums, news, problem: unproven, imbalances: [] };
 }
 
-/** Why absence from a sweep proves nothing now; null where it proves that there is no dossier. */
+/** Why a dossier that is not in the sweep may still exist; null if the sweep proves that it does not. */
 function findUnproven(
   { finishedAt, unprovenBecause }: { finishedAt: Date; unprovenBecause: string | null },
   now: Date,
@@ -107,7 +106,7 @@ function findUnproven(
   return `the last sweep ended at ${finishedAt.toISOString()}, more than ${sweepHoursAtMost} hours ago`;
 }
 
-/** Why it is not known now which customers of a roster have no dossier; null where the last comparison with the last sweep says so. */
+/** Why it is not known now which customers of a roster have no dossier; null after a comparison with the last sweep. */
 export async function findUnreconciled(
   { database, clock }: AppContext,
   rosterId: number,
@@ -134,8 +133,8 @@ async function listOthers(
 }
 
 /**
- * Compares every roster that has dossiers, or one of them, with the dossiers of the account that was swept last; asks the service nothing.
- * Throws ConfigError when no roster has dossiers, when nothing was swept, and when a way of joining cannot be right.
+ * Compares every roster with dossiers, or one of them, with the dossiers of the last swept account; it calls no service. Throws ConfigError
+ * when no roster has dossiers, no sweep has ended, or the join is implausible.
  */
 export async function runReconciliation(
   app: AppContext,
@@ -205,7 +204,7 @@ async function closeReconciliation(
   return toRunSummary({ runId, roster: null, kind: 'reconcile', state, reasons, counts });
 }
 
-/** The sums of all rosters; dossiers are counted by each roster. */
+/** Adds up all rosters. Each roster counts all dossiers, so these are not added. */
 function addUp(done: readonly Reconciled[]): ReconciliationCounts {
   const total = (read: (one: Reconciled) => number | undefined): number =>
     done.reduce((sum, one) => sum + (read(one) ?? 0), 0);

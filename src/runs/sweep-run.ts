@@ -20,7 +20,6 @@ import {
   dropSweptPages,
   listRecordsToAsk,
   markGone,
-  type RecordAsked,
   readDossiers,
   readSweepProgress,
   type SweepRow,
@@ -39,7 +38,7 @@ import { identifyAccount, noteAccount, toAssumedMode, toHalt } from './account.j
 import type { AppContext } from './app-context.js';
 import { clearSweptMarks } from './dirty-run.js';
 import { RunHalted } from './halt.js';
-import { followInvitations } from './invitations/follow.js';
+import { followInvitations } from './invitations/invite.js';
 import { queueReportOf, reportAndMail } from './mail/deliver.js';
 import { queueBrokenRun } from './mail/failures.js';
 import { type RunSummary, toRunSummary } from './run-summary.js';
@@ -48,14 +47,14 @@ import { retryUntilDeadline, type WaitPolicy, watchOutage } from './screening/ou
 import type { Comparison } from './session.js';
 import { openOrganisation, type RunRequest, type RunSession, recordKeys, withLeasedRun } from './session.js';
 
-/** How a sweep is made. */
+/** The options of a sweep. */
 export interface SweepOptions {
   writeReport: boolean;
 }
 
 /**
- * Sweeps the account's dossiers and stores what changed since the last sweep; the first one is the starting point and changes
- * nothing. A sweep that is not proven complete reports nothing as gone and ends `incomplete`.
+ * Sweeps the account's dossiers and stores what changed since the last sweep. The first sweep is the starting point and reports no changes. A
+ * sweep that is not proven complete reports no dossier as gone and ends `incomplete`.
  */
 export async function runSweep(app: AppContext, options: SweepOptions, signal: AbortSignal): Promise<RunSummary> {
   const startedAt = app.clock.now();
@@ -97,7 +96,7 @@ const toRequest = (app: AppContext, organisation: Organisation): RunRequest => (
 
 const resumableForMs = 6 * 60 * 60 * 1_000;
 
-/** A sweep that was broken off continues after its last page while that is no older than six hours. */
+/** A stopped sweep continues after its last page unless that page is older than six hours. */
 async function findAge({ database, clock }: AppContext, open: RunRow): Promise<Comparison> {
   const last = await readLastActivity(database, open);
   const isOld = clock.now().getTime() - last.getTime() > resumableForMs;
@@ -125,7 +124,7 @@ async function sweepAccount(
   const { app, run, runId } = session;
   const { database, settings } = app;
   app.emit({ kind: 'stage_started', runId, stage: 'sweep' });
-  // Pages that were read with the key of another account say nothing about this one.
+  // Pages of another account are not valid for this one.
   const isOther = run.accountId !== null && run.accountId !== account.accountId;
   if (isOther) await session.write((transaction) => dropSweptPages(transaction, run.runId));
   const list = toRetryingList(app.client(), waitPolicy);
@@ -155,20 +154,19 @@ async function sweepAccount(
 const countDossiers = (pages: readonly WalkedPage[]): number =>
   pages.reduce((sum, { dossiers }) => sum + dossiers.length, 0);
 
-/** The windows of a sweep that begins. */
 async function openWalks(session: RunSession, list: DossierList): Promise<readonly WindowWalk[]> {
   const { app, run, runId } = session;
   const { settings, emit } = app;
   const { windows, oneWalkBecause } = await planWindows(list, settings.sweep);
   if (oneWalkBecause !== null) {
-    const message = `the dossiers are read in one walk, not in ${settings.sweep.windows} windows: ${oneWalkBecause}; set sweep.windows to 1 unless that changes`;
+    const message = `the dossiers are read in one walk, not in ${settings.sweep.windows} windows: ${oneWalkBecause}; if this stays so, set sweep.windows to 1`;
     emit({ kind: 'warning', runId, code: 'sweep_one_walk', message });
   }
   await session.write((transaction) => saveSweepWindows(transaction, run.runId, windows));
   return windows.map((window) => ({ ...window, walked: [], hasEnded: false }));
 }
 
-/** The dossier list, each page repeated while the service is out of reach and the run's deadline allows. */
+/** The dossier list; each page is repeated while the service is unreachable and the run's deadline allows. */
 function toRetryingList(client: Client, waitPolicy: WaitPolicy): DossierList {
   const page: DossierList['page'] = async (query) => {
     const call = (signal: AbortSignal): ReturnType<DossierList['page']> =>
@@ -180,7 +178,7 @@ function toRetryingList(client: Client, waitPolicy: WaitPolicy): DossierList {
   return { page, pages: (query = {}) => walkDossierPages(page, query) };
 }
 
-/** Saves the pages with what they change and how far each window has come. */
+/** Saves pages, their changes and the progress of their windows. */
 async function savePages(
   session: RunSession,
   account: Account,
@@ -191,7 +189,7 @@ async function savePages(
   const { runId } = session.run;
   const now = app.clock.now();
   await session.write(async (transaction) => {
-    // The batch shows that the run goes on.
+    // The batch records the activity of the run.
     await insertCommitBatch(transaction, runId, lease.epoch, countDossiers(pages), now);
     const ids = pages.flatMap(({ dossiers }) => dossiers.map(({ id }) => id));
     const known = await readDossiers(transaction, account.accountId, ids);
@@ -204,7 +202,7 @@ async function savePages(
     const changes = compared.flatMap((page) => page.changes);
     const toSave = changes.flatMap(({ after }) => after ?? []);
     await saveDossiers(transaction, account.accountId, runId, toSave);
-    // A starting point that was broken off knows some already: what moved since is history.
+    // A resumed starting point knows some dossiers already; their changes since are reported.
     const toReport = isStart ? changes.filter((change) => !isAppearance(change)) : changes;
     await saveDossierChanges(transaction, runId, toReport, now);
   });
@@ -212,7 +210,7 @@ async function savePages(
 
 const isAppearance = ({ kind }: DossierChange): boolean => kind === 'dossier_appeared';
 
-/** Marks what is known and no longer listed as gone. */
+/** Marks known dossiers that are no longer listed as gone. */
 async function saveGone(
   { app, run, write }: RunSession,
   { accountId }: Account,
@@ -265,9 +263,9 @@ async function closeSweep(
 }
 
 /**
- * Stage: looks up new and changed dossiers, and the applicants and decisions that these name, as many as the settings allow, the last
- * changed ones first; then what earlier sweeps have left over. Whatever the service does, the sweep goes on: what could not be had is
- * counted and told. Null where nothing is to be looked up. Throws only what the database does.
+ * Stage: looks up new and changed dossiers, and the applicants and decisions that they name, as many as the settings allow, the last changed
+ * ones first; then the remaining ones of earlier sweeps. A failure of the service does not end the sweep: missing records are counted and
+ * reported. Null if look-ups are off. Throws only errors of the database.
  */
 async function fetchDossierRecords(session: RunSession, client: Client, accountId: number) {
   const { app, run, runId } = session;
@@ -283,7 +281,7 @@ async function fetchDossierRecords(session: RunSession, client: Client, accountI
   let because: DetailStop | null = null;
   emit({ kind: 'stage_started', runId, stage: 'details' });
   const stops = openDetailStops(session, client);
-  // What a dossier names comes before the next dossier. It can go on after its end: a dossier that is under way may name more.
+  // The records that a dossier names come before the next dossier. After its end it may continue: a dossier in flight can name more.
   const next = (): IteratorResult<DossierRecordId, undefined> => {
     const value = budget > 0 ? (named.shift() ?? due.next().value) : undefined;
     if (value === undefined) return { done: true, value };
@@ -312,7 +310,7 @@ async function fetchDossierRecords(session: RunSession, client: Client, accountI
   emit({ kind: 'stage_finished', runId, stage: 'details', counts });
   if (stoppedBecause !== null && stoppedBecause !== 'limit') {
     const left = `${countNoun(missing, 'record')} of dossiers not looked up`;
-    const message = `${left}: ${stopWords[stoppedBecause]}; the sweep itself is not affected, and the next one goes on with them`;
+    const message = `${left}: ${stopWords[stoppedBecause]}; the sweep itself is not affected, and the next one continues with them`;
     emit({ kind: 'warning', runId, code: 'details_left', message });
   }
   return { ...counts, stoppedBecause };
@@ -321,14 +319,14 @@ async function fetchDossierRecords(session: RunSession, client: Client, accountI
 const call = ({ dossiers }: Client, { kind, id }: DossierRecordId, options: CallOptions) =>
   kind === 'dossier' ? dossiers.retrieve(id, options) : dossiers[kind](id, options);
 
-// Letters and digits as they come by chance; `entity_type` and `decision_status` are words.
+// Ids have capitals or digits; `entity_type` and `decision_status` are words.
 const namedForm = /^(entity|decision)_(?=[A-Za-z]*[A-Z0-9])[A-Za-z0-9]{6,200}$/;
 const isNamed = (text: string): boolean => namedForm.test(text);
 
-/** Saves what came of a look-up; gives what is to be looked up next because of it. */
+/** Saves the outcome of a look-up; gives the records that it names. */
 async function saveOutcome(
   { write }: RunSession,
-  asked: RecordAsked,
+  asked: Parameters<typeof saveDossierRecord>[1],
   outcome: RecordOutcome,
 ): Promise<readonly DossierRecordId[]> {
   const { dossierId, kind } = asked;
@@ -350,7 +348,7 @@ async function saveOutcome(
 }
 
 /**
- * What an applicant's record says of who it is. The interface names none of its fields: each is read under the names that are usual, from the
+ * Reads the identity of an applicant. The interface does not name the fields of the record, so each is read under its usual names, from the
  * personal information, the record itself and its address, in this order.
  */
 function readApplicant(record: unknown): { name: string | null; birthDate: string | null; country: string | null } {
@@ -369,6 +367,6 @@ function readApplicant(record: unknown): { name: string | null; birthDate: strin
 const pick = (record: unknown, name: string): unknown =>
   typeof record === 'object' && record !== null ? Reflect.get(record, name) : undefined;
 
-/** A text as the database can hold it, or null. */
+/** A text without null characters, which the database cannot store. */
 const readText = (value: unknown): string | null =>
   typeof value === 'string' ? value.replaceAll('\u0000', '').trim() || null : null;

@@ -5,8 +5,8 @@ import type { PlanInput } from './plan-sql.js';
 import { gapsSql } from './unaccepted-customers.js';
 
 /**
- * Whether a customer's screening holds: never screened at all, for a former record only, too long ago, with a live key by a run in which no
- * control search has passed, or valid.
+ * The status of a customer's screening: never made, made for a former record, overdue, made with a live key by a run without a passed control
+ * search, or valid.
  */
 const statuses = ['never', 'changed', 'overdue', 'unproven', 'valid'] as const;
 
@@ -15,7 +15,7 @@ const groupRow = z.object({
   tier,
   status: z.enum(statuses),
   state: z.string(),
-  /** Why the last search for them failed, where no valid answer has come since. */
+  /** Why their last search failed; null after a later valid answer. */
   failedBecause: z.string().nullable(),
   customers: z.number(),
   oldestScreenedAt: z.date().nullable(),
@@ -32,7 +32,7 @@ const uncoveredRow = z.object({
 
 const hourMs = 3_600_000;
 
-/** Reads from `customer_standing` as of an instant, on an account and by the screening frequency of these tiers. */
+/** Reads from the view `customer_standing` as of an instant, on an account and with the screening frequency of each tier. */
 function assessedBy<Row>(
   database: Database,
   { accountId, tiers }: PlanInput,
@@ -43,7 +43,7 @@ function assessedBy<Row>(
     await transaction.execute(
       `select set_config('nightscreen.status_at', $1, true), set_config('nightscreen.status_account', $2, true),
          set_config('nightscreen.status_hours', $3, true)`,
-      // No account has the number 0: nothing counts as screened.
+      // No account has the number 0, so that no customer counts as screened.
       [tiers[0]?.assessedAt.toISOString() ?? '', String(accountId ?? 0), JSON.stringify(hours)],
     );
     return read(transaction);
@@ -51,8 +51,8 @@ function assessedBy<Row>(
 }
 
 /**
- * SQL that gives each customer in scope once, in the worst status and state of its parties (the view `customer_standing`), with why its
- * last search failed; failures are looked for in the roster's last three plans.
+ * SQL: each customer in scope once, with the worst status and state of its parties (the view `customer_standing`) and the reason of its last
+ * failure in the roster's last three plans.
  */
 function coveredCustomersSql({ bind }: Bindings, input: PlanInput): string {
   const rosterId = bind(input.rosterId, 'bigint');
@@ -66,7 +66,7 @@ function coveredCustomersSql({ bind }: Bindings, input: PlanInput): string {
         where roster_id = ${rosterId} and account_id = ${bind(input.accountId, 'bigint')} and in_scope is not null and ${isWholeSql('run')}
         order by run_id desc limit 3
       ) plans
-      -- Fenced off: one plan after the other, whatever the history.
+      -- \`offset 0\`: one plan after the other, however long the history is.
       cross join lateral (
         select run_id, party_id, outcome_reason from screening where run_id = plans.run_id and outcome = 'failed' offset 0
       ) screening
@@ -96,7 +96,7 @@ function coveredCustomersSql({ bind }: Bindings, input: PlanInput): string {
 }
 
 /**
- * Counts the customers in scope of a roster by tier, status, state and last failure, and lists `list` of those whose screening does not hold, the
+ * Counts the customers in scope of a roster by tier, status, state and last failure, and lists `list` of those without a valid screening, the
  * worst first: never screened, then changed, then by age.
  */
 export async function readCoverage(database: Database, input: PlanInput, list = 0) {
@@ -136,7 +136,7 @@ export async function readImportedRosters(database: Queryable, organisationId: n
   );
 }
 
-/** Why customers of a roster cannot be screened as it stands; `unreadable_id` counts rows of which nobody can say whose they are. */
+/** Why customers of a roster cannot be screened; `unreadable_id` counts rows without a readable customer id. */
 const gapReasons = [
   'row_rejected',
   'conflicting_duplicate',
@@ -145,17 +145,17 @@ const gapReasons = [
   'unreadable_id',
 ] as const;
 const gapRow = z.object({ reason: z.enum(gapReasons), count: z.number(), accepted: z.number() });
-/** So many customers or rows of a roster cannot be screened as it stands, and so many of them somebody has accepted. */
+/** The number of customers or rows of a roster that cannot be screened for one reason, and how many of them are accepted. */
 export type CoverageGap = z.infer<typeof gapRow>;
 
 const openGapRow = z.object({
   reason: z.enum(gapReasons),
-  /** Null for all rows without a readable id together. */
+  /** Null for the rows without a readable id, which count together. */
   reference: z.string().nullable(),
   rows: z.number().nullable(),
 });
 
-/** SQL: the gaps of roster $1 one by one, each with whether an exception holds for it on the day of $2. */
+/** SQL: the gaps of roster $1, each with whether an exception is valid for it on the day of $2. */
 const eachGapSql = `
   select gap.reason, gap.reference, null::integer as rows, exists (
     select from coverage_exception exception
@@ -164,7 +164,7 @@ const eachGapSql = `
   ) as is_accepted
   from (${gapsSql('$1')}) gap
   union all
-  -- A part of a roster mends no row of the whole one before it.
+  -- A partial roster (delta) corrects no row of the last full one.
   select 'unreadable_id', null, unreadable.rows, exists (
     select from coverage_exception exception
     where exception.roster_id = $1 and exception.reason = 'unreadable_id' and exception.rows >= unreadable.rows
@@ -178,7 +178,7 @@ const eachGapSql = `
   ) unreadable
   where unreadable.rows > 0`;
 
-/** Why customers of a roster cannot be screened as it stands, and for how many of them an exception holds at a moment. */
+/** Counts the gaps of a roster by reason, and how many of them have a valid exception at a moment. */
 export async function readCoverageGaps(database: Queryable, rosterId: number, now: Date) {
   return database.query(
     gapRow,
@@ -189,11 +189,11 @@ export async function readCoverageGaps(database: Queryable, rosterId: number, no
   );
 }
 
-/** How many customers who cannot be screened somebody has accepted; rows without a readable id are no customers. */
+/** The number of accepted customers among the gaps; rows without a readable id are no customers. */
 export const countAccepted = (gaps: readonly CoverageGap[]): number =>
   gaps.reduce((sum, gap) => sum + (gap.reason === 'unreadable_id' ? 0 : gap.accepted), 0);
 
-/** The gaps of a roster for which no exception holds at a moment. */
+/** The gaps of a roster without a valid exception at a moment. */
 export async function listOpenGaps(database: Queryable, rosterId: number, now: Date) {
   return database.query(
     openGapRow,
@@ -203,7 +203,7 @@ export async function listOpenGaps(database: Queryable, rosterId: number, now: D
   );
 }
 
-/** Notes who accepts these gaps, why, and until which day (`yyyy-mm-dd`, UTC, that day included). */
+/** Stores the acceptance of gaps until a day (`yyyy-mm-dd`, UTC, inclusive). */
 export async function saveCoverageExceptions(
   transaction: Queryable,
   rosterId: number,

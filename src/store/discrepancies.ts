@@ -12,9 +12,9 @@ import { findValue, firstRow, type Queryable } from './database/database.js';
 import { type ReconciliationInput, sumsRow } from './reconciliation.js';
 
 /**
- * Brings what is stored in line with what was collected: discrepancies open, change, return and, unless absence proves nothing, are resolved.
- * An acceptance ends with its last day or when the facts change. Saves the comparison with its sums; gives how many discrepancies the run has
- * opened (those that came back included) and resolved.
+ * Updates the stored discrepancies from the collected findings: they open, change, return and, if the sweep is proven, are resolved. An
+ * acceptance ends after its last day or when the facts change. Stores the comparison with its sums. Gives the number of discrepancies that the
+ * run has opened (returned ones included) and resolved.
  */
 export async function saveDiscrepancies(transaction: Queryable, input: ReconciliationInput, sums: ReconciliationSums) {
   const { runId, rosterId, accountId, sweepRunId, unprovenBecause, severities, now } = input;
@@ -87,7 +87,7 @@ export async function saveDiscrepancies(transaction: Queryable, input: Reconcili
   return firstRow(rows, 'discrepancy_event');
 }
 
-/** The sweep that a roster was last compared with, where absence proved something; null where it never was. */
+/** The sweep of a roster's last comparison; null if it was not proven, or without a comparison. */
 export function findLastCompared(database: Queryable, rosterId: number, accountId: number): Promise<number | null> {
   return findValue(
     database,
@@ -136,8 +136,8 @@ const newsRow = z.object({
 const mostNews = 1_000;
 
 /**
- * The comparisons that a run has made, each with the first discrepancies that opened, changed, returned or were resolved in it, or in one of
- * the `earlier` runs that its report tells of.
+ * The comparisons of a run, each with the first discrepancies that opened, changed, returned or were resolved in it, or in the `earlier` runs of
+ * its report.
  */
 export async function readReconciliations(database: Queryable, runId: number, earlier: readonly number[]) {
   const rows = await database.query(
@@ -165,7 +165,6 @@ export async function readReconciliations(database: Queryable, runId: number, ea
   return facts;
 }
 
-/** A discrepancy as it is stored, with the last that was said of it. */
 const listedRow = z.object({
   discrepancyId: z.number(),
   eventId: z.number(),
@@ -180,11 +179,15 @@ const listedRow = z.object({
     .nullable(),
 }) satisfies z.ZodType<Omit<ListedDiscrepancy, 'mark'>>;
 
-/** Which discrepancies are listed: those of an organisation, or of a roster, that stand now; or those that stood when a run had compared. */
-type DiscrepancyChoice = { organisationId: number; roster: string | null } | { runId: number };
-
-/** The discrepancies that stand or stood, most urgent first, at most `limit` of `count`, all for null; each as the last event up to then left it. */
-export async function readCurrentDiscrepancies(database: Queryable, choice: DiscrepancyChoice, limit: number | null) {
+/**
+ * The open and accepted discrepancies of an organisation or a roster now, or at the end of a run's comparison; the most urgent `limit` of
+ * `count`, null for all.
+ */
+export async function readCurrentDiscrepancies(
+  database: Queryable,
+  choice: { organisationId: number; roster: string | null } | { runId: number },
+  limit: number | null,
+) {
   const ofRun = 'runId' in choice;
   const rows = await database.query(
     listedRow.extend({ count: z.number() }),
@@ -242,7 +245,7 @@ const decidableRow = z.object({
   }),
 });
 
-/** Those of these discrepancies that there are, with the last that was said of each, by their number. */
+/** The known ones of these discrepancies with their last event, by number. */
 export async function readDecidable(database: Queryable, discrepancyIds: readonly number[]) {
   const rows = await database.query(
     decidableRow,
@@ -258,7 +261,6 @@ export async function readDecidable(database: Queryable, discrepancyIds: readonl
   return new Map(rows.map((row) => [row.discrepancyId, row]));
 }
 
-/** What a reviewer says of a discrepancy that is as `seenEventId` left it. */
 interface AcceptanceEvent {
   discrepancyId: number;
   seenEventId: number;
@@ -266,11 +268,11 @@ interface AcceptanceEvent {
   reviewer: string;
   isAttested: boolean;
   reason: string;
-  /** Null where an acceptance or a proposal is ended. */
+  /** Null for `acceptance_ended`. */
   until: string | null;
 }
 
-/** Stores it; the database refuses what is against the rules, and puts the discrepancy where it belongs. */
+/** Stores a decision about a discrepancy; a trigger of the database checks the rules and sets the discrepancy's state. */
 export async function saveAcceptance(transaction: Queryable, said: AcceptanceEvent, now: Date): Promise<void> {
   const { discrepancyId, seenEventId, kind, reviewer, isAttested, reason, until } = said;
   await transaction.execute(

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DossierChange } from '../changes/dossier-changes.js';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
-import type { CreationWindow, WalkedPage, WindowWalk } from '../dossiers/sweep-dossiers.js';
+import type { WalkedPage, WindowWalk } from '../dossiers/sweep-dossiers.js';
 import { detailStops } from '../vocabulary.js';
 import { findRow, firstRow, type Queryable, readColumn, readValue, toUpsert } from './database/database.js';
 
@@ -22,7 +22,6 @@ export const dossierSnapshotSchema = z.object({
   completedAt: z.string().nullable(),
 }) satisfies z.ZodType<DossierSnapshot>;
 
-/** A dossier as the last sweep left it. */
 const dossierRow = z.object({ snapshot: dossierSnapshotSchema, isGone: z.boolean() });
 
 /** The stored dossiers among these ids, by id. */
@@ -35,7 +34,7 @@ export async function readDossiers(database: Queryable, accountId: number, dossi
   return new Map(rows.map((row) => [row.snapshot.id, { snapshot: row.snapshot, isGone: row.isGone }]));
 }
 
-/** Saves dossiers that are new or changed; one that is as it was is not written. */
+/** Saves new and changed dossiers. */
 export async function saveDossiers(
   transaction: Queryable,
   accountId: number,
@@ -52,7 +51,7 @@ export async function saveDossiers(
   );
 }
 
-/** Saves what a sweep found changed, and when. */
+/** Saves the changes that a sweep has found. */
 export async function saveDossierChanges(
   transaction: Queryable,
   runId: number,
@@ -76,8 +75,8 @@ export async function saveDossierChanges(
 }
 
 /**
- * Takes over what earlier sweeps of the account found and never came to report, because they were broken off; gives how many dossiers the sweep
- * reports as new, as gone, and as changed otherwise. A starting point reports nothing: of it the dossiers on its pages are counted.
+ * Takes over the unreported changes of stopped earlier sweeps of the account. Gives the number of new, gone and changed dossiers that the sweep
+ * reports. A starting point reports no changes, so the dossiers on its pages are counted.
  */
 export async function countSweptDossiers(
   transaction: Queryable,
@@ -107,8 +106,8 @@ export async function countSweptDossiers(
 const idsPerPage = 5_000;
 
 /**
- * Marks dossiers after the id `after` that a proven sweep did not find as gone, by pages, so that no transaction grows with the number of dossiers;
- * gives them as they were last seen, and after which id to go on, null at the end.
+ * Marks the dossiers after the id `after` that a proven sweep did not find as gone, one page at a time, so that transactions stay small. Gives
+ * their last snapshots and the id to continue after, null at the end.
  */
 export async function markGone(
   transaction: Queryable,
@@ -147,19 +146,19 @@ const sweepRow = z.object({
   gone: z.number(),
   proven: z.boolean(),
   unprovenBecause: z.string().nullable(),
-  /** How many records of dossiers it looked up, and what became of them; `missing` are still to be looked up. Null where nothing was. */
+  /** Counts of looked-up dossier records; `missing` ones are left for the next sweep. Null if look-ups are off. */
   details: detailsShape.nullable(),
   isStart: z.boolean(),
 });
-/** What a sweep came to. */
+/** The result of a sweep. */
 export type SweepRow = Omit<z.infer<typeof sweepRow>, 'isStart'>;
 
-/** Saves what a sweep came to. */
+/** Saves the result of a sweep. */
 export async function saveSweep(transaction: Queryable, runId: number, sweep: SweepRow): Promise<void> {
   await transaction.execute(...toUpsert('sweep', { runId, ...sweep }, ['run_id']));
 }
 
-/** What the sweep of a run came to, or null while it has not ended. */
+/** The result of a sweep; null before its end. */
 export function readSweep(database: Queryable, runId: number) {
   return findRow(
     database,
@@ -198,8 +197,12 @@ export async function findLastSweep(database: Queryable, of: number | { organisa
   );
 }
 
-/** Saves the windows that a sweep walks. */
-export async function saveSweepWindows(transaction: Queryable, runId: number, windows: readonly CreationWindow[]) {
+/** Saves the windows of a sweep. */
+export async function saveSweepWindows(
+  transaction: Queryable,
+  runId: number,
+  windows: readonly Pick<WindowWalk, 'from' | 'to'>[],
+) {
   const toInstant = (ms: number): string | null => (ms > 0 && Number.isFinite(ms) ? new Date(ms).toISOString() : null);
   await transaction.execute(
     `insert into sweep_window (run_id, place, created_from, created_to)
@@ -209,7 +212,7 @@ export async function saveSweepWindows(transaction: Queryable, runId: number, wi
   );
 }
 
-/** Saves pages of different windows as the places from which these go on when the sweep is broken off. */
+/** Saves pages of windows, so that a stopped sweep continues after them. */
 export async function saveSweptPages(
   transaction: Queryable,
   runId: number,
@@ -240,8 +243,8 @@ export async function saveSweptPages(
 }
 
 /**
- * Where a sweep stands: its windows with the pages that it has saved of each, none before they were saved or once it has been closed; and whether
- * it is the start, because the account's dossiers were never swept to the end, so that nothing that it finds is a change.
+ * The progress of a sweep: its windows with their saved pages, none at its begin and after its end. `isStart`: no sweep of the account has ended
+ * yet, so its findings are no changes.
  */
 export async function readSweepProgress(database: Queryable, accountId: number, runId: number) {
   const isStart = await readValue(
@@ -280,14 +283,14 @@ export async function dropSweptPages(transaction: Queryable, runId: number): Pro
   await transaction.execute('delete from sweep_window where run_id = $1', [runId]);
 }
 
-/** A record that a sweep may look up: a dossier, or an applicant or a decision that the dossier names. */
+/** A record to look up: a dossier, or an applicant or a decision that the dossier names. */
 export interface DossierRecordId {
   dossierId: string;
   kind: 'dossier' | 'entity' | 'decision';
   id: string;
 }
 
-// A dossier is due when a sweep has changed it since it was asked for; a named record as soon as its dossier was fetched.
+// A dossier is due if a sweep has found it changed since its look-up; a named record is due once its dossier is fetched.
 const toAskSql = `
   select dossier.dossier_id, named.kind, named.record_id, dossier.changed_by_run_id
   from dossier_record named
@@ -301,7 +304,7 @@ const toAskSql = `
   where dossier.account_id = $1 and dossier.gone_at is null
     and (asked.run_id is null or asked.run_id < dossier.changed_by_run_id)`;
 
-/** The records that a sweep is to look up, those of the dossiers that changed last first; `left`: how many of its `most` it may still look up. */
+/** The records that a sweep must look up, those of the last changed dossiers first; `left` is the remainder of `most`. */
 export async function listRecordsToAsk(
   database: Queryable,
   { accountId, runId, most }: { accountId: number; runId: number; most: number },
@@ -317,7 +320,7 @@ export async function listRecordsToAsk(
   return { left, due };
 }
 
-/** How many records a sweep has asked for, how many of them came, and how many are still to be asked for. */
+/** The number of records that a sweep has looked up, that it received, and that are still missing. */
 export async function countRecords(database: Queryable, accountId: number, runId: number) {
   const rows = await database.query(
     z.object({ asked: z.number(), kept: z.number(), missing: z.number() }),
@@ -329,26 +332,19 @@ export async function countRecords(database: Queryable, accountId: number, runId
   return firstRow(rows, 'dossier_record');
 }
 
-/** Who asked for a record, and when. */
-export interface RecordAsked extends DossierRecordId {
-  accountId: number;
-  runId: number;
-  askedAt: Date;
-}
-
 /**
- * Saves a record in the place of the one that came before, and with a dossier's record which applicants and decisions it names; or the reason why
- * it could not be had, and what is known of it stays.
+ * Saves the outcome of a look-up. A record replaces the former one, and a dossier's record also gives the applicants and decisions that it names.
+ * A reason for a missing record keeps the former one.
  */
 export async function saveDossierRecord(
   transaction: Queryable,
-  { id: recordId, ...asked }: RecordAsked,
+  { id: recordId, ...asked }: DossierRecordId & { accountId: number; runId: number; askedAt: Date },
   record:
     | { reason: string }
     | {
         body: string;
         withheldLinks: number;
-        /** Of an entity; otherwise null. */
+        /** All null unless it is an entity. */
         applicant: { name: string | null; birthDate: string | null; country: string | null };
         named: readonly DossierRecordId[];
       },
@@ -367,7 +363,7 @@ export async function saveDossierRecord(
   if (kind === 'dossier') await saveNamedRecords(transaction, accountId, dossierId, named);
 }
 
-/** Makes the applicants and decisions that a dossier names due, and forgets those that it names no longer. */
+/** Makes the applicants and decisions that a dossier names due, and deletes those that it no longer names. */
 async function saveNamedRecords(
   transaction: Queryable,
   accountId: number,

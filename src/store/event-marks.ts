@@ -4,7 +4,7 @@ import type { HeardEvent } from '../webhooks/listener.js';
 import { type Database, openBindings, type Queryable, readColumn, readValue } from './database/database.js';
 import { toCustomerKey, toDossierKey } from './reconciliation.js';
 
-/** Marks the dossiers of events, durably; gives how many of the events had not been taken before. */
+/** Marks the dossiers of events; gives the number of new events. */
 export function markDossiers(database: Database, organisationId: number, hints: readonly HeardEvent[], now: Date) {
   return readValue(
     database,
@@ -37,7 +37,7 @@ export function markDossiers(database: Database, organisationId: number, hints: 
 const keptDays = 2;
 const keptEvents = 2_000_000;
 
-/** Forgets the keys of events that the service does not repeat any more, and the oldest of more than two million. */
+/** Deletes the keys of events that the service no longer repeats, and the oldest above two million. */
 export async function forgetEvents(database: Queryable, now: Date): Promise<void> {
   await database.execute(
     `delete from received_event
@@ -48,15 +48,15 @@ export async function forgetEvents(database: Queryable, now: Date): Promise<void
 }
 
 const dossierMarkRow = z.object({ dossierId: z.string(), events: z.number(), isAml: z.boolean() });
-/** A dossier that is to be looked up; `events` says whether it was marked again since. */
-export type DossierMark = z.infer<typeof dossierMarkRow>;
+/** A dossier to look up; a new mark changes `events`. */
+type DossierMark = z.infer<typeof dossierMarkRow>;
 
-/** The marked dossiers that are to be looked up now, the longest marked first. */
+/** The marked dossiers that are due for a look-up, the longest marked first. */
 export async function listMarkedDossiers(
   database: Queryable,
   organisationId: number,
   { now, limit }: { now: Date; limit: number },
-): Promise<readonly DossierMark[]> {
+) {
   return database.query(
     dossierMarkRow,
     `select dossier_id, events, is_aml from dossier_mark
@@ -69,7 +69,7 @@ export async function listMarkedDossiers(
 const toRows = (marks: readonly DossierMark[]): string =>
   JSON.stringify(marks.map(({ dossierId, events }) => ({ dossier_id: dossierId, events })));
 
-/** Clears the marks of dossiers that are `done`, and postpones those that were `missed`. */
+/** Clears the marks of dossiers that are `done`, and postpones those that were not found (`missed`). */
 export async function finishDossierMarks(
   transaction: Queryable,
   organisationId: number,
@@ -80,7 +80,7 @@ export async function finishDossierMarks(
   await postponeDossierMarks(transaction, organisationId, missed, now);
 }
 
-/** Clears marks of dossiers, except those that were marked again since they were listed. */
+/** Clears marks of dossiers, unless they were marked again since. */
 async function clearDossierMarks(transaction: Queryable, organisationId: number, marks: readonly DossierMark[]) {
   if (marks.length === 0) return;
   await transaction.execute(
@@ -90,10 +90,10 @@ async function clearDossierMarks(transaction: Queryable, organisationId: number,
   );
 }
 
-/** Look-ups after which a dossier that is not found is given up: about ten hours after its last event. */
+/** The most look-ups of a dossier that is not found; the last is about ten hours after its last event. */
 const mostTries = 8;
 
-/** Has dossiers that were not found looked up again after 5, 10, 20 ... minutes; clears the marks of those that were not found for hours. */
+/** Postpones the next look-up of dossiers that were not found by 5, 10, 20 ... minutes; clears their marks after the last one. */
 async function postponeDossierMarks(
   transaction: Queryable,
   organisationId: number,
@@ -115,7 +115,7 @@ async function postponeDossierMarks(
   );
 }
 
-/** Clears the marks of dossiers before a moment, since when all dossiers were read; gives those that were about AML screening. */
+/** Clears the marks of dossiers that were made before `before`; gives the dossiers whose events were about AML screening. */
 export async function clearOldDossierMarks(transaction: Queryable, organisationId: number, before: Date) {
   const rows = await transaction.query(
     z.object({ dossierId: z.string(), isAml: z.boolean() }),
@@ -149,8 +149,8 @@ export async function markCustomers(
 }
 
 /**
- * The marked customers of a roster that are to be searched for now, the longest marked first, as many as the limits allow: the searches of one
- * run, the calls of a day by all such runs of the account, and nobody before `againAfterMs` has passed.
+ * The marked customers of a roster that are due for a search, the longest marked first, within the limits: the searches of one run, the daily
+ * calls of all such runs of the account, and `againAfterMs` between two searches of a customer.
  */
 export function listMarkedCustomers(
   database: Queryable,
@@ -162,7 +162,6 @@ export function listMarkedCustomers(
     againAfterMs: number;
     mostPerRun: number;
     mostPerDay: number;
-    /** Control searches that come with a run. */
     controlSearches: number;
   },
 ): Promise<readonly number[]> {
@@ -194,7 +193,7 @@ export function listMarkedCustomers(
   );
 }
 
-/** Has a run search for all parties of these marked customers. */
+/** Forces a run to search for all parties of marked customers. */
 export async function forceMarkedCustomers(
   transaction: Queryable,
   { runId, accountId }: { runId: number; accountId: number },
@@ -214,7 +213,7 @@ export async function forceMarkedCustomers(
   );
 }
 
-/** Clears the marks of customers that another run has searched for after they were marked: an answer saved a minute later was asked for later. */
+/** Clears the marks of customers that another run has screened since. An answer counts if it was saved at least a minute after the mark. */
 export async function clearAnsweredMarks(transaction: Queryable, accountId: number): Promise<void> {
   await transaction.execute(
     `delete from customer_mark mark
@@ -228,7 +227,7 @@ export async function clearAnsweredMarks(transaction: Queryable, accountId: numb
   );
 }
 
-/** Clears the marks of customers for whom a run has got every answer; those that were marked again since it was planned stay. */
+/** Clears the marks of customers for which a run has all answers, unless they were marked again since. */
 export async function clearSearchedMarks(transaction: Queryable, runId: number): Promise<void> {
   await transaction.execute(
     `delete from customer_mark mark

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Invitation } from '../client/invitations.js';
 import { findValue, type Queryable } from './database/database.js';
 
-/** Whose customers are invited, on which account. */
+/** The roster and the account of invitations. */
 export interface InvitingScope {
   accountId: number;
   rosterId: number;
@@ -16,18 +16,18 @@ const candidateRow = z.object({
   channel: z.string().nullable(),
   locale: z.string().nullable(),
   isInvited: z.boolean(),
-  /** Whether the rule lets the customer be invited now; why not is for reviewers. */
+  /** Whether the rule allows an invitation now; the reason against it is only for reviewers. */
   isFree: z.boolean(),
-  /** Former invitations of the customer that were sent. */
+  /** The number of former invitations that were sent. */
   former: z.number(),
 });
-/** A customer without a dossier, with what it says about where to invite it. */
+/** A customer without a dossier, with its address for an invitation. */
 export type InvitationCandidate = z.infer<typeof candidateRow>;
 
-// Each page judges anew who is free: 1 s for 33,000 of 100,000 customers in one, 3 s by 2,000.
+// Each page checks the rule again: 33,000 of 100,000 customers take 1 s in one page, 3 s in pages of 2,000.
 const atOnce = 10_000;
 
-/** The customers without a dossier, those who lack it longest first. `columns` name attributes of the roster; null for none. */
+/** The customers without a dossier, those without one for the longest time first. `columns` are attributes of the roster. */
 export async function* readCandidates(
   database: Queryable,
   { accountId, rosterId }: InvitingScope,
@@ -65,8 +65,8 @@ export async function* readCandidates(
 }
 
 /**
- * Keeps that a customer is to be invited; null, with nothing kept, where the rule forbids it, where it is invited already, and where the
- * roster has another record of it than the one that was read.
+ * Stores the intention to invite a customer. Gives null and stores nothing if the rule forbids it, the customer is already invited, or its
+ * record has changed since it was read.
  */
 export function saveIntention(
   transaction: Queryable,
@@ -96,8 +96,8 @@ export function saveIntention(
 }
 
 /**
- * Marks an invitation right before it is sent (`sending`) or sent again (`reminding`); false, with nothing marked, where the rule now forbids
- * it. What is marked may have reached the service.
+ * Marks an invitation right before it is sent (`sending`) or sent again (`reminding`); gives false and marks nothing if the rule now forbids
+ * it. A marked invitation may have reached the service.
  */
 export async function markLeaving(
   transaction: Queryable,
@@ -121,7 +121,7 @@ export async function markLeaving(
   return marked === 1;
 }
 
-/** Notes that a sending failed: `unknown` where it may have reached the service, else it never did, and the customer is free again. */
+/** Stores a failed sending: `unknown` if it may have reached the service; otherwise it did not, and the customer can be invited again. */
 export async function saveFailure(
   transaction: Queryable,
   invitationId: number,
@@ -144,8 +144,8 @@ export async function saveFailure(
 const linkDays = 30;
 
 /**
- * Stores an invitation as the service shows it. `kind` says how it became known; a look at a known one (`status`) leaves an event only when
- * its status has changed. Of one that was looked for in vain (null) only that is noted, so that others come first the next time.
+ * Stores an invitation as the service shows it. A query of a known one (`status`) adds an event only if its status has changed. For one that
+ * the service does not have (null) only the time is stored, so that others come first the next time.
  */
 export async function saveShown(
   transaction: Queryable,
@@ -179,8 +179,8 @@ export async function saveShown(
 }
 
 /**
- * Ends the invitations that no longer invite anybody, so that their customers may be invited anew: those whose link has expired or that were
- * rejected, and those that could not be delivered once the roster has another record of the customer.
+ * Ends invalid invitations, so that their customers can be invited again: expired and rejected ones, and undelivered ones whose customer has a
+ * changed record.
  */
 export async function endInvitations(
   transaction: Queryable,
@@ -210,7 +210,7 @@ const openRow = z.object({
   state: z.enum(['sending', 'invited']),
   sendingAt: z.date().nullable(),
 });
-/** An invitation that may have reached the service, or has. */
+/** An invitation that has or may have reached the service. */
 type OpenInvitation = z.infer<typeof openRow>;
 
 const selectFrom = (
@@ -220,8 +220,8 @@ const selectFrom = (
   from ${source} join customer using (customer_id) join roster on roster.roster_id = customer.roster_id`;
 
 /**
- * Clears up after former invitations before others are made: ends those that no longer invite anybody, withdraws what a process that died had
- * only intended, so that nothing of it ever left, and gives those of which it is not known whether they reached the service.
+ * Cleans up former invitations: ends invalid ones, withdraws the intentions of dead processes, which were never sent, and gives those that may
+ * have reached the service.
  */
 export async function endFormerInvitations(
   transaction: Queryable,
@@ -243,7 +243,7 @@ export async function endFormerInvitations(
   );
 }
 
-/** Invitations whose status may still change, those that were looked at longest ago first. */
+/** The invitations whose status may still change, the one queried longest ago first. */
 export const listToFollow = (
   database: Queryable,
   accountId: number,
@@ -256,10 +256,10 @@ export const listToFollow = (
     [accountId, limit],
   );
 
-/** How often an invitation is sent at most, and how long after it was sent the service refuses (interface: Limits). */
+/** The service's limits: the most sendings of an invitation, and the time between two of them. */
 const limits = { attempts: 10, cooldown: '3 minutes' } as const;
 
-/** What may be sent again: `sent`, not expired, below the service's limits, not sent since `sentBefore`, and allowed by the rule. */
+/** The invitations that may be sent again: `sent`, not expired, below the service's limits, last sent before `sentBefore`, and allowed by the rule. */
 export const listToRemind = (
   database: Queryable,
   { accountId, rosterId }: InvitingScope,
@@ -280,7 +280,7 @@ export const listToRemind = (
     [accountId, rosterId, sentBefore, now],
   );
 
-/** Notes by status how the newest invitations of standing discrepancies are, and how many customers are excluded for which reason. */
+/** Stores the number of open discrepancies by the status of their newest invitation, and of excluded customers by reason. */
 export async function saveInvitationSums(
   transaction: Queryable,
   { runId, rosterId, accountId, now }: InvitingScope & { runId: number; now: Date },

@@ -4,24 +4,24 @@ import type { DossierLink } from '../roster/settings.js';
 import type { DiscrepancySeverity } from '../vocabulary.js';
 import { type Bindings, firstRow, openBindings, type Queryable } from './database/database.js';
 
-/** What a roster is compared with, and how. */
+/** The input of a comparison of a roster with dossiers. */
 export interface ReconciliationInput {
   runId: number;
   rosterId: number;
   accountId: number;
   isTest: boolean;
   link: DossierLink;
-  /** All other rosters of the organisation that dossiers may be of. */
+  /** All other rosters of the organisation; dossiers may belong to their customers. */
   others: readonly { rosterId: number; link: Pick<DossierLink, 'reference' | 'customerColumn'> }[];
   sweepRunId: number;
   unprovenBecause: string | null;
   severities: Readonly<Record<string, DiscrepancySeverity>>;
-  /** A dossier that has not changed since is stale; null where none is. */
+  /** A dossier that was last changed before this is stale; null for no limit. */
   staleBefore: Date | null;
-  /** Who has been a customer since before this, and was never screened, is overdue. */
+  /** A customer that was imported before this and never screened is overdue. */
   overdueBefore: Date;
   now: Date;
-  /** The date (yyyy-mm-dd) by which acceptances end. */
+  /** Acceptances until before this day (yyyy-mm-dd) have ended. */
   today: string;
 }
 
@@ -36,13 +36,13 @@ export function toDossierKey(reference: DossierLink['reference'], bind: Bind): s
   return `case when starts_with(d.reference_key, ${prefix}) then fold_reference(substr(d.reference_key, length(${prefix}) + 1)) end`;
 }
 
-/** SQL: what a customer is joined by. */
+/** SQL: the key by which a customer is joined with dossiers. */
 export const toCustomerKey = ({ customerColumn }: Pick<DossierLink, 'customerColumn'>, bind: Bind): string =>
   customerColumn === undefined
     ? 'customer.reference_key'
     : `fold_reference(version.record -> 'attributes' ->> ${bind(customerColumn, 'text')})`;
 
-/** SQL: whether a customer is expected to have a dossier; of one without a readable record no attribute is known. */
+/** SQL: whether a customer should have a dossier. A customer without a readable record has no known attributes. */
 function toExpected(expect: DossierLink['expect'], bind: Bind): { ofCustomer: string; ofUnaccepted: string } {
   const isAlways = String(expect === 'always');
   if (typeof expect === 'string') return { ofCustomer: isAlways, ofUnaccepted: isAlways };
@@ -50,7 +50,7 @@ function toExpected(expect: DossierLink['expect'], bind: Bind): { ofCustomer: st
   return { ofCustomer: `coalesce(version.record -> 'attributes' @> ${where}, false)`, ofUnaccepted: 'false' };
 }
 
-/** The sums of a comparison as they are stored. */
+/** The stored sums of a comparison. */
 export const sumsRow = z.object({
   customers: z.number(),
   withDossier: z.number(),
@@ -66,9 +66,8 @@ export const sumsRow = z.object({
 }) satisfies z.ZodType<ReconciliationSums>;
 
 /**
- * Joins a roster's customers and an account's dossiers, adds them up, and gives the sums with the most customers and dossiers under one
- * reference. Only pairs of which something may have to be told are kept, in tables that end with the transaction. Nothing
- * is stored yet.
+ * Joins a roster's customers with an account's dossiers and counts them. Gives the sums and the largest numbers of customers and of dossiers with
+ * one reference. Pairs that may have a discrepancy stay in temporary tables until the transaction ends; nothing is stored yet.
  */
 export async function compareWithDossiers(transaction: Queryable, input: ReconciliationInput) {
   const comparison = { ...input, hasInvited: await findInvited(transaction, input) };
@@ -86,7 +85,7 @@ export async function compareWithDossiers(transaction: Queryable, input: Reconci
   return { sums, largest: firstRow(largest, 'shared_key') };
 }
 
-/** SQL: the customers of the roster; those that it names without a readable record, too, are below zero, so that none is taken for another. */
+/** SQL: the customers of the roster. Those without a readable record get negative ids, which no other customer has. */
 function customersSql({ rosterId, link }: ReconciliationInput, bind: Bind, wanted: 'keys' | 'all') {
   const ofRoster = bind(rosterId, 'bigint');
   const isWhole = wanted === 'all';
@@ -103,10 +102,10 @@ function customersSql({ rosterId, link }: ReconciliationInput, bind: Bind, wante
   return { known, unaccepted, all: `${known} union all ${unaccepted}` };
 }
 
-/** A comparison; `hasInvited` where invitations have led to dossiers, which belong to whom was invited, whatever their references. */
+/** With `hasInvited` some dossiers come from invitations. They belong to the invited customers, whatever their references are. */
 type Comparison = ReconciliationInput & { hasInvited: boolean };
 
-/** Finds which customer each invitation, and each dossier that one led to, belongs to. */
+/** Finds the customer of each invitation and of each dossier that comes from one. */
 async function findInvited(transaction: Queryable, { rosterId, accountId, link }: ReconciliationInput) {
   const { values, bind } = openBindings();
   await transaction.execute(
@@ -128,7 +127,7 @@ async function findInvited(transaction: Queryable, { rosterId, accountId, link }
   return row?.found === true;
 }
 
-/** SQL: what customers are joined with. */
+/** SQL: the dossiers with the key by which they are joined with customers. */
 function dossierKeysSql({ accountId, link, hasInvited }: Comparison, bind: Bind): string {
   const byReference = toDossierKey(link.reference, bind);
   return `
@@ -138,9 +137,9 @@ function dossierKeysSql({ accountId, link, hasInvited }: Comparison, bind: Bind)
     where d.account_id = ${bind(accountId, 'bigint')} and d.gone_at is null`;
 }
 
-/** Finds the few references that several customers or several dossiers have. */
+/** Finds the references that several customers or several dossiers share. */
 async function findRepeatedKeys(transaction: Queryable, input: Comparison): Promise<void> {
-  // In the order of an index neighbours are compared; a table of a million hashed texts takes twice as long.
+  // Sorting by an index takes half the time of a hash table with a million texts.
   await transaction.execute('set local enable_hashagg = off');
   const create = async (table: string, toSql: (bind: Bind) => string): Promise<void> => {
     const { values, bind } = openBindings();
@@ -167,7 +166,7 @@ async function findRepeatedKeys(transaction: Queryable, input: Comparison): Prom
   await transaction.execute('set local enable_hashagg = on');
 }
 
-/** Finds the customers of whom screening has something to say beside a dossier: alerts, true matches, cut lists, no search at all, another name. */
+/** Finds the customers with screening facts that can disagree with a dossier: alerts, true matches, truncated lists, no search, a new name. */
 async function lookAtScreenings(transaction: Queryable, { rosterId, accountId, overdueBefore }: ReconciliationInput) {
   await transaction.execute(
     `create temporary table alerting on commit drop as
@@ -180,7 +179,7 @@ async function lookAtScreenings(transaction: Queryable, { rosterId, accountId, o
      group by party.customer_id`,
     [rosterId, accountId],
   );
-  // Two indexes side by side take half the time of a table of a million hashed keys.
+  // A merge of two indexes takes half the time of a hash table with a million keys.
   await transaction.execute('set local enable_hashjoin = off');
   await transaction.execute(
     `create temporary table half_seen on commit drop as
@@ -227,22 +226,22 @@ async function lookAtScreenings(transaction: Queryable, { rosterId, accountId, o
   await transaction.execute('analyze marked');
 }
 
-/** SQL: the columns of a dossier beside a customer. */
+/** SQL: the columns of a dossier in a pair. */
 const dossiersSql = (input: Comparison, bind: Bind): string => `
   select dossier_id, reference as dossier_reference, status, name as dossier_name, type as dossier_type, is_test, created_at, updated_at,
     completed_at, dossier_key from (${dossierKeysSql(input, bind)}) d`;
 
-/** SQL: of pairs, those with a reference that several have. */
+/** SQL: whether several customers or dossiers share the reference of a pair. */
 const isRepeatedSql = '(key in (select key from repeated_key) or key in (select key from repeated_dossier_key))';
 
-/** SQL: whether a customer's type is not that of the dossier. The type is named once, because reading it from a record is the dear part. */
+/** SQL: whether the types of customer and dossier differ. `type` occurs once, because reading it from a record is expensive. */
 export const toTypesDifferSql = (type: string, dossierType: string): string =>
   `${type} <> case ${dossierType} when 'kyb' then 'entity' when 'kyc' then 'person' end`;
 
-/** Keeps the pairs of which something may have to be told. */
+/** Stores the pairs that may have a discrepancy in a temporary table. */
 async function keepPairs(transaction: Queryable, input: Comparison): Promise<void> {
   const main = openBindings();
-  // Neither a temporary table nor `union all` in it, so that several processes of the server can share the work.
+  // Without temporary tables and `union all` the server can run this query in parallel.
   await transaction.execute(
     `create temporary table pair on commit drop as
      select c.*, d.*, false as is_shared, false as is_other, true as is_counted
@@ -287,12 +286,12 @@ async function keepPairs(transaction: Queryable, input: Comparison): Promise<voi
   );
 }
 
-/** Says of references that several have who and which counts. */
+/** Decides which customer and which dossier of a shared reference count. */
 async function resolveRepeated(transaction: Queryable): Promise<void> {
   await transaction.execute(
     'update pair set is_shared = true, is_counted = false from shared_key where shared_key.key = pair.key',
   );
-  // Whoever has left yields to others of the same reference: to those who have not, else to the newest.
+  // An offboarded customer yields the reference to active ones, else to the newest customer.
   await transaction.execute(
     `delete from pair using key_use
      where key_use.key = pair.key and not pair.is_active and pair.dossier_id is not null
@@ -313,8 +312,8 @@ async function resolveRepeated(transaction: Queryable): Promise<void> {
 }
 
 /**
- * Counts both sides by where they belong, and what matches from the other side: customers less those without a dossier must be dossiers
- * less those without a customer. So a sum that holds proves that no row was lost on either side.
+ * Counts both sides by place, and the matches of each from the other side: customers minus those without a dossier must be dossiers minus those
+ * without a customer. So a balanced sum proves that no row of either side is lost.
  */
 async function addUp(transaction: Queryable, input: Comparison): Promise<ReconciliationSums> {
   const { values, bind } = openBindings();

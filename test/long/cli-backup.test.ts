@@ -32,7 +32,7 @@ it('backup and restore from the command line: private, without keys, and refused
   await writeFile(join(folder, 'other.yaml'), 'database: { folder: ./other }\n');
   await writeFile(join(folder, 'cut.backup'), (await readFile(path)).subarray(0, 2_000));
   const cut = await runCli(['restore', 'cut.backup', '--config', 'other.yaml'], { folder });
-  expect(cut).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('is cut') });
+  expect(cut).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('is truncated') });
   expect(await readdir(folder)).not.toContain('other');
   const restored = await runCli(['restore', 'night.backup', '--config', 'other.yaml'], { folder });
   expect(restored).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^1 +customer$/m) });

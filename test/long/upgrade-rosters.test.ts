@@ -104,7 +104,7 @@ describeOnEachDatabase('a database that the version before rosters has written',
     await migrateOn();
     const resumed = await resumeRun(await work(), '4', signal);
     // The rows that it rejected are customers since: nobody has accepted that they are not screened.
-    const unread = { state: 'incomplete', reasons: [expect.stringContaining('not screened as the roster stands')] };
+    const unread = { state: 'incomplete', reasons: [expect.stringContaining('not screened because of the roster')] };
     expect(resumed).toMatchObject({ ...unread, counts: { failed: 0, remaining: 0, changes: 0 } });
     const plan = { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: true } as const;
     const night = await runScreening(await work(1.5 * dayMs), plan, signal);

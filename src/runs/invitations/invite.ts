@@ -13,6 +13,7 @@ import {
   ResponseError,
   ServerError,
   ServiceUnavailableError,
+  StoreError,
 } from '../../errors.js';
 import type { DossierLink } from '../../roster/settings.js';
 import { isHalting, isTransient, toFailureReason } from '../../screening/screen.js';
@@ -20,7 +21,9 @@ import { DatabaseError, type Transaction } from '../../store/database/database.j
 import { findLastSweep } from '../../store/dossiers.js';
 import {
   endFormerInvitations,
+  endInvitations,
   type InvitationCandidate,
+  listToFollow,
   listToRemind,
   markLeaving,
   readCandidates,
@@ -33,10 +36,9 @@ import { findRoster, type Organisation, readOrganisation } from '../../store/org
 import { identifyAccount } from '../account.js';
 import type { AppContext } from '../app-context.js';
 import { findUnreconciled } from '../reconcile-run.js';
-import { withLease } from '../session.js';
-import { lookUpInvitation } from './follow.js';
+import { type RunSession, withLease } from '../session.js';
 
-/** Who is invited, or reminded, and whether it is done or only shown. */
+/** Which customers are invited or reminded; without `isSent` they are only shown. */
 export interface InvitingOptions {
   roster?: string | undefined;
   limit?: number | undefined;
@@ -47,7 +49,7 @@ export interface InvitingOptions {
 type Channel = 'email' | 'sms';
 type Outcome = 'sent' | 'found' | 'unknown' | 'refused' | 'not_now';
 
-/** A customer that is invited or reminded, or would be; `outcome` is null where nothing is sent. */
+/** A customer that is invited or reminded; `outcome` is null in a preview. */
 interface Invited {
   roster: string;
   customer: string;
@@ -56,24 +58,22 @@ interface Invited {
   outcome: Exclude<Outcome, 'not_now'> | null;
 }
 
-/** What inviting came to. Nothing in it says why anybody is not invited now. */
+/** The result of inviting. It does not contain why a customer is not invited now. */
 export interface InvitingResult {
   isSent: boolean;
   isReminder: boolean;
   isTest: boolean;
   customers: readonly Invited[];
-  /** Of those listed, or of those sent; null where a price is missing. */
+  /** Of the listed or sent invitations; null without a price. */
   cost: { amount: number; currency: string } | null;
-  /** Have an invitation already. */
   alreadyInvited: number;
-  /** Have no record, no recipient or no channel in the roster. */
+  /** Customers without a record, a recipient or a channel in the roster. */
   notInvitable: number;
   notNow: number;
-  /** Why it ended early; null where it did not. */
+  /** Why it ended early. */
   stoppedBecause: string | null;
 }
 
-/** Somebody to be written to, and how that is done. */
 interface Task {
   roster: string;
   customer: string;
@@ -81,7 +81,6 @@ interface Task {
   perform: (inviting: Inviting) => Promise<Outcome>;
 }
 
-/** What it takes to write to somebody. */
 interface Inviting {
   app: AppContext;
   client: Client;
@@ -96,17 +95,17 @@ interface Scope {
   rosters: readonly { name: string; rosterId: number; invite: NonNullable<DossierLink['invite']> }[];
 }
 
-/** How long the service may take to list an invitation whose outcome was unknown; before that it is not sent again. */
+/** The service lists an invitation of unknown outcome within this time; before that it is not sent again. */
 const listedWithinMs = 5 * 60_000;
-/** A mark that took longer to be stored sends nothing: the process was asleep, and another may have taken over. */
+/** If storing a mark takes longer, nothing is sent: the process was suspended, and another one may have the lease. */
 const freshMs = 30_000;
 const remindAfterMs = 7 * 24 * 60 * 60_000;
 const mostRounds = 8;
 const mostFailuresInARow = 3;
 
 /**
- * Invites customers without a dossier to be verified, or reminds those who were invited; without `isSent` it says whom, asks the service
- * nothing and stores nothing. Throws ConfigError when no roster says how, when absence proves nothing now, and when a live key has no price.
+ * Invites customers without a dossier to a verification, or reminds invited ones. Without `isSent` it only lists them: it calls no service and
+ * stores nothing. Throws ConfigError when no roster configures invitations, missing dossiers are not proven, or a live key has no price.
  */
 export async function inviteCustomers(
   app: AppContext,
@@ -120,7 +119,7 @@ export async function inviteCustomers(
   const { accountId, isTest } = sweep;
   for (const { rosterId, name } of options.isReminder ? [] : rosters) {
     const because = await findUnreconciled(app, rosterId, accountId);
-    if (because !== null) throw refuse(`who of ${name} has no dossier is not known now: ${because}`);
+    if (because !== null) throw refuse(`it is not known now which customers of ${name} have no dossier: ${because}`);
   }
   const scope = { app, organisation, accountId, rosters };
   const common = { isSent: options.isSent, isReminder: options.isReminder, isTest };
@@ -134,9 +133,7 @@ export async function inviteCustomers(
     const client = app.client();
     const account = await identifyAccount(app, organisation, client, lasting);
     if (account.accountId !== accountId)
-      throw refuse(
-        'the key is of another account than the dossiers that were swept last; run `nightscreen sweep` first',
-      );
+      throw refuse('the key belongs to another account than the last sweep; run `nightscreen sweep` first');
     const inviting: Inviting = {
       ...{ app, client, signal: lasting },
       write: (work) =>
@@ -193,19 +190,18 @@ function requirePrices({ settings }: AppContext, tasks: readonly Task[]): void {
     (name) => settings.budget[name] === undefined,
   );
   if (missing.length === 0) return;
-  const message = 'is missing: a live key sends no invitation without the price of one';
+  const message = 'is missing; a live key sends no invitation without its price';
   throw new ConfigError(missing.map((name) => ({ where: 'settings', path: `budget.${name}`, message })));
 }
 
-/** The column of a setting, or null where it names one value for all. */
 const toColumn = (setting: string | { value: string } | undefined): string | null =>
   typeof setting === 'string' ? setting : null;
 
-/** What a column says, or the one value for all; undefined where it says nothing. */
+/** The cell of a column, or the one value for all customers; undefined if empty. */
 const pick = (setting: string | { value: string } | undefined, cell: string | null): string | undefined =>
   (typeof setting === 'object' ? setting.value : cell?.trim()) || undefined;
 
-/** Where to write to a customer; null where the roster does not say, or says what can be no address. */
+/** The address of a customer; null without a plausible one. */
 function toAddress(
   { channel: channelSetting, locale }: NonNullable<DossierLink['invite']>,
   candidate: InvitationCandidate,
@@ -249,13 +245,13 @@ async function planInvitations({ app, organisation, accountId, rosters }: Scope,
   if (missing > 0 && counts.notInvitable === missing) {
     const columns = [...new Set(rosters.map(({ invite }) => invite.recipient))].join(', ');
     throw refuse(
-      `none of ${missing} customers without a dossier has a recipient in the column ${columns}; a column that columns.attributes names since the last import is read with the next one`,
+      `none of ${missing} customers without a dossier has a recipient in the column ${columns}; a column that is new in columns.attributes is read with the next import`,
     );
   }
   return { tasks, counts };
 }
 
-/** Says nothing of the customer to anybody without the key, and is the same for whoever lost the database and restored an older one. */
+/** Reveals nothing about the customer without the key, and is the same after the restore of an older database. */
 function toReference({ digestKey }: Organisation, roster: string, { customer, former }: InvitationCandidate): string {
   const facts = JSON.stringify(['customer_without_dossier', roster, customer, former]);
   return `ns-${createHmac('sha256', digestKey).update(facts).digest('hex').slice(0, 40)}`;
@@ -277,8 +273,8 @@ async function planReminders({ app, accountId, rosters }: Scope, limit = Number.
 }
 
 /**
- * Ends what has ended, and looks for each invitation whose outcome is unknown: what the service has is adopted; what it has not listed in
- * five minutes never arrived, and its customer may be invited again. Gives those that are still unknown.
+ * Ends invalid invitations and looks up those of unknown outcome. One that the service has is stored. One that it does not list within five
+ * minutes never arrived, and its customer can be invited again. Gives those that are still unknown.
  */
 async function resolveFormer(inviting: Inviting, accountId: number): Promise<readonly Invited[]> {
   const { app, client, signal, write } = inviting;
@@ -316,7 +312,7 @@ async function performAll(
       else customers.push(toInvited(task, outcome));
       inARow = outcome === 'unknown' || outcome === 'refused' ? inARow + 1 : 0;
     } catch (error) {
-      // What a look-up met stops as well: nothing was sent for this one.
+      // A failed look-up stops as well; nothing was sent for this customer.
       const stoppedBecause = error instanceof Stopped ? error.message : describeStop(error);
       if (stoppedBecause === null || inviting.signal.aborted) throw error;
       return { customers, notNow, stoppedBecause };
@@ -329,7 +325,7 @@ async function performAll(
   return { customers, notNow, stoppedBecause: null };
 }
 
-/** Keeps the intention, looks the reference up, and sends where the service has none. */
+/** Stores the intention, looks the reference up, and sends if the service does not have it. */
 async function inviteOne(
   inviting: Inviting,
   accountId: number,
@@ -352,13 +348,13 @@ async function inviteOne(
   return dispatch(inviting, invitationId, 'sending', (options) => client.invitations.create(body, options));
 }
 
-/** The database's own look at the rule comes a moment later than the statement's, and may see more. */
+/** The database checks the rule again a moment after the statement, and may find a new reason against it. */
 function passIfForbidden(error: unknown): null {
   if (error instanceof DatabaseError && error.sqlState === '23000') return null;
   throw error;
 }
 
-/** Asks how the invitation is now, and sends it again where it is still `sent`. */
+/** Reads the status of the invitation, and sends it again if it is still `sent`. */
 async function remind(inviting: Inviting, invitationId: number, token: string): Promise<Outcome> {
   const { app, client, signal, write } = inviting;
   const { data: shown } = await client.invitations.retrieve(token, { signal });
@@ -367,15 +363,15 @@ async function remind(inviting: Inviting, invitationId: number, token: string): 
   return dispatch(inviting, invitationId, 'reminding', (options) => client.invitations.resend(token, options));
 }
 
-/** Nobody else can be written to either until somebody acts, or for now; the message says what to do. */
+/** No other invitation can be sent now either; the message says what to do. */
 class Stopped extends NightscreenError {}
 
-/** The rule has come to forbid it. */
+/** The rule now forbids the invitation. */
 class Withheld extends NightscreenError {}
 
 /**
- * Makes a call that is never repeated unless the service refused it for its pace. Right before it leaves, the rule is checked once more and
- * the attempt is kept, in one transaction. Throws Stopped.
+ * Makes a call that is repeated only if the service refused it for its pace. Right before it is sent, one transaction checks the rule again and
+ * stores the attempt. Throws Stopped.
  */
 async function dispatch(
   { app, signal, write }: Inviting,
@@ -392,7 +388,7 @@ async function dispatch(
     );
     if (!isMarked) throw new Withheld('withheld', 'is not sent now');
     if (clock.elapsedMs() - begunMs > freshMs)
-      throw new Stopped('asleep', 'the database, or this machine, stood still');
+      throw new Stopped('asleep', 'the database or this machine was suspended');
   };
   const fail = (failed: 'unknown' | 'refused' | 'withdrawn', detail: string | null): Promise<void> =>
     write((transaction) => saveFailure(transaction, invitationId, { kind: failed, detail }, clock.now()));
@@ -436,17 +432,69 @@ const isOutcomeUnknown = (error: unknown): boolean =>
 const isThrottle = (error: unknown): error is RateLimitError =>
   error instanceof RateLimitError && error.code !== 'cooldown_active';
 
-const again = 'run the same command again: nobody is invited twice';
+const again = 'run the same command again; no customer is invited twice';
 
-/** Why no other call can succeed either, and what to do; null where it is about this one customer, or is no failure of the service. */
+/** Why other calls cannot succeed either, and what to do; null for an error of this one customer, or one of another cause than the service. */
 function describeStop(error: unknown): string | null {
   if (error instanceof PaymentRequiredError)
     return `the balance of the account does not cover it (402); top it up, then ${again}`;
   if (isHalting(error)) return `the service refused the account (${error.status}); check the key, then ${again}`;
-  if (isThrottle(error)) return `the service asks for a slower pace (429) again and again; later ${again}`;
+  if (isThrottle(error)) return `the service refused the pace several times (429); later ${again}`;
   if (error instanceof NotFoundError && error.code === 'workflow_not_found')
     return 'the service does not know the workflow; correct rosters[].dossiers.invite.workflow';
   if (error instanceof NightscreenError && isTransient(error))
     return `the service is out of reach: ${error.message}; later ${again}`;
   return null;
+}
+
+/**
+ * Finds the invitation that the service has under a reference; null when it lists none. Throws NightscreenError `reference_not_filtered` when
+ * it lists only others, because then nothing proves that there is none.
+ */
+async function lookUpInvitation(
+  { invitations }: Pick<Client, 'invitations'>,
+  reference: string,
+  options: CallOptions,
+): Promise<Invitation | null> {
+  const { data } = await invitations.page({ reference, per_page: 100 }, options);
+  const found = data.invitations.find((listed) => listed.reference === reference);
+  if (found === undefined && (data.invitations.length > 0 || data.pagination.total > 0)) {
+    const message = 'GET /autodoc/invitations: does not filter by reference; it lists only invitations of others';
+    throw new NightscreenError('reference_not_filtered', message);
+  }
+  return found ?? null;
+}
+
+const mostPerSweep = 500;
+
+/**
+ * Stage of a sweep: reads the status of at most 500 invitations that may still change, the one queried longest ago first, and stores changes.
+ * A failure of the service does not end the sweep. Throws only errors of the database.
+ */
+export async function followInvitations(session: RunSession, client: Client, accountId: number): Promise<void> {
+  const { app, run, runId, signal } = session;
+  const { clock, database, emit } = app;
+  for (const { invitationId, reference, token } of await listToFollow(database, accountId, mostPerSweep)) {
+    const save = (shown: Invitation | null): Promise<void> =>
+      session.write((transaction) =>
+        saveShown(transaction, invitationId, shown, { kind: 'status', runId: run.runId, now: clock.now() }),
+      );
+    try {
+      await save(
+        token === null
+          ? await lookUpInvitation(client, reference, { signal })
+          : (await client.invitations.retrieve(token, { signal })).data,
+      );
+    } catch (error) {
+      if (signal.aborted || error instanceof StoreError || !(error instanceof NightscreenError)) throw error;
+      if (error instanceof NotFoundError) {
+        await save(null);
+        continue;
+      }
+      const message = `not all invitations were read (${toFailureReason(error)}); the next sweep continues`;
+      emit({ kind: 'warning', runId, code: 'invitations_left', message });
+      break;
+    }
+  }
+  await session.write((transaction) => endInvitations(transaction, accountId, { runId: run.runId, now: clock.now() }));
 }

@@ -26,7 +26,7 @@ import {
   type TableColumns,
 } from './write-backup.js';
 
-/** A line of a backup; a text is a row of the table before it. */
+/** A line of a backup; a text is a row of the last table line. */
 const lineSchema = z.union([
   z.string(),
   headerSchema,
@@ -37,8 +37,8 @@ const lineSchema = z.union([
 type Line = z.infer<typeof lineSchema>;
 
 /**
- * The lines of a backup. What comes before the end may be of a file that was damaged: only when all have come are they proven by their digest.
- * Throws BackupError `backup_missing`, `backup_unreadable`, `backup_broken`, or `backup_format` for a format that is not known.
+ * Reads the lines of a backup. They are valid only once all have come, because the digest is at the end. Throws BackupError `backup_missing`,
+ * `backup_unreadable`, `backup_broken`, or `backup_format` for an unknown format.
  */
 export async function* readBackup(path: string): AsyncGenerator<Line> {
   const digest = createHash('sha256');
@@ -49,13 +49,13 @@ export async function* readBackup(path: string): AsyncGenerator<Line> {
     const line = parseLine(path, number, text);
     const isEnd = typeof line === 'object' && 'end' in line;
     if (isOver || (isEnd && line.end.sha256 !== digest.digest('hex'))) {
-      throw new BackupError('backup_broken', `${path} was altered or damaged: its digest is another`);
+      throw new BackupError('backup_broken', `${path} was altered or damaged: its digest differs`);
     }
     isOver = isEnd;
     if (!isEnd) digest.update(text).update('\n');
     yield line;
   }
-  if (!isOver) throw new BackupError('backup_broken', `${path} is cut: its end is missing`);
+  if (!isOver) throw new BackupError('backup_broken', `${path} is truncated: its end is missing`);
 }
 
 function parseLine(path: string, number: number, text: string): Line {
@@ -63,7 +63,7 @@ function parseLine(path: string, number: number, text: string): Line {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    const reason = number === 1 ? 'is no backup' : `was altered or damaged at line ${number}`;
+    const reason = number === 1 ? 'is not a backup' : `was altered or damaged at line ${number}`;
     throw new BackupError('backup_broken', `${path} ${reason}`, { cause: error });
   }
   const line = lineSchema.safeParse(value).data;
@@ -71,22 +71,22 @@ function parseLine(path: string, number: number, text: string): Line {
   if (number === 1 && !isHeader) {
     throw new BackupError(
       'backup_format',
-      `${path} is no backup of Nightscreen, or one of a newer version: \`nightscreen backup\` writes those that can be restored`,
+      `${path} is not a backup of Nightscreen, or is one of a newer version. Restore a file that \`nightscreen backup\` has written.`,
     );
   }
   if (line !== undefined && isHeader === (number === 1)) return line;
-  throw new BackupError('backup_broken', `${path} was altered or damaged: line ${number} does not belong there`);
+  throw new BackupError('backup_broken', `${path} was altered or damaged: line ${number} is unexpected`);
 }
 
-/** In UTF-16 units. No row that we write comes near. */
+/** In UTF-16 units. All rows are much shorter. */
 const longestLine = 256 * 1_024 * 1_024;
 
-/** The lines of a file that gzip has compressed, without their ends; throws BackupError when it is missing, cannot be read, or is cut. */
+/** The lines of a gzip file without their ends; throws BackupError when it is missing, unreadable or truncated. */
 async function* readTexts(path: string): AsyncGenerator<string> {
   const odd = findOddFile(path);
   if (odd !== null) throw new BackupError('backup_unreadable', `${path} ${odd}`);
   const content = new PassThrough({ encoding: 'utf8' });
-  // What goes wrong comes to whoever reads the text.
+  // The reader of the text gets the errors.
   pipeline(createReadStream(path), createGunzip(), content).catch(() => undefined);
   let rest = '';
   try {
@@ -95,7 +95,7 @@ async function* readTexts(path: string): AsyncGenerator<string> {
       rest = lines.pop() ?? '';
       yield* lines;
       if (rest.length > longestLine) {
-        throw new BackupError('backup_broken', `${path} is no backup: a line of it is too long`);
+        throw new BackupError('backup_broken', `${path} is not a backup: one of its lines is too long`);
       }
     }
   } catch (error) {
@@ -103,7 +103,7 @@ async function* readTexts(path: string): AsyncGenerator<string> {
   } finally {
     content.destroy();
   }
-  if (rest !== '') throw new BackupError('backup_broken', `${path} is cut: its last line has no end`);
+  if (rest !== '') throw new BackupError('backup_broken', `${path} is truncated: its last line has no end`);
 }
 
 function toBackupError(path: string, error: unknown): unknown {
@@ -111,24 +111,23 @@ function toBackupError(path: string, error: unknown): unknown {
   if (typeof code !== 'string' || error instanceof BackupError) return error;
   const fail = (kind: string, words: string) => new BackupError(kind, `${path} ${words}`, { cause: error });
   if (code === 'ENOENT') return new BackupError('backup_missing', `there is no file ${path}`, { cause: error });
-  if (code === 'EISDIR') return fail('backup_unreadable', 'is a folder, and no file');
-  if (code === 'EACCES' || code === 'EPERM') return fail('backup_unreadable', `may not be read by this user (${code})`);
-  if (code === 'Z_BUF_ERROR') return fail('backup_broken', 'is cut: its end is missing');
+  if (code === 'EISDIR') return fail('backup_unreadable', 'is a folder, not a file');
+  if (code === 'EACCES' || code === 'EPERM')
+    return fail('backup_unreadable', `is not readable for this user (${code})`);
+  if (code === 'Z_BUF_ERROR') return fail('backup_broken', 'is truncated: its end is missing');
   return code.startsWith('Z_')
-    ? fail('backup_broken', 'cannot be read: it is not compressed as a backup is, or was damaged')
+    ? fail('backup_broken', 'cannot be read: it is not compressed like a backup, or is damaged')
     : fail('backup_unreadable', `cannot be read (${code})`);
 }
 
-/** A backup that is whole and can be restored. */
+/** A complete backup that can be restored; `sha256` is the digest of its lines. */
 interface CheckedBackup {
   path: string;
-  /** Of its lines. */
   sha256: string;
-  /** Those of its schema. */
   migrations: readonly Migration[];
 }
 
-/** Reads a backup to its end; throws BackupError unless it is whole and of a schema that this program knows, and the signal's reason. */
+/** Reads a backup to its end; throws BackupError unless it is complete and has a known schema, and the signal's reason. */
 export async function checkBackup(path: string, signal: AbortSignal): Promise<CheckedBackup> {
   const packaged = await readMigrations(packagedMigrations());
   let migrations: readonly Migration[] = [];
@@ -152,34 +151,34 @@ function findMigrations(
     if (!known) {
       throw new BackupError(
         'backup_newer',
-        `${path} is of a newer version (${version}, with ${wanted.name}): restore it with that version or a later one`,
+        `${path} comes from a newer version (${version}, with ${wanted.name}): restore it with that version or a later one`,
       );
     }
     if (known.sha256 === wanted.sha256 && known.version === wanted.version) return known;
     throw new BackupError(
       'backup_other_schema',
-      `${path} is of a version (${version}) whose migration ${wanted.name} was another: restore it with that version`,
+      `${path} comes from a version (${version}) with a different migration ${wanted.name}: restore it with that version`,
     );
   });
 }
 
-/** What was put back, and what is not as it was in the backup. */
+/** What was restored, and what differs from the backup. */
 export interface RestoreSummary extends BackupSummary {
-  /** Mails that waited: they may have been sent since the backup. */
+  /** Queued mails are held, because they may have been sent since the backup. */
   heldMails: readonly number[];
-  /** Messages to webhooks, and changes that are in none yet: they are sent, again where they were sent since. */
+  /** The number of webhook messages and unsent changes. They are sent, possibly for the second time. */
   waitingMessages: number;
-  /** Runs that go on from here, by name: where they ended since the backup, their reports stand already. */
+  /** Runs that can be resumed. If they have ended since the backup, their reports exist already. */
   openRuns: readonly string[];
 }
 
-/** What rows of one statement come to, in UTF-16 units, and how many they are at most. */
+/** The size of the rows of one statement in UTF-16 units, and their greatest number. */
 const batchLength = 2_000_000;
 const mostRows = 5_000;
 
 /**
- * Puts a backup back into an empty database, at the schema that it was made at; `migrate` brings it on from there. What is written is one
- * transaction. Throws BackupError when the database is not empty or the file has changed since it was checked, and the signal's reason.
+ * Restores a backup into an empty database in one transaction, with the schema of the backup; `migrate` updates it afterwards. Throws
+ * BackupError when the database is not empty or the file has changed since its check, and the signal's reason.
  */
 export async function restoreBackup(
   database: Database,
@@ -189,23 +188,23 @@ export async function restoreBackup(
   await createMigrationTable(database);
   return database.transaction(async (transaction) => {
     await transaction.execute('set local idle_in_transaction_session_timeout = 0');
-    // Whoever else begins something here waits, and finds all of it or nothing.
+    // Others wait for this lock, and then find all of the backup or nothing.
     await transaction.execute('lock table schema_migration in access exclusive mode');
     const tables = listTables(migrations);
     await makeSchema(transaction, migrations);
-    const putBack = await liftChecks(transaction, tables);
+    const restoreChecks = await dropChecks(transaction, tables);
     await transaction.execute(`truncate ${tables.map(quoteName).join(', ')}`);
     const { sha256: loaded, ...summary } = await load(transaction, path, tables, signal);
     if (loaded !== sha256) throw new BackupError('backup_broken', `${path} was changed while it was read`);
-    await putBack();
+    await restoreChecks();
     const quieted = await quietRestored(transaction, new Set(tables), summary.header.createdAt);
-    // Without statistics the first run would be planned as if the tables were empty.
+    // Without statistics the planner treats the tables as empty in the first run.
     await transaction.execute(`analyze ${tables.map(quoteName).join(', ')}`);
     return { ...summary, ...quieted };
   });
 }
 
-/** Makes the tables as they were in the backup, or sees that they are there and empty. */
+/** Makes the tables of the backup, or checks that they exist and are empty. */
 async function makeSchema(transaction: Transaction, wanted: readonly Migration[]): Promise<void> {
   const landed = await readLanded(transaction, await readMigrations(packagedMigrations()));
   if (landed.length === 0) {
@@ -216,21 +215,21 @@ async function makeSchema(transaction: Transaction, wanted: readonly Migration[]
   if (landed.length === wanted.length) return;
   throw new BackupError(
     'database_of_other_schema',
-    `the database has the schema ${landed.length} already, and the backup is of schema ${wanted.length}: restore into a new database without any table, or a new folder`,
+    `the database has schema ${landed.length}, but the backup has schema ${wanted.length}. Restore into a new database without tables, or into a new folder.`,
   );
 }
 
-/** Rows that a migration has brought itself do not count. */
-const broughtAlong = new Set(['customer_block']);
+/** Tables with rows from a migration. */
+const filledByMigration = new Set(['customer_block']);
 
 async function requireEmpty(transaction: Transaction, tables: readonly string[]): Promise<void> {
   await transaction.execute(`lock table ${tables.map(quoteName).join(', ')} in access exclusive mode`);
-  for (const table of tables.filter((name) => !broughtAlong.has(name))) {
+  for (const table of tables.filter((name) => !filledByMigration.has(name))) {
     const sql = `select exists (select from ${quoteName(table)}) as present`;
     if (!(await readValue(transaction, z.boolean(), sql))) continue;
     throw new BackupError(
       'database_not_empty',
-      `the database is not empty (table ${table} has rows), and a backup is never mixed with anything: restore into a new database, or a new folder`,
+      `the database is not empty: table ${table} has rows. Restore into a new database, or into a new folder.`,
     );
   }
 }
@@ -263,7 +262,7 @@ async function load(
     else if ('sequences' in line) await restoreSequences(transaction, line.sequences);
     else ({ end } = line);
   }
-  if (!header || !end) throw new BackupError('backup_broken', `${path} is cut: its end is missing`);
+  if (!header || !end) throw new BackupError('backup_broken', `${path} is truncated: its end is missing`);
   return { header, ...end };
 }
 
@@ -273,7 +272,7 @@ function findTarget(
 ): TableColumns {
   const target = described.get(table);
   if (target && JSON.stringify(target.columns) === JSON.stringify(columns)) return target;
-  throw new BackupError('backup_other_tables', `the table ${table} of the backup is not one that its schema has`);
+  throw new BackupError('backup_other_tables', `the schema of the backup has no table ${table} with these columns`);
 }
 
 async function insertRows(
@@ -281,10 +280,10 @@ async function insertRows(
   target: TableColumns | undefined,
   rows: readonly string[],
 ): Promise<void> {
-  if (!target) throw new BackupError('backup_broken', 'the backup has rows of no table');
+  if (!target) throw new BackupError('backup_broken', 'the backup has rows without a table');
   const { table, written } = target;
   const [name, columns] = [quoteName(table), written.map(quoteName).join(', ')];
-  // Each text is read as Postgres has written it: no value goes through a type of ours.
+  // Postgres reads each text as it has written it; no value is converted to a JavaScript type.
   await transaction.execute(
     `insert into ${name} (${columns}) overriding system value select ${columns} from unnest($1::${name}[])`,
     [[...rows]],
@@ -294,11 +293,10 @@ async function insertRows(
 const constraintRow = z.object({ table: z.string(), name: z.string(), definition: z.string() });
 
 /**
- * Lifts what would refuse rows because of the order in which they come, or because they are not written as a run or a reviewer writes them:
- * references between tables, constraints that older rows may break, and triggers. Gives how to put it all back, which checks every
- * reference anew; until then nothing must be committed.
+ * Drops the checks that would refuse rows of a restore: references between tables, constraints that older rows may break, and triggers. Gives a
+ * function that restores them and checks every reference; nothing may be committed before that.
  */
-async function liftChecks(transaction: Transaction, tables: readonly string[]): Promise<() => Promise<void>> {
+async function dropChecks(transaction: Transaction, tables: readonly string[]): Promise<() => Promise<void>> {
   const constraints = await transaction.query(
     constraintRow,
     `select class.relname::text as "table", conname::text as name, pg_get_constraintdef(constrained.oid) as definition
@@ -321,13 +319,13 @@ async function liftChecks(transaction: Transaction, tables: readonly string[]): 
   };
 }
 
-/** How far a number jumps that may have been given to somebody since the backup. Of runs a person reads and types the number. */
+/** The distance by which a sequence jumps. It is small for runs, because people type their numbers. */
 const jump = 1_000_000;
 const jumps: Readonly<Record<string, number>> = { run_run_id_seq: 1_000 };
 
 /**
- * Sets the sequences beyond whatever was given since the backup: a run, a mail, an item or a change of state of that time has a number that
- * somebody outside knows, and must not be taken for another.
+ * Sets the sequences beyond the numbers that were given since the backup. People and systems outside may know those numbers of runs, mails,
+ * items and state changes, so they must not be given again.
  */
 async function restoreSequences(
   transaction: Transaction,
@@ -341,12 +339,12 @@ async function restoreSequences(
 }
 
 /**
- * Sees that a restored database does nothing again on its own that was done since the backup: mails that waited are held until somebody
- * asks for them, and nobody of then holds a lease.
+ * Keeps a restored database from repeating what was done since the backup: queued mails are held until a person sends them, and all leases are
+ * ended.
  */
 export async function quietRestored(transaction: Transaction, tables: ReadonlySet<string>, createdAt: string) {
-  // A process from before may have taken epochs that the backup does not know: all later ones are above any of those. Each taking raises an
-  // epoch by one, so the milliseconds of the clock are far above.
+  // A process from before the restore may hold an epoch that the backup does not know. New epochs must be above it. An epoch grows by one for
+  // each acquisition, so the milliseconds of the clock are far above.
   await transaction.execute(
     `update lease set expires_at = acquired_at,
        epoch = greatest(epoch, (extract(epoch from clock_timestamp()) * 1000)::bigint)`,
@@ -357,7 +355,7 @@ export async function quietRestored(transaction: Transaction, tables: ReadonlySe
      on conflict (lease_key) do nothing`,
     [restoredKey],
   );
-  // Those that another of the kind has followed are not gone on with.
+  // A run with a later run of the same kind is not resumed.
   const openRuns = await readColumn(
     transaction,
     z.string(),

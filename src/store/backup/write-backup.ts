@@ -9,22 +9,21 @@ export const backupSchema = 'nightscreen/backup/1';
 
 const migrationSchema = z.object({ version: z.number().int(), name: z.string(), sha256: z.string() });
 /**
- * The first line of a backup. A backup is lines of JSON, compressed by gzip: a header; for each table a line with its columns and then a
- * line for each row, which is the text form of the row as Postgres writes and reads it; the last number of each sequence, null for one that
- * has given none; and an end line with the number of rows of each table and the SHA-256 (hex) of all lines before, line ends included.
+ * The first line of a backup. A backup is lines of JSON, compressed by gzip: a header; for each table a line with its columns, then one line for
+ * each row in the text form of Postgres; the last number of each sequence, null for an unused one; and an end line with the number of rows of
+ * each table and the SHA-256 (hex) of all lines before it, line ends included.
  */
 export const headerSchema = z.object({
   schema: z.literal(backupSchema),
   createdAt: z.iso.datetime(),
-  /** Of Nightscreen. */
+  /** The version of Nightscreen. */
   version: z.string(),
   dialect: z.enum(['postgres', 'embedded']),
-  /** Names of the organisations in it. */
   organisations: z.array(z.string()),
   migrations: z.array(migrationSchema),
 });
 
-/** What a backup holds, `rows` by table. */
+/** The content of a backup: the number of `rows` by table. */
 export interface BackupSummary {
   header: z.infer<typeof headerSchema>;
   rows: Readonly<Record<string, number>>;
@@ -32,13 +31,13 @@ export interface BackupSummary {
 
 const columnRow = z.object({ table: z.string(), columns: z.array(z.string()), written: z.array(z.string()) });
 
-/** A table: all its columns in the order of a row's text form, and those that can be written (the others are generated). */
+/** A table with all its columns in the order of a row's text form, and the columns that are not generated (`written`). */
 export type TableColumns = z.infer<typeof columnRow>;
 
-/** A name as SQL takes it, whatever it is. */
+/** Quotes a name for SQL. */
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** The columns of these tables; one that is not there is left out. */
+/** The columns of these tables; missing tables are left out. */
 export async function describeTables(
   database: Queryable,
   tables: readonly string[],
@@ -60,8 +59,8 @@ const statement =
   /^\s*(?:create\s+table\s+(?:if\s+not\s+exists\s+)?(?<made>\w+)|drop\s+table\s+(?:if\s+exists\s+)?(?<dropped>[\w\s,]+);)/gim;
 
 /**
- * The tables that these migrations have made, in the order in which they were made. Tables that are not logged are left out: what is in
- * them is on its way only, and is gone after a crash as well.
+ * The tables that these migrations have made, in this order. Unlogged tables are left out, because their rows are transient and do not survive a
+ * crash either.
  */
 export function listTables(migrations: readonly Pick<Migration, 'sql'>[]): readonly string[] {
   const tables = new Set<string>();
@@ -74,28 +73,28 @@ export function listTables(migrations: readonly Pick<Migration, 'sql'>[]): reado
   return [...tables];
 }
 
-/** What a batch of rows should come to, in UTF-16 units, and the most rows of one. */
+/** The target size of a batch of rows in UTF-16 units, and the most rows of one. */
 const batchLength = 2_000_000;
 const mostRows = 5_000;
-/** How many are read before anything is known of their size. */
+/** The size of the first batch, while the length of rows is unknown. */
 const fewestRows = 20;
 
 const rowShape = z.object({ row: z.string() });
 const sequenceRow = z.object({ last: z.number().nullable() });
 
 /**
- * Writes all that the database holds, as of one moment, whatever is committed meanwhile; in memory is one batch of rows. It changes nothing,
- * also in a database that is older than the program. Throws StoreError `nothing_to_back_up` where there is no database of ours, SchemaError
- * where the schema is not one that this program knows, and the signal's reason.
+ * Writes the whole content of the database as of one moment, with one batch of rows in memory. It changes nothing, also not in a database of an
+ * older version. Throws StoreError `nothing_to_back_up` without tables of Nightscreen, SchemaError for an unknown schema, and the signal's
+ * reason.
  */
 export async function writeBackup(
   database: Database,
   request: {
-    /** Of Nightscreen. */
+    /** The version of Nightscreen. */
     version: string;
     now: Date;
     signal: AbortSignal;
-    /** Takes lines of the backup, each with its line end; the next ones come when it has done with these. */
+    /** Writes lines, each with its line end; the next ones come after it resolves. */
     write: (lines: string) => Promise<void>;
   },
 ): Promise<BackupSummary> {
@@ -103,7 +102,7 @@ export async function writeBackup(
   return database.transaction(
     async (transaction) => {
       await transaction.execute('set transaction isolation level repeatable read, read only');
-      // However long it takes to write a batch, and whatever the server's defaults are.
+      // Writing a batch may take longer than the server's default.
       await transaction.execute('set local idle_in_transaction_session_timeout = 0');
       await transaction.execute('set local extra_float_digits = 1');
       await holdSchema(transaction);
@@ -135,14 +134,14 @@ export async function writeBackup(
       await request.write(toLine({ end: { rows, sha256: digest.digest('hex') } }));
       return { header, rows };
     },
-    // Its lines are written as they are read.
+    // The lines are written while they are read, so the transaction cannot be repeated.
     { runsOnce: true },
   );
 }
 
 const toLine = (value: unknown): string => `${JSON.stringify(value)}\n`;
 
-/** Refuses a table that would be missing from the backup: one that no migration of ours or extension made, or a partition of one. */
+/** Refuses tables that would be missing from the backup: those that neither a migration of Nightscreen nor an extension has made. */
 async function requireKnown(transaction: Transaction, tables: readonly string[]): Promise<void> {
   const unknown = await readColumn(
     transaction,
@@ -157,11 +156,11 @@ async function requireKnown(transaction: Transaction, tables: readonly string[])
   if (unknown.length === 0) return;
   throw new StoreError(
     'unknown_tables',
-    `the backup would not be whole: Nightscreen does not know ${unknown.map((name) => `table ${name}`).join(', ')} of its schema. Move what is not of Nightscreen to another schema or database (alter table NAME set schema OTHER), and back up again`,
+    `the backup would be incomplete: Nightscreen does not know ${unknown.map((name) => `table ${name}`).join(', ')} of its schema. Move foreign tables to another schema or database (alter table NAME set schema OTHER), and back up again`,
   );
 }
 
-/** No migration begins until the backup is done, and one that goes on is waited for. */
+/** Waits for a migration in progress, and keeps others from starting until the backup is done. */
 async function holdSchema(transaction: Transaction): Promise<void> {
   try {
     await transaction.execute('lock table schema_migration in share mode');
@@ -194,7 +193,7 @@ async function writeRows(
   return count;
 }
 
-/** Sequences that are of no column. */
+/** Sequences that belong to no column. */
 const looseSequences = ['screening_request_block'];
 
 async function readSequences(
@@ -202,7 +201,7 @@ async function readSequences(
   tables: readonly string[],
 ): Promise<Readonly<Record<string, number | null>>> {
   const sequences: Record<string, number | null> = {};
-  // Those of the tables' columns, and those that stand beside them.
+  // Those of the tables' columns, and the loose ones.
   const names = await readColumn(
     transaction,
     z.string(),

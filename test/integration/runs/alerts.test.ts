@@ -384,7 +384,7 @@ describeOnChosenDatabase('alerts and states', (open) => {
     const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
     expect(await importDecisions(app, { path, reviewer, apply: true, partial: true })).toMatchObject({
       decided: [],
-      faulty: [{ line: 2, problem: expect.stringContaining('export again') }],
+      faulty: [{ line: 2, problem: expect.stringContaining('export it again') }],
     });
     expect((await readAlerts(database)).map(({ state }) => state)).toEqual(['open', 'open', 'open']);
   });

@@ -157,7 +157,7 @@ describeOnChosenDatabase('decisions that end, and items that have an owner', (op
       /--to: is ada, but cleo already stands in for ada/,
     );
     await expect(delegateItems(early, { ...holidays, from: 'cleo', to: 'ada', until: until(11) })).rejects.toThrow(
-      /--until: is over/,
+      /--until: is past/,
     );
     const owners = async (app: AppContext, assignee: string | null = null) => {
       const { items } = await exportItems(app, { roster: null, exportedBy: 'a test', assignee });

@@ -34,7 +34,7 @@ describeOnChosenDatabase('two nights of the demo roster', (open) => {
       const nightOne = await runScreening(first, night, signal);
       expect(nightOne).toMatchObject({
         state: 'incomplete',
-        reasons: [expect.stringContaining('not screened as the roster stands')],
+        reasons: [expect.stringContaining('not screened because of the roster')],
         counts: { rows: 500, customers: 493, rejected: 3, duplicates: 4 },
       });
       expect(await runSweep(first, { writeReport: false }, signal)).toMatchObject({

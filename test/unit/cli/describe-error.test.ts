@@ -40,7 +40,7 @@ test.each(['backup_missing', 'backup_unreadable', 'backup_broken', 'database_not
 test('a folder in the place of a backup is not called a broken backup', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-advice-'));
   const error = await catchError(() => readBackup(folder).next());
-  expect(error).toMatchObject({ code: 'backup_unreadable', message: `${folder} is a folder, and no file` });
+  expect(error).toMatchObject({ code: 'backup_unreadable', message: `${folder} is a folder, not a file` });
   await rm(folder, { recursive: true });
 });
 

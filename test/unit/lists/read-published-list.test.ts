@@ -108,12 +108,12 @@ describe('a published list', () => {
     ],
     ['a quotation mark left open', 'name,type\n"Erika,person\n', 'quotation mark is never closed'],
     ['a list cut off', unList('').replace('</CONSOLIDATED_LIST>', ''), 'the file ends before </CONSOLIDATED_LIST>'],
-    ['a list with fewer entries than it says', ofacList('', 3), 'says that it has 3 entries and holds 0'],
+    ['a list with fewer entries than it says', ofacList('', 3), 'declares 3 entries and holds 0'],
     ['broken XML', unList('<INDIVIDUAL><DATAID>1</INDIVIDUAL>'), 'is not well-formed'],
     [
       'an entry without its number',
       unList('\n<INDIVIDUAL><FIRST_NAME>X</FIRST_NAME></INDIVIDUAL>'),
-      'list:4: <INDIVIDUAL> is not as the publisher writes it',
+      "list:4: <INDIVIDUAL> is not in the publisher's format",
     ],
     ['a list of nobody', unList(''), 'holds no name'],
   ])('that is %s is refused with its place and what to do', async (_, content, message) => {

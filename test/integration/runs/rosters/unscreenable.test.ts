@@ -50,7 +50,7 @@ describeOnChosenDatabase('customers of whom the roster cannot be read', (open) =
       counts: { rows: 5, customers: 4, rejected: 1, screened: 4, skipped: 1 },
     });
     expect(first.reasons).toEqual([
-      'not screened as the roster stands: 1 customer without a record: the row was rejected. Mend the roster, or accept it until a day: nightscreen roster except --roster people --all --until DATE --by NAME --reason TEXT',
+      'not screened because of the roster: 1 customer without a record: the row was rejected. Correct the roster, or accept it until a day: nightscreen roster except --roster people --all --until DATE --by NAME --reason TEXT',
     ]);
     expect(await expectAgreement(app)).toEqual({ clear: 4, not_screened: 1 });
     expect(await readUnscreened(database)).toEqual(['C-9 not_screened row_rejected']);
@@ -62,9 +62,9 @@ describeOnChosenDatabase('customers of whom the roster cannot be read', (open) =
     const until = new Date(Date.now() + 2 * 86_400_000).toISOString().slice(0, 10);
     const acceptance = await makeAcceptance({ database });
     const refused = acceptGaps(app, { roster: 'people', customers: ['C-8'], until }, acceptance);
-    await expect(refused).rejects.toThrow('"C-8": nothing is to be accepted');
+    await expect(refused).rejects.toThrow('"C-8": not a gap to accept');
     const over = acceptGaps(app, { roster: 'people', customers: null, until: '2020-01-01' }, acceptance);
-    await expect(over).rejects.toThrow('2020-01-01 is over');
+    await expect(over).rejects.toThrow('2020-01-01 is past');
     await acceptGaps(app, { roster: 'people', customers: ['C-9'], until }, acceptance);
     expect(await night()).toMatchObject({ state: 'complete', exitCode: 0 });
     expect(await measure()).toMatchObject({
