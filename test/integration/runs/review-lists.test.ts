@@ -122,7 +122,9 @@ describeOnChosenDatabase('a working list', (open) => {
     const app = await work();
     await run(app);
     const request = { roster: null, exportedBy: 'a test' };
-    await expect(exportItems(app, { ...request, roster: 'peple' })).rejects.toThrow(/roster peple was never .*: people/);
+    await expect(exportItems(app, { ...request, roster: 'peple' })).rejects.toThrow(
+      /roster peple was never .*: people/,
+    );
     await expect(exportItems(app, { ...request, assignee: 'larsn' })).rejects.toThrow(/--assignee: is larsn/);
     await expect(showItems(app, 'C-99')).rejects.toThrow(/no roster has this customer/);
     expect(await showItems(app, 'C-3')).toEqual([]);
