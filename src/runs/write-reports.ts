@@ -25,8 +25,7 @@ import { findReportableRuns, type RunRow, toRunId } from '../store/runs.js';
 import { readSpanFacts, readSpanRuns, type SpanOfRuns } from '../store/span-facts.js';
 import type { RunState } from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
-import { toWaitingItem } from './review/items.js';
-import { listDiscrepancies } from './review/lists.js';
+import { listDiscrepancies, toWaitingItem } from './review/items.js';
 import { findRun } from './run-reference.js';
 import { toExitCode } from './run-summary.js';
 

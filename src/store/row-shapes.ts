@@ -98,6 +98,19 @@ export const ownerShape = z.object({
   standsInFor: z.string().nullable(),
 }) satisfies z.ZodType<ItemOwner>;
 
+/** SQL: the owner of an item at a moment (a placeholder), and the person whose stand-in the owner is; null without an owner. */
+export const ownerSql = (item: string, moment: string): string => `(
+  select jsonb_build_object(
+    'name', coalesce(answers.stand_in, ${item}.assigned_to),
+    'standsInFor', case when answers.stand_in is not null then ${item}.assigned_to end
+  )
+  from (
+    select find_stand_in(account.organisation_id, ${item}.assigned_to, ${moment}::timestamptz) as stand_in
+    from account where account.account_id = ${item}.account_id
+  ) answers
+  where ${item}.assigned_to is not null
+)`;
+
 /** The last decision about a match that left the list when the item's match came, as it is stored. */
 export const replacedShape = z.object({
   verdict: z.enum(dispositionVerdicts),

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { writeBackupFile } from '../../src/cli/commands/backup.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
+import { listTables } from '../../src/store/backup/format.js';
 import { checkBackup, type RestoreSummary, restoreBackup } from '../../src/store/backup/restore-backup.js';
-import { listTables, writeBackup } from '../../src/store/backup/write-backup.js';
+import { writeBackup } from '../../src/store/backup/write-backup.js';
 import type { Database } from '../../src/store/database/database.js';
 import { migrate, packagedMigrations, readMigrations } from '../../src/store/database/migrate.js';
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Config } from '../../config/load-config.js';
 import { RunLockedError } from '../../errors.js';
-import { listTables } from '../../store/backup/write-backup.js';
+import { listTables } from '../../store/backup/format.js';
 import { readImportedRosters } from '../../store/coverage.js';
 import type { Database, Queryable } from '../../store/database/database.js';
 import { packagedMigrations, readMigrations } from '../../store/database/migrate.js';

@@ -7,7 +7,6 @@ import { readOrganisation } from '../../store/organisations.js';
 import {
   type DecidableItem,
   holdItems,
-  type ItemHistory,
   readDecidableItems,
   readFourEyes,
   readItemHistories,
@@ -236,7 +235,7 @@ export async function undoDecision(
 }
 
 /** An item with its history and the code of its current version. */
-export type ShownItem = Omit<ItemHistory, 'itemId'> & { mark: string };
+export type ShownItem = Omit<Awaited<ReturnType<typeof readItemHistories>>[number], 'itemId'> & { mark: string };
 
 /** Gives every item of the customers with this reference, each with its history; throws ConfigError for an unknown reference. */
 export async function showItems(

@@ -10,19 +10,10 @@ import { findPlainlyAbsent, readBulk } from '../../store/review/waiting.js';
 import { type DispositionVerdict, dispositionVerdicts } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
 import { decideItems } from './decide.js';
-import { toItemSeenVersion } from './items.js';
-import { type ListTable, openListTable } from './list-table.js';
-import { toBulkSeenVersion } from './lists.js';
+import { toBulkSeenVersion, toItemSeenVersion } from './items.js';
+import { type DecisionImport, type ListTable, openListTable, parseVerdict } from './list-table.js';
 import type { DecisionContext, Reviewer } from './people.js';
 import type { ReviewSettings } from './settings.js';
-
-/** How a list is imported. Without `apply` everything is tried and nothing is stored; `partial` stores the valid rows although others fail. */
-export interface DecisionImport {
-  path: string;
-  reviewer: Reviewer;
-  apply: boolean;
-  partial: boolean;
-}
 
 type DecisionResult = Awaited<ReturnType<typeof decideItems>>[number];
 
@@ -258,12 +249,6 @@ function toRow(
   const { line, customer } = about;
   if (bulk === null) return { line, customer, ...mark, ...said };
   return { line, customer, bulkId: mark.itemId, seenVersion: mark.seenVersion, ...said };
-}
-
-/** Reads a verdict in any case and spacing; null for any other text. */
-export function parseVerdict(text: string): DispositionVerdict | null {
-  const folded = text.toLowerCase().replace(/[\s-]+/g, '_');
-  return dispositionVerdicts.find((verdict) => verdict === folded) ?? null;
 }
 
 /** Expands a bulk row to one row for each of its alerts, unless one of them has changed since the list was written. */

@@ -2,20 +2,21 @@ import { createHmac } from 'node:crypto';
 import { toDueTime, toPriority } from '../../changes/change-event.js';
 import { corroborate } from '../../changes/corroboration.js';
 import { type TopicFamilies, toWorstTopic } from '../../changes/severity.js';
-import { toItemCode, toSeenVersion } from '../../matches/item-code.js';
+import { toEventSeenVersion, toItemCode, toSeenVersion } from '../../matches/item-code.js';
 import { type Match, pairMatches } from '../../matches/match.js';
 import { compareSeenFacts, type ItemStep, projectItems, toSeenFacts, toSeenText } from '../../matches/review-item.js';
-import type { OpenItemsFacts, WaitingItem } from '../../reports/list-facts.js';
+import type { ListedDiscrepancy } from '../../reconciliation/discrepancy.js';
+import type { DiscrepancyList, OpenItemsFacts, WaitingItem } from '../../reports/list-facts.js';
 import { maxListRows } from '../../reports/review-list.js';
 import type { Queryable } from '../../store/database/database.js';
-import { readRunSettings } from '../../store/organisations.js';
+import { readCurrentDiscrepancies } from '../../store/discrepancies.js';
+import { readOrganisation, readRunSettings } from '../../store/organisations.js';
 import {
   type DecidableItem,
   readDecidableItems,
   saveDisposition,
   saveFourEyes,
-  saveOpenItems,
-  saveSettledItems,
+  saveReviewState,
 } from '../../store/review/decisions.js';
 import {
   type ItemChange,
@@ -23,12 +24,7 @@ import {
   type StoredItem,
   type UnprojectedParty,
 } from '../../store/review/projection.js';
-import {
-  findAutoClosable,
-  type ProjectionScope,
-  type StoredWaitingItem,
-  saveReportSheet,
-} from '../../store/review/waiting.js';
+import { findAutoClosable, type ProjectionScope, type StoredWaitingItem } from '../../store/review/waiting.js';
 import { type Severity, severities } from '../../vocabulary.js';
 import type { RunSession } from '../session.js';
 import { isAutoClosing } from '../settings-acceptance.js';
@@ -63,9 +59,7 @@ export async function makeItems(
   // No policy applies to answers that were unreliable at first.
   if (how === 'counts')
     await closeByPolicy(transaction, { runId, ...scope }, { now, digestKey: organisation.digestKey });
-  await saveReportSheet(transaction, runId, scope, { now, maxItems: maxListRows });
-  await saveSettledItems(transaction, runId, scope);
-  return saveOpenItems(transaction, runId, scope, now);
+  return saveReviewState(transaction, runId, scope, { now, maxItems: maxListRows });
 }
 
 /**
@@ -315,6 +309,19 @@ export const toSeenDigest = ({ customer, listed }: DecidableItem, digestKey: Buf
 export const toItemSeenVersion = (item: SeenItem & Pick<DecidableItem, 'decisions'>, digestKey: Buffer): string =>
   toSeenVersionAt(item, item.decisions.at(-1) ?? null, digestKey);
 
+/** The version of a bulk row: a keyed digest of its alerts as they are. */
+export function toBulkSeenVersion(
+  items: ReadonlyMap<number, DecidableItem>,
+  itemIds: readonly number[],
+  digestKey: Buffer,
+): string {
+  const seenVersions = itemIds.map((itemId) => {
+    const item = items.get(itemId);
+    return item === undefined ? 'unknown' : `${itemId} ${item.absence} ${toItemSeenVersion(item, digestKey)}`;
+  });
+  return toSeenVersion(digest(`bulk ${seenVersions.join(' ')}`, digestKey));
+}
+
 /** Why an item no longer has this seen version; null when it has. */
 export function findStaleness(
   item: DecidableItem,
@@ -342,4 +349,25 @@ export function toWaitingItem(
   const seenVersion = toItemSeenVersion({ customer: item.party, listed: item.listed, decisions }, digestKey);
   const mark = toItemCode({ itemId, seenVersion }, digestKey);
   return { ...item, mark, sheetId, corroboration: corroborate(item.party, item.listed) };
+}
+
+/** The open discrepancies, now or at the end of a run, each with its code; null for a run that compared nothing. */
+export async function listDiscrepancies(
+  database: Queryable,
+  organisation: string,
+  choice: { runId: number } | { roster: string | null },
+  limit: number | null = maxListRows,
+): Promise<DiscrepancyList | null> {
+  const { organisationId, digestKey } = await readOrganisation(database, organisation);
+  const { count, listed } = await readCurrentDiscrepancies(
+    database,
+    'runId' in choice ? choice : { organisationId, ...choice },
+    limit,
+  );
+  if (count === 0 && 'runId' in choice) return null;
+  const toListed = ({ discrepancyId, eventId, ...shown }: (typeof listed)[number]): ListedDiscrepancy => ({
+    ...shown,
+    mark: toItemCode({ itemId: discrepancyId, seenVersion: toEventSeenVersion(eventId, digestKey) }, digestKey, 'D'),
+  });
+  return { count, listed: listed.map(toListed) };
 }

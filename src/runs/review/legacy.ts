@@ -13,9 +13,8 @@ import { type DispositionVerdict, dispositionVerdicts } from '../../vocabulary.j
 import type { AppContext } from '../app-context.js';
 import { gatherBy } from '../replay.js';
 import { decideItems, type ItemDecision } from './decide.js';
-import { type DecisionImport, parseVerdict } from './import-list.js';
 import { toItemSeenVersion } from './items.js';
-import { openListTable } from './list-table.js';
+import { type DecisionImport, openListTable, parseVerdict } from './list-table.js';
 import type { DecisionContext } from './people.js';
 
 type LegacyCandidate = LegacyCustomer['items'][number];

@@ -4,6 +4,16 @@ import { findOddFile } from '../../files.js';
 import { openCsvTable } from '../../roster/csv/csv-table.js';
 import type { TableReading, TableRecord } from '../../roster/table-reading.js';
 import { openWorkbookTable } from '../../roster/workbook-table.js';
+import { type DispositionVerdict, dispositionVerdicts } from '../../vocabulary.js';
+import type { Reviewer } from './people.js';
+
+/** How a list is imported. Without `apply` everything is tried and nothing is stored; `partial` stores the valid rows although others fail. */
+export interface DecisionImport {
+  path: string;
+  reviewer: Reviewer;
+  apply: boolean;
+  partial: boolean;
+}
 
 /** A filled list, read by the names of its columns. */
 export interface ListTable {
@@ -115,4 +125,10 @@ async function readStart(path: string): Promise<string> {
   } finally {
     await file?.close();
   }
+}
+
+/** Reads a verdict in any case and spacing; null for any other text. */
+export function parseVerdict(text: string): DispositionVerdict | null {
+  const folded = text.toLowerCase().replace(/[\s-]+/g, '_');
+  return dispositionVerdicts.find((verdict) => verdict === folded) ?? null;
 }

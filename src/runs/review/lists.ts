@@ -1,15 +1,12 @@
 import { createHmac } from 'node:crypto';
-import { toEventSeenVersion, toItemCode, toSeenVersion } from '../../matches/item-code.js';
-import type { ListedDiscrepancy } from '../../reconciliation/discrepancy.js';
+import { toItemCode } from '../../matches/item-code.js';
 import type { DiscrepancyList, WaitingItem } from '../../reports/list-facts.js';
-import { maxListRows } from '../../reports/review-list.js';
 import type { Database, Queryable } from '../../store/database/database.js';
-import { readCurrentDiscrepancies } from '../../store/discrepancies.js';
 import { readOrganisation } from '../../store/organisations.js';
-import { type DecidableItem, readDecidableItems } from '../../store/review/decisions.js';
+import { readDecidableItems } from '../../store/review/decisions.js';
 import { findPlainlyAbsent, insertReviewSheet, readWaitingItems, saveBulk } from '../../store/review/waiting.js';
 import type { AppContext } from '../app-context.js';
-import { toItemSeenVersion, toWaitingItem } from './items.js';
+import { listDiscrepancies, toBulkSeenVersion, toWaitingItem } from './items.js';
 import { requirePerson, requireRoster } from './people.js';
 
 /** A working list. */
@@ -63,27 +60,6 @@ export async function exportItems(
     isAssigned: assignee !== null,
   });
   return { sheetId, exportedAt: now, items: [...bulk, ...items.map(({ shown }) => shown)], discrepancies };
-}
-
-/** The open discrepancies, now or at the end of a run, each with its code; null for a run that compared nothing. */
-export async function listDiscrepancies(
-  database: Queryable,
-  organisation: string,
-  choice: { runId: number } | { roster: string | null },
-  limit: number | null = maxListRows,
-): Promise<DiscrepancyList | null> {
-  const { organisationId, digestKey } = await readOrganisation(database, organisation);
-  const { count, listed } = await readCurrentDiscrepancies(
-    database,
-    'runId' in choice ? choice : { organisationId, ...choice },
-    limit,
-  );
-  if (count === 0 && 'runId' in choice) return null;
-  const toListed = ({ discrepancyId, eventId, ...shown }: (typeof listed)[number]): ListedDiscrepancy => ({
-    ...shown,
-    mark: toItemCode({ itemId: discrepancyId, seenVersion: toEventSeenVersion(eventId, digestKey) }, digestKey, 'D'),
-  });
-  return { count, listed: listed.map(toListed) };
 }
 
 /** The discrepancies of a working list. A list of one assignee has none, because discrepancies are not assigned. */
@@ -174,21 +150,4 @@ function chooseSample(alerts: readonly ListedAlert[], digestKey: Buffer): readon
     .toSorted((left, right) => (place(left) < place(right) ? -1 : 1))
     .slice(0, Math.max(sample.least, Math.ceil(sample.share * alerts.length)))
     .map(({ shown }) => shown.party.reference);
-}
-
-/** The version of a bulk row: a keyed digest of its alerts as they are. */
-export function toBulkSeenVersion(
-  items: ReadonlyMap<number, DecidableItem>,
-  itemIds: readonly number[],
-  digestKey: Buffer,
-): string {
-  const seenVersions = itemIds.map((itemId) => {
-    const item = items.get(itemId);
-    return item === undefined ? 'unknown' : `${itemId} ${item.absence} ${toItemSeenVersion(item, digestKey)}`;
-  });
-  return toSeenVersion(
-    createHmac('sha256', digestKey)
-      .update(`bulk ${seenVersions.join(' ')}`)
-      .digest('hex'),
-  );
 }

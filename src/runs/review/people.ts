@@ -4,13 +4,7 @@ import { parseItemCode } from '../../matches/item-code.js';
 import type { Database, Queryable } from '../../store/database/database.js';
 import { findLogin } from '../../store/database/postgres.js';
 import { isKnownCustomer, readOrganisation, readRostersOf, wasEverNamed } from '../../store/organisations.js';
-import {
-  holdWaitingItems,
-  insertDelegation,
-  isKnownReviewer,
-  readDelegations,
-  saveAssignments,
-} from '../../store/review/people.js';
+import { assignWaitingItems, insertDelegation, isKnownReviewer, readDelegations } from '../../store/review/people.js';
 import type { Severity } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
 import type { ReviewSettings } from './settings.js';
@@ -122,19 +116,15 @@ export async function assignItems(app: AppContext, request: AssignmentRequest): 
   await requireRoster(database, organisationId, roster);
   await requireCustomer(database, organisationId, { reference: customer, where: 'flag --customer' });
   const named = marks.map((mark) => ({ mark, itemId: parseItemCode(mark, digestKey)?.itemId ?? null }));
-  const itemIds = marks.length === 0 ? null : named.flatMap(({ itemId }) => itemId ?? []);
-  return database.transaction(async (transaction) => {
-    const items = await holdWaitingItems(transaction, { organisation: name, itemIds, customer, severity, roster });
-    const waiting = new Set(items.map(({ itemId }) => itemId));
-    const refused = named.flatMap(({ mark, itemId }): Assigned['refused'] => {
-      if (itemId === null) return [{ mark, reason: 'no_item' }];
-      return waiting.has(itemId) ? [] : [{ mark, reason: 'not_waiting' }];
-    });
-    if (refused.length > 0) return { assigned: 0, sameAlready: 0, refused };
-    const others = items.flatMap(({ itemId, assignedTo }) => (assignedTo === to ? [] : itemId));
-    await saveAssignments(transaction, others, { to, actor: by, now: clock.now() });
-    return { assigned: others.length, sameAlready: items.length - others.length, refused: [] };
-  });
+  const itemIds = marks.length === 0 ? null : named.map(({ itemId }) => itemId);
+  const choice = { organisation: name, itemIds, customer, severity, roster };
+  const { waiting, assigned } = await database.transaction((transaction) =>
+    assignWaitingItems(transaction, choice, { to, actor: by, now: clock.now() }),
+  );
+  const refused = named.flatMap(({ mark, itemId }): Assigned['refused'] =>
+    waiting.has(itemId) ? [] : [{ mark, reason: itemId === null ? 'no_item' : 'not_waiting' }],
+  );
+  return { assigned, sameAlready: refused.length > 0 ? 0 : waiting.size - assigned, refused };
 }
 
 /**

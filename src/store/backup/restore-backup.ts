@@ -24,7 +24,7 @@ import {
   listTables,
   quoteName,
   type TableColumns,
-} from './write-backup.js';
+} from './format.js';
 
 /** A line of a backup; a text is a row of the last table line. */
 const lineSchema = z.union([

@@ -17,13 +17,14 @@ import { keptDetailsSql } from '../match-details.js';
 import {
   joinPartySql,
   ownerShape,
+  ownerSql,
   partyFactsSchema,
   partyFactsSql,
   seenCustomerSchema,
   seenCustomerSql,
   storedMatchSchema,
 } from '../row-shapes.js';
-import { ownerSql, type ProjectionScope } from './waiting.js';
+import { type ProjectionScope, saveReportSheet } from './waiting.js';
 
 const itemRow = z.object({
   itemId: z.number(),
@@ -135,9 +136,6 @@ const historyRow = z.object({
     }),
   ),
 });
-
-/** An item of a customer with its history, oldest first. */
-export type ItemHistory = z.infer<typeof historyRow>;
 
 /** Every item of the customers of this reference, in all rosters, with its history. */
 export function readItemHistories(database: Queryable, organisation: string, reference: string, now: Date) {
@@ -342,6 +340,18 @@ export function saveOpenItems(
   );
 }
 
+/** Stores the report sheet, the decided items and the waiting ones of a roster's customers on an account with the run that closes. */
+export async function saveReviewState(
+  transaction: Queryable,
+  runId: number,
+  scope: ProjectionScope,
+  { now, maxItems }: { now: Date; maxItems: number },
+): Promise<OpenItemsFacts> {
+  await saveReportSheet(transaction, runId, scope, { now, maxItems });
+  await saveSettledItems(transaction, runId, scope);
+  return saveOpenItems(transaction, runId, scope, now);
+}
+
 /** What waited for reviewers when a run closed; null for a run that is open, or that an earlier version closed. */
 export function readOpenItems(database: Queryable, runId: number): Promise<OpenItemsFacts | null> {
   return findValue(database, openItemsRow.nullable(), 'select open_items as items from run where run_id = $1', [runId]);
@@ -358,7 +368,7 @@ const settledShape = z.object({
 }) satisfies z.ZodType<HistoryFacts['settled']>;
 
 /** Counts the decided items of a roster's customers on an account, and what this run did with decisions, and stores it with the run. */
-export async function saveSettledItems(
+async function saveSettledItems(
   transaction: Queryable,
   runId: number,
   { rosterId, accountId }: ProjectionScope,

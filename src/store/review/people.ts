@@ -2,19 +2,23 @@ import { z } from 'zod';
 import type { Severity } from '../../vocabulary.js';
 import { findValue, type Queryable, toInsert } from '../database/database.js';
 
-/** Locks the waiting items that fit all given conditions until the transaction ends. */
-export function holdWaitingItems(
+/**
+ * Assigns the waiting items that fit all given conditions to a person, or ends their assignment, with an entry in the history of each. Gives the
+ * waiting items and the number of new assignments. If one of `itemIds` (null for an unreadable code) does not wait, nothing is assigned.
+ */
+export async function assignWaitingItems(
   transaction: Queryable,
   choice: {
     organisation: string;
-    itemIds: readonly number[] | null;
+    itemIds: readonly (number | null)[] | null;
     customer: string | null;
     severity: Severity | null;
     roster: string | null;
   },
-) {
+  { to, actor, now }: { to: string | null; actor: { name: string; isAttested: boolean }; now: Date },
+): Promise<{ waiting: ReadonlySet<number | null>; assigned: number }> {
   const { organisation, itemIds, customer, severity, roster } = choice;
-  return transaction.query(
+  const items = await transaction.query(
     z.object({ itemId: z.number(), assignedTo: z.string().nullable() }),
     `select item.item_id, item.assigned_to
      from review_item item
@@ -27,26 +31,18 @@ export function holdWaitingItems(
          where party.party_id = item.party_id
        )
      order by item.item_id for update`,
-    [organisation, itemIds && [...itemIds], customer, severity, roster],
+    [organisation, itemIds === null ? null : itemIds.filter((itemId) => itemId !== null), customer, severity, roster],
   );
-}
-
-/** Assigns items to a person, or ends their assignment, with an entry in the history of each. */
-export async function saveAssignments(
-  transaction: Queryable,
-  itemIds: readonly number[],
-  { to, actor, now }: { to: string | null; actor: { name: string; isAttested: boolean }; now: Date },
-): Promise<void> {
-  if (itemIds.length === 0) return;
-  await transaction.execute('update review_item set assigned_to = $2 where item_id = any ($1::bigint[])', [
-    [...itemIds],
-    to,
-  ]);
+  const waiting = new Set<number | null>(items.map(({ itemId }) => itemId));
+  const others = items.flatMap(({ itemId, assignedTo }) => (assignedTo === to ? [] : itemId));
+  if (others.length === 0 || itemIds?.some((itemId) => !waiting.has(itemId))) return { waiting, assigned: 0 };
+  await transaction.execute('update review_item set assigned_to = $2 where item_id = any ($1::bigint[])', [others, to]);
   await transaction.execute(
     `insert into review_event (item_id, kind, happened_at, severity, actor, is_attested, assigned_to)
      select item_id, 'assigned', $2, severity, $3, $4, $5 from review_item where item_id = any ($1::bigint[]) order by item_id`,
-    [[...itemIds], now, actor.name, actor.isAttested, to],
+    [others, now, actor.name, actor.isAttested, to],
   );
+  return { waiting, assigned: others.length };
 }
 
 /**

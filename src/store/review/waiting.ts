@@ -5,6 +5,7 @@ import { findValue, type Queryable, readValue, toInsert } from '../database/data
 import {
   joinPartySql,
   ownerShape,
+  ownerSql,
   partyFactsSchema,
   partyFactsSql,
   replacedShape,
@@ -16,19 +17,6 @@ export interface ProjectionScope {
   rosterId: number;
   accountId: number;
 }
-
-/** SQL: the owner of an item at a moment (a placeholder), and the person whose stand-in the owner is; null without an owner. */
-export const ownerSql = (item: string, moment: string): string => `(
-  select jsonb_build_object(
-    'name', coalesce(answers.stand_in, ${item}.assigned_to),
-    'standsInFor', case when answers.stand_in is not null then ${item}.assigned_to end
-  )
-  from (
-    select find_stand_in(account.organisation_id, ${item}.assigned_to, ${moment}::timestamptz) as stand_in
-    from account where account.account_id = ${item}.account_id
-  ) answers
-  where ${item}.assigned_to is not null
-)`;
 
 /** SQL: why an item is open again, `undone` after an undo; empty for an item that was never decided. */
 const reopenedBecauseSql = (item: string): string => `coalesce((

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { writeBackupFile } from '../../../src/cli/commands/backup.js';
-import { type BackupSummary, backupSchema } from '../../../src/store/backup/write-backup.js';
+import { type BackupSummary, backupSchema } from '../../../src/store/backup/format.js';
 
 // A child process of the test of full disks: writes a backup of argv[3] lines that cannot be compressed much to argv[2].
 const [, , path = '', lines = '0'] = process.argv;
