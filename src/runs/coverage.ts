@@ -99,43 +99,20 @@ export async function chooseImportedRosters(app: AppContext, name: string | unde
 }
 
 /** The coverage of rosters at an instant. */
-export interface Coverage {
-  at: Date;
-  /** The screening frequency of each tier in hours, and the reason for one above a day. */
-  cadence: ReturnType<typeof toCadence>;
-  rosters: readonly {
-    roster: string;
-    total: CoverageSums;
-    tiers: Readonly<Record<RiskTier, CoverageSums>>;
-    gaps: readonly CoverageGap[];
-    /** The first customers without a valid screening, the worst first. */
-    uncovered: Awaited<ReturnType<typeof readCoverage>>['uncovered'];
-  }[];
-  total: CoverageSums;
-  tiers: Readonly<Record<RiskTier, CoverageSums>>;
-  /** Configured rosters that were never imported. */
-  neverImported: readonly string[];
-  /**
-   * Whether every configured roster was imported, customers are in scope, each has a valid screening or an accepted exception, and no later
-   * answers are held.
-   */
-  isCovered: boolean;
-}
+export type Coverage = Awaited<ReturnType<typeof measureCoverage>>;
 
 /**
- * Measures the coverage of one roster, or of all that are imported or configured, and lists the worst `list` customers of each. Throws
- * ConfigError for an unknown roster.
+ * Measures the coverage of one roster, or of all that are imported or configured, and lists the worst `list` customers of each. `isCovered`: every
+ * configured roster was imported, customers are in scope, each has a valid screening or an accepted exception, and no later answers are held.
+ * Throws ConfigError for an unknown roster.
  */
-export async function measureCoverage(
-  app: AppContext,
-  options: { roster?: string | undefined; list: number },
-): Promise<Coverage> {
+export async function measureCoverage(app: AppContext, options: { roster?: string | undefined; list: number }) {
   const { database, clock, settings } = app;
   const now = clock.now();
   const cadence = toCadence(settings.screening);
   const { imported, neverImported } = await chooseImportedRosters(app, options.roster);
   const allGroups: CoverageGroup[] = [];
-  const rosters: Coverage['rosters'][number][] = [];
+  const rosters = [];
   for (const { rosterId, roster } of imported) {
     const input = await toCoverageInput(app, rosterId, now);
     const { groups, uncovered } = await readCoverage(database, input, options.list);
@@ -148,7 +125,7 @@ export async function measureCoverage(
   return { at: now, cadence, rosters, total, tiers: sumTiers(allGroups, now), neverImported, isCovered };
 }
 
-function isRosterCovered({ total, gaps }: Pick<Coverage['rosters'][number], 'total' | 'gaps'>): boolean {
+function isRosterCovered({ total, gaps }: { total: CoverageSums; gaps: readonly CoverageGap[] }): boolean {
   // The last run has answers for these customers, but its answers are held.
   if ((total.failedBecause['held'] ?? 0) > 0) return false;
   return gaps.every((gap) => gap.accepted === gap.count) && total.valid + countAccepted(gaps) >= total.inScope;

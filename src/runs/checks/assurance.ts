@@ -14,7 +14,7 @@ import { type Database, type Queryable, requireFound } from '../../store/databas
 import { saveResponses } from '../../store/responses.js';
 import { addUpSearches } from '../../store/run-sums.js';
 import { closeRun, type RunRow, readRunKeys, toRunId } from '../../store/runs.js';
-import type { RunMode, RunState } from '../../vocabulary.js';
+import type { RunMode } from '../../vocabulary.js';
 import { findSaidMode, identifyAccount, noteAccount, requireBudget, toAssumedMode } from '../account.js';
 import type { AppContext, RunSettings } from '../app-context.js';
 import { RunHalted, toSignalHalt } from '../halt.js';
@@ -293,23 +293,7 @@ async function openAllowance(session: RunSession, accountId: number) {
 }
 
 /** A stored measurement of the service's recall. */
-export interface AssuranceResult extends Omit<StoredAssurance, 'items'> {
-  runId: string;
-  state: RunState;
-  reasons: readonly string[];
-  exitCode: number;
-  mode: RunMode;
-  keyFingerprints: readonly string[];
-  startedAt: Date;
-  finishedAt: Date | null;
-  attempts: number;
-  total: Recall;
-  byTypeAndScript: readonly (Recall & { stratum: string })[];
-  byVariant: readonly (Recall & { stratum: string })[];
-  /** Listed names that the service answered without a hit. */
-  missed: StoredAssurance['items'];
-  failed: StoredAssurance['items'];
-}
+export type AssuranceResult = NonNullable<Awaited<ReturnType<typeof describeAssurance>>>;
 
 /** Gives a measurement by the name of its run; throws ConfigError for any other run. */
 export async function showAssurance(database: Database, text: string): Promise<AssuranceResult> {
@@ -321,7 +305,7 @@ export async function showAssurance(database: Database, text: string): Promise<A
 }
 
 /** The measurement of a run; null for other runs. */
-export async function describeAssurance(database: Queryable, run: RunRow): Promise<AssuranceResult | null> {
+export async function describeAssurance(database: Queryable, run: RunRow) {
   const stored = await readAssurance(database, run.runId);
   if (stored === null) return null;
   const { items, ...facts } = stored;
@@ -339,6 +323,7 @@ export async function describeAssurance(database: Queryable, run: RunRow): Promi
     total: measureRecall(items),
     byTypeAndScript: measureStrata(items, ({ type, script }) => `${type}, ${script}`),
     byVariant: measureStrata(items, ({ variant }) => variant),
+    /** Listed names that the service answered without a hit. */
     missed: items.filter((item) => item.outcome === 'answered' && item.hits === 0),
     failed: items.filter((item) => item.outcome === 'failed'),
   };
@@ -367,20 +352,8 @@ export function previewAssurance(settings: RunSettings, options: AssuranceOption
   };
 }
 
-/** Recall of one part of a sample. */
-export interface Recall {
-  sample: number;
-  /** With a valid answer; the shares are of these. */
-  answered: number;
-  failed: number;
-  remaining: number;
-  /** With a hit among the results, and with any result at all. */
-  found: number;
-  withResults: number;
-  recall: Share | null;
-}
-
-function measureRecall(items: StoredAssurance['items']): Recall {
+/** Counts the names of a sample by outcome. `found` ones have a hit; the recall is their share of those with a valid answer. */
+function measureRecall(items: StoredAssurance['items']) {
   const answered = items.filter((item) => item.outcome === 'answered');
   const found = answered.filter((item) => item.hits > 0).length;
   return {
@@ -394,10 +367,7 @@ function measureRecall(items: StoredAssurance['items']): Recall {
   };
 }
 
-function measureStrata(
-  items: StoredAssurance['items'],
-  toStratum: (item: StoredAssurance['items'][number]) => string,
-): readonly (Recall & { stratum: string })[] {
+function measureStrata(items: StoredAssurance['items'], toStratum: (item: StoredAssurance['items'][number]) => string) {
   const strata = [...new Set(items.map(toStratum))].sort();
   return strata.map((stratum) => ({
     stratum,

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.js';
 import { ConfigError, type ConfigProblem } from '../../errors.js';
-import { type MatchSet, type PartyState, toMatchSet, toPartyState, treatAsTruncated } from '../../matches/match.js';
+import { type MatchSet, toMatchSet, toPartyState, treatAsTruncated } from '../../matches/match.js';
 import { type ScreeningRequest, toScreeningRequest } from '../../roster/customer.js';
 import { ensureRequests, readLastControls } from '../../store/canaries.js';
 import { findDeadChecks, finishCheck, insertCheck, readCheck } from '../../store/checks.js';
@@ -11,7 +11,7 @@ import type { Account } from '../../store/organisations.js';
 import { readListCap, readMatchSets, saveResponses } from '../../store/responses.js';
 import { addUpSearches } from '../../store/run-sums.js';
 import { closeRun, type RunRow, readRun, readRunKeys, toRunId } from '../../store/runs.js';
-import type { RunMode, RunState } from '../../vocabulary.js';
+import type { RunState } from '../../vocabulary.js';
 import { identifyAccount, noteAccount, requireBudget, toAssumedMode } from '../account.js';
 import type { AppContext } from '../app-context.js';
 import { RunHalted } from '../halt.js';
@@ -192,31 +192,7 @@ export function toCheckedRequest({ type, name, reason }: Question): ScreeningReq
 }
 
 /** A single check and its evidence. Without a valid answer the verdict is `not_screened`. */
-export interface CheckResult {
-  runId: string;
-  state: RunState;
-  verdict: PartyState | 'not_screened';
-  type: 'person' | 'entity';
-  name: string;
-  sentName: string;
-  reason: string;
-  askedBy: string;
-  askedAt: Date;
-  endedAt: Date | null;
-  mode: RunMode;
-  keyFingerprints: readonly string[];
-  /** Why there is no valid answer. */
-  notAnsweredBecause: readonly string[];
-  /** Why the run is not complete: no valid answer, or no control search that supports it. */
-  reasons: readonly string[];
-  /** From the control searches of other runs, because a check makes none itself. */
-  controls: ControlStatus;
-  /** Keyed digest (hex) of the answer as received. */
-  responseDigest: string | null;
-  /** In rank order. */
-  answer: MatchSet | null;
-  attempts: number;
-}
+export type CheckResult = NonNullable<Awaited<ReturnType<typeof describeCheck>>>;
 
 /** Gives a check by the name of its run; throws ConfigError for any other run. */
 export async function showCheck(database: Database, text: string): Promise<CheckResult> {
@@ -228,7 +204,7 @@ export async function showCheck(database: Database, text: string): Promise<Check
 }
 
 /** The check of a run; null for other runs. */
-export async function describeCheck(database: Queryable, run: RunRow): Promise<CheckResult | null> {
+export async function describeCheck(database: Queryable, run: RunRow) {
   const check = await readCheck(database, run.runId);
   if (check === null) return null;
   const { outcome, outcomeReason: _, responseId, ...question } = check;
@@ -240,7 +216,9 @@ export async function describeCheck(database: Queryable, run: RunRow): Promise<C
     mode: run.mode,
     keyFingerprints: await readRunKeys(database, run.runId),
     notAnsweredBecause: outcome === 'answered' ? [] : run.stateReasons,
+    /** Why the run is not complete: no valid answer, or no control search that supports it. */
     reasons: run.stateReasons,
+    /** From the control searches of other runs, because a check makes none itself. */
     controls: await assessControls(database, run.accountId, check.endedAt ?? check.askedAt),
     answer: responseId === null ? null : (matchSets.get(responseId) ?? null),
     attempts: run.sums?.counts.attempts ?? 0,

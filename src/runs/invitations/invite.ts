@@ -59,20 +59,7 @@ interface Invited {
 }
 
 /** The result of inviting. It does not contain why a customer is not invited now. */
-export interface InvitingResult {
-  isSent: boolean;
-  isReminder: boolean;
-  isTest: boolean;
-  customers: readonly Invited[];
-  /** Of the listed or sent invitations; null without a price. */
-  cost: { amount: number; currency: string } | null;
-  alreadyInvited: number;
-  /** Customers without a record, a recipient or a channel in the roster. */
-  notInvitable: number;
-  notNow: number;
-  /** Why it ended early. */
-  stoppedBecause: string | null;
-}
+export type InvitingResult = Awaited<ReturnType<typeof inviteCustomers>>;
 
 interface Task {
   roster: string;
@@ -107,11 +94,7 @@ const mostFailuresInARow = 3;
  * Invites customers without a dossier to a verification, or reminds invited ones. Without `isSent` it only lists them: it calls no service and
  * stores nothing. Throws ConfigError when no roster configures invitations, missing dossiers are not proven, or a live key has no price.
  */
-export async function inviteCustomers(
-  app: AppContext,
-  options: InvitingOptions,
-  signal: AbortSignal,
-): Promise<InvitingResult> {
+export async function inviteCustomers(app: AppContext, options: InvitingOptions, signal: AbortSignal) {
   const organisation = await readOrganisation(app.database, app.settings.organisation);
   const sweep = await findLastSweep(app.database, organisation);
   if (sweep === null) throw refuse('no sweep of the dossiers has ended yet; run `nightscreen sweep` first');
@@ -175,7 +158,8 @@ const toInvited = ({ roster, customer, channel }: Task, outcome: Invited['outcom
 
 const priceOf = { email: 'pricePerEmail', sms: 'pricePerSms' } as const;
 
-function toCost({ settings }: AppContext, sent: readonly { channel: Channel }[]): InvitingResult['cost'] {
+/** The cost of invitations; null if one of them has no price. */
+function toCost({ settings }: AppContext, sent: readonly { channel: Channel }[]) {
   let amount = 0;
   for (const { channel } of sent) {
     const price = settings.budget[priceOf[channel]];

@@ -9,46 +9,21 @@ import { type DecidableItem, readDecidableItems, readFourEyes } from '../../stor
 import { findPlainlyAbsent, readBulk } from '../../store/review/waiting.js';
 import { type DispositionVerdict, dispositionVerdicts } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
+import { gatherBy } from '../replay.js';
 import { decideItems } from './decide.js';
 import { toBulkSeenVersion, toItemSeenVersion } from './items.js';
 import { type DecisionImport, type ListTable, openListTable, parseVerdict } from './list-table.js';
 import type { DecisionContext, Reviewer } from './people.js';
 import type { ReviewSettings } from './settings.js';
 
-type DecisionResult = Awaited<ReturnType<typeof decideItems>>[number];
-
-/** The result of importing a working list. */
-export interface ImportedDecisions {
-  isApplied: boolean;
-  decided: readonly FilledRow[];
-  /** Decided by one person where two are needed. */
-  proposed: readonly FilledRow[];
-  /** Proposed by another person and confirmed by this list. */
-  confirmed: readonly FilledRow[];
-  /** The decided or proposed rows that replace the proposal of another person. */
-  instead: readonly { row: FilledRow; verdict: DispositionVerdict; reviewer: string }[];
-  /** The same person has decided the same before: a list that is imported twice changes nothing. */
-  sameAlready: readonly FilledRow[];
-  /** The same person has proposed the same before; another person must still confirm it. */
-  proposedAlready: readonly FilledRow[];
-  refused: readonly { row: FilledRow; reason: Extract<DecisionResult, { kind: 'refused' }>['reason'] }[];
-  faulty: readonly FaultyRow[];
-  undecided: number;
-  /** Undecided rows that have a reason. */
-  onlyReasons: number;
-  /** The accepted discrepancies with their results; null when the file has no list of discrepancies. */
-  discrepancies:
-    | (Pick<AcceptanceList, 'faulty' | 'untouched'> & {
-        rows: readonly { row: AcceptedRow; result: AcceptanceResult }[];
-      })
-    | null;
-}
+/** The rows of an imported working list by their results. */
+export type ImportedDecisions = Awaited<ReturnType<typeof importDecisions>>;
 
 /**
  * Imports the decisions of a working list: all or none, unless `partial`. Without `apply` they are tried in the same way and rolled back, so
  * the preview shows the result of each. Throws RosterError when the file is not a working list.
  */
-export async function importDecisions(app: AppContext, request: DecisionImport): Promise<ImportedDecisions> {
+export async function importDecisions(app: AppContext, request: DecisionImport) {
   const { database, settings, clock } = app;
   const now = clock.now();
   const { digestKey } = await readOrganisation(database, settings.organisation);
@@ -79,22 +54,27 @@ export async function importDecisions(app: AppContext, request: DecisionImport):
   );
   const { results } = tried;
   const byItem = new Map(results.map((result) => [result.itemId, result]));
-  const ofKind = (kind: DecisionResult['kind']) => filled.filter(({ itemId }) => byItem.get(itemId)?.kind === kind);
-  const isPending = (itemId: number): boolean => {
+  const ofKind = (kind: (typeof results)[number]['kind']) =>
+    filled.filter(({ itemId }) => byItem.get(itemId)?.kind === kind);
+  const isPending = ({ itemId }: FilledRow): boolean => {
     const result = byItem.get(itemId);
     return result?.kind === 'same_already' && result.isPending;
   };
   return {
     isApplied,
     decided: ofKind('decided'),
+    /** Decided by one person where two are needed. */
     proposed: ofKind('proposed'),
+    /** Proposed by another person and confirmed by this list. */
     confirmed: ofKind('confirmed'),
+    /** The decided or proposed rows that replace the proposal of another person. */
     instead: filled.flatMap((row) => {
       const result = byItem.get(row.itemId);
-      return result !== undefined && 'instead' in result ? [{ row, ...result.instead }] : [];
+      return result !== undefined && 'instead' in result && result.instead ? [{ row, ...result.instead }] : [];
     }),
-    sameAlready: ofKind('same_already').filter(({ itemId }) => !isPending(itemId)),
-    proposedAlready: ofKind('same_already').filter(({ itemId }) => isPending(itemId)),
+    /** The same person has decided or proposed the same before: a list that is imported twice changes nothing. */
+    sameAlready: ofKind('same_already').filter((row) => !isPending(row)),
+    proposedAlready: ofKind('same_already').filter(isPending),
     refused: filled.flatMap((row) => {
       const result = byItem.get(row.itemId);
       return result?.kind === 'refused' ? [{ row, reason: result.reason }] : [];
@@ -102,6 +82,7 @@ export async function importDecisions(app: AppContext, request: DecisionImport):
     faulty,
     undecided,
     onlyReasons,
+    /** Null when the file has no list of discrepancies. */
     discrepancies: acceptances && {
       ...{ faulty: acceptances.faulty, untouched: acceptances.untouched },
       rows: acceptances.filled.flatMap((row, index) => {
@@ -203,17 +184,23 @@ async function readDecisions(table: ListTable, key: Buffer, expandBulk: ExpandBu
   }
 }
 
-/** Refuses all rows of an item that is in the list twice, because it is unclear which row is meant. */
+/** Gives the other lines of an item. Repeated rows are refused, because it is unclear which row is meant. */
+function openOtherLines(rows: readonly { id: number | null; line: number }[]) {
+  const lines = gatherBy(
+    rows.filter(({ id }) => id !== null),
+    ({ id }) => id,
+  );
+  return (id: number | null, line: number): readonly number[] =>
+    (lines.get(id) ?? []).flatMap((row) => (row.line === line ? [] : row.line));
+}
+
 function refuseRepeated(rows: readonly (FilledRow | FaultyRow)[]): Pick<FilledList, 'filled' | 'faulty'> {
-  const lines = new Map<number, number[]>();
-  for (const { itemId, line } of rows) {
-    if (itemId !== null) lines.set(itemId, [...(lines.get(itemId) ?? []), line]);
-  }
+  const findOthers = openOtherLines(rows.map(({ itemId: id, line }) => ({ id, line })));
   const filled: FilledRow[] = [];
   const faulty: FaultyRow[] = [];
   for (const row of rows) {
     const { line, customer, itemId } = row;
-    const others = (itemId === null ? [] : (lines.get(itemId) ?? [])).filter((each) => each !== line);
+    const others = findOthers(itemId, line);
     const problems = [
       ...('problem' in row ? [row.problem] : []),
       ...(others.length === 0 ? [] : [`the same item as line ${others.join(', ')}`]),
@@ -316,23 +303,16 @@ async function readAcceptances(table: ListTable, key: Buffer): Promise<Acceptanc
       else rows.push({ ...about, discrepancyId: mark.itemId, seenVersion: mark.seenVersion, until, reason });
     }
   }
-  const filled = rows.filter((row) => 'until' in row);
-  const lines = new Map<number, number[]>();
-  for (const { discrepancyId, line } of filled) lines.set(discrepancyId, [...(lines.get(discrepancyId) ?? []), line]);
-  const findOthers = ({ discrepancyId, line }: AcceptedRow): readonly number[] =>
-    (lines.get(discrepancyId) ?? []).filter((other) => other !== line);
-  return {
-    filled: filled.filter((row) => findOthers(row).length === 0),
-    faulty: rows.flatMap((row) => {
-      if (!('until' in row)) return [row];
-      const others = findOthers(row);
-      const { line, customer } = row;
-      return others.length === 0
-        ? []
-        : [{ line, customer, problem: `the same discrepancy as line ${others.join(', ')}` }];
-    }),
-    untouched,
-  };
+  const read = rows.filter((row) => 'until' in row);
+  const findOthers = openOtherLines(read.map(({ discrepancyId: id, line }) => ({ id, line })));
+  const filled = read.filter(({ discrepancyId, line }) => findOthers(discrepancyId, line).length === 0);
+  const faulty = rows.flatMap((row) => {
+    if (!('until' in row)) return [row];
+    const { line, customer, discrepancyId } = row;
+    const others = findOthers(discrepancyId, line).join(', ');
+    return others === '' ? [] : [{ line, customer, problem: `the same discrepancy as line ${others}` }];
+  });
+  return { filled, faulty, untouched };
 }
 
 const isDay = (text: string): boolean =>

@@ -85,7 +85,7 @@ async function closeByPolicy(
       transaction,
       {
         ...{ itemId, kind: 'decided', verdict: 'no_longer_matched', origin: 'policy', reviewer: 'review.autoClose' },
-        ...{ isAttested: false, comment: null, expiresAt: null, refersTo: null, sheetId: null, dueAt: null },
+        isAttested: false,
         reason: `absent since ${absentSince.toISOString()}; policy accepted by ${accepted.acceptedBy}`,
         seen: toSeenFacts(item.customer, item.listed),
         seenDigest: toSeenDigest(item, digestKey),

@@ -151,13 +151,8 @@ function couldMean({ named: other, about }: Statement, named: NamedMatch, { list
   return [named.listedName ?? '', listed.name].some((each) => foldName(each) === name);
 }
 
-/** The result of importing the list. */
-export interface ImportedLegacy {
-  isApplied: boolean;
-  rows: readonly AssessedRow[];
-  /** How many of the decided rows another person must confirm. */
-  proposed: number;
-}
+/** The assessed rows, and how many of the decided ones another person must confirm (`proposed`). */
+export type ImportedLegacy = Awaited<ReturnType<typeof importLegacy>>;
 
 /** Decisions of an older system expire after 90 days; then they are reviewed here. */
 const holdsMs = 90 * 86_400_000;
@@ -167,7 +162,7 @@ const referencesAtOnce = 1_000;
  * Imports the decisions of an older system for 90 days: all rows or none, unless `partial`. False positives of the sample stay open. Without
  * `apply` the rows are tried in the same way and rolled back. Throws RosterError when the file is not such a list.
  */
-export async function importLegacy(app: AppContext, request: DecisionImport): Promise<ImportedLegacy> {
+export async function importLegacy(app: AppContext, request: DecisionImport) {
   const { database, settings, clock } = app;
   const { name, digestKey } = await readOrganisation(database, settings.organisation);
   const read = await readLegacyRows(request.path);

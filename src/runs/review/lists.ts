@@ -9,13 +9,8 @@ import type { AppContext } from '../app-context.js';
 import { listDiscrepancies, toBulkSeenVersion, toWaitingItem } from './items.js';
 import { requirePerson, requireRoster } from './people.js';
 
-/** A working list. */
-export interface WorkingList {
-  sheetId: number;
-  exportedAt: Date;
-  items: readonly WaitingItem[];
-  discrepancies: DiscrepancyList;
-}
+/** A working list with its items and discrepancies. */
+export type WorkingList = Awaited<ReturnType<typeof exportItems>>;
 
 /** Which items a working list contains, and who exports it. */
 interface WorkingListRequest {
@@ -42,7 +37,7 @@ export async function exportItems(
     notProposedBy = null,
     allDiscrepancies = false,
   }: WorkingListRequest,
-): Promise<WorkingList> {
+) {
   const now = clock.now();
   const { organisationId, name, digestKey } = await readOrganisation(database, settings.organisation);
   await requireRoster(database, organisationId, roster);

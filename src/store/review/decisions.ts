@@ -182,17 +182,17 @@ interface NewDisposition {
   reviewer: string;
   isAttested: boolean;
   reason: string;
-  comment: string | null;
+  comment?: string | null;
   origin: 'review' | 'legacy' | 'policy';
   seen: SeenFacts;
   /** Keyed, in hex. */
   seenDigest: string;
-  expiresAt: Date | null;
-  refersTo: number | null;
+  expiresAt?: Date | null;
+  refersTo?: number | null;
   /** The working list that it came from; an unknown number counts as none. */
-  sheetId: number | null;
+  sheetId?: number | null;
   /** The new due time of the item; only for `undone`. */
-  dueAt: Date | null;
+  dueAt?: Date | null;
 }
 
 /**
@@ -213,21 +213,9 @@ export async function saveDisposition(
        (select sheet_id from review_sheet where sheet_id = $14), $15
      )`,
     [
-      decision.itemId,
-      decision.kind,
-      decision.verdict,
-      decision.reviewer,
-      decision.isAttested,
-      decision.reason,
-      decision.comment,
-      now,
-      decision.origin,
-      JSON.stringify(decision.seen),
-      decision.seenDigest,
-      decision.expiresAt,
-      decision.refersTo,
-      decision.sheetId,
-      decision.dueAt,
+      ...[decision.itemId, decision.kind, decision.verdict, decision.reviewer, decision.isAttested, decision.reason],
+      ...[decision.comment ?? null, now, decision.origin, JSON.stringify(decision.seen), decision.seenDigest],
+      ...[decision.expiresAt ?? null, decision.refersTo ?? null, decision.sheetId ?? null, decision.dueAt ?? null],
     ],
   );
   if (decidedOn === undefined) return;
