@@ -47,16 +47,15 @@ import { retryUntilDeadline, type WaitPolicy, watchOutage } from './screening/ou
 import type { Comparison } from './session.js';
 import { openOrganisation, type RunRequest, type RunSession, recordKeys, withLeasedRun } from './session.js';
 
-/** The options of a sweep. */
-export interface SweepOptions {
-  writeReport: boolean;
-}
-
 /**
  * Sweeps the account's dossiers and stores what changed since the last sweep. The first sweep is the starting point and reports no changes. A
  * sweep that is not proven complete reports no dossier as gone and ends `incomplete`.
  */
-export async function runSweep(app: AppContext, options: SweepOptions, signal: AbortSignal): Promise<RunSummary> {
+export async function runSweep(
+  app: AppContext,
+  { writeReport }: { writeReport: boolean },
+  signal: AbortSignal,
+): Promise<RunSummary> {
   const startedAt = app.clock.now();
   const client = app.client();
   const organisation = await openOrganisation(app);
@@ -71,17 +70,17 @@ export async function runSweep(app: AppContext, options: SweepOptions, signal: A
       );
       await session.write((transaction) => noteAccount(transaction, session, account.accountId));
       const keys = recordKeys(session, client);
-      return await sweepAccount(session, account, waitPolicy, options).finally(() => keys.close());
+      return await sweepAccount(session, account, waitPolicy, writeReport).finally(() => keys.close());
     } catch (error) {
       const halt = error instanceof RunHalted ? error : toHalt(error, session.signal);
       if (!(halt instanceof RunHalted)) throw error;
-      return closeSweep(session, null, { ...nothing, unprovenBecause: halt.message }, 'stopped', options);
+      return closeSweep(session, null, { ...nothing, unprovenBecause: halt.message }, 'stopped', writeReport);
     } finally {
       outage.close();
     }
   });
   const hasReport = summary.state !== 'stopped';
-  return reportAndMail(app, summary, { hasReport, writeReport: options.writeReport }, signal);
+  return reportAndMail(app, summary, { hasReport, writeReport }, signal);
 }
 
 const toRequest = (app: AppContext, organisation: Organisation): RunRequest => ({
@@ -119,7 +118,7 @@ async function sweepAccount(
   session: RunSession,
   account: Account,
   waitPolicy: WaitPolicy,
-  options: SweepOptions,
+  writeReport: boolean,
 ): Promise<RunSummary> {
   const { app, run, runId } = session;
   const { database, settings } = app;
@@ -148,7 +147,7 @@ async function sweepAccount(
   const details = await fetchDossierRecords(session, app.client(), accountId);
   await followInvitations(session, app.client(), accountId);
   const sweep = { pages, dossiers, ...counts, proven, unprovenBecause: because, details };
-  return closeSweep(session, account, sweep, proven ? 'complete' : 'incomplete', options);
+  return closeSweep(session, account, sweep, proven ? 'complete' : 'incomplete', writeReport);
 }
 
 const countDossiers = (pages: readonly WalkedPage[]): number =>
@@ -233,7 +232,7 @@ async function closeSweep(
   account: Account | null,
   sweep: SweepRow,
   state: RunState,
-  { writeReport }: SweepOptions,
+  writeReport: boolean,
 ): Promise<RunSummary> {
   const { app, run, runId } = session;
   const reasons = sweep.unprovenBecause === null ? [] : [sweep.unprovenBecause];

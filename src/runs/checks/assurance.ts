@@ -26,9 +26,11 @@ import { findTightest, hasCaps, toBudgetHalt, watchLedger } from '../screening/p
 import { searchUnplanned } from '../screening/search-task.js';
 import { type Comparison, openOrganisation, type RunSession, recordKeys, withLease, withRun } from '../session.js';
 import { toStoredList } from './because-of.js';
-import { drawSample, type SampleSettings } from './sample.js';
+import { drawSample } from './sample.js';
 
 const resumableForMs = 12 * 60 * 60 * 1_000;
+
+type SampleSettings = Parameters<typeof drawSample>[1];
 
 /** The list, the sample and the goal of a recall measurement. */
 export interface AssuranceOptions extends Omit<SampleSettings, 'seed'> {

@@ -13,26 +13,18 @@ interface SampledName {
   sentName: string;
 }
 
-/** How a sample is drawn; the same settings and list give the same sample. */
-export interface SampleSettings {
-  size: number;
-  seed: string;
-  spelling: 'as_listed' | 'variants';
-  /** The type of entries whose type the list does not give. */
-  type: PartyType | undefined;
-}
-
 type ListedName = Omit<SampledName, 'variant' | 'sentName'>;
 
 /**
  * Draws names of a list at random: at least one of each type and script, the rest in proportion. Names are the main name of each entry and its
- * names in other scripts. A list with fewer names is used whole. Vessels and aircraft are left out, and entries without a type unless the
- * settings give one.
+ * names in other scripts. A list with fewer names is used whole. Vessels and aircraft are left out, and entries without a type unless `type`
+ * gives it. The same settings and list give the same sample.
  */
 export function drawSample(
   parties: readonly ListedParty[],
-  { size, seed, spelling, type }: SampleSettings,
+  settings: { size: number; seed: string; spelling: 'as_listed' | 'variants'; type: PartyType | undefined },
 ): readonly SampledName[] {
+  const { size, seed, spelling, type } = settings;
   const random = createSeededRandom(seed);
   const strata = [...groupNames(parties, type)]
     .sort(([left], [right]) => (left < right ? -1 : 1))

@@ -29,17 +29,11 @@ export interface BackupSummary {
 
 const columnRow = z.object({ table: z.string(), columns: z.array(z.string()), written: z.array(z.string()) });
 
-/** A table with all its columns in the order of a row's text form, and the columns that are not generated (`written`). */
-export type TableColumns = z.infer<typeof columnRow>;
-
 /** Quotes a name for SQL. */
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** The columns of these tables; missing tables are left out. */
-export async function describeTables(
-  database: Queryable,
-  tables: readonly string[],
-): Promise<ReadonlyMap<string, TableColumns>> {
+/** The columns of these tables in the order of a row's text form, and those that are not generated (`written`); missing tables are left out. */
+export async function describeTables(database: Queryable, tables: readonly string[]) {
   const rows = await database.query(
     columnRow,
     `select class.relname::text as "table", array_agg(attname::text order by attnum) as columns,

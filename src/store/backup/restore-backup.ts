@@ -17,14 +17,7 @@ import {
 } from '../database/migrate.js';
 import { restoredKey } from '../leases.js';
 import { runIdSql } from '../runs.js';
-import {
-  type BackupSummary,
-  describeTables,
-  headerSchema,
-  listTables,
-  quoteName,
-  type TableColumns,
-} from './format.js';
+import { type BackupSummary, describeTables, headerSchema, listTables, quoteName } from './format.js';
 
 /** A line of a backup; a text is a row of the last table line. */
 const lineSchema = z.union([
@@ -243,7 +236,7 @@ async function load(
   const described = await describeTables(transaction, tables);
   let header: BackupSummary['header'] | undefined;
   let end: { rows: BackupSummary['rows']; sha256: string } | undefined;
-  let target: TableColumns | undefined;
+  let target: ReturnType<typeof findTarget> | undefined;
   let batch: string[] = [];
   let length = 0;
   for await (const line of readBackup(path)) {
@@ -267,9 +260,9 @@ async function load(
 }
 
 function findTarget(
-  described: ReadonlyMap<string, TableColumns>,
+  described: Awaited<ReturnType<typeof describeTables>>,
   { table, columns }: { table: string; columns: readonly string[] },
-): TableColumns {
+) {
   const target = described.get(table);
   if (target && JSON.stringify(target.columns) === JSON.stringify(columns)) return target;
   throw new BackupError('backup_other_tables', `the schema of the backup has no table ${table} with these columns`);
@@ -277,7 +270,7 @@ function findTarget(
 
 async function insertRows(
   transaction: Transaction,
-  target: TableColumns | undefined,
+  target: ReturnType<typeof findTarget> | undefined,
   rows: readonly string[],
 ): Promise<void> {
   if (!target) throw new BackupError('backup_broken', 'the backup has rows without a table');
