@@ -1,20 +1,17 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { presentPreview } from '../../../src/cli/commands/screen.js';
 import { shiftedClock } from '../../../src/clock.js';
 import { measureCoverage } from '../../../src/runs/coverage.js';
 import { previewScreening } from '../../../src/runs/preview.js';
 import { listTierDueTimes, toCadence } from '../../../src/screening/cadence.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { expectAgreement } from '../../helpers/status-agreement.js';
 
 const hourMs = 60 * 60 * 1_000;
 
-// The embedded database is slow to open while other tests run.
-vi.setConfig({ testTimeout: 60_000 });
-
-describeOnEachDatabase('a night after a catch-up', (open) => {
+describeOnChosenDatabase('a night after a catch-up', (open) => {
   const openSite = openSmallSites(open);
 
   it('skips whom the catch-up has screened, who are valid until the night after, which searches for all', async () => {

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { toSubject } from '../../../src/mail/report-message.js';
 import { toReport } from '../../../src/reports/report.js';
@@ -18,11 +18,9 @@ import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { findPlainlyAbsent } from '../../../src/store/review/waiting.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { decide, makeAcceptance, makeOddNames, openSmallSites, searched } from '../../helpers/small-site.js';
 import { canaries, fileOf, listed } from '../../helpers/small-world.js';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;
@@ -49,7 +47,7 @@ const countEvents = async (database: Database): Promise<number> => {
   return rows[0]?.events ?? 0;
 };
 
-describeOnEachDatabase('a night that cannot be relied on', (open) => {
+describeOnChosenDatabase('a night that cannot be relied on', (open) => {
   const begin = openSmallSites(open);
 
   /** A site after a good night with these lists. */
@@ -374,7 +372,7 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
   });
 });
 
-describeOnEachDatabase('a night that opens far too many customers', (open) => {
+describeOnChosenDatabase('a night that opens far too many customers', (open) => {
   const begin = openSmallSites(open);
   const all = makeOddNames(120);
 

@@ -11,7 +11,7 @@ import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { Fault } from '../../../src/sandbox/trouble.js';
 import type { Database } from '../../../src/store/database/database.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { decide, openSmallSites } from '../../helpers/small-site.js';
 import type { AppContextOptions } from '../../helpers/small-world.js';
 
@@ -77,7 +77,7 @@ const hasty = (offsetMs: number) => ({
   sleep: (ms: number, ending?: AbortSignal) => systemClock.sleep(ms >= 1_000 ? 5 : ms, ending),
 });
 
-describeOnEachDatabase('inviting customers without a dossier', (open) => {
+describeOnChosenDatabase('inviting customers without a dossier', (open) => {
   const begin = openSmallSites(open);
 
   /** A site whose customers were screened and compared with no dossiers at all. */

@@ -3,22 +3,20 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { serviceSettingsSchema } from '../../../src/client/settings.js';
 import { readPublishedList } from '../../../src/lists/published-list.js';
 import { runAssurance } from '../../../src/runs/checks/assurance.js';
 import { runCheck } from '../../../src/runs/checks/check.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 
 const { signal } = new AbortController();
 const apiKey = 'k_3f9c2a71d0';
 
-vi.setConfig({ testTimeout: 60_000 });
-
-describeOnEachDatabase('a key without a prefix, of which the service says that it is a test key', (open) => {
+describeOnChosenDatabase('a key without a prefix, of which the service says that it is a test key', (open) => {
   const openSite = openSmallSites(open);
   const closing: (() => void)[] = [];
   afterEach(() => {
