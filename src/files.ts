@@ -5,8 +5,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { ConfigError } from './errors.js';
 
 /**
- * Makes a folder and those above it with mode 0700. Throws ConfigError when this process cannot write there; `remedy` says what to do then.
- * Node itself says ENOENT where a file system is read-only.
+ * Makes a folder and its parents with mode 0700. Throws ConfigError, ending with `remedy`, when this process cannot
+ * write there. Node itself reports ENOENT for a read-only file system.
  */
 export async function makeFolder(folder: string, remedy: string): Promise<void> {
   const problem = findFolderProblem(folder);
@@ -14,7 +14,7 @@ export async function makeFolder(folder: string, remedy: string): Promise<void> 
   await mkdir(folder, { recursive: true, mode: 0o700 });
 }
 
-/** Why nothing can be written to a folder, or to the nearest one above that exists; null when nothing is known against it. Makes nothing. */
+/** Gives the reason why a folder, or its nearest existing parent, is not writable; null when no reason is known. Creates nothing. */
 export function findFolderProblem(folder: string): string | null {
   const at = resolve(folder);
   const isFolder = isExistingFolder(at);
@@ -30,7 +30,7 @@ export function findFolderProblem(folder: string): string | null {
   }
 }
 
-/** Null where there is nothing, or nothing that this user may look at: the folder above it says more. */
+/** Null for a path that does not exist or that this user may not look at: the parent then gives the better reason. */
 function isExistingFolder(path: string): boolean | null {
   try {
     return statSync(path).isDirectory();
@@ -40,8 +40,8 @@ function isExistingFolder(path: string): boolean | null {
 }
 
 /**
- * Says why a path must not be opened: it names a pipe, a socket or a device, whose reader may wait for ever and keeps the process from ending.
- * Null for a regular file, a folder, and a path that cannot be looked at: each reader has its own words for those.
+ * Gives the reason not to open a path: it names a pipe, a socket or a device. A reader of these may wait without end and block the exit. Null
+ * for a regular file, a folder, and a path that cannot be read: each reader words those errors itself.
  */
 export function findOddFile(path: string): string | null {
   try {
@@ -54,17 +54,15 @@ export function findOddFile(path: string): string | null {
   }
 }
 
-const toPassingName = (name: string): string => `.${name}.${randomBytes(6).toString('hex')}.tmp`;
-
-/** The name that a file was to get whose passing name is this one; undefined for any other name. */
+/** Gives the final name of a file whose temporary name is this one; undefined for any other name. */
 export const readPassingName = (name: string): string | undefined => /^\.(.+)\.[0-9a-f]{12}\.tmp$/.exec(name)?.[1];
 
 /**
- * Writes a file (0600) under a passing name beside `path` and gives it its own, which `fill` says once it has written all; gives that name.
- * What `fill` throws leaves nothing behind.
+ * Writes a file (0600) under a temporary name in the folder of `path`. Then renames it to the path that `fill`
+ * returns, and gives that path. When `fill` throws, no file remains.
  */
 export async function writeWhole(path: string, fill: (file: FileHandle) => Promise<string>): Promise<string> {
-  const passing = join(dirname(path), toPassingName(basename(path)));
+  const passing = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   try {
     const file = await open(passing, 'wx', 0o600);
     let name: string;
@@ -82,7 +80,7 @@ export async function writeWhole(path: string, fill: (file: FileHandle) => Promi
   }
 }
 
-/** Writes a file for its owner's eyes only, whole or not at all; what stood there before is replaced. */
+/** Writes a file (0600) whole or not at all, and replaces an existing one. */
 export async function writePrivately(
   file: string,
   content: string | Uint8Array | AsyncIterable<string | Uint8Array>,

@@ -1,23 +1,23 @@
 import anyAscii from 'any-ascii';
 
-/** One word of a name as names are compared: lower-case ASCII, how it sounds, and its consonants. */
+/** One word of a name for comparison: lower-case ASCII, its sound, and its consonants. */
 export interface NameToken {
   text: string;
   sound: string;
   skeleton: string;
-  /** Written in a script that leaves vowels out. */
+  /** Whether its script omits vowels. */
   isVowelless: boolean;
-  /** Says nothing about who is meant: a particle, an article, a legal form. */
+  /** Whether it identifies nobody: a particle, an article, a legal form. */
   isFiller: boolean;
 }
 
 const words = /[\p{L}\p{M}\p{N}]+/gu;
 const withinWords = /(?<=\p{L})['’‘`´ʻʼʹʺ](?=\p{L})|[\u0640\u00ad\u200b-\u200f]/gu;
-/** `S.A.` and `J.R.` are one word. */
+/** Joins `S.A.` and `J.R.` to one word. */
 const dottedLetters = /(?<=(?:^|[^\p{L}])\p{L})\.(?=\p{L}(?:[^\p{L}]|$))/gu;
 const syllabic = /[\p{Script=Han}\p{Script=Hangul}]/u;
 const eachSyllable = /[\p{Script=Han}\p{Script=Hangul}]/gu;
-/** Written together with the word that it belongs to. */
+/** Written without a space before its word. */
 const arabicArticle = /^ال(?=.{3})/u;
 const vowelless = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}]/u;
 
@@ -33,20 +33,19 @@ const fillers = new Set(
     .split(' '),
 );
 
-/** A word of a name, from its letters in lower-case ASCII. */
 function toToken(text: string, isVowelless: boolean): NameToken {
   const sound = toSound(text);
   return { text, sound, skeleton: toSkeleton(sound), isVowelless, isFiller: fillers.has(text) };
 }
 
-/** Splits a name into words to compare: compatibility forms, case, accents, scripts and punctuation are folded, the order is kept. */
+/** Splits a name into words for comparison. Compatibility forms, case, accents, scripts and punctuation are folded; the order is kept. */
 export function foldName(name: string): readonly NameToken[] {
   const plain = name.normalize('NFKC').replace(withinWords, '').replace(dottedLetters, '');
   return (plain.match(words) ?? []).flatMap(splitWord);
 }
 
 function splitWord(word: string): readonly NameToken[] {
-  // Each character is a syllable, and writers do not agree on where names are divided.
+  // Each character is a syllable, and the division of names varies.
   const spaced = syllabic.test(word) ? word.replace(eachSyllable, ' $& ') : word.replace(arabicArticle, '$& ');
   return spaced
     .split(' ')
@@ -57,7 +56,7 @@ function splitWord(word: string): readonly NameToken[] {
     });
 }
 
-/** One sound in two letters. */
+/** One sound, written as two letters. */
 const greekU = /ο[υύ]/giu;
 
 const toAscii = (word: string): string =>
@@ -65,11 +64,11 @@ const toAscii = (word: string): string =>
     .toLowerCase()
     .replace(/[^a-z0-9]/g, '');
 
-/** Accents of Latin, Greek and Cyrillic go; marks that are vowels of their script stay. */
+/** Removes accents of Latin, Greek and Cyrillic; marks that are vowels of their script are kept. */
 const dropAccent = (sign: string): string => (/\p{Script=Inherited}/u.test(sign) ? '' : sign);
 
 const spellings: readonly (readonly [RegExp, string])[] = [
-  // The Arabic article within a name takes the sound of the letter after it, in some spellings only: Abdulrahman, Abdurrahman.
+  // The Arabic article within a name assimilates to the next letter, in some spellings only: Abdulrahman, Abdurrahman.
   [/^a?bd(?:[aeiou]l?|l)(?=[b-df-hj-np-tv-z])/g, 'abdu'],
   [/(?<=..)[aeiou]{1,2}[ld]?d(?=[ie]{1,2}n)/g, 'ud'],
   [/ph/g, 'f'],
@@ -89,26 +88,25 @@ const spellings: readonly (readonly [RegExp, string])[] = [
   [/(?<=.)h$/g, ''],
 ];
 
-/** Spells a word as it sounds, so that usual transliterations of one name come out alike; figures stay. */
+/** Spells a word as it sounds, so that usual transliterations of one name become equal; digits stay. */
 function toSound(text: string): string {
   return spellings.reduce((sound, [pattern, replacement]) => sound.replace(pattern, replacement), text);
 }
 
-/** The consonants of a sound. */
 function toSkeleton(sound: string): string {
   return sound.replace(/[aeiouv]/g, '').replace(/(.)\1+/g, '$1');
 }
 
-/** What a script without vowels writes beside each other or not at all: Arabic has no p and no v, Hebrew one letter for p and f. */
+/** Letters that scripts without vowels do not distinguish: Arabic has no p and no v, Hebrew one letter for p and f. */
 const labials = /[bpfv]/g;
 
-/** The consonants of a sound without those for which scripts without vowels have no letter of their own. */
+/** The consonants of a sound without these letters. */
 const toBareSkeleton = (sound: string): string =>
   toSkeleton(sound)
     .replace(labials, '')
     .replace(/(.)\1+/g, '$1');
 
-/** Whether two sounds have the same consonants when b, p, f and v are one; a v may also be a vowel. */
+/** Whether two sounds have equal consonants when b, p, f and v are the same; a v may also be a vowel. */
 function isSameInConsonants(left: string, right: string): boolean {
   return agree(toConsonants(left), toConsonants(right), 0, 0);
 }
@@ -148,7 +146,7 @@ const scripts = [
   'Tamil',
 ].map((name) => ({ name, letter: new RegExp(`\\p{Script=${name}}`, 'gu') }));
 
-/** The script in which most letters of a name are written; `Other` when it is none of the usual ones. */
+/** The script of most letters of a name; `Other` when it is none of the usual ones. */
 export function scriptOf(name: string): string {
   const counts = scripts.map(({ name: script, letter }) => ({ script, letters: name.match(letter)?.length ?? 0 }));
   const most = counts.reduce((best, next) => (next.letters > best.letters ? next : best), {
@@ -161,7 +159,7 @@ export function scriptOf(name: string): string {
 const mostNeighbours = 3;
 const longestJoined = 24;
 
-/** The words of a name, and up to three neighbours read as one. */
+/** The words of a name, and joins of up to three neighbours. */
 export function toPieces(tokens: readonly NameToken[]): readonly { places: readonly number[]; token: NameToken }[] {
   const pieces: { places: readonly number[]; token: NameToken }[] = [];
   for (const [from, token] of tokens.entries()) {
@@ -179,7 +177,7 @@ export function toPieces(tokens: readonly NameToken[]): readonly { places: reado
   return pieces;
 }
 
-/** How alike two words are, by what they have in common; short words that merely sound alike are many. */
+/** The likeness of two words by what they share; it is lower for short words that only sound alike, because these are frequent. */
 const likenesses = {
   text: 1,
   sound: 0.95,
@@ -203,21 +201,21 @@ const shortestSkeleton = 4;
 const shortestJoinedSkeleton = 5;
 const maxRemembered = 100_000;
 
-/** The words of a list, found again by letters, sound, consonants, and small slips. */
+/** The words of a list, indexed by letters, sound, consonants and small slips. */
 export class WordIndex {
   readonly #tokens: NameToken[] = [];
   readonly #byText = new Map<string, number>();
   readonly #bySound = new Map<string, number[]>();
   readonly #bySkeleton = new Map<string, number[]>();
-  /** Sounds with one letter taken out: two words that share one are at most two edits apart. */
+  /** Sounds with one letter removed: two words that share one are at most two edits apart. */
   readonly #byShortened = new Map<string, number[]>();
-  /** Consonants without b, p, f and v: all words, and those of scripts without vowels. */
+  /** Consonants without b, p, f and v, of all words and of those in scripts without vowels. */
   readonly #byBare = new Map<string, number[]>();
   readonly #byBareVowelless = new Map<string, number[]>();
   readonly #isSingle = new Set<number>();
   readonly #remembered = new Map<string, ReadonlyMap<number, number>>();
 
-  /** The number of a word of the list, which is new when nothing else was spelled so. */
+  /** Gives the number of a word, a new one for a new spelling. */
   add(token: NameToken, isJoined: boolean): number {
     const known = this.#byText.get(token.text);
     const id = known ?? this.#tokens.push(token) - 1;
@@ -237,17 +235,17 @@ export class WordIndex {
     return id;
   }
 
-  /** The number of the word that is spelled so; undefined when the list does not have it. */
+  /** The number of the word with this spelling; undefined when the list lacks it. */
   idOf(text: string): number | undefined {
     return this.#byText.get(text);
   }
 
-  /** The word of this number. */
+  /** The word with this number. */
   at(id: number): NameToken | undefined {
     return this.#tokens[id];
   }
 
-  /** The numbers of the words that may be this one, each with how alike they are: 1 for the same letters. Slips are looked for in single words only. */
+  /** The numbers of similar words with their likeness, 1 for the same letters. Only single words are searched for slips. */
   find(token: NameToken, isJoined: boolean): ReadonlyMap<number, number> {
     if (isJoined) return this.#search(token, isJoined);
     const key = token.isVowelless ? `${token.text}~` : token.text;
@@ -269,22 +267,22 @@ export class WordIndex {
     if (/\d/.test(token.text) || token.text.length === 1) return found;
     const soundLikeness = token.sound.length < shortestSound ? likenesses.shortSound : likenesses.sound;
     for (const id of this.#bySound.get(token.sound) ?? []) note(id, soundLikeness);
-    for (const id of this.#bySkeleton.get(token.skeleton) ?? []) note(id, this.#judgeSkeleton(token, id, isJoined));
+    for (const id of this.#bySkeleton.get(token.skeleton) ?? []) note(id, this.#rateSkeleton(token, id, isJoined));
     const alsoBare = token.isVowelless ? this.#byBare : this.#byBareVowelless;
     if (alsoBare.size > 0) {
-      for (const id of alsoBare.get(toBareSkeleton(token.sound)) ?? []) note(id, this.#judgeBare(token, id));
+      for (const id of alsoBare.get(toBareSkeleton(token.sound)) ?? []) note(id, this.#rateBare(token, id));
     }
-    if (!isJoined) for (const id of this.#findEdited(token)) note(id, this.#judgeEdits(token, id));
+    if (!isJoined) for (const id of this.#findEdited(token)) note(id, this.#rateEdits(token, id));
     return found;
   }
 
-  #judgeSkeleton(token: NameToken, id: number, isJoined: boolean): number {
+  #rateSkeleton(token: NameToken, id: number, isJoined: boolean): number {
     const { skeleton } = token;
     const other = this.#tokens[id];
     if (token.isVowelless || other?.isVowelless) {
       if (skeleton.length > shortestVowelless) return likenesses.vowelless;
       if (skeleton.length === shortestVowelless) return likenesses.shortVowelless;
-      // A single consonant is not enough: the long vowels, which are written, have to be there as well.
+      // A single consonant is not enough: the long vowels, which are written, must match as well.
       const [written, whole] = token.isVowelless ? [token.sound, other?.sound] : [other?.sound, token.sound];
       return written !== undefined && isWithoutVowels(written, whole ?? '') ? likenesses.shortVowelless : 0;
     }
@@ -293,7 +291,7 @@ export class WordIndex {
       : 0;
   }
 
-  #judgeBare({ sound }: NameToken, id: number): number {
+  #rateBare({ sound }: NameToken, id: number): number {
     const other = this.#tokens[id]?.sound ?? '';
     const consonants = Math.min(countConsonants(sound), countConsonants(other));
     return consonants >= shortestBare && isSameInConsonants(sound, other) ? likenesses.bareVowelless : 0;
@@ -310,7 +308,7 @@ export class WordIndex {
     return ids;
   }
 
-  #judgeEdits({ sound }: NameToken, id: number): number {
+  #rateEdits({ sound }: NameToken, id: number): number {
     const other = this.#tokens[id]?.sound ?? '';
     const shortest = Math.min(sound.length, other.length);
     if (shortest < shortestEdited) return 0;
@@ -328,7 +326,7 @@ function push(map: Map<string, number[]>, key: string, id: number): void {
 
 const countConsonants = (sound: string): number => sound.replace(/[aeiou]/g, '').length;
 
-/** Whether a word of two letters at least is another one with nothing but vowels left out. */
+/** Whether a word of at least two letters is another one without some vowels. */
 function isWithoutVowels(written: string, whole: string): boolean {
   let at = 0;
   for (const letter of whole) {
@@ -344,7 +342,7 @@ function shorten(sound: string): ReadonlySet<string> {
   return shortened;
 }
 
-/** Whether one word becomes the other by at most `most` insertions, deletions, changes of a letter or swaps of neighbours. */
+/** Whether at most `most` insertions, deletions, changes of a letter or swaps of neighbours turn one word into the other. */
 export function isWithinEdits(left: string, right: string, most: number): boolean {
   if (Math.abs(left.length - right.length) > most) return false;
   let start = 0;
@@ -358,22 +356,22 @@ export function isWithinEdits(left: string, right: string, most: number): boolea
 }
 
 /**
- * Whether two different words are one slip of the pen apart: neighbours swapped, or, in words that are not all short, a letter dropped,
- * added or changed. Never with figures: another number is another name.
+ * Whether two different words are one slip apart: neighbours swapped, or, in longer words, a letter dropped, added or
+ * changed. Words with digits never match: another number is another name.
  */
 export function isOneSlip(left: string, right: string): boolean {
   const [shorter, longer] = left.length < right.length ? [left, right] : [right, left];
   if (longer.length - shorter.length > 1 || left === right) return false;
-  // One slip leaves the first or the last letter as it was, but in two letters. Most pairs of words end here.
+  // One slip keeps the first or the last letter, except in words of two letters. Most pairs end here.
   const isEitherSame = left[0] === right[0] || left[left.length - 1] === right[right.length - 1];
   if (!isEitherSame && longer.length > 2) return false;
-  // One changed letter always changes the sum of the letters, two swapped ones never do.
+  // A changed letter always changes the sum of the letters, a swap never does.
   const isShort = shorter.length < 3 || longer.length < 4;
   if (isShort && (shorter.length < longer.length || sumLetters(left) !== sumLetters(right))) return false;
-  return isWithinEdits(left, right, 1) && !figures.test(left) && !figures.test(right);
+  return isWithinEdits(left, right, 1) && !digits.test(left) && !digits.test(right);
 }
 
-const figures = /\d/;
+const digits = /\d/;
 
 function sumLetters(word: string): number {
   let sum = 0;

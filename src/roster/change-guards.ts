@@ -1,7 +1,7 @@
 import anyAscii from 'any-ascii';
 import { assessShare, type GuardSettings, type Verdict } from './guards.js';
 
-/** A record of a customer, as far as guards compare it. */
+/** The part of a customer's record that guards compare. */
 export interface ComparedRecord {
   riskTier: string | null;
   parties: readonly (ComparedParty | null)[];
@@ -15,19 +15,18 @@ interface ComparedParty {
   countries: readonly string[];
 }
 
-/** A known customer whose record changed by a snapshot, or within seven days. */
+/** A known customer whose record the snapshot changes or a snapshot of the last seven days changed. */
 interface ComparedCustomer {
   reference: string;
-  /** Whether anything about the customer waits for a decision or was decided. */
+  /** Whether the customer has an alert or a disposition. */
   hasAlerts: boolean;
   known: ComparedRecord;
-  /** As the snapshot has it; null where it says the same. */
+  /** The record of the snapshot; null when it is unchanged. */
   next: ComparedRecord | null;
-  /** As it was seven days ago; null where it has not changed since. */
+  /** The record of seven days ago; null when it has not changed since. */
   weekAgo: ComparedRecord | null;
 }
 
-/** A customer's facts that are screened. */
 interface ScreenedFacts {
   name: string;
   type: string;
@@ -37,16 +36,15 @@ interface ScreenedFacts {
   parties: readonly string[];
 }
 
-/** A change of a known customer with the facts before and after. */
+/** A changed customer with the screened facts before and after. */
 export interface ChangeExample {
   reference: string;
   before: ScreenedFacts;
   after: ScreenedFacts;
 }
 
-/** What the changes of a snapshot are measured by. */
 interface ChangeScale {
-  /** Customers of the last snapshot, those who have left aside. */
+  /** Customers of the last snapshot, without offboarded ones. */
   known: number;
   /** Customers with an alert or a decision. */
   withAlerts: number;
@@ -54,21 +52,21 @@ interface ChangeScale {
   hasBirthDates: boolean;
   /** Rows whose name is the id of a known customer. */
   namesAsIds: number;
-  /** Of the customers of `sample` how many have their former name in another column now, and in which one; null unless columns may be swapped. */
+  /** The column that now holds the former names of most customers of `sample`, and their number; null unless columns may be swapped. */
   movedTo: { column: string; customers: number } | null;
 }
 
 const mostExamples = 20;
 const mostSampled = 200;
-/** So many customers make a shape: fewer may look alike by chance. */
+/** Fewer customers than this may look alike by chance. */
 const fewest = 5;
 const columns = ['birth_date', 'countries', 'risk_tier', 'aliases'] as const;
 
-/** Adds up what a snapshot changes of known customers, one customer after another. */
+/** Sums the changes of known customers, one customer after another. */
 export class ChangeTally {
-  /** The first customers whose name changed, with their former names. */
+  /** The first renamed customers, with their former names. */
   readonly sample: { reference: string; before: string }[] = [];
-  // Of customers with alerts or decisions, of all others, and of those of whom only the words of the name changed places.
+  // `reordered`: only the order of the words of the name changed.
   readonly #examples: Readonly<Record<'alerts' | 'others' | 'reordered', ChangeExample[]>> = {
     alerts: [],
     others: [],
@@ -81,7 +79,7 @@ export class ChangeTally {
   readonly #givenUp = new Map<number, number>();
   readonly #taken = new Map<number, number>();
   readonly #cut = new Map<string, number>();
-  /** Birth dates of customers who had none. */
+  /** New birth dates of customers without a former one. */
   readonly #filled = new Map<string, number>();
   #personsTurned = 0;
   #birthDatesLost = 0;
@@ -107,17 +105,17 @@ export class ChangeTally {
     if (list.length < mostExamples) list.push({ reference, before: toFacts(known), after: toFacts(next) });
   }
 
-  /** Whether birth dates are lost, so that it matters whether any is left. */
+  /** Whether enough birth dates are lost to check if any row still has one. */
   get losesBirthDates(): boolean {
     return this.#birthDatesLost >= fewest;
   }
 
-  /** Whether so many names are other ones that columns may be swapped. */
+  /** Whether enough names changed that columns may be swapped. */
   mayBeSwapped(known: number): boolean {
     return this.#names.changed >= fewest && 3 * this.#names.changed > known;
   }
 
-  /** In which column of the rows of today the most customers of `sample` have their former name, and how many; null where none have. */
+  /** Gives the column of the current rows that holds most former names of `sample`, and their number; null when none does. */
   findMovedNames(rows: ReadonlyMap<string, Readonly<Record<string, string>>>): ChangeScale['movedTo'] {
     const found = new Map<string, number>();
     for (const { reference, before } of this.sample) {
@@ -128,13 +126,13 @@ export class ChangeTally {
     return most === undefined ? null : { column: most[0], customers: most[1] };
   }
 
-  /** The changes to show: those of customers with alerts or decisions first. */
+  /** The changes to show, customers with alerts or dispositions first. */
   listExamples(): readonly ChangeExample[] {
     const { alerts, others, reordered } = this.#examples;
     return [...alerts, ...others, ...reordered].slice(0, mostExamples);
   }
 
-  /** Gives every guard that the changes do not pass, what they look like first. */
+  /** Gives the guards that the changes violate, shapes first. */
   assess(scale: ChangeScale, settings: GuardSettings): readonly Verdict[] {
     const { changed, countries, week, weekCountries, withAlerts } = this.#counts;
     const { known } = scale;
@@ -162,10 +160,10 @@ export class ChangeTally {
         key: 'maxChangedAlertsShare',
       }),
     ];
-    return [...(settings.shapes ? this.#judgeShapes(scale) : []), ...verdicts.filter((verdict) => verdict !== null)];
+    return [...(settings.shapes ? this.#assessShapes(scale) : []), ...verdicts.filter((verdict) => verdict !== null)];
   }
 
-  /** Whether the words of the name are in another order, and it is the same otherwise. */
+  /** Returns whether the name has the same words in another order. */
   #addShapes(reference: string, known: ComparedRecord, next: ComparedRecord): boolean {
     for (const column of columns) {
       const net = Number(isFilled(next, column)) - Number(isFilled(known, column));
@@ -201,7 +199,7 @@ export class ChangeTally {
     return false;
   }
 
-  #judgeShapes({ known, hasBirthDates, namesAsIds, movedTo }: ChangeScale): readonly Verdict[] {
+  #assessShapes({ known, hasBirthDates, namesAsIds, movedTo }: ChangeScale): readonly Verdict[] {
     const { changed, reordered } = this.#names;
     const shapes: Verdict[] = [];
     const add = (guard: Verdict['guard'], message: string): void => {
@@ -271,7 +269,7 @@ export class ChangeTally {
     return moved;
   }
 
-  /** The length at which most names end that are the beginning of the former one; a space at the end is not seen any more. */
+  /** Finds the most frequent length at which names were truncated. A trailing space is trimmed, so the length below counts as well. */
   #findCut(): { customers: number; length: number; of: string } | null {
     let found: { customers: number; length: number; of: string } | null = null;
     for (const [cut, ended] of this.#cut) {
@@ -283,7 +281,7 @@ export class ChangeTally {
   }
 }
 
-/** Gives the column of a row that holds a name, where it is not made from the columns of the name; null where none does. */
+/** Gives the column of a row that holds a name; null when none does. */
 function findNameColumn(fields: Readonly<Record<string, string>>, name: string): string | null {
   for (const [column, field] of Object.entries(fields))
     if (field !== '' && toKey(toTokens(field)) === name) return column;
@@ -311,16 +309,16 @@ function toFacts(record: ComparedRecord): ScreenedFacts {
 }
 
 /**
- * Says whether name, type, birth date or a party is another one or a value is lost, and whether the countries are others. Case, accents and the
- * order of words count for nothing, nor do parties that are new.
+ * Compares two records. Material: another name, type or birth date, a lost party or a lost value. Case, accents, word
+ * order and new parties do not count.
  */
 function compareRecords(before: ComparedRecord, after: ComparedRecord) {
   const [own, now] = [findOwn(before), findOwn(after)];
-  const isPartyGone = isAnyGone(findOthers(before), findOthers(after));
-  if (own === null || now === null) return { isMaterial: isPartyGone, areCountries: false };
+  const isPartyLost = isAnyLost(findOthers(before), findOthers(after));
+  if (own === null || now === null) return { isMaterial: isPartyLost, areCountries: false };
   const areCountries = own.countries.length !== now.countries.length || hasOther(own.countries, now.countries);
   const isMaterial =
-    isPartyGone ||
+    isPartyLost ||
     own.type !== now.type ||
     isOtherDate(own.birthDate, now.birthDate) ||
     (own.countries.length > 0 && now.countries.length === 0) ||
@@ -333,14 +331,14 @@ const hasOther = (former: readonly string[], now: readonly string[]): boolean =>
   return former.some((one) => !left.has(one));
 };
 
-/** A date that was not known, or of which only the year was, is not another one now. */
+/** An unknown date, or one with only a year, counts as unchanged when it becomes more precise. */
 const isOtherDate = (before: string | null, after: string | null): boolean =>
   before !== null && after?.startsWith(before) !== true;
 
-// What a party is to the customer is not searched for.
+// The role is not screened.
 const toPartyKey = ({ type, name }: ComparedParty): string => `${type} ${toKey(toTokens(name))}`;
 
-function isAnyGone(before: readonly ComparedParty[], after: readonly ComparedParty[]): boolean {
+function isAnyLost(before: readonly ComparedParty[], after: readonly ComparedParty[]): boolean {
   if (before.length === 0) return false;
   const left = new Map<string, (string | null)[]>();
   for (const party of after) {
@@ -357,7 +355,7 @@ function isAnyGone(before: readonly ComparedParty[], after: readonly ComparedPar
 const latin = /\p{Script=Latin}+/gu;
 const words = /[\p{L}\p{M}\p{N}]+/gu;
 
-/** The words of a name without case and accents; letters of other scripts stay what they are. */
+/** The words of a name without case and accents; letters of other scripts are kept. */
 function toTokens(name: string): readonly string[] {
   const plain = name
     .normalize('NFKD')
@@ -372,7 +370,7 @@ const toKey = (tokens: readonly string[]): string =>
 const offset = 0x811c9dc5;
 const prime = 0x01000193;
 
-/** A number in place of a name: of a million of them so few are the same that it makes no difference. */
+/** A number that replaces a name to save memory: among a million names collisions are too rare to matter. */
 function digest(text: string): number {
   let hash = offset;
   for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), prime);
@@ -383,7 +381,7 @@ function count<Key>(counts: Map<Key, number>, key: Key): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** Where a name ends before the former one does: after so many characters of the whole, or of one of its words. */
+/** The lengths at which a name is truncated against its former one: as a whole, or in one of its words. */
 function findCuts(before: string, after: string): readonly string[] {
   const cuts: string[] = [];
   if (after.length < before.length && before.startsWith(after)) cuts.push(`name ${after.length}`);
@@ -393,7 +391,7 @@ function findCuts(before: string, after: string): readonly string[] {
   return lengths.size === 1 ? [...cuts, ...[...lengths].map((length) => `word ${length}`)] : cuts;
 }
 
-/** The date with day and month exchanged; null where it would be the same, or no date. */
+/** Exchanges day and month; null when the result is the same or no date. */
 function exchangeDayAndMonth(date: string | null): string | null {
   const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(date ?? '') ?? [];
   return year === undefined || month === day || Number(day) > 12 ? null : `${year}-${day}-${month}`;

@@ -18,10 +18,10 @@ import type { BoundColumn } from './headers.js';
 import { surplusColumn } from './rejects.js';
 import type { TableRecord } from './table-reading.js';
 
-/** Makes a record of a roster a customer, or a rejected row with the first fault found. */
+/** Turns a record of a roster into a customer, or into a rejected row with its first fault. */
 export function checkRow(binding: CustomerBinding, record: TableRecord): RosterRow {
   const { line, file } = record;
-  const { fault, fields, joined } = lookAtRecord(binding, record);
+  const { fault, fields, joined } = inspectRecord(binding, record);
   if (fault !== null) return rejectRow(binding, { ...record, fields }, fault);
   const customer = toCustomer(binding, fields);
   return customer instanceof Fault
@@ -29,16 +29,16 @@ export function checkRow(binding: CustomerBinding, record: TableRecord): RosterR
     : { kind: 'customer', line, file, customer, fields, joined };
 }
 
-/** Makes a record of related parties a party of a customer, or a rejected row with the first fault found. */
+/** Turns a record of related parties into a party of a customer, or into a rejected row with its first fault. */
 export function checkPartyRow(binding: PartyBinding & { role: WordColumn<PartyRole> }, record: TableRecord): PartyRow {
   const { line, file } = record;
-  const { fault, fields } = lookAtRecord(binding, record);
+  const { fault, fields } = inspectRecord(binding, record);
   if (fault !== null) return rejectRow(binding, { ...record, fields }, fault);
   const reference = readId(binding.id, fields);
   if (typeof reference !== 'string') return rejectRow(binding, { ...record, fields }, reference);
   const { column, read, absent } = binding.role;
   const role = column === null ? absent : read(readField(fields, column));
-  // What a party is to the customer is not sent: whatever it is, the name is searched for.
+  // The role is not sent, so a party with an unknown role is screened as well.
   const readings = new RowReadings();
   const party = toParty(binding, role ?? 'other', fields, readings);
   return party instanceof Fault
@@ -46,9 +46,11 @@ export function checkPartyRow(binding: PartyBinding & { role: WordColumn<PartyRo
     : { kind: 'party', line, file, related: { reference, party, readings }, fields };
 }
 
-function lookAtRecord(binding: PartyBinding, { fault, fields }: TableRecord): FieldsSeen {
+function inspectRecord(binding: PartyBinding, { fault, fields }: TableRecord): FieldsSeen {
   const reason = fault ?? (fields.length === binding.headers.length ? null : 'wrong_column_count');
-  return reason === null ? lookAtFields(binding, fields) : { fault: new Fault(reason, null, ''), fields, joined: null };
+  return reason === null
+    ? inspectFields(binding, fields)
+    : { fault: new Fault(reason, null, ''), fields, joined: null };
 }
 
 function rejectRow(
@@ -58,7 +60,7 @@ function rejectRow(
 ): { kind: 'rejected'; rejected: RejectedRow } {
   const { line, file, fields } = record;
   const { reason, column } = fault;
-  // The quotes that make a record malformed stand where they stood; the id is what they enclose.
+  // The fields keep the quotes that made the record malformed; the id is read without them.
   const bare = reason === 'malformed_csv' ? fields.map((field) => field.replaceAll('"', '')) : fields;
   return {
     kind: 'rejected',
@@ -81,18 +83,18 @@ function describeFault({ headers }: PartyBinding, { fields }: TableRecord, fault
   return `${fields.length} ${fields.length === 1 ? 'field' : 'fields'} for ${headers.length} columns`;
 }
 
-/** Every column has its field, however few the record has; what is left over stands together in one more. */
+/** Names the fields by their headers: missing fields are empty, surplus fields are joined in one more column. */
 export function nameFields(headers: readonly string[], fields: readonly string[]): Readonly<Record<string, string>> {
   const named = headers.map((header, index) => [header, fields[index] ?? ''] as const);
   const surplus = fields.slice(headers.length).join(' | ');
   return Object.fromEntries(fields.length > headers.length ? [...named, [surplusColumn, surplus]] : named);
 }
 
-/** As much of a text says what kind it is, in UTF-16 units. */
+/** The kind of a text is read from so many UTF-16 units. */
 const mostRead = 10_000;
 const harmful = /[\p{Cc}\u2028\u2029\ufffd]/u;
 
-/** Kinds of values, the first that fits; blanks between words belong to each. */
+/** The first kind that fits applies; every kind allows blanks between words. */
 const kinds: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['digits', /^[\p{N}\s]+$/u],
   ['letters', /^[\p{L}\p{M}\s]+$/u],
@@ -102,7 +104,7 @@ const kinds: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['letters and punctuation', /^[\p{L}\p{M}\p{P}\p{S}\s]+$/u],
 ];
 
-/** Says what kind of value a text is, such as `digits, 8 characters`, without showing anything of it. */
+/** Describes the kind of a value, such as `digits, 8 characters`, without showing its content. */
 function classifyValue(text: string): string {
   const trimmed = text.trim();
   if (trimmed === '') return 'empty';
@@ -122,7 +124,7 @@ function describeHarmful(character: string): string {
 
 const noAttributes: Customer['attributes'] = Object.freeze({});
 
-/** Makes the fields of a row a customer, or gives the fault for which it is none; a fact that is no part of a request is in doubt at most. */
+/** Gives the customer of a row, or its fault. A fact that is not part of a request is never a fault, only in doubt. */
 function toCustomer(binding: CustomerBinding, fields: readonly string[]): Customer | Fault {
   const reference = readId(binding.id, fields);
   if (typeof reference !== 'string') return reference;
@@ -157,7 +159,7 @@ function toParty(
   return { role, type, name, birthDate, countries };
 }
 
-/** An alias that is the same search as a name before it is no party of its own. */
+/** Drops an alias whose request equals that of an earlier name. */
 function withAliases(
   { aliases }: CustomerBinding,
   party: Party,
@@ -198,12 +200,10 @@ const maxNameLength = 500;
 const plainLetter = /[A-Za-z0-9]/;
 const letterOrDigit = /[\p{L}\p{N}]/u;
 
-/** Reads a field without the blanks around it. */
 function readField(fields: readonly string[], column: BoundColumn): string {
   return (fields[column.index] ?? '').trim();
 }
 
-/** Reads the customer's id. */
 function readId(id: readonly BoundColumn[], fields: readonly string[]): string | Fault {
   let joined = '';
   for (const column of id) {
@@ -214,13 +214,13 @@ function readId(id: readonly BoundColumn[], fields: readonly string[]): string |
   return joined.length > maxIdLength ? new Fault('id_too_long', id[0] ?? null, joined) : joined;
 }
 
-/** Reads the customer's id of a row that is rejected for whatever reason; null where it shows none. */
+/** Reads the customer's id of a rejected row; null when the row shows none. */
 function readReference({ id }: PartyBinding, fields: readonly string[]): string | null {
   const reference = readId(id, fields);
   return typeof reference === 'string' && !isConspicuous(reference) ? reference : null;
 }
 
-/** Reads a name from its columns, those that are empty left out. */
+/** Joins the non-empty columns of a name. */
 function readName({ columns, separator }: PartyBinding['name'], fields: readonly string[]): string | Fault {
   let name = '';
   for (const column of columns) {
@@ -231,7 +231,7 @@ function readName({ columns, separator }: PartyBinding['name'], fields: readonly
   return checkName(name, columns[0] ?? null) ?? name;
 }
 
-/** Reads the aliases of a row, each once and as it stands; one that cannot be a name is in doubt. */
+/** Reads the distinct aliases of a row; an alias that cannot be a name is in doubt. */
 function readAliases(
   { columns, separator }: PartyBinding['name'],
   fields: readonly string[],
@@ -256,7 +256,7 @@ function checkName(name: string, column: BoundColumn | null): Fault | null {
   return plainLetter.test(name) || letterOrDigit.test(name) ? null : new Fault('name_without_letters', column, name);
 }
 
-/** Reads a word of a closed set; null where the row gives none. */
+/** Reads a word of a closed set; null when the row gives none. */
 function readWord<Word>(
   { column, read, absent }: WordColumn<Word>,
   fields: readonly string[],
@@ -267,7 +267,7 @@ function readWord<Word>(
   return read(text) ?? new Fault(unknown, column, text);
 }
 
-/** Reads a word of a closed set that is no part of a request; one that is not known is in doubt. */
+/** Reads a word of a closed set that is not part of a request; an unknown word is in doubt. */
 function readFactWord<Word>(
   { column, read, absent }: WordColumn<Word>,
   fields: readonly string[],
@@ -282,7 +282,7 @@ function readFactWord<Word>(
   return word;
 }
 
-/** Reads a date; null where the row gives none, or none that can be read. */
+/** Reads a date; null when the row gives none or an unreadable one. */
 function readDate(
   date: PartyBinding['birthDate'],
   fields: readonly string[],
@@ -302,7 +302,7 @@ function readDate(
   return found.value;
 }
 
-/** Reads the countries of a row, each once; `zz` among them is one that cannot be read. */
+/** Reads the distinct countries of a row; `zz` represents unreadable ones. */
 function readCountries(
   { columns, read, constant }: PartyBinding['countries'],
   fields: readonly string[],
@@ -316,7 +316,7 @@ function readCountries(
     const wrong = findCharacterDoubt(text);
     const { codes, why } = wrong === null ? read(text) : { codes: [], why: wrong };
     if (why !== null) readings.doubt('countries', column.header, text, why);
-    // What it was read as before names of two countries were in doubt.
+    // An earlier version read an ambiguous name as this country.
     const former = why === 'ambiguous_country' ? toCountryCode(text) : null;
     if (former !== null) readings.say('countries', former);
     said = said === '' ? text : `${said};${text}`;
@@ -324,7 +324,7 @@ function readCountries(
   }
   if (said === '' || (said.length === 2 && said.toLowerCase() === countries[0])) return countries;
   if (readings.doubts.some(({ field }) => field === 'countries')) {
-    // One of several columns that cannot be read is one more country that is not known.
+    // An unreadable column beside readable ones adds an unknown country.
     if (countries.length > 0 && !countries.includes('zz')) return [...countries, 'zz'];
   } else if (said !== countries.join(';')) readings.say('countries', said);
   return countries;
@@ -335,32 +335,30 @@ function findCharacterDoubt(text: string): DoubtReason | null {
   return text.includes('\ufffd') ? 'replacement_character' : 'control_character';
 }
 
-/** What a field ends with that was cut. */
-const cutMark = '…';
+/** The end of a truncated field. */
+const ellipsis = '…';
 
-// Anything that could be at fault in any column.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const conspicuous = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffd]/;
 const lineBreak = /[\n\r\u0085\u2028\u2029]/;
 const control = /[\p{Cc}\u2028\u2029]/u;
 
-/** Between the fields of a row that are joined; no sound row has it within one of them. */
+/** Separates the joined fields of a row; no valid field holds it. */
 const separator = '\u001f';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const conspicuousJoined = /[\u0000-\u001e\u007f-\u009f\u2028\u2029\ufffd]/;
 
-/** What a look at all fields of a row together has shown. */
 interface FieldsSeen {
-  /** The first mapped field that is too long or holds a character that no value may hold; what is in columns that nobody reads is harmless. */
+  /** The first mapped field that is too long or holds a forbidden character. Columns that are not read are never at fault. */
   fault: Fault | null;
-  /** Those of the row; of columns that are not mapped, as much as is kept. */
+  /** The row's fields, those of unmapped columns truncated. */
   fields: readonly string[];
-  /** All fields with U+001F between them; null where one of them holds a control character. */
+  /** The fields joined by U+001F; null when one of them holds a control character. */
   joined: string | null;
 }
 
-/** Looks at all fields of a row at once, which is enough for nearly all rows. */
-function lookAtFields(binding: PartyBinding, given: readonly string[]): FieldsSeen {
+/** Checks the joined fields at once, which is enough for nearly all rows. */
+function inspectFields(binding: PartyBinding, given: readonly string[]): FieldsSeen {
   const whole = given.join(separator);
   const { fault, fields } =
     whole.length <= maxAttributeLength ? { fault: null, fields: given } : fitFields(binding, given);
@@ -373,7 +371,7 @@ function lookAtFields(binding: PartyBinding, given: readonly string[]): FieldsSe
   };
 }
 
-/** Cuts long fields of columns that are not mapped; of mapped ones the first that is too long is at fault. */
+/** Truncates long fields of unmapped columns; the first mapped field that is too long is at fault. */
 function fitFields(
   { headers, limits }: PartyBinding,
   given: readonly string[],
@@ -391,11 +389,11 @@ function fitFields(
   return { fault, fields: fields ?? given };
 }
 
-/** A character of two units is left out rather than halved. */
+/** Never splits a character of two UTF-16 units. */
 function cutField(text: string, length: number): string {
-  const end = length - cutMark.length;
+  const end = length - ellipsis.length;
   const isHalved = (text.codePointAt(end - 1) ?? 0) > 0xffff;
-  return text.slice(0, isHalved ? end - 1 : end) + cutMark;
+  return text.slice(0, isHalved ? end - 1 : end) + ellipsis;
 }
 
 function countSeparators(row: string): number {
@@ -404,7 +402,7 @@ function countSeparators(row: string): number {
   return count;
 }
 
-/** Tells whether a text holds a control character, a line break or U+FFFD. */
+/** Whether a text holds a control character, a line break or U+FFFD. */
 export function isConspicuous(text: string): boolean {
   return conspicuous.test(text);
 }
@@ -423,14 +421,14 @@ function findCharacterFault(binding: PartyBinding, fields: readonly string[]): F
   }
   for (const column of binding.attributes) {
     const text = fields[column.index] ?? '';
-    // No database keeps it.
+    // Postgres stores no NUL.
     if (text.includes('\0')) return new Fault('control_character', column, text);
     if (text.includes('\ufffd')) return new Fault('replacement_character', column, text);
   }
   return null;
 }
 
-/** Why a row is refused, the column at fault where one is, and what stands there. */
+/** Why a row is rejected, the column at fault if one is, and its text. */
 class Fault {
   readonly reason: RejectReason;
   readonly column: BoundColumn | null;
@@ -443,12 +441,12 @@ class Fault {
   }
 }
 
-/** What is kept of a value in doubt with its customer. */
+/** The most UTF-16 units that a customer keeps of a value in doubt. */
 const mostUnitsOfValue = 200;
 
 const none: readonly Doubt[] = [];
 
-/** Notes what of a row cannot be read, and what stands in the source where it reads otherwise than it is kept. */
+/** Collects the doubts of a row, and the source texts of facts that are stored in another form. */
 class RowReadings implements Readings {
   doubts: Readings['doubts'] = none;
   said: Partial<Record<DoubtField, string>> | null = null;
@@ -458,7 +456,7 @@ class RowReadings implements Readings {
   }
 
   say(field: DoubtField, text: string): void {
-    // Rosters whose dates are not written as they are kept say something in every row.
+    // Created on demand: rosters whose dates need conversion have one in every row.
     this.said ??= {};
     this.said[field] = shorten(text);
   }

@@ -12,7 +12,7 @@ import { readCountry } from './country.js';
 import { type BoundColumn, nameColumn, standardHeaders, standardPartyHeaders } from './headers.js';
 import { createBirthDateReader, createEndDateReader, type DoubtfulDate, rememberWords } from './read-date.js';
 
-/** Binds the countries to their columns; `standard` is the header that needs no mapping, `language` that of their names. */
+/** Binds the countries to their columns. `standard` is the header that needs no mapping; `language` is that of the names. */
 function bindCountries(
   { countries: setting, language = null }: Pick<ColumnSettings, 'countries'> & { language?: string | null | undefined },
   standard: string,
@@ -34,7 +34,7 @@ function bindCountries(
   };
 }
 
-/** What may stand between countries where the separator that is declared does not: never a part of the name of one that is read. */
+/** Other possible separators of countries. The names that are read do not contain them. */
 const otherSeparators = /[;,/|]/;
 
 function toCountryReader(
@@ -70,22 +70,20 @@ function toCountryReader(
   });
 }
 
-/** A part of a customer that is one word of a closed set; without a column it is the same for every row. */
+/** A fact that is one word of a closed set; without a column it is the same for every row. */
 export interface WordColumn<Word> {
   column: BoundColumn | null;
-  /** Null for a word that is not known. */
+  /** Null for an unknown word. */
   read: (text: string) => Word | null;
-  /** What an empty field, or no column, stands for. */
+  /** The value of an empty or missing field. */
   absent: Word | null;
 }
 
-/** Words of our own for a part, by their folded spelling. */
+/** Known words of a fact by their folded spelling. */
 type Words<Word> = Readonly<Record<string, Word>>;
 
-/** `person` and `entity`. */
 const typeWords: Words<PartyType> = { person: 'person', entity: 'entity' };
 
-/** `low`, `medium` and `high`. */
 const tierWords: Words<RiskTier> = { low: 'low', medium: 'medium', high: 'high' };
 
 /** The roles of related parties, with the names that registers give them. */
@@ -101,14 +99,14 @@ const roleWords: Words<PartyRole> = {
   other: 'other',
 };
 
-/** Whether a customer is still one. */
+/** Whether the customer is active. */
 const activityWords: Words<boolean> = {
   ...{ yes: true, y: true, true: true, t: true, 1: true, active: true, open: true, current: true },
   ...{ no: false, n: false, false: false, f: false, 0: false, inactive: false, closed: false },
   ...{ former: false, left: false, ended: false, terminated: false },
 };
 
-/** Binds a setting to a column; own words that it lists are read beside ours, and before them. */
+/** Binds a setting to a column. Words that the setting lists come before the known ones. */
 function bindWords<Word extends string | boolean>(
   setting: string | { value: Word } | { column: string; values: Words<Word> } | BoundColumn | null,
   words: Words<Word>,
@@ -128,10 +126,10 @@ function toWordReader<Word>(words: Words<Word>, own: Words<Word> = {}): (text: s
   return rememberWords((text) => folded.get(foldWord(text)) ?? null);
 }
 
-/** Where each part of a party stands in a row of any source. */
+/** The columns of a party in any source. */
 export interface PartyBinding {
   headers: readonly string[];
-  /** The customer's id, in parts. */
+  /** The columns of the customer's id. */
   id: readonly BoundColumn[];
   /** The columns of the name, and what joins them. */
   name: { columns: readonly BoundColumn[]; separator: string };
@@ -139,24 +137,24 @@ export interface PartyBinding {
   birthDate: { column: BoundColumn; read: (text: string) => string | DoubtfulDate } | null;
   countries: {
     columns: readonly BoundColumn[];
-    /** The codes of a field that is not empty, each once; where a part of it is none, why, and `zz` in place of it beside others. */
+    /** The distinct codes of a non-empty field. `why` is the reason when a part is unreadable; beside readable codes `zz` replaces that part. */
     read: (text: string) => { codes: readonly string[]; why: DoubtReason | null };
-    /** What no column at all stands for. */
+    /** The countries of every row when no column gives them. */
     constant: readonly string[];
   };
-  /** Whether a whole name is what is written where there is none; `parts` are the fields that it is joined from. */
+  /** Whether a whole name is a placeholder for a missing one; `parts` are the joined fields. */
   isPlaceholder: (name: string, type: PartyType, parts: readonly string[]) => boolean;
-  /** Columns of names, where a line break is a reason of its own. */
+  /** Columns of names: a line break in one has its own reject reason. */
   names: readonly BoundColumn[];
-  /** Columns without which a row is nobody's: of the id and the type. */
+  /** The columns of the id and the type. */
   words: readonly BoundColumn[];
-  /** Columns that are only kept. */
+  /** Columns that are stored but not read. */
   attributes: readonly BoundColumn[];
-  /** The longest field of each column in UTF-16 units, and whether a longer one is cut there; it rejects its row otherwise. */
+  /** The longest field of each column in UTF-16 units. A longer one is truncated if `isCut`; otherwise its row is rejected. */
   limits: readonly { length: number; isCut: boolean }[];
 }
 
-/** Where each part of a customer stands in a row. */
+/** The columns of a customer. */
 export interface CustomerBinding extends PartyBinding {
   riskTier: WordColumn<RiskTier>;
   aliases: PartyBinding['name'] | null;
@@ -164,21 +162,20 @@ export interface CustomerBinding extends PartyBinding {
   endDate: PartyBinding['birthDate'];
 }
 
-/** A source's headers, and its name for messages. */
 interface SourceHeaders {
   headers: readonly string[];
   source: string;
   /**
-   * Where the headers come from: the `query` that names its columns, the `first_line` of a file, or `numbers` given by us. A first line
-   * may be a customer's, where a file has no header: of it no message quotes anything that the mapping does not name itself.
+   * Where the headers come from: a `query`, the `first_line` of a file, or `numbers` for a file without a header. The
+   * first line may be a customer's row, so messages quote only its mapped headers.
    */
   origin: 'query' | 'first_line' | 'numbers';
-  /** `yyyy-mm-dd`: nobody is born later. */
+  /** `yyyy-mm-dd`: the latest possible birth date. */
   today: string;
 }
 
 /**
- * Finds the mapped columns of a roster; birth date, countries and risk tier may be absent unless mapped by name.
+ * Finds the mapped columns of a roster. The standard columns of birth date, countries and risk tier may be absent.
  * Throws RosterError `duplicate_header`, `too_many_attributes`, or `column_missing` with all missing columns at once.
  */
 export function bindColumns(
@@ -196,7 +193,7 @@ export function bindColumns(
     ...shared,
     riskTier: bindWords(tier, tierWords, null, find),
     aliases,
-    // Own words take the place of ours here: the code F of a bank may be a frozen account, and not a customer who has left.
+    // Own words replace the known ones here: the code F of a bank may mean a frozen account of an active customer.
     activity: bindWords(columns.active ?? null, typeof columns.active === 'object' ? {} : activityWords, true, find),
     endDate: bindDate(columns.endDate ?? null, createEndDateReader, columns, finder, today),
   };
@@ -209,7 +206,10 @@ export function bindColumns(
   return { headers: finder.headers, ...customer, names, words, attributes, limits };
 }
 
-/** Finds the mapped columns of a source of related parties; type (person), birth date and countries may be absent unless mapped by name; throws like `bindColumns`. */
+/**
+ * Finds the mapped columns of a source of related parties. Type (default person), birth date and countries may be
+ * absent. Throws like `bindColumns`.
+ */
 export function bindPartyColumns(columns: PartyColumnSettings, { headers, source, origin, today }: SourceHeaders) {
   const finder = createColumnFinder(headers, source, origin);
   const { find, headers: given } = finder;
@@ -229,7 +229,7 @@ export function bindPartyColumns(columns: PartyColumnSettings, { headers, source
 const toWordColumns = ({ id, type }: Pick<PartyBinding, 'id' | 'type'>): readonly BoundColumn[] =>
   type.column === null ? id : [...id, type.column];
 
-/** A column that no setting names, of whatever else is kept too, never rejects a row for its length. */
+/** Only columns that a setting names reject a row for a long field. */
 function toLimits(
   headers: readonly string[],
   mapped: readonly BoundColumn[],
@@ -276,7 +276,7 @@ function bindAliases(aliases: ColumnSettings['aliases'], { find }: ColumnFinder)
     : { columns: [find(aliases.column)], separator: aliases.separator };
 }
 
-/** Two-digit years from this one on are of the 20th century, where the settings do not say otherwise. */
+/** The default pivot: two-digit years from this one on belong to the 20th century. */
 const pivot = 30;
 
 function bindDate(
@@ -313,7 +313,7 @@ function bindAttributes(
   return kept.map(find);
 }
 
-/** What exports and people write where there is no name, folded. Some are names of real people (Null, Na): only a whole name counts. */
+/** Folded placeholders of a missing name. Some are real names (Null, Na), so only a whole name counts. */
 const words = `null, \\n, n/a, n.a., n.a, n a, na, n/k, nan, none, undefined, unknown, unnamed, untitled, test, test test, testing, test name, test user,
   test customer, test person, dummy, tba, tbd, tbc, xxx, xxxx, xxxxx, no name, noname, no data, not available, not applicable, not known,
   not provided, not specified, not set, object object, asdf, qwerty, unbekannt, keine angabe, k.a., k. a., nicht angegeben, inconnu, inconnue,
@@ -326,21 +326,20 @@ const openings: ReadonlySet<string> = new Set([...placeholders].map((word) => wo
 
 const startsWithLetter = /^[A-Za-z]/;
 
-/** Quotes and brackets around a word, and the marks of spreadsheets and databases before it, as in `<NULL>` and `#N/A`. */
+/** Quotes, brackets and prefixes around a word, as in `<NULL>` and `#N/A`. */
 const wrapping = /^[\s"'`<>()[\]#-]+|[\s"'`<>()[\]-]+$/g;
 
 const isObject = /^\s*\{.*\}\s*$/s;
 
 const isDigits = /^\d+$/;
 
-/** Gives the form in which names are compared with placeholders. */
+/** Folds a name for the comparison with placeholders. */
 const foldPlaceholder = (name: string): string =>
   name.normalize('NFKC').replace(wrapping, '').replace(/\s+/g, ' ').toLowerCase();
 
 /**
- * Tells whether a whole name is what is written where there is none: `NULL`, `N/A`, `none`, `test`, a JSON object, or a number; an entity may
- * be called by a number, but not 0, 1, 12, 123 and so on. `parts` are the fields that the name is joined from, `realNames` the
- * folded names that are real in this roster.
+ * Whether a whole name is a placeholder: `NULL`, `N/A`, `none`, `test`, a JSON object, or a number. An entity may have a number as its name, but
+ * not 0, 1, 12, 123 and so on. `parts` are the joined fields; `realNames` are the folded names that are real in this roster.
  */
 function isPlaceholderName(
   name: string,
@@ -348,13 +347,13 @@ function isPlaceholderName(
   parts: readonly string[],
   realNames: ReadonlySet<string>,
 ): boolean {
-  // Most names end here, after a tenth of the time.
+  // Most names end here, in a tenth of the time.
   if (startsWithLetter.test(name) && !openings.has(name.slice(0, 2).toLowerCase())) return false;
   const folded = foldPlaceholder(name);
   if (realNames.has(folded)) return false;
   if (isObject.test(name) || isWord(folded, type)) return true;
   const words = parts.filter((part) => part !== '').map(foldPlaceholder);
-  // Na Na is a name; NA in both columns of an export is none, but only its words could say so.
+  // Na Na is a name, so NA in both columns does not count as a placeholder by its words alone.
   return words.length > 1 && words.every((word) => isWord(word, type)) && words.some((word) => word !== 'na');
 }
 
@@ -364,12 +363,12 @@ function isWord(folded: string, type: PartyType): boolean {
   return type === 'person' || '1234567890'.startsWith(folded) || /^0+$/.test(folded);
 }
 
-/** Finds columns by their headers and remembers those that are missing. */
+/** Finds columns by their headers and collects the missing ones. */
 interface ColumnFinder {
-  /** The source's headers; a blank one is named by its place. */
+  /** The source's headers; a blank one is named by its position. */
   headers: readonly string[];
   find(header: string): BoundColumn;
-  /** Null where the source has no such column. */
+  /** Null when the source has no such column. */
   findOptional(header: string): BoundColumn | null;
   /** Every column found so far. */
   found(): readonly BoundColumn[];
@@ -426,15 +425,14 @@ function toDuplicateError(
   const reported =
     origin === 'query'
       ? `the header has ${quoteAll([...names])} more than once. Give each column a name of its own.`
-      : `the first line says the same more than once (in the columns ${places.slice(0, mostQuoted).join(', ')}). ` +
+      : `the first line has the same value more than once (in the columns ${places.slice(0, mostQuoted).join(', ')}). ` +
         `Give each column a name of its own. ${withoutHeader}.`;
   return new RosterError('duplicate_header', `${source}: ${reported}`);
 }
 
-const withoutHeader =
-  'Where the first line is a row already, say `header: false` under `csv:` and name the columns by number';
+const withoutHeader = 'If the first line is a row, write `header: false` under `csv:` and name the columns by number';
 
-/** What there is instead of what is missing; `present` are the columns that the mapping names and that were found. */
+/** Describes the existing columns; `present` are the mapped columns that were found. */
 function describeThere(
   headers: readonly string[],
   present: readonly string[],
@@ -448,11 +446,10 @@ function describeThere(
   }
   if (origin === 'query') return `The header has ${quoteAll(headers)}. Name the right columns ${place} ${byName}.`;
   const count = headers.length === 1 ? '1 column' : `${headers.length} columns`;
-  const known =
-    present.length === 0 ? 'none of those that are mapped' : `of those that are mapped ${quoteAll(present)}`;
+  const known = present.length === 0 ? 'none of them mapped' : `the mapped ones among them are ${quoteAll(present)}`;
   return (
-    `The first line has ${count}, ${known}; what else it says is not shown here, because it may be a customer's: ` +
-    `\`nightscreen roster inspect FILE\` shows it. Name the right columns ${place} ${byName}. ` +
+    `The first line has ${count}, ${known}. The others are not shown here, because they may be a customer's data: ` +
+    `\`nightscreen roster inspect FILE\` shows them. Name the right columns ${place} ${byName}. ` +
     `${withoutHeader}: columns: ${byNumber}.`
   );
 }

@@ -3,21 +3,21 @@ import { partyRoles, partyTypes, riskTiers } from '../vocabulary.js';
 import { listLanguages, readCountry, toCountryCode } from './country.js';
 import { findFormatClash, isDateFormat } from './read-date.js';
 
-/** Gives the form in which own words of a mapping and of a row are compared. */
+/** Folds the own words of a mapping and of a row for their comparison. */
 export function foldWord(word: string): string {
   return word.trim().normalize('NFC').toLowerCase();
 }
 
-/** The most unmapped columns that a customer keeps. */
+/** The most unmapped columns that are stored with a customer. */
 export const maxAttributes = 50;
-/** The longest field of those, in UTF-16 units. */
+/** The longest field of an unmapped column, in UTF-16 units. */
 export const maxAttributeLength = 1_000;
-/** The longest field of every other column, in UTF-16 units. */
+/** The longest field of a mapped column, in UTF-16 units. */
 export const maxFieldLength = 10_000;
 
 const isPlace = (value: unknown): boolean => typeof value === 'number' && Number.isInteger(value) && value > 0;
 
-/** A header, or the number of a column, which is its header where the file has none. */
+/** A header, or the number of a column in a file without a header. */
 const header = z
   .preprocess((value) => (isPlace(value) ? String(value) : value), z.string().trim().min(1))
   .meta({ type: ['string', 'integer'] });
@@ -28,7 +28,7 @@ const ownWords = <Word extends z.ZodType>(word: Word) =>
     .record(z.string(), word)
     .refine((values) => Object.keys(values).length > 0, { error: 'expected at least one own word' })
     .refine((values) => new Set(Object.keys(values).map(foldWord)).size === Object.keys(values).length, {
-      error: 'two own words differ in nothing but case or blanks; write each once',
+      error: 'two own words differ only in case or blanks; write each once',
     });
 
 const toOneCountry = (text: string): string | null => {
@@ -48,7 +48,7 @@ const name = z.union(
   { error: 'expected a header, a list of headers, or {columns: [...], separator}' },
 );
 
-/** A word of ours for all rows, or a column of them or of own words. */
+/** A known word for all rows, a column of known words, or a column of own words. */
 const oneOf = <const Words extends readonly string[]>(words: Words, error: string) =>
   z.union(
     [
@@ -72,7 +72,7 @@ const dateFormats = z
   .min(1)
   .refine((formats) => findFormatClash(formats) === null, {
     error: (issue) =>
-      `${describeClash(issue.input)} read the same text as different days, so that nobody could tell which is meant`,
+      `${describeClash(issue.input)} read the same text as different days, so such dates would be ambiguous`,
   });
 const pivot = z
   .int()
@@ -167,7 +167,7 @@ const realNames = z
     'names that read like placeholders (NULL, N/A, test, 123) and are real: rows with any other one are rejected',
   );
 
-/** What a row says of the party that is searched for. */
+/** The columns of a party's facts. */
 const facts = {
   name: name.optional().describe('the name; several columns are joined by a blank or by `separator`'),
   type: type.optional().describe('person or entity, by a column or the same for all'),
@@ -177,7 +177,7 @@ const facts = {
   countries: countries.optional().describe('countries, as names, ISO codes or nationalities'),
 };
 
-/** The columns of a roster's source by what they hold; a key that is absent stands for the standard header where there is one. */
+/** The columns of a roster by the fact that they hold; an absent key means the standard header if there is one. */
 export const columnsSchema = z.strictObject({
   id: headers.optional().describe("the customer's number; of several columns all together"),
   ...facts,
@@ -191,10 +191,9 @@ export const columnsSchema = z.strictObject({
   ignore,
 });
 
-/** Which columns of a roster's source hold what. */
+/** The column mapping of a roster. */
 export type ColumnSettings = z.infer<typeof columnsSchema>;
 
-/** The roles that a source of related parties may give. */
 const relatedRoles = partyRoles.filter((role) => role !== 'customer' && role !== 'conflicting_row');
 
 const role = oneOf(
@@ -202,7 +201,7 @@ const role = oneOf(
   `expected a header, {value: ${relatedRoles.join(', ')}}, or {column, values: {own word: one of these}}`,
 );
 
-/** The columns of a source of related parties by what they hold; `customerId` names the customer that a party belongs to. */
+/** The columns of a source of related parties by the fact that they hold. */
 export const partyColumnsSchema = z.strictObject({
   customerId: headers.optional().describe('the number of the customer that the party belongs to'),
   role: role.optional().describe('what the party is to the customer'),
@@ -212,7 +211,7 @@ export const partyColumnsSchema = z.strictObject({
   ignore,
 });
 
-/** Which columns of a source of related parties hold what. */
+/** The column mapping of a source of related parties. */
 export type PartyColumnSettings = z.infer<typeof partyColumnsSchema>;
 
 function describeClash(input: unknown): string {

@@ -3,11 +3,11 @@ import countries from 'i18n-iso-countries/index.js';
 import type { DoubtReason } from '../vocabulary.js';
 import { saysUnknown } from './doubts.js';
 
-// The package's main entry loads the names of every language; only English is read here.
+// The package's main entry loads the names of every language; here only English is loaded.
 
 const require = createRequire(import.meta.url);
 
-/** Names in daily use that the ISO list of English names lacks, each with its alpha-2 code. */
+/** Common English names that the ISO list lacks, each with its alpha-2 code. */
 const shortForms: readonly (readonly [name: string, alpha2: string])[] =
   `gb: england, scotland, wales, northern ireland, britain, u k; sy: syria; mm: burma; sz: swaziland;
   mo: macau, macao sar; cd: dr congo, drc, congo kinshasa, democratic republic of congo;
@@ -25,14 +25,14 @@ const shortForms: readonly (readonly [name: string, alpha2: string])[] =
 
 const codes = collectCodes();
 
-/** Gives the lower-case ISO 3166-1 alpha-2 code of a country written as alpha-2, alpha-3 or English name; null when it is none. */
+/** Gives the lower-case ISO 3166-1 alpha-2 code of an alpha-2 code, an alpha-3 code or an English name; null for any other text. */
 export function toCountryCode(text: string): string | null {
   const plain = codes.get(text.trim().toLowerCase());
   if (plain !== undefined) return plain;
   const folded = foldCountry(text);
-  // Without its accents a name is no code: Belgium is B\u1ec9 in Vietnamese, and BI is Burundi.
+  // A name that looks like a code after folding is not a code: Belgium is B\u1ec9 in Vietnamese, and BI is Burundi.
   if (/^[a-z]{2,3}$/.test(folded)) return null;
-  return codes.get(folded) ?? codes.get(foldCountry(turnRound(text))) ?? null;
+  return codes.get(folded) ?? codes.get(foldCountry(reverseName(text))) ?? null;
 }
 
 function collectCodes(): ReadonlyMap<string, string> {
@@ -40,7 +40,7 @@ function collectCodes(): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const names = countries.getNames('en', { select: 'all' });
   for (const [alpha2, all] of Object.entries(names)) {
-    for (const name of [...all.map(turnRound), ...all]) found.set(foldCountry(name), alpha2.toLowerCase());
+    for (const name of [...all.map(reverseName), ...all]) found.set(foldCountry(name), alpha2.toLowerCase());
   }
   for (const [name, alpha2] of shortForms) found.set(foldCountry(name), alpha2);
   for (const [alpha2, alpha3] of [...Object.entries(countries.getAlpha2Codes()), ['XK', 'XKX'] as const]) {
@@ -51,11 +51,11 @@ function collectCodes(): ReadonlyMap<string, string> {
 }
 
 /** Gives "Islamic Republic of Iran" for "Iran, Islamic Republic of" and "Iran (Islamic Republic of)". */
-function turnRound(name: string): string {
+function reverseName(name: string): string {
   return name.replace(/^\s*(.+?)\s*[,(]\s*(.+?)\s*\)?\s*$/, '$2 $1');
 }
 
-/** Spells the name of a country so that case, accents, punctuation and articles make no difference; vowel signs of Indic scripts stay. */
+/** Folds the name of a country: case, accents, punctuation and articles do not matter. Vowel signs of Indic scripts are kept. */
 function foldCountry(text: string): string {
   const bare = text
     .normalize('NFKD')
@@ -70,12 +70,12 @@ function foldCountry(text: string): string {
     .replace(/^st /, 'saint ');
 }
 
-/** What a text names: countries by their codes, or why it names none. */
+/** The country codes of a text, or why it names no country. */
 type ReadCountry = { codes: readonly string[] } | { why: DoubtReason };
 
 /**
- * Reads a country written as an ISO code of two or three letters (four, of former ones), as a name in any language that is known, or as the
- * English adjective of a nationality. Names of `language` come first; a name that languages read differently is ambiguous without it.
+ * Reads an ISO code of two or three letters (four for former countries), a name in any known language, or the English adjective of a
+ * nationality. Names of `language` come first. Without a language, a name that languages read differently is ambiguous.
  */
 export function readCountry(text: string, language: string | null): ReadCountry {
   const given = text.trim();
@@ -103,7 +103,7 @@ export function readCountry(text: string, language: string | null): ReadCountry 
 const toCountry = (found: string): ReadCountry =>
   found === 'ambiguous' ? { why: 'ambiguous_country' } : { codes: [found] };
 
-/** A code that is written like a word may be a name: Russia is Nga in Vietnamese, and NGA is Nigeria. */
+/** A code written like a word may be a name: Russia is Nga in Vietnamese, and NGA is Nigeria. */
 function readWord(given: string, code: string, language: string | null): ReadCountry {
   const names = language === null ? readAllNames() : readNames(language);
   const name = names.get(foldCountry(given)) ?? code;
@@ -111,10 +111,10 @@ function readWord(given: string, code: string, language: string | null): ReadCou
   return language === null ? { why: 'ambiguous_country' } : toCountry(name);
 }
 
-/** English names that the English list and others give to two countries. */
+/** English names of two countries. */
 const sharedNames = new Set(['congo']);
 
-/** The languages of the names of countries. */
+/** The languages in which country names are read. */
 export function listLanguages(): readonly string[] {
   const locales: readonly string[] = require('i18n-iso-countries/supportedLocales.json');
   return locales;
@@ -125,7 +125,7 @@ const stateless = new Set(
 bezpanstwowiec,haymatlos,vatansiz,uden statsborgerskab`.split(/,\s*/),
 );
 
-/** ISO 3166-3: code of four letters, former codes of two and three where it has them, names; of one successor its code is meant. */
+/** ISO 3166-3: the code of four letters, former codes of two and three letters, names. A country with one successor gets the successor's code. */
 const former: readonly (readonly string[])[] = `
 suhh: su, sun, ussr, soviet union, union of soviet socialist republics, sowjetunion, udssr, urss, ussr former,
   former ussr, former soviet union, cccp, ссср
@@ -179,13 +179,13 @@ const formerCountries: ReadonlyMap<string, readonly string[]> = new Map([
   ['el', ['gr']],
 ]);
 
-/** Countries that only changed their name, or joined another one, are what they became; of others nobody can tell which part is meant. */
+/** A country that changed its name or joined another one maps to its successor. A divided country keeps its own code. */
 function toSuccessor(code: string): string {
   if (code === 'byaa') return 'by';
   return /(?:hh|xx|cs)$/.test(code) ? code : code.slice(2);
 }
 
-/** English adjectives of nationalities; those of a country of another name too, such as `british`. */
+/** English adjectives of nationalities, by country code. */
 const adjectives = `
 ad:andorran ae:emirati,emirian af:afghan ag:antiguan al:albanian am:armenian ao:angolan ar:argentine,argentinian,argentinean at:austrian
 au:australian az:azerbaijani,azeri ba:bosnian,bosnian herzegovinian bb:barbadian bd:bangladeshi be:belgian bf:burkinabe bg:bulgarian bh:bahraini bi:burundian
@@ -228,7 +228,7 @@ function readNationality(folded: string): ReadCountry | null {
 const namesByLanguage = new Map<string, ReadonlyMap<string, string>>();
 let allNames: ReadonlyMap<string, string> | undefined;
 
-/** The names of all languages with what they mean; loaded when a value is read that nothing else knows, because it takes a fifth of a second. */
+/** The names of all languages with their codes. Loaded only for a text that nothing else reads, because it takes a fifth of a second. */
 function readAllNames(): ReadonlyMap<string, string> {
   if (allNames !== undefined) return allNames;
   const all = new Map<string, string>();
@@ -240,7 +240,7 @@ function readAllNames(): ReadonlyMap<string, string> {
   return all;
 }
 
-/** The names of countries in a language, folded; `ambiguous` for those of two countries. */
+/** The folded names of countries in a language; `ambiguous` for a name of two countries. */
 function readNames(language: string): ReadonlyMap<string, string> {
   const known = namesByLanguage.get(language);
   if (known !== undefined) return known;

@@ -6,12 +6,9 @@ export interface Party {
   type: PartyType;
   /** As the roster gives it. */
   name: string;
-  /** `yyyy`, `yyyy-mm` or `yyyy-mm-dd`; with `?` behind it where it may be another date, so that it contradicts none. */
+  /** `yyyy`, `yyyy-mm` or `yyyy-mm-dd`. A `?` at the end means that the date is uncertain, so it contradicts no other date. */
   birthDate: string | null;
-  /**
-   * Lower-case ISO 3166-1 alpha-2 codes, and ISO 3166-3 codes of four letters of countries that were split up since; `zz` among others is one
-   * that cannot be read.
-   */
+  /** Lower-case ISO 3166-1 alpha-2 codes, and four-letter ISO 3166-3 codes of divided countries; `zz` is an unreadable country. */
   countries: readonly string[];
 }
 
@@ -20,25 +17,25 @@ export interface Customer {
   reference: string;
   riskTier: RiskTier | null;
   parties: readonly [Party, ...Party[]];
-  /** False where the roster itself says that the customer has left. */
+  /** False when the roster itself says that the customer is offboarded. */
   isActive: boolean;
-  /** `yyyy-mm-dd`: the last day as a customer, where the roster gives one. */
+  /** `yyyy-mm-dd`: the last day as a customer, if the roster gives one. */
   endDate: string | null;
-  /** What else the roster says, by its own headers, where the settings ask to keep it. */
+  /** Further columns by their headers, if the settings keep them. */
   attributes: Readonly<Record<string, string>>;
   readings: Readings;
 }
 
-/** What of a row's facts is in doubt, and what stands in the source where it is kept in another form. */
+/** The facts of a row that are in doubt, and the source text of facts that are stored in another form. */
 export interface Readings {
   doubts: readonly Doubt[];
   said: Readonly<Partial<Record<DoubtField, string>>> | null;
 }
 
-/** The facts that are no part of a request: they stop no search. */
+/** The facts that are not part of a request: a doubt about one stops no search. */
 export type DoubtField = 'birthDate' | 'countries' | 'riskTier' | 'active' | 'endDate' | 'aliases';
 
-/** A fact that counts as unknown, with what the source says. */
+/** A fact that counts as unknown, with the source text. */
 export interface Doubt {
   field: DoubtField;
   /** The source's column. */
@@ -55,48 +52,48 @@ export interface RelatedParty {
   readings: Readings;
 }
 
-/** A row that was not accepted, with all that is needed to fix it and feed it back. */
+/** A rejected row, with everything that is needed to correct and re-import it. */
 export interface RejectedRow {
-  /** Physical line on which the row begins, from 1 (the header's is 1); for a query, the ordinal of the row. */
+  /** Physical line on which the row begins, from 1 (the header is 1); for a query, the ordinal of the row. */
   line: number;
-  /** The file it stands in where a roster has several, or the source of related parties; null otherwise. */
+  /** The file of the row when a roster has several, or the source of related parties; null otherwise. */
   file: string | null;
-  /** The source's column at fault, where one is. */
+  /** The source's column at fault; null when there is none. */
   column: string | null;
   reason: RejectReason;
-  /** What kind of value is at fault, without the value: such as `empty`, `digits, 8 characters`, `control character U+0000`. */
+  /** The kind of the value at fault without the value, such as `empty`, `digits, 8 characters`, `control character U+0000`. */
   valueClass: string | null;
-  /** The customer id where the row shows one, so that a known customer stays in scope. */
+  /** The customer id if the row shows one; it keeps a known customer in scope. */
   reference: string | null;
   /** The row's fields under the source's own headers. */
   fields: Readonly<Record<string, string>>;
-  /** Whether the file ends in the middle of the row. */
+  /** Whether the file ends within the row. */
   isCut?: boolean;
 }
 
-/** What a row became. */
+/** The result of a row. */
 export type RosterRow =
   | {
       kind: 'customer';
       line: number;
       file: string | null;
       customer: Customer;
-      /** As they stand in the source, in the order of its headers, in case another row contradicts this one. */
+      /** The source texts in the order of the headers, in case another row contradicts this one. */
       fields: readonly string[];
-      /** The same with U+001F between them; null where one of them holds a control character. */
+      /** The same, joined by U+001F; null when a field holds a control character. */
       joined: string | null;
     }
   | { kind: 'rejected'; rejected: RejectedRow };
 
-/** What a row of related parties became. */
+/** The result of a row of related parties. */
 export type PartyRow =
   | { kind: 'party'; line: number; file: string | null; related: RelatedParty; fields: readonly string[] }
   | { kind: 'rejected'; rejected: RejectedRow };
 
-/** The most parties of one customer, aliases and related parties included: each is a search of its own, and all are asked about together. */
+/** The most parties of one customer, aliases and related parties included. Each is a separate search, and all are planned together. */
 export const maxParties = 10_000;
 
-/** What is sent to the service for a party. */
+/** The request that is sent to the service for a party. */
 export interface ScreeningRequest {
   type: PartyType;
   name: string;
@@ -120,8 +117,8 @@ const cursive = ['Arabic', 'Syriac', 'Mandaic', 'Nko', 'Mongolian']
 const viramas =
   '\\u094d\\u09cd\\u0a4d\\u0acd\\u0b4d\\u0bcd\\u0c4d\\u0ccd\\u0d4d\\u0dca\\u1039\\u103a\\u17d2\\u0f84\\u1b44\\ua9c0';
 
-// Spelling, not decoration: Persian separates parts of a word with ZWNJ, Sinhala and Bengali conjuncts need ZWJ,
-// and older Malayalam ends words with a virama and ZWJ. Everywhere else a joiner is invisible noise.
+// Joiners that belong to the spelling: Persian separates parts of a word with ZWNJ, Sinhala and Bengali conjuncts need
+// ZWJ, and older Malayalam ends words with a virama and ZWJ. All other joiners are removed.
 const letter = (scripts: string) => `(?=[${scripts}])[\\p{L}\\p{M}]`;
 const joiners = new RegExp(
   [
@@ -137,7 +134,10 @@ function behind(scripts: string): string {
   return `[\\p{L}\\p{M}](?<=[${scripts}])`;
 }
 
-/** Gives what is sent for a party: NFC, white space folded and trimmed, marks that carry no spelling removed, otherwise as the roster gives it. */
+/**
+ * Gives the request of a party. The name is in NFC, with white space folded and trimmed and invisible marks removed;
+ * otherwise it is as in the roster.
+ */
 export function toScreeningRequest(party: Party): ScreeningRequest {
   return { type: party.type, name: toSentName(party.name) };
 }
@@ -147,13 +147,13 @@ export function toRequestKey(request: ScreeningRequest): string {
   return `${request.type}:${toSentName(request.name)}`;
 }
 
-// Letters and signs that stand for themselves, with single spaces between them: nearly all names of Latin script.
+// Letters and signs that need no folding, with single spaces between them: nearly all names of Latin script.
 const plainName = /^[\x21-\x7e\xa1-\xac\xae-\xff\u0100-\u017f]+(?: [\x21-\x7e\xa1-\xac\xae-\xff\u0100-\u017f]+)*$/;
 
 function toSentName(name: string): string {
   if (plainName.test(name)) return name;
   let sent = name.normalize('NFC').replace(invisibles, '').replace(joinerRuns, '$1').normalize('NFC');
-  // Without a stray joiner between them, marks can change places and part another joiner from its virama.
+  // After a stray joiner is removed, NFC may reorder marks and separate another joiner from its virama.
   for (let before = ''; before !== sent; ) {
     before = sent;
     sent = sent.replace(joiners, (joiner, ...rest) => (isStray(rest) ? '' : joiner)).normalize('NFC');

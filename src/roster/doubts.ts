@@ -1,12 +1,11 @@
 import type { DoubtReason } from '../vocabulary.js';
 import type { Customer, Doubt, DoubtField, Party, RelatedParty } from './customer.js';
 
-/** The most rows with a doubt that are kept whole, and about how many characters of them; all are counted. */
+/** The most stored rows with a doubt, and about how many characters of them; all rows are counted. */
 const mostRows = 5_000;
 const mostUnits = 4 * 1_024 * 1_024;
-/** The most values of a column that are counted one by one; what comes later is counted together. */
+/** The most values of a column that are counted separately. */
 const mostValues = 2_000;
-/** As many of them are reported. */
 const mostReported = 20;
 const mostShownUnits = 60;
 
@@ -18,7 +17,7 @@ const unknownWords = new Set(
   ukendt, ukjent, okänd, tuntematon, nieznany, neznámý, неизвестно, невідомо, غير معروف, 不明, 未知`.split(/,\s+/),
 );
 
-/** Whether a value says itself that it is not known. */
+/** Whether a value states that it is unknown. */
 export const saysUnknown = (text: string): boolean => unknownWords.has(text.trim().toLowerCase());
 
 /** The doubts about a column of a source. */
@@ -29,13 +28,13 @@ export interface ColumnDoubts {
   read: number;
   /** Rows whose value is in doubt. */
   doubts: number;
-  /** Of them those whose value says itself that it is not known. */
+  /** Rows in doubt whose value states that it is unknown. */
   unknown: number;
   /** The most frequent values in doubt. */
   values: readonly { value: string; why: DoubtReason; rows: number }[];
 }
 
-/** An accepted row with a value in doubt, with all that is needed to mend it and feed it back. */
+/** An accepted row with a value in doubt, with everything that is needed to correct and re-import it. */
 export interface DoubtedRow {
   ordinal: number;
   line: number;
@@ -50,9 +49,9 @@ export interface DoubtedRow {
 
 type RowPlace = Omit<DoubtedRow, 'doubts'>;
 
-/** Counts the doubts of a source by column and value, and keeps the first rows that have one. */
+/** Counts the doubts of a source by column and value, and stores the first rows with one. */
 export class DoubtTally {
-  /** The first rows that have a doubt, as long as they need little memory. */
+  /** The first rows with a doubt, within the limits of memory. */
   readonly rows: DoubtedRow[] = [];
   readonly #prefix: string;
   readonly #columns = new Map<
@@ -60,7 +59,7 @@ export class DoubtTally {
     {
       field: DoubtField;
       doubts: number;
-      /** Rows that are read although they are in doubt, such as the year of a date. */
+      /** Rows in doubt of which a part is read, such as the year of a date. */
       halfRead: number;
       unknown: number;
       values: Map<string, { value: string; why: DoubtReason; rows: number }>;
@@ -69,7 +68,7 @@ export class DoubtTally {
   readonly #read = { birthDate: 0, countries: 0, riskTier: 0, endDate: 0, active: 0, aliases: 0 };
   #units = 0;
 
-  /** `prefix` tells the columns of related parties from those of the roster. */
+  /** `prefix` marks the columns of related parties. */
   constructor(prefix = '') {
     this.#prefix = prefix;
   }
@@ -92,7 +91,7 @@ export class DoubtTally {
     if (readings.doubts.length > 0) this.#addDoubts(readings.doubts, (field) => isReadOf(party, field), toRow);
   }
 
-  /** The columns that have doubts, most first. */
+  /** The columns with doubts, most doubts first. */
   list(): readonly ColumnDoubts[] {
     const columns = [...this.#columns].map(([column, { field, doubts, halfRead, unknown, values }]): ColumnDoubts => {
       const most = [...values.values()].toSorted((one, other) => other.rows - one.rows).slice(0, mostReported);
@@ -114,7 +113,7 @@ export class DoubtTally {
       counted.doubts += 1;
       if (why === 'says_unknown') counted.unknown += 1;
       if (isRead(field)) counted.halfRead += 1;
-      const shown = cut(value, mostShownUnits);
+      const shown = truncate(value, mostShownUnits);
       const known = counted.values.get(shown);
       if (known !== undefined) known.rows += 1;
       else if (counted.values.size < mostValues) counted.values.set(shown, { value: shown, why, rows: 1 });
@@ -126,9 +125,9 @@ export class DoubtTally {
   }
 }
 
-/** Whether something of a party's fact is read although it is in doubt. */
+/** Whether a part of the doubted fact is read. */
 const isReadOf = ({ birthDate, countries }: Party, field: DoubtField): boolean =>
   field === 'birthDate' ? birthDate !== null : field === 'countries' && countries.length > 0;
 
-const cut = (text: string, units: number): string =>
+const truncate = (text: string, units: number): string =>
   text.length <= units ? text : `${text.slice(0, units).toWellFormed()}…`;

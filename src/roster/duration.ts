@@ -8,7 +8,7 @@ export const durationSchema = z
   .regex(/^\d{1,6}(s|m|h|d)$/, 'must be a span such as 30m, 12h or 7d')
   .meta({ title: 'span' });
 
-/** The milliseconds of a span that `durationSchema` accepts. */
+/** The milliseconds of a span in the form of `durationSchema`. */
 export function toDurationMs(duration: string): number {
   return Number.parseInt(duration, 10) * (unitMs[duration.slice(-1)] ?? 0);
 }

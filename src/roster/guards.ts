@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ColumnDoubts } from './doubts.js';
 
-/** What holds a roster; stable codes, also stored with an import that overrode them. */
+/** The guards that may hold a roster; the codes are stable and stored with an import that overrode them. */
 const guardNames = [
   'empty',
   'rejects',
@@ -34,56 +34,55 @@ const guardNames = [
   'birth_dates_same',
   'fill_rate',
 ] as const;
-/** What holds a roster. */
 type GuardName = (typeof guardNames)[number];
 
 /** Guards that compare known customers with their last accepted records. */
 export const changeGuards: readonly GuardName[] = guardNames.slice(guardNames.indexOf('changed'));
 
-/** A guard that a snapshot does not pass, in words that give both figures and the limit. */
+/** A guard that a snapshot violates; the message has both figures and the limit. */
 export interface GuardVerdict {
   guard: GuardName;
   message: string;
-  /** What to look at. */
+  /** What to check. */
   look: string;
 }
 
-/** What to look at where a guard holds a roster. */
+/** What to check when a guard holds a roster. */
 export const guardAdvice: Readonly<Record<GuardName, string>> = {
-  empty: 'look whether the export came to its end, and whether the mapping of its columns still fits',
-  rejects: 'look at the rejected rows and their reasons: has a column another form, or the file another encoding?',
-  party_rejects: 'look at the rejected rows of related parties and their reasons',
+  empty: 'check whether the export is complete, and whether the mapping of its columns still fits',
+  rejects: 'check the rejected rows and their reasons: does a column have another form, or the file another encoding?',
+  party_rejects: 'check the rejected rows of related parties and their reasons',
   doubts:
-    'look at the values in doubt: has the column another form? A format, a language or own words in the mapping may read them',
-  duplicates: 'look whether a file was written or given twice',
-  shrink_night: 'look whether the export is cut off or was filtered',
-  shrink_30_days: 'look whether exports have lost some customers each night',
-  leavers: 'look whether the column that says who has left, and the words that are mapped for it, still mean the same',
-  party_shrink: 'look whether the source of related parties is cut off, or is no longer configured',
-  growth: 'look whether the customers are new, or only their ids are written in another way',
-  columns: 'look whether the mapping has to follow the new headers',
-  party_columns: 'look whether the mapping of the related parties has to follow the new headers',
-  cut_off: 'look whether the export came to its end, and the whole file was copied',
-  unmapped_columns: 'look what the column holds, and say so in the configuration',
-  control_total: 'look whether the export came to its end, and all of its files were copied',
-  edited: 'look whether the file was meant to be changed while the run was stopped',
-  changed: 'look at the changes: was a column mapped, cut, filled or sorted in another way?',
-  changed_countries: 'look whether the column of countries still means the same',
-  changed_7_days: 'look whether exports have changed some customers each night',
-  changed_alerts: 'look at the changes: a changed record must not take an alert away from a customer',
-  columns_swapped: "look whether the columns of the file are in another order, or have each other's headers",
-  names_rotated: 'look whether one column was sorted without the others, as in a spreadsheet',
-  names_cut: 'look whether the export cuts names at a fixed length',
-  names_replaced: 'look whether the name comes from another column, or names were made anonymous',
-  names_exchanged: 'look whether the mapping of first and last name still fits',
-  dates_exchanged: 'look whether the format of birth dates still fits',
-  types_turned: 'look whether the column of the type, and the words that are mapped for it, still mean the same',
-  birth_dates_blank: 'look whether the export still fills the column of birth dates',
-  birth_dates_same: 'look whether the date is only a default for those that are not known',
-  fill_rate: 'look whether the export still fills this column',
+    'check the values in doubt: does the column have another form? A format, a language or own words in the mapping may make them readable',
+  duplicates: 'check whether a file was written or given twice',
+  shrink_night: 'check whether the export is cut off or was filtered',
+  shrink_30_days: 'check whether exports have lost some customers each night',
+  leavers: 'check whether the column of active customers and its mapped words still mean the same',
+  party_shrink: 'check whether the source of related parties is cut off, or is no longer configured',
+  growth: 'check whether the customers are new, or only their ids have another form',
+  columns: 'check whether the mapping has to follow the new headers',
+  party_columns: 'check whether the mapping of the related parties has to follow the new headers',
+  cut_off: 'check whether the export is complete, and the whole file was copied',
+  unmapped_columns: 'check what the column holds, and map or ignore it in the configuration',
+  control_total: 'check whether the export is complete, and all of its files were copied',
+  edited: 'check whether the file was meant to be changed while the run was stopped',
+  changed: 'check the changes: was a column mapped, truncated, filled or sorted differently?',
+  changed_countries: 'check whether the column of countries still has the same meaning',
+  changed_7_days: 'check whether exports have changed some customers each night',
+  changed_alerts: 'check the changes: a changed record must not remove an alert of a customer',
+  columns_swapped: "check whether the columns of the file are in another order, or have each other's headers",
+  names_rotated: 'check whether one column was sorted without the others, as in a spreadsheet',
+  names_cut: 'check whether the export truncates names at a fixed length',
+  names_replaced: 'check whether the name comes from another column, or names were made anonymous',
+  names_exchanged: 'check whether the mapping of first and last name still fits',
+  dates_exchanged: 'check whether the format of birth dates still fits',
+  types_turned: 'check whether the column of the type and its mapped words still mean the same',
+  birth_dates_blank: 'check whether the export still fills the column of birth dates',
+  birth_dates_same: 'check whether the date is only a default for unknown ones',
+  fill_rate: 'check whether the export still fills this column',
 };
 
-/** What guards look at. */
+/** The figures of a snapshot that guards compare with their limits. */
 export interface GuardFigures {
   rows: number;
   customers: number;
@@ -92,47 +91,44 @@ export interface GuardFigures {
   partyRows: number;
   partyRejected: number;
   joined: number;
-  /** Customers of the last snapshot that this one does not show. */
+  /** Customers of the last snapshot that are missing in this one. */
   newlyAbsent: number;
-  /** Customers whose own row says that they have left. */
+  /** Customers whose own row says that they are offboarded. */
   leaversByRow: number;
   isFirst: boolean;
   isDelta: boolean;
-  /** Rejects of this roster that were fed back. */
+  /** Whether the rows are re-imported rejects of this roster. */
   isFedBack: boolean;
-  /** Customers of the last snapshot, those who have left aside. */
+  /** Customers of the last snapshot, without offboarded ones. */
   known: number;
   mostIn30Days: number | null;
   headers: readonly string[];
   headersBefore: readonly string[] | null;
-  /** Accepted rows of related parties of the last snapshot, and the columns of their sources then and now. */
+  /** Accepted rows of related parties of the last snapshot, and the columns of their sources in both snapshots. */
   partyRowsBefore: number;
   partyHeaders: readonly string[];
   partyHeadersBefore: readonly string[] | null;
-  /** Tells whether a column of the roster, or of the sources of related parties, is read; others may come and go. */
+  /** Whether a column of the roster, or of a source of related parties, is read; other columns may change freely. */
   isRead: (header: string) => boolean;
   isPartyRead: (header: string) => boolean;
-  /** Columns that read like a fact which no column is mapped for, in words. */
+  /** Messages about columns that look like an unmapped fact. */
   unmapped: readonly string[];
-  /** Files that end in the middle of a known customer's row, or of any in a first snapshot, in words. */
+  /** Messages about files that end within a known customer's row, or within any row in a first snapshot. */
   cutOff: readonly string[];
-  /** Whether the key is a live one, under which no fact may be lost by a header. */
+  /** With a live key, an unmapped fact holds the roster. */
   isLive: boolean;
   doubts: readonly ColumnDoubts[];
-  /** How many rows the source says it has: null where it says nothing, absent where nobody asks. */
+  /** The row count that the source states: null when it states none, absent when no control total is configured. */
   controlTotal?: number | null;
 }
 
-/** A guard that a snapshot does not pass, without what to look at. */
+/** A verdict without its advice. */
 export type Verdict = Omit<GuardVerdict, 'look'>;
 
-/** What is rejected again of rows that were fed back says nothing about the roster. */
+/** Re-imported rejects that are rejected again prove no fault of the roster. */
 const aboutRejects: readonly GuardName[] = ['empty', 'rejects'];
 
-/**
- * Gives every guard that a snapshot does not pass, together with those that its changes do not pass; a part of a roster is not measured by
- * the whole.
- */
+/** Gives every guard that a snapshot violates, those of its changes included. A delta is not compared with the whole roster. */
 export function assessSnapshot(
   figures: GuardFigures,
   settings: GuardSettings,
@@ -142,7 +138,7 @@ export function assessSnapshot(
     share: settings.maxRejectShare,
     key: 'maxRejectShare',
     count: settings.maxRejectedRows,
-    // A few bad rows are let through, and not a source of which most cannot be read.
+    // A few rejected rows pass, but not a source with a majority of them.
     half: { from: 1, key: 'maxRejectedRows' },
   } as const;
   const verdicts = [
@@ -163,7 +159,7 @@ export function assessSnapshot(
     }),
     figures.isFirst
       ? null
-      : assessShare('leavers', figures.leaversByRow, figures.known, 'customers leave by what their own rows say', {
+      : assessShare('leavers', figures.leaversByRow, figures.known, 'customers are offboarded by their own rows', {
           share: settings.maxShrinkNight,
           key: 'maxShrinkNight',
           count: settings.maxMissingCustomers,
@@ -187,12 +183,12 @@ function assessControlTotal({ controlTotal, rows }: GuardFigures): Verdict | nul
   if (controlTotal === undefined || (controlTotal !== null && rows >= controlTotal)) return null;
   const message =
     controlTotal === null
-      ? `no row says how many there are (controlTotal)`
-      : `its source says that it has ${controlTotal} rows, and ${rows} were read: ${controlTotal - rows} are missing (controlTotal)`;
+      ? `no row states the number of rows (controlTotal)`
+      : `its source states ${controlTotal} rows, but ${rows} were read: ${controlTotal - rows} are missing (controlTotal)`;
   return { guard: 'control_total', message };
 }
 
-/** A small roster may lose a few of its customers, and not most of them in one night. */
+/** A small roster may lose a few customers, but not most of them in one night. */
 const halfMissing = { from: 2, key: 'maxMissingCustomers' } as const;
 
 function assessAgainstBefore(figures: GuardFigures, settings: GuardSettings): readonly (Verdict | null)[] {
@@ -238,7 +234,7 @@ function assessAgainstBefore(figures: GuardFigures, settings: GuardSettings): re
   ];
 }
 
-/** What a value says itself, that it is not known, is no sign of a column that is read wrongly. */
+/** A value that states that it is unknown is no sign of a wrongly read column. */
 function assessDoubts({ column, read, doubts, unknown }: ColumnDoubts, settings: GuardSettings): Verdict | null {
   const inDoubt = doubts - unknown;
   const what = `values of column ${JSON.stringify(column.slice(0, 60))} are in doubt`;
@@ -255,7 +251,7 @@ function assessEmptiness({ rows, customers, known }: GuardFigures): Verdict | nu
   return { guard: 'empty', message };
 }
 
-/** `part` of `whole` is more than a share and more than a count let through; both of them `times` over where that is given. */
+/** The verdict when `part` of `whole` exceeds both the share and the count, each multiplied by `times`. */
 export function assessShare(
   guard: GuardName,
   part: number,
@@ -268,10 +264,10 @@ export function assessShare(
     ...of
   }: {
     share: number;
-    /** So many are let through whatever their share is. */
+    /** So many pass whatever their share is. */
     count: number;
     key: keyof GuardSettings;
-    /** Of so few more than half is too many all the same, where it is at least `from`; `key` is that of the count. */
+    /** Within `count`, more than half is still too many from `from` on; `key` is the setting of the count. */
     half?: { from: number; key: keyof GuardSettings };
     times?: number;
   },
@@ -281,7 +277,7 @@ export function assessShare(
   const isFew = part <= limit.count;
   if (isFew && !(half !== undefined && part >= half.from && 2 * part > whole)) return null;
   const share = toPercent(part / whole, limit.share);
-  const few = isFew && half ? `; of so few more than half is too many, guards.${half.key}` : '';
+  const few = isFew && half ? `; more than half is too many even within guards.${half.key}` : '';
   return {
     guard,
     message: `${part} of ${whole} ${what}: ${share} (at most ${toPercent(limit.share)}, ${times === 1 ? '' : `${times} times `}guards.${key}${few})`,
@@ -311,7 +307,7 @@ const quoteAll = (headers: readonly string[]): string => {
   return shown.join(', ') + (headers.length > shown.length ? ' ...' : '');
 };
 
-/** A tenth of a percent over the limit shows, and a share over its limit never reads like the limit. */
+/** Adds digits until a share above its limit differs from the limit. */
 function toPercent(share: number, limit?: number): string {
   const percent = share * 100;
   const round = (digits: number): number => Number(percent.toPrecision(digits));
@@ -322,7 +318,7 @@ function toPercent(share: number, limit?: number): string {
 
 const share = z.number().min(0).max(1);
 
-/** When a snapshot is held before anything of it counts; shares of 1. */
+/** The limits at which a snapshot is held before it takes effect; shares are fractions of 1. */
 export const guardsSchema = z.strictObject({
   maxRejectShare: share.default(0.005).describe('rejected rows of all rows'),
   maxRejectedRows: z
@@ -389,5 +385,5 @@ export const guardsSchema = z.strictObject({
       'whether changes that look like a mistake hold the roster, such as names that are moved against the ids or cut at a fixed length',
     ),
 });
-/** The `guards` of a roster with their defaults filled in. */
+/** The `guards` of a roster with defaults. */
 export type GuardSettings = z.output<typeof guardsSchema>;

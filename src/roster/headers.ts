@@ -1,6 +1,6 @@
 import type { ColumnSettings, PartyColumnSettings } from './column-settings.js';
 
-/** What a column of a roster may hold, as far as its header tells. */
+/** The fact that a column of a roster may hold by its header. */
 export type ColumnRole =
   | 'id'
   | 'name'
@@ -16,7 +16,7 @@ export type ColumnRole =
   | 'active'
   | 'end_date';
 
-/** Headers in daily use in some forty languages; the order of the words of one does not matter. */
+/** Common headers in some forty languages; the order of their words does not matter. */
 const words: Readonly<Record<ColumnRole, string>> = {
   id: `id, no, customer id, customer no, customer ref, customer reference, customer, cif, cif no, cif id,
     client id, client no, client ref, account id, account no, party id, party ref, member id, member no, contact id, contact no,
@@ -67,7 +67,7 @@ const words: Readonly<Record<ColumnRole, string>> = {
     relationship end, valid to, valid until, ophort, slutdato, slutdatum, enddatum, einddatum, date fin, fecha baja, data fine`,
 };
 
-/** What some shorten or write differently, each with the words that it is. */
+/** Abbreviations and other spellings, each with its word. */
 const spellings: ReadonlyMap<string, string> = new Map(
   `nm:name nme:name names:name fst:first frst:first lst:last mid:middle mdl:middle fname:first_name lname:last_name mname:middle_name fnm:first_name
   lnm:last_name surnames:surname forenames:forename dt:date dte:date brth:birth bth:birth fec:fecha ctry:country cntry:country ctr:country
@@ -83,12 +83,12 @@ const spellings: ReadonlyMap<string, string> = new Map(
     }),
 );
 
-/** Words that join others or say whose something is in a language; a header means the same without them. */
+/** Articles and prepositions; a header means the same without them. */
 const joints = new Set(
   'of the de du des di del della do da le la les el los d l s af av den der des und and et y e il i du'.split(' '),
 );
 
-/** The words of phrases that some write without blanks, such as DATEOFBIRTH. */
+/** The words of phrases that may be written without blanks, such as DATEOFBIRTH. */
 const glued = new Map<string, readonly string[]>();
 
 const roles: ReadonlyMap<string, ColumnRole> = new Map(
@@ -106,18 +106,16 @@ function isRole(role: string): role is ColumnRole {
   return Object.hasOwn(words, role);
 }
 
-/** Gives what a header says that its column holds, or null when it says nothing that is known. */
+/** Gives the fact that a header names; null when it names none. */
 export const readHeaderRole = (header: string): ColumnRole | null => readTokens(toTokens(header));
 
-/** The same for the words of a header. */
 const readTokens = (tokens: readonly string[]): ColumnRole | null => roles.get(toKey(tokens)) ?? null;
 
-/** One key for the words of a header, whatever their order. */
 function toKey(tokens: readonly string[]): string {
   return [...tokens].sort().join(' ');
 }
 
-/** The words of a header, folded and spelt out. */
+/** The folded words of a header without abbreviations. */
 function toTokens(header: string): readonly string[] {
   const folded = fold(header);
   const known = glued.get(folded);
@@ -127,7 +125,7 @@ function toTokens(header: string): readonly string[] {
   return significant.length > 0 ? significant : tokens;
 }
 
-/** `Kunde-Nr.`, `kunde_nr` and `KundeNr` are one header, and so are `Geschäft` and `Geschaeft`. */
+/** `Kunde-Nr.`, `kunde_nr` and `KundeNr` fold to one header, as do `Geschäft` and `Geschaeft`. */
 function fold(header: string): string {
   return header
     .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
@@ -168,7 +166,7 @@ export const standardPartyHeaders = {
   countries: 'countries',
 } as const;
 
-/** Gives the predicate that tells whether a mapping asks for a header. */
+/** Gives the predicate whether a mapping reads a header. */
 export function createIsMapped(
   columns: ColumnSettings | PartyColumnSettings,
   standard: Readonly<Record<string, string>>,
@@ -179,7 +177,6 @@ export function createIsMapped(
   return (header) => names.has(header.trim().normalize('NFC'));
 }
 
-/** The headers that one setting names. */
 function listNames(setting: unknown): readonly string[] {
   if (setting === 'all') return [];
   if (typeof setting === 'string') return [setting];
@@ -189,15 +186,14 @@ function listNames(setting: unknown): readonly string[] {
   return 'column' in setting ? listNames(setting.column) : [];
 }
 
-/** The facts that a source may leave out, with what its headers say then; each is lost without a word where the header is another one. */
+/** The facts that a source may omit, and the consequence. A differently spelt header would lose one silently. */
 const facts = [
   { key: 'type', role: 'type', otherwise: 'every party counts as a person' },
-  { key: 'birthDate', role: 'birth_date', otherwise: 'nobody has a birth date' },
-  { key: 'countries', role: 'countries', otherwise: 'nobody has a country' },
-  { key: 'riskTier', role: 'risk_tier', otherwise: 'everybody counts as high risk' },
+  { key: 'birthDate', role: 'birth_date', otherwise: 'no birth date is known' },
+  { key: 'countries', role: 'countries', otherwise: 'no country is known' },
+  { key: 'riskTier', role: 'risk_tier', otherwise: 'every customer counts as high risk' },
 ] as const satisfies readonly { key: string; role: ColumnRole; otherwise: string }[];
 
-/** The facts that no setting maps and no standard header gives. */
 function listUnmapped(
   headers: readonly string[],
   columns: ColumnSettings | PartyColumnSettings,
@@ -212,8 +208,8 @@ function listUnmapped(
 }
 
 /**
- * Gives the predicate that tells whether it matters that a column comes or goes: the mapping reads it, or its header is a known word for a fact
- * that no column is mapped for. `headers` are those of now.
+ * Gives the predicate whether a new or missing column matters: the mapping reads it, or its header names an unmapped
+ * fact. `headers` are the current ones.
  */
 export function createIsRead(
   headers: readonly string[],
@@ -227,8 +223,8 @@ export function createIsRead(
 }
 
 /**
- * Says of each fact that no column is mapped for which headers are known words for it, with the line to write. Headers that any setting
- * names, under `attributes` or `ignore` as well, are not among them.
+ * Describes the headers that name an unmapped fact, with the setting to write. Headers in any setting, also in
+ * `attributes` or `ignore`, are excluded.
  */
 export function describeUnmapped(
   headers: readonly string[],
@@ -246,28 +242,28 @@ export function describeUnmapped(
     const where = 'customerId' in standard ? 'this source of related parties' : 'this roster';
     const reads = found.length === 1 ? `column ${quoted[0]} reads` : `columns ${quoted.join(', ')} read`;
     return [
-      `${reads} like ${key}, which no column is mapped for, so ${otherwise}: write ${key}: ${value} under columns of ${where}, or ignore: ${all} where ${found.length === 1 ? 'it is' : 'they are'} something else`,
+      `${reads} like ${key}, but no column is mapped for it, so ${otherwise}: write ${key}: ${value} under columns of ${where}, or ignore: ${all} if ${found.length === 1 ? 'it is' : 'they are'} something else`,
     ];
   });
 }
 
-/** A column of the source by its place, with its header for messages. */
+/** A column of the source by its position, with its header for messages. */
 export interface BoundColumn {
   header: string;
   index: number;
 }
 
-/** What a column without a header is called, by its place from 0. */
+/** The name of a column without a header, by its position from 0. */
 export const nameColumn = (index: number): string => `column ${index + 1}`;
 
-/** Ids that a file may have beside the customer's: of these the second kind only where nothing better is there. */
+/** Possible headers of the customer's id; the second list applies only when nothing better exists. */
 const plainIds =
   'id, no, ref, reference, uuid, record id, external id, guid, key, konto, codigo, codice, код, κωδικος, 编号';
 const weakIds = 'account id, account no, external id, uuid, guid, key, kontonummer';
 const weakOthers =
   'short name, country birth, tax country, country tax residence, tax residence, pays naissance, geburtsland';
 
-/** Words for the customer itself: what stands behind them in a header is the customer's. */
+/** Words for the customer: the rest of such a header is about the customer. */
 const ownWords = new Set(
   toFolded(`customer client kunde kunden kundens klant klantens cliente klient member investor insured party partner person personen holder
     account billing main primary legal registered borrower debtor employee user entity ent company business trust firm corp corporate organisation
@@ -276,10 +272,10 @@ const ownWords = new Set(
     permanent current full asiakkaan клиент клиента πελατη 客户 客戶 顧客 会員 titular titolare assure adherent societaire abonne`),
 );
 
-/** Words behind what a column holds that change nothing about it. */
+/** Final words that do not change the meaning of a header. */
 const endings = new Set('code id desc description text txt value iso iso2 iso3 alpha 1 2 3'.split(' '));
 
-/** Words for somebody or something else: a header with one of them is not about the customer's own name, birth or country. */
+/** Words for another person or thing: a header with one of them is not about the customer's own name, birth or country. */
 const otherWords = new Set(
   toFolded(`spouse guarantor beneficiary beneficial ubo owner manager mgr adviser advisor agent broker officer director trustee settlor signatory contact
     emergency mother father parent child employer referrer referee introducer relationship rm secretary representative rep attorney accountant auditor
@@ -291,7 +287,7 @@ const otherWords = new Set(
     lieu lugar luogo geburtsort industry sector occupation profession beruf note notes comment comments remark remarks bemerkung mnemonic`),
 );
 
-/** Words for days that are nobody's birthday. */
+/** Words for dates that are no birth dates. */
 const otherDays = new Set(
   toFolded(`open opened opening since start started begin end ended created create creation modified modify modification updated update upd changed change
     last review reviewed join joined joining registered registration incorporated incorporation founded expiry expires expiration issue issued valid
@@ -312,7 +308,7 @@ const countryWords = new Set(
 );
 const idWords = new Set(toFolded('id uid no ref reference'));
 
-/** What has numbers of its own that are not the customer's. */
+/** Things whose numbers are not the customer's id. */
 const things = new Set(
   toFolded(`policy polizze police poliza polizza versicherung versicherungs contract vertrag vertrags contrat contrato contratto claim order invoice rechnung rechnungs portfolio
     depot ticket case akte aktenzeichen loan card karte file document dokument ausweis wallet transaction deal trade booking application request row line lfd
@@ -322,23 +318,23 @@ const things = new Set(
 const plain = toKeys(plainIds);
 const weak = new Set([...toKeys(weakIds), ...toKeys(weakOthers)]);
 
-/** What a header says about its column; of one that says whose it is, or more than needed, as well, such as `c_dob` or `Insured Country Code`. */
+/** Reads a header, also one with a prefix or with more words than needed, such as `c_dob` or `Insured Country Code`. */
 export function readHeader(header: string) {
   const tokens = toTokens(header);
   const found = findRole(header, tokens);
   return {
     role: found?.role ?? null,
-    /** 3 says exactly what the column holds; 2 with words left out, or one of several possible ids; 1 is a last resort; 0 says nothing. */
+    /** 3: an exact header; 2: with omitted words, or one of several possible ids; 1: a last resort; 0: unknown. */
     strength: found?.strength ?? 0,
-    /** Whether the column is about somebody or something else than the customer. */
+    /** Whether the column is about another person or thing than the customer. */
     isOther: found === null && tokens.some((token) => otherWords.has(token)),
-    /** Whether its days are no birthdays. */
+    /** Whether its dates are no birth dates. */
     isOtherDay: tokens.some(
       (token) => otherDays.has(token) || otherDays.has(token.replace(/(datum|dato|date|tarihi)$/, '')),
     ),
-    /** Whether it ends like that of an id, whosever: agents may be the customers. */
+    /** Whether it ends like an id, even of another person: agents may be the customers. */
     endsLikeId: idWords.has(tokens.at(-1) ?? ''),
-    /** Whether it names something that has numbers of its own. */
+    /** Whether it names a thing with numbers of its own. */
     isOfThings: tokens.some(
       (token) => things.has(token) || [...things].some((thing) => thing.length > 3 && token.startsWith(thing)),
     ),
@@ -361,7 +357,7 @@ function findRole(header: string, tokens: readonly string[]) {
   return role === null ? null : { role, strength: 1 };
 }
 
-/** The end or one word of a longer header says what its column is about: the last resort. */
+/** Reads the end or one word of a longer header, as a last resort. */
 function readKeyWord(tokens: readonly string[]): ColumnRole | null {
   for (let at = 1; at < tokens.length; at += 1) {
     const role = readTokens(tokens.slice(at));
@@ -376,7 +372,7 @@ function readKeyWord(tokens: readonly string[]): ColumnRole | null {
   return isId && tokens.length > 1 && !has(things) ? 'id' : null;
 }
 
-/** A column for the names of both, such as `Nom / Raison sociale`. */
+/** A column for the names of persons and companies, such as `Nom / Raison sociale`. */
 function readBothNames(tokens: readonly string[]): ColumnRole | null {
   for (let at = 1; at < tokens.length; at += 1) {
     const [one, other] = [readTokens(tokens.slice(0, at)), readTokens(tokens.slice(at))];
@@ -407,7 +403,7 @@ function dropEndings(tokens: readonly string[]): readonly string[] {
   return tokens.slice(0, end);
 }
 
-/** `CUSTNAME` and `Partnernummer` are of two words. */
+/** Splits compounds such as `CUSTNAME` and `Partnernummer`. */
 function splitCompound(header: string): (readonly string[])[] {
   const [first = '', ...others] = fold(header).split(' ');
   return [...ownWords, 'cust', 'cli', 'clnt', 'kunden', 'kd', 'acct', 'mbr']

@@ -10,9 +10,8 @@ import { type LineTally, parseTotal, type TableReading, type TableRecord } from 
 const batchSize = 500;
 
 /**
- * Opens the rows of a query or a table in one read-only snapshot; `name` says whose they are. Throws ConfigError when the variable is
- * not set, RosterError when the database cannot be reached, refuses the query, or gives no rows, unless `mayBeEmpty`;
- * also, while `records` are read, for a row that is too wide.
+ * Opens the rows of a query or a table in one read-only snapshot. Throws ConfigError when the variable is not set, RosterError when the database
+ * is unreachable, refuses the query, or gives no rows, unless `mayBeEmpty`. Reading `records` also throws for a row that is too wide.
  */
 export async function openPostgresTable(
   name: string,
@@ -45,19 +44,19 @@ export async function openPostgresTable(
   }
 }
 
-/** The only figure that a query gives, in the snapshot that is read. */
+/** Reads the single figure of a query in the same snapshot. */
 async function readTotal(client: pg.Client, query: string, source: string, timeoutMs: number): Promise<number> {
-  const asked = `${source}, controlTotal`;
+  const place = `${source}, controlTotal`;
   const statement = { text: query, queryMode: 'extended', rowMode: 'array' } as const;
   const { rows } = await client.query<unknown[]>(statement).catch((error: unknown) => {
-    throw toQueryError(error, asked, timeoutMs);
+    throw toQueryError(error, place, timeoutMs);
   });
   const [row] = rows;
   const total = rows.length === 1 && row?.length === 1 ? parseTotal(String(row[0] ?? '')) : null;
   if (total !== null) return total;
   throw new RosterError(
     'control_total_unreadable',
-    `${asked}: the query gave no single whole number. Write one such as select count(*) from customers.`,
+    `${place}: the query gave no single whole number. Write one such as select count(*) from customers.`,
   );
 }
 
@@ -74,10 +73,10 @@ function toReading(
   async function* readRecords(): AsyncGenerator<readonly TableRecord[], void, undefined> {
     try {
       for (let { rows } = first; rows.length > 0; ) {
-        // Fetched while these are checked; a failure is thrown where the rows are waited for.
+        // Fetched while these rows are checked; a failure is thrown by the await below.
         const next = fetchNext(line + rows.length, sizeNextFetch(rows));
         next.catch(() => undefined);
-        // One by one: together, wide rows would be longer than a text can be.
+        // One by one: wide rows together would exceed the longest string.
         for (const row of rows) hash.update(`${JSON.stringify(row)}\n`);
         for (let start = 0; start < rows.length; start += batchSize) {
           const batch = rows.slice(start, start + batchSize);
@@ -98,7 +97,7 @@ function toReading(
     headers,
     records,
     digest: () => {
-      if (digest === null) throw new RosterError('roster_not_read', `${source}: has not been read to its end.`);
+      if (digest === null) throw new RosterError('roster_not_read', `${source} has not been read to its end.`);
       return digest;
     },
     tally: (): LineTally => ({ lines: line, headers: 0, blanks: 0, continuations: 0, records: line }),
@@ -118,23 +117,26 @@ function readUrl(name: string, urlEnv: string, secret: (name: string) => string 
   throw new ConfigError([{ where: 'environment', path: urlEnv, message }]);
 }
 
-/** Gives the query of all rows of `table` or `schema.table`, its names quoted as they are spelt. */
+/** Gives the query of all rows of `table` or `schema.table`, with quoted names. */
 function toTableStatement(table: string): string {
   const names = table.split('.').map((name) => `"${name.replaceAll('"', '""')}"`);
   return `select * from ${names.join('.')}`;
 }
 
-/** The most rows at once: waiting for the network counts for little then. */
+/** The most rows of one fetch: with more, the network latency hardly matters. */
 const mostRows = 500;
-/** How many times as many rows as the last time: a few narrow ones say little about the rest. */
+/** The growth of a fetch against the last one: a few narrow rows say little about the rest. */
 const mostGrowth = 4;
-/** About how many characters of rows are fetched at once; as many again are being checked meanwhile. */
+/** About the most characters of one fetch; as many again are being checked meanwhile. */
 const mostCharacters = 4 * 1_024 * 1_024;
 
-/** How many rows are fetched first: few, because nobody knows yet how wide they are. */
+/** The first fetch is small, because the width of the rows is unknown. */
 const firstFetchSize = 10;
 
-/** Says how many rows to fetch next, by the width of those fetched last: at least 1, at most 500 and four times as many, and about 4 million characters. */
+/**
+ * Gives the size of the next fetch by the width of the last rows: at least 1, at most 500 and four times the last
+ * size, and about 4 million characters.
+ */
 export function sizeNextFetch(last: readonly PostgresRow[]): number {
   let characters = 0;
   for (const row of last) {
@@ -145,10 +147,10 @@ export function sizeNextFetch(last: readonly PostgresRow[]): number {
 }
 
 const connectTimeoutMs = 15_000;
-/** How much longer than the server's own limit we wait for an answer: beyond it the connection is dead. */
+/** The wait beyond the server's own limit, after which the connection is considered dead. */
 const graceMs = 30_000;
 
-/** Connects to the database that a variable names, with TLS as its URL says; throws RosterError, which never quotes the URL. */
+/** Connects to a database, with TLS as its URL requires. Throws RosterError, which never quotes the URL. */
 async function connect(url: string, urlEnv: string, source: string, timeoutMs: number): Promise<pg.Client> {
   const client = createClient(url, urlEnv, source, timeoutMs);
   // A connection lost between two fetches fails the next fetch; without a listener it would end the process.
@@ -162,19 +164,18 @@ async function connect(url: string, urlEnv: string, source: string, timeoutMs: n
   }
 }
 
-/** Ends a connection, whatever its state. */
 async function disconnect(client: pg.Client): Promise<void> {
   await client.end().catch(() => undefined);
 }
 
-/** What the driver understands: anything else it takes for a path on a host of its own making. */
+/** The forms that the driver understands; it takes any other text for a path on an invented host. */
 const understood = /^(postgres(ql)?:\/\/|socket:|\/)/i;
 
 function createClient(url: string, urlEnv: string, source: string, timeoutMs: number): pg.Client {
   if (!understood.test(url)) {
     throw new RosterError(
       'database_url_invalid',
-      `${source}: ${urlEnv} holds no Postgres connection string: it begins with neither postgres:// nor postgresql://.`,
+      `${source}: ${urlEnv} holds no Postgres connection string: it must begin with postgres:// or postgresql://.`,
     );
   }
   try {
@@ -198,27 +199,27 @@ function createClient(url: string, urlEnv: string, source: string, timeoutMs: nu
   }
 }
 
-/** The driver verifies for `prefer`, `require` and `verify-ca` what it verifies for `verify-full`, but warns on standard error that it may not always do so. */
+/** The driver verifies `prefer`, `require` and `verify-ca` like `verify-full`, but warns on standard error that this may change. */
 function verifyRequiredTls(url: string): string {
   return /[?&]uselibpqcompat=/.test(url)
     ? url
     : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
 }
 
-/** The most bytes of a value in a mapped column, as of a line of a file; more are never sent. */
+/** The most bytes of a value in a mapped column, as of a line of a file; wider values are never sent. */
 const maxMappedBytes = 1024 * 1024;
-/** The most bytes of any other value, little of which is sent: more are no note of a customer. */
+/** The most bytes of any other value; only its beginning is sent. */
 const maxUnmappedBytes = 64 * 1024 * 1024;
-/** What a value that is stored in fewer bytes unpacks to is less than `maxMappedBytes`. */
+/** A value stored in fewer bytes unpacks to less than `maxMappedBytes`. */
 const plainBytes = 2_000;
 
-/** Rows of a cursor, every value as text, with the names of their columns. */
+/** Rows of a cursor with every value as text, and their headers. */
 interface RowBatch {
   headers: readonly string[];
   rows: readonly PostgresRow[];
 }
 
-/** What a source's columns are for. */
+/** The mapped columns of a source. */
 export interface MappedColumns {
   isMapped(header: string): boolean;
   /** The headers of the customer's id. */
@@ -226,8 +227,8 @@ export interface MappedColumns {
 }
 
 /**
- * Declares the cursor `roster` over a query in a read-only snapshot of its own. It gives as much of a column that is not mapped as is kept,
- * and nothing of a value that is too wide. Throws RosterError when Postgres refuses.
+ * Declares the cursor `roster` over a query in a read-only snapshot. Unmapped columns are truncated to their stored
+ * length, and values that are too wide are left out. Throws RosterError when Postgres refuses.
  */
 async function openCursor(
   client: pg.Client,
@@ -237,21 +238,21 @@ async function openCursor(
   isMapped: MappedColumns['isMapped'],
 ): Promise<void> {
   const statement = query.replace(/[\s;]+$/, '');
-  // The extended protocol takes one statement only, so nothing behind a semicolon can leave the transaction.
+  // The extended protocol accepts one statement only, so text after a semicolon cannot leave the transaction.
   const declare = async (name: string, text: string): Promise<void> => {
     const declaration = { text: `declare ${name} no scroll cursor for ${text}`, queryMode: 'extended' };
     await client.query(declaration);
   };
   try {
     await client.query('begin read only isolation level repeatable read');
-    // Rows in the same order while the table stays the same, so that the digest stays the same too.
+    // An unchanged table must give its rows in the same order, to give the same digest.
     await client.query('set local synchronize_seqscans = off');
     await client.query('set local cursor_tuple_fraction = 1');
     await client.query(`set local statement_timeout = ${timeoutMs}`);
-    // Between two fetches the importer may write for longer than the server likes to wait.
+    // Between two fetches the importer may write for longer than the server's limit.
     await client.query('set local idle_in_transaction_session_timeout = 0');
     await client.query("set local datestyle = 'ISO, YMD'");
-    // By itself first: what is wrong with a statement is said of it as it was written.
+    // Declared unchanged first, so that errors quote the statement as written.
     await declare('shape', statement);
     const { fields } = await client.query('fetch 0 from shape');
     await client.query('close shape');
@@ -267,26 +268,25 @@ async function openCursor(
   }
 }
 
-/** Comments behind the semicolon that ends a statement, which is no part of another one then. */
+/** Comments after the final semicolon, which must not become part of the wrapped statement. */
 const trailingComments = /;(?:[\s;]|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*$/;
 const syntaxError = '42601';
 
 const { TEXT, VARCHAR, BPCHAR, BYTEA, NUMERIC } = pg.types.builtins;
 
-/** A column of a query in the statement around it. */
 interface WrappedColumn {
-  /** What the statement calls it: the query may use a name twice. */
+  /** Its unique name in the statement: the query may use a header twice. */
   name: string;
   header: string;
   typeId: number;
   isMapped: boolean;
-  /** How many bytes a value takes; null where its type bounds them. */
+  /** SQL for the bytes of a value; null when its type bounds them. */
   size: string | null;
 }
 
 /**
- * Gives the statement around a query that bounds its values; behind the columns of the query it has one that names the first value that is
- * too wide. For 100,000 rows of 12 columns reading takes about a tenth longer.
+ * Wraps a query to bound its values; an additional last column names the first value that is too wide. For 100,000
+ * rows of 12 columns, reading takes about a tenth longer.
  */
 function boundRows(statement: string, fields: readonly pg.FieldDef[], isMapped: MappedColumns['isMapped']): string {
   const columns = fields.map(({ name, dataTypeID: typeId, dataTypeSize }, index) =>
@@ -298,7 +298,7 @@ function boundRows(statement: string, fields: readonly pg.FieldDef[], isMapped: 
     size === null ? [] : `when ${size} > ${isMapped ? maxMappedBytes : maxUnmappedBytes} then '${name} ' || ${size}`,
   );
   const names = columns.map(({ name }) => name).join(', ');
-  // Within `offset 0` each value is computed once, however often it is used.
+  // `offset 0` makes Postgres compute each value once, however often it is used.
   return `select ${shown.join(', ')}, case ${tooWide.join(' ')} when false then null end
     from (select * from (
       ${statement}
@@ -308,7 +308,7 @@ function boundRows(statement: string, fields: readonly pg.FieldDef[], isMapped: 
 function wrapColumn(column: Omit<WrappedColumn, 'size'>, varies: boolean): WrappedColumn {
   const { name, typeId, isMapped } = column;
   if (!varies || typeId === NUMERIC) return { ...column, size: null };
-  // Known without reading what is stored apart.
+  // Known without reading values stored out of line.
   if (typeId === TEXT || typeId === VARCHAR || typeId === BPCHAR) return { ...column, size: `octet_length(${name})` };
   if (typeId === BYTEA) return { ...column, size: `2 * octet_length(${name})::bigint` };
   const stored = `pg_column_size(${name})`;
@@ -319,7 +319,7 @@ function wrapColumn(column: Omit<WrappedColumn, 'size'>, varies: boolean): Wrapp
 function boundValue({ name, typeId, isMapped, size }: WrappedColumn): string {
   if (size === null) return name;
   if (isMapped) return `case when ${size} > ${maxMappedBytes} then null else ${name} end`;
-  // One more than is kept shows that there was more.
+  // One character more than the stored length shows that the value was truncated.
   const length = maxFieldLength + 1;
   if (typeId === BYTEA) return `substring(${name} from 1 for ${length})`;
   if (isTextArray(typeId)) return `left(array_to_string(${name}, ';'), ${length})`;
@@ -330,7 +330,7 @@ function boundValue({ name, typeId, isMapped, size }: WrappedColumn): string {
     : `left(format('%s', ${name}), ${length})`;
 }
 
-/** Fetches the next rows of the cursor, at most `fetchSize`, behind those that were read, none at its end; throws RosterError. */
+/** Fetches at most `fetchSize` rows after the first `readRows`; none at the end. Throws RosterError. */
 async function fetchRows(
   client: pg.Client,
   source: string,
@@ -350,8 +350,8 @@ async function fetchRows(
   } catch (error) {
     const place =
       readRows === 0
-        ? `No row had been read: it is one of the first ${fetchSize}.`
-        : `It came after row ${readRows}, within the next ${fetchSize}.`;
+        ? `It is one of the first ${fetchSize} rows.`
+        : `It is one of the ${fetchSize} rows after row ${readRows}.`;
     throw toQueryError(error, source, timeoutMs, place);
   }
   for (const [index, row] of rows.entries()) {
@@ -377,27 +377,27 @@ function refuseRow(
   const whose = known === '' || isConspicuous(known) ? '' : ` (id ${known})`;
   return new RosterError(
     'row_too_wide',
-    `${place}${whose} has ${bytes} bytes in the column ${header}; ${maxMappedBytes} are the most where a column is mapped, ` +
-      `${maxUnmappedBytes} where it is not. Nothing was imported. Leave the column out of the query, or cut it there, such as by left(..., 1000).`,
+    `${place}${whose} has ${bytes} bytes in the column ${header}; a mapped column may have ${maxMappedBytes}, ` +
+      `an unmapped one ${maxUnmappedBytes}. Nothing was imported. Leave the column out of the query, or truncate it there, such as by left(..., 1000).`,
   );
 }
 
-/** Classes of SQLSTATE whose messages speak of the statement, the role or the server, and never quote a row's values. */
+/** Classes of SQLSTATE whose messages concern the statement, the role or the server, and never quote a row's values. */
 const safeClasses = new Set(['08', '25', '28', '3D', '3F', '42', '53', '54', '55', '57', '0A']);
 const canceled = '57014';
 
-/** Makes the error of a connection that did not come about; it names the host and the cause's code, never the credentials. */
+/** Creates the error of a failed connection; it names the host and the code of the cause, never the credentials. */
 export function toConnectError(error: unknown, source: string, host: string, urlEnv: string): RosterError {
   if (error instanceof pg.DatabaseError) {
-    // What Postgres says of a failed login names the user.
+    // Postgres names the user in the message of a failed login.
     const why = error.code?.startsWith('28') === true ? `the login failed (${error.code})` : describe(error);
     return new RosterError('database_refused', `${source}: the database at ${host} refused: ${why}.`);
   }
   if (error instanceof Error && error.message.includes('does not support SSL')) {
     return new RosterError(
       'tls_failed',
-      `${source}: ${urlEnv} asks for TLS, but the database at ${host} does not offer it. Switch TLS on there ` +
-        '(ssl = on); only for a connection that never leaves a network of your own, set sslmode=disable in the URL.',
+      `${source}: ${urlEnv} requires TLS, but the database at ${host} does not offer it. Switch TLS on there ` +
+        '(ssl = on). Only in a private network, set sslmode=disable in the URL instead.',
     );
   }
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'no answer in time';
@@ -405,22 +405,22 @@ export function toConnectError(error: unknown, source: string, host: string, url
     return new RosterError(
       'tls_failed',
       `${source}: the certificate of the database at ${host} was not accepted (${code}). Add the certificate of the ` +
-        `authority that issued it to ${urlEnv}: sslmode=verify-full&sslrootcert=/path/to/ca.pem; the host in the URL must be the one it is issued for.`,
+        `authority that issued it to ${urlEnv}: sslmode=verify-full&sslrootcert=/path/to/ca.pem. The host in the URL must match the certificate.`,
     );
   }
   return new RosterError('database_unreachable', `${source}: cannot connect to ${host} (${code}).`);
 }
 
 /**
- * Makes the error of a query that Postgres refused, with its message, or of a connection that was lost while reading; `place` says in
- * words how far the reading had come, where a value is at fault.
+ * Creates the error of a refused query, with the message of Postgres, or of a connection that was lost while reading.
+ * `place` describes the position of a value at fault.
  */
 export function toQueryError(error: unknown, source: string, timeoutMs: number, place = ''): RosterError {
   const raise = `Raise statementTimeout of this source, or make the query faster`;
   if (!(error instanceof pg.DatabaseError)) {
     const isSilent = error instanceof Error && error.message === 'Query read timeout';
     const why = isSilent
-      ? `the database gave no answer in ${timeoutMs / 1_000} s and longer`
+      ? `the database gave no answer for more than ${timeoutMs / 1_000} s`
       : 'the connection was lost while reading';
     return new RosterError('roster_broken_off', `${source}: ${why}. Nothing was imported.`);
   }
@@ -439,7 +439,7 @@ export function toQueryError(error: unknown, source: string, timeoutMs: number, 
       );
 }
 
-/** Messages on data may quote a customer's name, and error messages are logged. */
+/** Messages about data may quote a customer's name, and error messages are logged. */
 function describe(error: pg.DatabaseError): string {
   const { code = 'unknown' } = error;
   return isSafe(error) ? `${error.message} (${code})` : `an error in a value (SQLSTATE ${code})`;
@@ -447,17 +447,15 @@ function describe(error: pg.DatabaseError): string {
 
 const isSafe = ({ code = '' }: pg.DatabaseError): boolean => safeClasses.has(code.slice(0, 2));
 
-/** One row of the query, every value as text. */
 type PostgresRow = (string | null)[];
 
 const { TIMESTAMP, TIMESTAMPTZ } = pg.types.builtins;
-/** `text[]` and `varchar[]`; the driver names no array types. */
+/** `text[]` and `varchar[]`; the driver exports no constants for array types. */
 const textArrays = [1009, 1015];
 
-/** Tells whether a type is a list of texts. */
 const isTextArray = (typeId: number): boolean => textArrays.includes(typeId);
 
-/** Gives the reader of a column's type: texts as Postgres writes them, a time stamp as its day, a list of texts joined by `;`. */
+/** Gives the parser of a column's type: texts as Postgres writes them, a time stamp as its day, a list of texts joined by `;`. */
 function parsePostgresValue(typeId: number): (text: string) => string {
   if (typeId === TIMESTAMP || typeId === TIMESTAMPTZ) return (text) => text.slice(0, 10);
   if (isTextArray(typeId)) return (text) => joinArray(pg.types.getTypeParser(typeId)(text));

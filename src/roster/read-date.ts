@@ -1,37 +1,36 @@
 import type { DoubtReason } from '../vocabulary.js';
 import { saysUnknown } from './doubts.js';
 
-/** How dates of a column are written. */
 interface DateSettings {
-  /** Declared formats; they also say in which order day and month stand. */
+  /** Declared formats; they also define the order of day and month. */
   formats: readonly string[];
   /** The language of month names; null for any. */
   language: string | null;
-  /** Two-digit years from this one on are of the 20th century, those below it of the 21st. */
+  /** Two-digit years from this one on belong to the 20th century, lower ones to the 21st. */
   pivot: number;
-  /** `yyyy-mm-dd`: nobody is born later. */
+  /** `yyyy-mm-dd`: the latest possible birth date. */
   today: string;
 }
 
-/** A date that is in doubt: what is left of it, and why. */
+/** A date in doubt, with the certain part of it and the reason. */
 export interface DoubtfulDate {
-  /** What is known for certain; null where that is nothing. */
+  /** The certain part; null when there is none. */
   value: string | null;
   why: DoubtReason;
-  /** The date that a year out of bounds would be. */
+  /** The date as read, when its year is out of bounds. */
   reads?: string;
 }
 
-/** Nobody who was born before this year is anybody's customer. */
+/** The earliest birth year of a customer. */
 const firstYear = 1850;
 const buddhistYears = 543;
-/** Years of the Hijri calendars, lunar and Persian, that are years of birth of the living and of the recently dead. */
+/** Years of the lunar and Persian Hijri calendars that are plausible birth years. */
 const hijriYears = { from: 1229, to: 1460 } as const;
 
 /**
- * Gives the reader of birth dates: whole, a year or a year and month, with `?` behind a date that may be another one, such as one of which the
- * century follows from the pivot. Formats that are declared come first; then ISO 8601, with a time as well; then what day, month and year
- * are recognised by their places, values and names alone.
+ * Creates the reader of birth dates: a whole date, a year and month, or a year, with `?` after an uncertain date, such
+ * as one whose century follows from the pivot. Declared formats come first, then ISO 8601 with an optional time, then
+ * day, month and year by their positions, values and names.
  */
 export function createBirthDateReader(settings: DateSettings): (text: string) => string | DoubtfulDate {
   const { formats, today } = settings;
@@ -44,11 +43,11 @@ export function createBirthDateReader(settings: DateSettings): (text: string) =>
     return date !== null && why !== null ? { value: null, why, reads: date } : found;
   });
   if (formats.length > 0) return readSlowly;
-  // Nearly every row of most rosters.
+  // The case of nearly every row of most rosters.
   return (text) => (parseIsoDate(text) !== null && text >= firstDay && text <= today ? text : readSlowly(text));
 }
 
-/** Gives the reader of days on which customers leave: nothing in doubt ends a customer. */
+/** Creates the reader of end dates: a date in doubt never offboards a customer. */
 export function createEndDateReader(settings: DateSettings): (text: string) => string | DoubtfulDate {
   const read = createReader(settings);
   const wholeDay = 10;
@@ -94,14 +93,14 @@ function createReader({ formats, language, pivot, today }: DateSettings): (text:
     if (saysUnknown(text) || /^[0\s./-]+$/.test(text)) return { value: null, why: 'says_unknown' };
     const time = timeOfDay.exec(text);
     const day = time === null ? text : text.slice(0, time.index);
-    // Midnight of one place is the evening before of another: with a zone, the day may be the one before or after.
+    // The day in another time zone may be the one before or after, unless the time is midnight.
     const isVague = roughly.test(day) || (time?.groups?.['zone'] !== undefined && !midnight.test(text));
     const found = readDay(day.replace(roughly, '').trim());
     return isVague && typeof found === 'string' && !found.endsWith('?') ? `${found}?` : found;
   };
 }
 
-/** Zeros of scripts whose dates are written with digits of their own. */
+/** Zeros of scripts with own digits. */
 const zeros = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50];
 
 function toPlainDigits(text: string): string {
@@ -127,7 +126,7 @@ const numeric = /^(\d{1,4})\s*([./\-\s])\s*(\d{1,2})\s*\2\s*(\d{1,4})\.?$/;
 const monthAndYear = /^(\d{1,2})\s*[./-]\s*(\d{4})$|^(\d{4})\s*[./-]\s*(\d{1,2})$/;
 const digitsAlone = /^\d{8}$/;
 
-/** Reads what fits no declared format. */
+/** Reads a date that fits no declared format. */
 function readLoosely(text: string, settings: LooseSettings): string | DoubtfulDate {
   const [, eastYear, eastMonth, eastDay] = eastAsian.exec(text) ?? [];
   if (eastYear !== undefined) return toDate(eastYear, eastMonth ?? '0', eastDay ?? '0');
@@ -142,7 +141,7 @@ function readLoosely(text: string, settings: LooseSettings): string | DoubtfulDa
   return readWithMonthName(text, settings);
 }
 
-/** Three numbers: the year is known by its digits or by the declared order, the day by the order or by being over 12. */
+/** Reads three numbers. The digits or the declared order give the year; the order or a value over 12 gives the day. */
 function readThree(first: string, second: string, third: string, settings: LooseSettings): string | DoubtfulDate {
   const { order, toCentury } = settings;
   const [before, behind] = [first.length > 2, third.length > 2];
@@ -165,11 +164,11 @@ function readDayAndMonth(first: string, second: string, year: string, { behind }
   if (isDayFirst) return toDate(year, second, first);
   if (Number(second) > 12) return toDate(year, first, second);
   const date = toDate(year, second, first);
-  // Of a date that may be two days only the year is known.
+  // Only the year of an ambiguous date is known.
   return typeof date === 'string' ? { value: `${year}?`, why: 'ambiguous_date' } : date;
 }
 
-/** A year in front and one behind are never both possible: the 18 to 20 that any year begins with is no month. */
+/** The year is never possible at both ends: the 18 to 20 that begins a year is no month. */
 function readEightDigits(text: string, { order }: LooseSettings): string | DoubtfulDate {
   const inFront = toDate(text.slice(0, 4), text.slice(4, 6), text.slice(6));
   if (typeof inFront === 'string' && Number(text.slice(0, 4)) >= firstYear) return inFront;
@@ -207,7 +206,7 @@ function readWithMonthName(text: string, { language, toCentury }: LooseSettings)
 const markGuess = (found: string | DoubtfulDate): string | DoubtfulDate =>
   typeof found === 'string' ? `${found}?` : found;
 
-/** A month or a day that is written 0 is not known. */
+/** A month or day 0 is unknown. */
 function toDate(year: string, month: string, day: string): string | DoubtfulDate {
   if (year === '0000') return unreadable;
   if (Number(month) === 0) return Number(day) === 0 ? year : noSuchDay;
@@ -218,11 +217,11 @@ function toDate(year: string, month: string, day: string): string | DoubtfulDate
 const monthsByLanguage = new Map<string, ReadonlyMap<string, number>>();
 let monthsOfAll: ReadonlyMap<string, number | 'ambiguous'> | undefined;
 
-/** Languages whose month names are read where none is named. */
+/** Languages whose month names are read when no language is configured. */
 const languages =
   'af am ar az be bg bn bs ca cs cy da de el en es et eu fa fi fr ga gl he hi hr hu hy id is it ja ka kk ko ky lt lv mk mn ms mt nb nl nn pl pt ro ru sk sl sq sr sv sw ta th tr uk ur uz vi zh';
 
-/** The number of a month by its name or its short form; names of which languages mean different months are ambiguous, English is always read. */
+/** The number of a month by its full or short name. A name that means different months in several languages is ambiguous; English is always read. */
 function readMonth(word: string, language: string | null): number | 'ambiguous' | null {
   const folded = foldMonth(word);
   if (language !== null) return listMonths(language).get(folded) ?? listMonths('en').get(folded) ?? null;
@@ -246,7 +245,7 @@ function listMonths(language: string): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   const calendar = { calendar: 'gregory', timeZone: 'UTC' } as const;
   for (const month of ['long', 'short'] as const) {
-    // Alone and beside a day: many languages have another form of a name for each.
+    // Many languages have different forms of a month's name alone and with a day.
     for (const options of [{ month }, { month, day: 'numeric', year: 'numeric' }] as const) {
       const format = new Intl.DateTimeFormat(language, { ...calendar, ...options });
       for (let at = 0; at < 12; at += 1) {
@@ -278,26 +277,26 @@ const patterns: Readonly<Record<string, string>> = {
   d: '(?<day>\\d{1,2})',
 };
 
-/** Tells whether a text is a date format: `yyyy` or `yy` once, then at most one month, and a day only beside a month; no other letters or digits. */
+/** Whether a text is a date format: `yyyy` or `yy` once, at most one month, a day only with a month, and no other letters or digits. */
 export function isDateFormat(format: string): boolean {
   const found = (format.match(tokens) ?? []).map((token) => token.charAt(0)).sort();
   const rest = format.replace(tokens, '');
   return ['y', 'My', 'Mdy'].includes(found.join('')) && !/[\p{L}\p{N}]/u.test(rest);
 }
 
-/** Gives the expression that a text in the format matches whole, with the groups `year` or `short`, `month` and `day`. */
+/** Compiles a format to an expression with the groups `year` or `short`, `month` and `day`. */
 function compileDateFormat(format: string): RegExp {
   const source = format.replace(/yyyy|yy|MM?|dd?|[^\p{L}\p{N}]/gu, (part) => patterns[part] ?? escapeLiteral(part));
   return new RegExp(`^${source}$`, 'u');
 }
 
-/** In which order day (`d`) and month stand behind a year, and before one; null where formats do not say, or not alike. */
+/** The order of day (`d`) and month after a year, and before one; null when formats do not define it or disagree. */
 interface DateOrder {
   before: 'md' | 'dm' | null;
   behind: 'md' | 'dm' | null;
 }
 
-/** Finds the order of day and month that declared formats have in common: `before` where the year comes first, `behind` where it comes last. */
+/** Finds the common order of day and month of declared formats: `before` when the year comes first, `behind` when it comes last. */
 function findOrder(formats: readonly string[]): DateOrder {
   const orders = new Set(
     formats.map((format) => (format.match(tokens) ?? []).map((token) => token.charAt(0)).join('')),
@@ -310,8 +309,8 @@ function findOrder(formats: readonly string[]): DateOrder {
 }
 
 /**
- * Gives the reader of texts in any of the formats, or written `yyyy`, `yyyy-mm` or `yyyy-mm-dd`, and of no others; the first format that fits
- * decides. A year of two digits is one of the 20th century.
+ * Creates the reader of texts in any of the formats, or in the forms `yyyy`, `yyyy-mm` and `yyyy-mm-dd`; the first
+ * matching format decides. A two-digit year belongs to the 20th century.
  */
 export function createDateReader(formats: readonly string[]): (text: string) => string | null {
   if (formats.length === 0) return parseIsoDate;
@@ -337,7 +336,7 @@ export function findFormatClash(formats: readonly string[]): readonly [string, s
   return null;
 }
 
-/** Days whose month, day and year cannot be told apart from each other by their digits alone, written in the format. */
+/** Days in the format whose month, day and year cannot be distinguished by their digits. */
 function listSamples(format: string): readonly string[] {
   const days = [
     [2, 3],
@@ -360,8 +359,8 @@ function escapeLiteral(character: string): string {
 const isoDate = /^(?<year>\d{4})(?:-(?<month>\d{2})(?:-(?<day>\d{2}))?)?$/;
 
 /**
- * Reads a date as `yyyy`, `yyyy-mm` or `yyyy-mm-dd`; null when the text is no such date or names a day that does not exist.
- * A text that fits a declared format is read by the first that it fits alone; a date whose century `toCentury` guesses ends in `?`.
+ * Reads a date as `yyyy`, `yyyy-mm` or `yyyy-mm-dd`; null for another text or a day that does not exist. The first
+ * matching declared format decides alone. A date whose century `toCentury` guesses ends in `?`.
  */
 function parseDate(text: string, declared: readonly RegExp[], toCentury?: (short: string) => string): string | null {
   const groups = matchFirst(text, declared)?.groups;
@@ -377,7 +376,7 @@ function parseDate(text: string, declared: readonly RegExp[], toCentury?: (short
   return isDay(Number(year), Number(month), Number(day)) ? `${year}-${month}-${day}${mark}` : null;
 }
 
-/** Reads a date as `yyyy`, `yyyy-mm` or `yyyy-mm-dd`; as it decides for nearly every row, whole days without an expression. */
+/** Reads a date as `yyyy`, `yyyy-mm` or `yyyy-mm-dd`. It runs for nearly every row, so whole days are read without an expression. */
 export function parseIsoDate(text: string): string | null {
   if (text.length !== 10 || text[4] !== '-' || text[7] !== '-') return parseDate(text, []);
   const year = readDigits(text, 0, 4);
@@ -386,7 +385,7 @@ export function parseIsoDate(text: string): string | null {
   return year > 0 && month >= 1 && month <= 12 && isDay(year, month, day) ? text : null;
 }
 
-/** Gives -1 where there is anything but digits. */
+/** Gives -1 for anything but digits. */
 function readDigits(text: string, from: number, to: number): number {
   let value = 0;
   for (let at = from; at < to; at += 1) {
@@ -412,11 +411,11 @@ function isDay(year: number, month: number, day: number): boolean {
   return day >= 1 && day <= days;
 }
 
-/** More than there are days of birth among the living. */
+/** More than the number of days on which living people were born. */
 const maxRemembered = 45_000;
 const maxLength = 40;
 
-/** Gives a reader that looks up what it has read before; it must give the same value for the same text, and never undefined. */
+/** Caches a reader, which must give the same value for the same text, and never undefined. */
 export function rememberWords<Value>(read: (text: string) => Value): (text: string) => Value {
   const known = new Map<string, Value>();
   return (text) => {
@@ -431,7 +430,7 @@ export function rememberWords<Value>(read: (text: string) => Value): (text: stri
   };
 }
 
-/** A text cut out of a chunk of a file would keep the whole chunk in memory. */
+/** A substring of a chunk would keep the whole chunk in memory. */
 function copyText(text: string): string {
   return Buffer.from(text, 'utf16le').toString('utf16le');
 }

@@ -10,39 +10,38 @@ import { type LineTally, parseTotal, type TableReading, type TableRecord } from 
 
 /** A source opened for one reading from its first row to its last. */
 interface Reading<Row> {
-  /** What reports show as the origin: a path or the name of a query, never credentials. */
+  /** The origin in reports: a path or the name of a query, never credentials. */
   source: string;
-  /** The source's columns. */
   headers: readonly string[];
-  /** Whether its rows are those of a `rejects.csv`. */
+  /** Whether the source is a `rejects.csv`. */
   isFedBack: boolean;
-  /** Batches of at most 500 rows in the source's order, read as they are asked for; throws RosterError when the source breaks off. */
+  /** Batches of at most 500 rows in the source's order, read on demand; throws RosterError when the source breaks off. */
   rows: AsyncIterable<readonly Row[]>;
-  /** SHA-256 in hex over the files' bytes or the query's rows; throws RosterError until `rows` has been read to its end. */
+  /** SHA-256 in hex over the files' bytes or the query's rows; throws RosterError until `rows` is read to its end. */
   digest(): string;
-  /** How the lines read so far add up. */
+  /** The counts of the lines read so far. */
   tally(): LineTally;
-  /** How far the reading has come, where the size of the source is known. */
+  /** The progress of the reading, if the size of the source is known. */
   progress?(): { doneBytes: number; totalBytes: number } | null;
-  /** Gives up a reading that is not read to its end; harmless at any time. */
+  /** Closes the reading at any time. */
   close(): Promise<void>;
 }
 
 /** A roster opened for reading its customers. */
 export type RosterReading = Reading<RosterRow> & {
-  /** How many rows its source says it has, once it was read to its end: null where it says nothing, absent where nobody asks. */
+  /** The row count that the source states, once it is read to its end: null when it states none, absent when no control total is configured. */
   controlTotal?: () => number | null;
 };
 
 type Secret = (name: string) => string | undefined;
 
 const dayLength = 10;
-/** The day by which birth dates are judged where no clock is given. */
 const toDay = (now: Date): string => now.toISOString().slice(0, dayLength);
 
 /**
- * Opens a roster and checks its header; `secret` gives the value of an environment variable. A `rejects.csv` is read like the
- * roster that it came from; nobody is born after `now`. Throws RosterError when the source cannot be read or lacks a mapped column, ConfigError when the variable is not set.
+ * Opens a roster and checks its header. `secret` gives the value of an environment variable; `now` bounds the birth
+ * dates. A `rejects.csv` is read like the roster that it came from. Throws RosterError when the source is unreadable
+ * or lacks a mapped column, ConfigError when the variable is not set.
  */
 export async function readRoster(settings: RosterSettings, secret: Secret, now = new Date()): Promise<RosterReading> {
   const { columns, controlTotal } = settings;
@@ -71,7 +70,7 @@ async function watch(table: TableReading, column: string | undefined): Promise<R
   }
 }
 
-/** Opens a source of related parties, whose rows say `parties: ` and the source as their file; throws like `readRoster`. */
+/** Opens a source of related parties, whose rows have `parties: ` and the source as their file. Throws like `readRoster`. */
 export async function readParties(
   settings: PartySettings,
   secret: Secret,
@@ -110,7 +109,7 @@ async function read<Row>(
 ) {
   try {
     const { source, isFedBack = false, digest, tally, progress, close } = table;
-    // Whatever names a field from here on has a name for it: of two columns without one, the first would be lost under the second.
+    // Blank headers get names here: of two blank columns, the first would otherwise be overwritten by the second.
     const headers = table.headers.map((header, index) => header || nameColumn(index));
     const rows = checkBatches(table, bind({ source, headers }));
     const closeAll = async (): Promise<void> => {
@@ -135,7 +134,10 @@ async function* checkBatches<Row>(
   }
 }
 
-/** The same reading; `total` gives the sum, over its files, of the greatest figure in a column, null where no row holds one. Throws RosterError where it has no such column. */
+/**
+ * Adds `total` to a reading: the sum over its files of the largest figure in a column, null when no row holds one.
+ * Throws RosterError when the column does not exist.
+ */
 function watchTotal(table: TableReading, column: string): { table: TableReading; total: () => number | null } {
   const place = table.headers.indexOf(column.trim().normalize('NFC'));
   if (place < 0) {

@@ -20,48 +20,43 @@ const rejectsColumns = [
 ] as const;
 export type RejectsColumn = (typeof rejectsColumns)[number];
 
-/** Where a rejected row keeps the fields for which the source has no column. */
+/** The column of the fields for which the source has no column. */
 export const surplusColumn = 'rejected_surplus' satisfies RejectsColumn;
 
-/** Where `rejects.csv` says why; of a reason that only a person can lift, until the cell is emptied. */
+/** The column of the reason. A structural reason stays until the user empties the cell. */
 const reasonColumn = 'rejected_reason' satisfies RejectsColumn;
 
-/** Where `rejects.csv` says in which file a row stood. */
+/** The column of the row's file. */
 const fileColumn = 'rejected_file' satisfies RejectsColumn;
 
-const ours: ReadonlySet<string> = new Set(rejectsColumns);
+const addedColumns: ReadonlySet<string> = new Set(rejectsColumns);
 
-/** What is wrong with the record itself, so that its fields alone cannot show whether it has been mended. */
+/** Faults of the record itself: its fields alone cannot show whether it was corrected. */
 const structuralReasons: readonly RejectReason[] = ['malformed_csv', 'wrong_column_count'];
 
-/** Tells whether a header is one of those that `rejects.csv` adds. */
-function isRejectsColumn(header: string): boolean {
-  return ours.has(header);
-}
-
-/** Tells whether headers are those of a `rejects.csv`, of which somebody may have deleted columns. */
+/** Whether headers are those of a `rejects.csv`, of which a user may have deleted columns. */
 function isRejectsHeader(headers: readonly string[]): boolean {
-  return headers.filter(isRejectsColumn).length >= 2;
+  return headers.filter((header) => addedColumns.has(header)).length >= 2;
 }
 
-/** What the file of a related party begins with, beside its source: such rows are never rows of the roster itself. */
+/** The prefix of the file of related parties: such rows are never rows of the roster itself. */
 export const partyFilePrefix = 'parties: ';
 
-// The signs before which a `rejects.csv` has an apostrophe, as src/reports/neutralise-formula.ts sets them; a test holds both together.
+// The signs that get an apostrophe in a `rejects.csv`, as in src/reports/neutralise-formula.ts; a test compares both.
 const ignorable = '[\\s\\p{C}]*';
 const starters = '[=+\\-@\\uff1d\\uff0b\\uff0d\\uff20\\ufe66\\ufe62\\ufe63\\ufe6b\\u2212]';
 const atStart = new RegExp(`^'(?='*${ignorable}${starters})`, 'u');
 const afterBreak = new RegExp(`(?<=[;|\\t\\n\\v\\f\\r\\u0085\\u2028\\u2029]${ignorable})'(?='*${starters})`, 'gu');
 
-/** Takes off the apostrophes that `rejects.csv` puts before what a spreadsheet could take for a formula; others stay. */
+/** Removes the apostrophes that `rejects.csv` puts before a possible formula; others stay. */
 export function restoreFormula(text: string): string {
   return text.includes("'") ? text.replace(afterBreak, '').replace(atStart, '') : text;
 }
 
-// What src/reports/visible-text.ts shows as code points; the bracket is of a text that spells one itself.
+// The characters that src/reports/visible-text.ts shows as code points; `[` is shown so in a text that looks like a code point.
 const shown = /^[\p{C}\p{M}\u2028\u2029[]$/u;
 
-/** Puts back the characters that `rejects.csv` shows as their code points (`[U+001B]`); any other text in brackets stays. */
+/** Restores the characters that `rejects.csv` shows as code points (`[U+001B]`); other text in brackets stays. */
 export function restoreHidden(text: string): string {
   return text.replace(/\[U\+([0-9A-F]{4,6})\]/g, (mark, digits: string) => {
     const codePoint = Number.parseInt(digits, 16);
@@ -70,26 +65,26 @@ export function restoreHidden(text: string): string {
   });
 }
 
-/** Enough for the header; and for telling how a file is encoded that a spreadsheet has saved anew. */
+/** Enough bytes for the header, and to find the encoding of a file that a spreadsheet saved again. */
 const headerBytes = 64 * 1024;
 const wholeBytes = 16 * 1024 * 1024;
 
 /**
- * Opens a CSV source; a `rejects.csv` as the source it came from. Throws like `openCsvTable`; the records throw RosterError
- * `parties_as_customers` where a roster is to be made of rejected parties.
+ * Opens a CSV source, a `rejects.csv` as the source it came from. Throws like `openCsvTable`; the records throw
+ * RosterError `parties_as_customers` for rejected parties in a roster.
  */
 export async function openCsvSource(
   csv: CsvSettings,
   what: 'roster' | 'parties',
   isMapped: (header: string) => boolean,
 ): Promise<TableReading> {
-  // That nobody has related parties is something that a source of them may say; that there are no customers is none.
+  // A source of related parties may be empty; a roster may not.
   return asSource(await openCsvTable(await readAsRejects(csv), isMapped, what === 'parties'), what);
 }
 
 /**
- * Gives the settings by which a `rejects.csv` is read in place of the roster that it came from: it has a header and commas,
- * or what a spreadsheet made of them, however the roster itself is written. Settings of any other file are given as they are.
+ * Gives the settings for a `rejects.csv` in place of the roster's own: it has a header and commas, or the form in
+ * which a spreadsheet saved it. Settings for other files stay unchanged.
  */
 async function readAsRejects(csv: CsvSettings): Promise<CsvSettings> {
   const path = [csv.path].flat();
@@ -110,7 +105,7 @@ async function readAsRejects(csv: CsvSettings): Promise<CsvSettings> {
   return { ...csv, delimiter: 'auto', header: true, encoding: isPlain ? 'auto' : csv.encoding };
 }
 
-/** Null for what is no file that can be read: opening it as a roster says so. */
+/** Null for a path that is no readable file: opening it as a roster reports that. */
 async function readStart(path: string, length: number): Promise<Buffer | null> {
   // Opening a pipe would wait for its writer, and closing it would end the writer.
   const isFile = (await stat(path).catch(() => null))?.isFile() === true;
@@ -132,19 +127,19 @@ function decode(start: Buffer): string {
 }
 
 /**
- * Gives a `rejects.csv` that is fed back as the source it came from: without our columns and without the apostrophes before
- * formulas, and with the characters that are shown as code points. A record that was broken in itself stays rejected until its `rejected_reason` is emptied. Any other table is given as it is.
+ * Turns a `rejects.csv` into the source it came from: without the added columns, apostrophes and visible code points.
+ * A structurally broken record stays rejected until its `rejected_reason` is emptied. Any other table stays unchanged.
  */
 function asSource(table: TableReading, what: 'roster' | 'parties'): TableReading {
   const { headers } = table;
   if (!isRejectsHeader(headers)) return table;
-  const kept = headers.flatMap((header, index) => (isRejectsColumn(header) ? [] : [index]));
+  const kept = headers.flatMap((header, index) => (addedColumns.has(header) ? [] : [index]));
   const places = { kept, reason: headers.indexOf(reasonColumn), surplus: headers.indexOf(surplusColumn) };
   const file = headers.indexOf(fileColumn);
   const refuseParties = (record: TableRecord): void => {
     if (what === 'parties' || !record.fields[file]?.startsWith(partyFilePrefix)) return;
-    const said = `${table.source}: line ${record.line} was rejected as a related party and is no customer.`;
-    throw new RosterError('parties_as_customers', `${said} Mend such rows in the source of the parties.`);
+    const message = `${table.source}: line ${record.line} was rejected as a related party and is no customer.`;
+    throw new RosterError('parties_as_customers', `${message} Correct such rows in the source of the parties.`);
   };
   return {
     ...table,
@@ -173,7 +168,7 @@ function toSourceRecord(
   const isWhole = fields.length === columnCount;
   const leftOver = isWhole ? (fields[surplus] ?? '').trim() : fields.slice(columnCount).join(' | ');
   const former = isWhole ? (fields[reason] ?? '').trim() : '';
-  // The database keeps NUL as its visible symbol, which would pass as part of a name.
+  // The database stores NUL as its visible symbol, which would pass as part of a name.
   const toField = (text: string): string =>
     restoreHidden(restoreFormula(former === 'control_character' ? text.replaceAll('\u2400', '\0') : text));
   const own = kept.map((index) => toField(fields[index] ?? ''));

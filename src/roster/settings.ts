@@ -4,10 +4,10 @@ import { csvEncodings } from './csv/encodings.js';
 import { durationSchema, toDurationMs } from './duration.js';
 import { guardsSchema } from './guards.js';
 
-// What JavaScript and the database read alike: no look-around, no named groups, no word boundaries, no Unicode classes.
+// Excludes the syntax that JavaScript and the database read differently: look-around, named groups, word boundaries and Unicode classes.
 const unlike = /\(\?(?!:)|\\[bBpPkuxAZmMyY]|\[\[|\*\?|\+\?|\?\?|\}\?/;
 
-/** Why a pattern cannot be used; null where it can. */
+/** Gives the reason why a pattern is unusable; null when it is usable. */
 function findPatternProblem(pattern: string): string | null {
   try {
     const groups = (new RegExp(`${pattern}|`).exec('')?.length ?? 1) - 1;
@@ -16,7 +16,7 @@ function findPatternProblem(pattern: string): string | null {
     return `is no regular expression: ${error instanceof Error ? error.message : String(error)}`;
   }
   const [found] = unlike.exec(pattern) ?? [];
-  return found === undefined ? null : `holds ${found}, which the database reads otherwise; write it without`;
+  return found === undefined ? null : `holds ${found}, which the database reads differently; avoid it`;
 }
 
 const patternSchema = z.string().superRefine((pattern, context) => {
@@ -71,7 +71,7 @@ export const dossierLinkSchema = z.strictObject({
 });
 export type DossierLink = z.infer<typeof dossierLinkSchema>;
 
-/** The columns that a link reads, which have to be kept. */
+/** The columns that a link reads, which `attributes` must include. */
 const listLinkColumns = ({ customerColumn, expect, invite }: DossierLink): readonly string[] => [
   ...(customerColumn === undefined ? [] : [customerColumn]),
   ...(invite === undefined ? [] : [invite.recipient, invite.channel, invite.locale].filter(isText)),
@@ -115,7 +115,7 @@ const csvSchema = z.strictObject({
     .describe('false: the first line is a row already, and columns are named by number, from 1'),
 });
 
-/** Where a CSV source lies and how it is written. */
+/** The path and form of a CSV source. */
 export type CsvSettings = z.infer<typeof csvSchema>;
 
 const postgresSchema = z
@@ -141,7 +141,7 @@ const postgresSchema = z
     error: 'expected exactly one of query and table',
   });
 
-/** The query or table whose rows are a source, and the variable that holds the connection string. */
+/** The query or table of a source, and the variable with its connection string. */
 export type PostgresSettings = z.infer<typeof postgresSchema>;
 
 const oneSource = { error: 'expected exactly one of csv and postgres' };
@@ -154,7 +154,7 @@ const partySettingsSchema = z
   })
   .refine((parties) => (parties.csv === undefined) !== (parties.postgres === undefined), oneSource);
 
-/** One entry of a roster's `parties:`: further parties of its customers, from a source of their own. */
+/** One entry of a roster's `parties:`, a separate source of related parties. */
 export type PartySettings = z.infer<typeof partySettingsSchema>;
 
 /** One entry of `rosters:`; exactly one of `csv` and `postgres` is set. */
@@ -198,7 +198,7 @@ export const rosterSettingsSchema = z
 /** A roster as configured. */
 export type RosterSettings = z.infer<typeof rosterSettingsSchema>;
 
-/** Gives the settings of a CSV file that has the standard headers and so needs no mapping. */
+/** Gives the settings of a CSV file with the standard headers. */
 export function toFileRoster(name: string, path: string): RosterSettings {
   return { name, csv: { path, delimiter: 'auto', encoding: 'auto', header: true }, columns: {}, parties: [] };
 }

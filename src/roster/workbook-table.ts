@@ -4,12 +4,12 @@ import { RosterError } from '../errors.js';
 import type { TableReading, TableRecord } from './table-reading.js';
 
 const maxFileBytes = 50_000_000;
-/** How much a workbook may unpack to, in bytes; everything but the cells of its sheets is held in memory many times over while it is read. */
+/** The most unpacked bytes of a workbook. The parts other than sheets are held in memory many times over during reading. */
 const limits = { all: 100_000_000, besideSheets: 16_000_000 };
 const maxSheets = 20;
 const maxRows = 50_000;
 const maxColumns = 256;
-/** A header stands at the top, below titles at most. */
+/** The header is one of the first rows; only titles may precede it. */
 const headerRows = 20;
 const batchSize = 500;
 
@@ -17,9 +17,9 @@ type Cells = readonly string[];
 type Row = readonly [line: number, cells: Cells];
 
 /**
- * Opens the first sheet of a workbook (XLSX) that has a row of headers by `isHeader` near its top, else the first with anything on it; lines
- * are rows of the sheet, empty ones left out. Throws RosterError when the file is no workbook, is damaged, has a password, holds nothing or is
- * larger than 50 MB, 100 MB unpacked, 20 sheets, 50,000 rows or 256 columns.
+ * Opens the first sheet of a workbook (XLSX) with a header by `isHeader` near its top, otherwise the first with
+ * content. Lines are rows of the sheet, without empty ones. Throws RosterError when the file is no workbook, damaged,
+ * protected by a password, empty, or larger than 50 MB, 100 MB unpacked, 20 sheets, 50,000 rows or 256 columns.
  */
 export async function openWorkbookTable(
   path: string,
@@ -35,7 +35,7 @@ export async function openWorkbookTable(
     if (rows.slice(0, headerRows).some(([, cells]) => isHeader(cells))) return toTable(rows, isHeader);
     if (rows.length > 0) first ??= rows;
   }
-  if (first === null) throw refuse('roster_empty', `${path} has nothing on its sheets`);
+  if (first === null) throw refuse('roster_empty', `${path} has only empty sheets`);
   return toTable(first, isHeader);
 }
 
@@ -70,7 +70,7 @@ async function readRows(
       if (cells.every((cell) => cell === '')) continue;
       rows.push([index + 1, cells]);
       hasHeader ||= isHeader(cells);
-      // Another sheet is meant.
+      // The header is on another sheet.
       if (rows.length === headerRows && !hasHeader) break;
     }
   });
@@ -105,7 +105,7 @@ function toText(value: string | number | boolean | Date | null): string {
   return value === null ? '' : String(value);
 }
 
-/** Whatever a reader stumbles over, the file is to blame: it was made elsewhere. */
+/** Every error of the reader is reported as a fault of the file. */
 async function orRefuse<Result>(path: string, read: () => Promise<Result>): Promise<Result> {
   try {
     return await read();
@@ -129,12 +129,12 @@ const maxEntries = 2_000;
 const isSheet = /^xl\/worksheets\/[^/]+\.xml$/i;
 
 /**
- * Checks by the directory of a ZIP archive that it unpacks to no more than the limits; whoever unpacks it must hold each entry to the
- * size that the directory tells. Throws RosterError `not_a_workbook` when it is none, is cut off, or is larger.
+ * Checks by the directory of a ZIP archive that it unpacks to no more than the limits. The unpacking code must limit each entry to the size in
+ * the directory. Throws RosterError `not_a_workbook` when it is no archive, truncated or too large.
  */
 function checkArchive(bytes: Buffer, name: string): void {
   const end = findEnd(bytes);
-  if (end === null) throw refuseArchive(`${name} is no workbook, or not all of it is there: save it again as .xlsx`);
+  if (end === null) throw refuseArchive(`${name} is no workbook, or it is incomplete: save it again as .xlsx`);
   const count = bytes.readUInt16LE(end + 10);
   let at = bytes.readUInt32LE(end + 16);
   if (count > maxEntries) throw refuseArchive(`${name} is no workbook: it has ${count} parts`);
@@ -161,7 +161,7 @@ function checkArchive(bytes: Buffer, name: string): void {
   }
 }
 
-/** Where the closing record begins; a comment may stand behind it. */
+/** The start of the closing record; a comment may follow it. */
 function findEnd(bytes: Buffer): number | null {
   const first = Math.max(0, bytes.length - endLength - longestComment);
   for (let at = bytes.length - endLength; at >= first; at -= 1) if (bytes.readUInt32LE(at) === endMark) return at;

@@ -23,19 +23,19 @@ import { stageRoster } from './import/stage.js';
 import { openImportedRoster } from './roster-scope.js';
 import { expectControlSearches, toPlanInput } from './screening/plan.js';
 
-/** What a run of this selection would do now, without storing or calling anything. */
+/** The preview of a screening: nothing is stored or called. */
 export interface ScreeningPreview extends PlanCounts, PricedCalls {
   roster: string;
   selection: PlanSelection;
-  /** References of customers whom the budget leaves out although they are overdue or were never screened as they are; the first 100. */
+  /** References of customers that the budget excludes although they are overdue or unscreened; the first 100. */
   leftOut: readonly string[];
-  /** Calls that the caps leave, or null where nothing is capped. */
+  /** Remaining calls within the caps; null without caps. */
   budget: { leftForAll: number; leftForReserved: number } | null;
 }
 
 const mostLeftOut = 100;
 
-/** The plan of a screening as it would be made now from the roster as last imported; the account is the one last used. `runId` is a run whose forced screenings count. */
+/** Previews a screening of the last imported roster on the last used account. The forced screenings of `runId` are included. */
 export async function previewScreening(
   app: AppContext,
   roster: RosterSettings,
@@ -58,10 +58,10 @@ export async function previewScreening(
   };
 }
 
-/** What an onboarding would read, make and cost. */
+/** The preview of an onboarding with its price. */
 export interface OnboardingPreview extends ImportPreview, PricedCalls {}
 
-/** Reads a roster as an onboarding would, and says what it would come to; nothing is stored and nobody is searched for. Throws RosterError. */
+/** Reads a roster like an onboarding and previews it; nothing is stored or searched. Throws RosterError. */
 export async function previewOnboarding(
   app: AppContext,
   roster: RosterSettings,
@@ -71,30 +71,30 @@ export async function previewOnboarding(
   return { ...preview, ...priceCalls(app.settings, preview.distinctSearches) };
 }
 
-/** What an import would come to. */
+/** The preview of an import. */
 export interface ImportPreview {
   roster: string;
   source: string;
   counts: SnapshotCounts;
-  /** How many rows would be rejected, by the reason's code. */
+  /** The number of rejected rows by reason code. */
   rejectedByReason: Readonly<Record<string, number>>;
-  /** The first rows that would be rejected. */
+  /** The first rejected rows. */
   firstRejections: readonly StagedRejection[];
-  /** The columns of which values count as unknown because they cannot be read for certain. */
+  /** The columns with unreadable values, which count as unknown. */
   doubts: readonly ColumnDoubts[];
-  /** How many different searches the new customers would need. */
+  /** The number of different searches for the new customers. */
   distinctSearches: number;
-  /** The guards that would hold the roster; none where it would be taken. */
+  /** The guards that would hold the roster; empty when it would be accepted. */
   heldBy: readonly GuardVerdict[];
-  /** Columns that read like a fact which no column is mapped for, in words, where they do not hold it. */
+  /** Messages about columns that look like an unmapped fact, unless they hold the roster. */
   unmapped: readonly string[];
-  /** Whether it is rejects of this roster that were fed back. */
+  /** Whether the rows are re-imported rejects of this roster. */
   isFedBack: boolean;
-  /** The first of the changes that guards found, before and after. */
+  /** The first changes that guards found, before and after. */
   changes: readonly ChangeExample[];
 }
 
-/** One transaction does one thing after another. */
+/** Runs the work of one transaction in sequence. */
 function inTurn(transaction: Transaction): <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -108,10 +108,7 @@ const largestNumber = 2 ** 40;
 const noRoster = -1;
 const mostRejections = 1_000;
 
-/**
- * Reads, checks and judges a roster as an import does, in a transaction that is always rolled back. Throws RosterError when it cannot be
- * read.
- */
+/** Reads and checks a roster like an import, in a transaction that is always rolled back. Throws RosterError when it is unreadable. */
 export async function previewImport(
   app: AppContext,
   roster: RosterSettings,
@@ -122,12 +119,12 @@ export async function previewImport(
   return tryOut(
     database,
     async (_tried, transaction) => {
-      // A source may keep it waiting for as long as it likes: nobody else waits for this.
+      // A source may be slow, and this transaction blocks nothing else.
       await transaction.execute("select set_config('idle_in_transaction_session_timeout', '0', true)");
       const now = clock.now();
-      // A roster that nobody has imported yet is not begun here: whoever imports it meanwhile would have to wait.
+      // A new roster is not created here: its row would block a concurrent import.
       const rosterId = (await findRoster(transaction, settings.organisation, roster.name)) ?? noRoster;
-      // No run has a number below zero, and no other preview this one.
+      // No run has a negative id, and a random one differs from other previews.
       const staged = { runId: -randomInt(1, largestNumber), rosterId, isDelta: options.isDelta ?? false };
       const source = await stageRoster(roster, {
         runId: staged.runId,
@@ -161,12 +158,12 @@ export async function previewImport(
         changes,
       };
     },
-    // A source may be readable once only.
+    // Some sources can be read only once.
     { runsOnce: true },
   );
 }
 
-/** What a run because of a published list would do now, and the first of whom the list forces into it; the run is begun and planned, counted, and taken back before anybody sees it. */
+/** Previews a run because of a published list, and gives the first forced customers. The run is inserted, planned, counted and rolled back. */
 export async function previewBecauseOf(
   app: AppContext,
   roster: RosterSettings,
@@ -212,9 +209,9 @@ export async function previewBecauseOf(
   });
 }
 
-const undo = new Error('taken back');
+const undo = new Error('rolled back');
 
-/** Does something in a transaction that leaves nothing behind. */
+/** Runs work in a transaction that is always rolled back. */
 async function tryOut<T>(
   database: Database,
   work: (tried: Database, transaction: Transaction) => Promise<T>,
@@ -230,11 +227,11 @@ async function tryOut<T>(
     if (error !== undo) throw error;
   }
   const result = results.at(-1);
-  if (result === undefined) throw new Error('nothing was tried');
+  if (result === undefined) throw new Error('the work did not run');
   return result;
 }
 
-/** A transaction in the place of the database. */
+/** Presents a transaction as a database. */
 const toDatabase = (database: Database, transaction: Transaction): Database => ({
   dialect: database.dialect,
   query: (row, sql, parameters) => transaction.query(row, sql, parameters),
@@ -245,18 +242,18 @@ const toDatabase = (database: Database, transaction: Transaction): Database => (
   close: async () => undefined,
 });
 
-/** What so many searches take and cost, repeats not counted. */
+/** The duration and price of searches, without repeats. */
 interface PricedCalls {
-  /** Calls to be made, control searches included. */
+  /** Calls including control searches. */
   calls: number;
   controlSearches: number;
-  /** How long the calls take at the configured rate. */
+  /** Duration at the configured rate. */
   minutes: number;
-  /** What the calls cost, where the price is known. */
+  /** The price of the calls; null when it is not configured. */
   cost: { amount: number; currency: string } | null;
 }
 
-/** Adds the control searches to so many searches, and says how long all of them take and what they cost. */
+/** Adds the control searches, and computes duration and price. */
 function priceCalls(settings: AppContext['settings'], searches: number): PricedCalls {
   const { pricePerSearch, currency } = settings.budget;
   const controlSearches = expectControlSearches(settings, searches);

@@ -1,3 +1,3 @@
-/** A word as it is typed in a POSIX shell. */
+/** Quotes a word for a POSIX shell. */
 export const quoteArgument = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

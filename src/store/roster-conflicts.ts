@@ -13,9 +13,9 @@ import {
 const batchSize = 500;
 
 /**
- * Decides what every staged row stands for and notes what the snapshot adds, changes, misses or shows again; gives whether no snapshot has
- * brought a customer yet. `resolve` puts a customer together that is more than one row of the roster; `refuse` makes the error for one that
- * would have more than `mostParties` related parties.
+ * Assesses every staged row and stores the steps of the snapshot: new, changed, missing and returning customers. Gives
+ * whether it is the roster's first snapshot. `resolve` builds a customer from several rows; `refuse` creates the error
+ * for a customer with more than `mostParties` related parties.
  */
 export async function resolveRows(
   transaction: Queryable,
@@ -50,7 +50,7 @@ export async function resolveRows(
   return isFirst;
 }
 
-/** Collects the customers that are more than one row of the roster, each with all that the snapshot says of them. */
+/** Collects the customers that have several rows, with all of their data in the snapshot. */
 async function collectImportConflicts(
   transaction: Queryable,
   { runId, rosterId, isDelta }: StagedImport,
@@ -74,7 +74,7 @@ async function collectImportConflicts(
          or exists (
            select from customer
            where customer.roster_id = $2 and customer.reference = related.reference
-             -- Of whom a part of the roster says nothing, only who is there can be changed by it.
+             -- A delta changes related parties only of present customers.
              and (not $3 or customer.absent_since is null and customer.left_at is null)
          )
        )
@@ -82,8 +82,8 @@ async function collectImportConflicts(
      on conflict (run_id, reference) do update set related = excluded.related, keeps_related = excluded.keeps_related`,
     [runId, rosterId, isDelta],
   );
-  // Who is shown by a part of the roster only keeps the related parties that this part says nothing of; and a row of a related party that
-  // was rejected without saying of whom may be anybody's.
+  // Customers of a delta keep related parties that the delta does not mention. So do all customers when a rejected row
+  // of a related party names no customer, because it may concern any of them.
   const keepsAll = isDelta || (await hasStrayParties(transaction, runId));
   if (keepsAll) {
     await transaction.execute('update roster_case set keeps_related = true where run_id = $1', [runId]);
@@ -93,7 +93,7 @@ async function collectImportConflicts(
        from customer join roster_staging staged on staged.reference = customer.reference
        where ${plainSql} and customer.roster_id = $2 and (
          customer.own_digest is not null
-         -- Who is only known by rows that contradict each other has no row of their own yet.
+         -- A customer known only by contradicting rows has no own row yet.
          or exists (
            select from customer_version latest
            where latest.customer_id = customer.customer_id and latest.version = customer.version
@@ -119,7 +119,7 @@ function hasStrayParties(transaction: Queryable, runId: number): Promise<boolean
   );
 }
 
-/** Has what a snapshot changes counted, for whoever is about to join it. */
+/** Updates the statistics of the steps before they are joined. */
 async function analyzeSteps(transaction: Queryable): Promise<void> {
   await transaction.execute('analyze roster_step (run_id, kind, is_shown, reference, customer_id, ordinal)');
 }
@@ -139,7 +139,7 @@ async function collectConflicts(transaction: Queryable, runId: number, isDelta: 
   );
 }
 
-/** Takes the accepted rows of cases out of those that stand by themselves. */
+/** Moves the accepted rows of conflicts from the plain rows to their conflicts. */
 async function fillConflicts(transaction: Queryable, runId: number, isDelta: boolean): Promise<void> {
   const rows = await transaction.query(
     z.object({ found: z.boolean() }),
@@ -173,10 +173,7 @@ async function fillConflicts(transaction: Queryable, runId: number, isDelta: boo
   );
 }
 
-/**
- * Notes whom the snapshot adds, changes, misses or shows again, customers with cases of their own aside. Nothing is noted of those that
- * are as they were: of a roster of a million that is most of them, every night.
- */
+/** Stores the steps of customers without conflicts. Unchanged customers get none: in a roster of a million that is nearly every one. */
 async function compareWithKnown(transaction: Queryable, staged: StagedImport): Promise<void> {
   const { runId, rosterId, isDelta } = staged;
   const noted = await transaction.execute(
@@ -229,7 +226,7 @@ async function compareWithKnown(transaction: Queryable, staged: StagedImport): P
   await makeSlotConflicts(transaction, runId);
 }
 
-/** A change of somebody who has or had several parties needs each of them to be found again. */
+/** A changed customer who has or had several parties needs a matching of party slots. */
 async function makeSlotConflicts(transaction: Queryable, runId: number): Promise<void> {
   const isSlotted = `
     step.run_id = $1 and step.kind = 'changed' and (
@@ -248,16 +245,13 @@ async function makeSlotConflicts(transaction: Queryable, runId: number): Promise
   await transaction.execute(`delete from roster_step step where ${isSlotted}`, [runId]);
 }
 
-/**
- * Decides what the staged rows are to each other: identical repetitions, rows that contradict each other, related parties of customers
- * nobody knows. Gives how many rows repeat or contradict another one.
- */
+/** Marks repetitions, contradicting rows, and related parties of unknown customers. Gives the number of repeating and contradicting rows. */
 async function assessRows(transaction: Queryable, { runId, rosterId }: StagedImport): Promise<number> {
   await analyzeRows(transaction);
   const repeated = await transaction.execute(
     `update roster_staging staged set
-       is_plain = false, is_repetition = not judged.is_conflict,
-       reject_reason = case when judged.is_conflict then 'conflicting_id' end
+       is_plain = false, is_repetition = not assessed.is_conflict,
+       reject_reason = case when assessed.is_conflict then 'conflicting_id' end
      from (
        select ordinal, place,
          min(digest) over (partition by reference) <> max(digest) over (partition by reference) as is_conflict
@@ -269,8 +263,8 @@ async function assessRows(transaction: Queryable, { runId, rosterId }: StagedImp
            select reference from roster_staging where ${plainSql} group by reference having count(*) > 1
          )
        ) repeated
-     ) judged
-     where staged.run_id = $1 and staged.ordinal = judged.ordinal and (judged.place > 1 or judged.is_conflict)`,
+     ) assessed
+     where staged.run_id = $1 and staged.ordinal = assessed.ordinal and (assessed.place > 1 or assessed.is_conflict)`,
     [runId],
   );
   const assessed = repeated + (await assessBesideRejects(transaction, runId, rosterId));
@@ -291,8 +285,8 @@ async function assessRows(transaction: Queryable, { runId, rosterId }: StagedImp
 }
 
 /**
- * A row that was accepted does not speak for a customer of whom another row was rejected: nobody can read whom that one meant. It counts as a
- * contradiction, unless it says what is known of the customer already. Gives how many such rows there are.
+ * An accepted row counts as a contradiction when another row of its customer was rejected, because the rejected row is
+ * unreadable. Exception: the accepted row equals the known record. Gives the number of such rows.
  */
 function assessBesideRejects(transaction: Queryable, runId: number, rosterId: number): Promise<number> {
   return transaction.execute(
@@ -312,7 +306,7 @@ function assessBesideRejects(transaction: Queryable, runId: number, rosterId: nu
   );
 }
 
-// A table that has just grown from nothing must be counted, or it is joined row against row.
+// Without statistics, a newly filled table is joined row against row.
 async function analyzeRows(transaction: Queryable): Promise<void> {
   await transaction.execute(
     'analyze roster_staging (run_id, ordinal, is_plain, reference, record_digest, reject_reason)',
@@ -334,14 +328,13 @@ const conflictRow = z.object({
   knownDigest: z.string().nullable(),
   knownOwnDigest: z.string().nullable(),
   knownRecord: slottedRecordSchema.nullable(),
-  /** Everybody who ever had a place, by place. */
+  /** All former parties by slot. */
   slots: z.record(z.string(), slottedPartySchema).nullable(),
 });
 
-/** All that a snapshot says of one customer, and what was known of them. */
+/** A customer of several rows: the data of the snapshot and the known record. */
 export type ImportConflict = z.infer<typeof conflictRow>;
 
-/** What came of a case. */
 interface ResolvedConflict {
   kind: 'new' | 'changed' | 'same';
   isShown: boolean;
@@ -350,14 +343,14 @@ interface ResolvedConflict {
   customerId: number | null;
   version: number | null;
   leaves: string | null;
-  /** Null where nothing changes. */
+  /** Null for an unchanged record. */
   record: SlottedRecord | null;
-  /** Also of a record that stays as it is, where an earlier version has stored another. */
+  /** Also set for an unchanged record with an outdated digest of an earlier version. */
   recordDigest: string | null;
   ownDigest: string | null;
 }
 
-/** The next cases of a run behind `after`, in the order of their references. */
+/** The next conflicts of a run after `after`, ordered by reference. */
 async function readConflicts(
   transaction: Queryable,
   { runId, rosterId }: StagedImport,
@@ -389,7 +382,6 @@ async function readConflicts(
   );
 }
 
-/** Stores what came of cases as steps of the run. */
 async function saveResolvedConflicts(transaction: Queryable, runId: number, resolved: readonly ResolvedConflict[]) {
   await transaction.execute(
     `insert into roster_step (run_id, kind, is_shown, has_record, reference, customer_id, version, leaves, record, record_digest, own_digest)
@@ -404,7 +396,7 @@ async function saveResolvedConflicts(transaction: Queryable, runId: number, reso
 
 const tooManyPartiesRow = z.object({ reference: z.string(), parties: z.number() });
 
-/** The customer for whom a run has staged the most different related parties, where it is more than `most`; null otherwise. */
+/** The customer with the most different related parties in a run, if there are more than `most`; null otherwise. */
 function findTooManyParties(transaction: Queryable, runId: number, most: number) {
   return findRow(
     transaction,

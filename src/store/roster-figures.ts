@@ -10,33 +10,33 @@ import {
 } from './roster-staging.js';
 import type { PlainCounts } from './save-requests.js';
 
-/** What a settled snapshot comes to; rows = customers + rejected + duplicates, rows of related parties apart. */
+/** The counts of a compared snapshot: rows = customers + rejected + duplicates, without rows of related parties. */
 export interface SnapshotCounts {
   rows: number;
   customers: number;
   rejected: number;
   duplicates: number;
-  /** Ids whose rows contradict each other. */
+  /** Ids with contradicting rows. */
   conflicts: number;
   partyRows: number;
   partyRejected: number;
-  /** Of the others those with a role that is not known, screened as `other`. */
+  /** Accepted related parties with an unknown role, screened as `other`. */
   otherRoles: number;
-  /** Rejected rows, those of related parties included, of which nobody can say whose they are. */
+  /** Rejected rows without a readable customer id, related parties included. */
   unreadableIds: number;
-  /** Customers who were not known before. */
+  /** New customers. */
   joined: number;
-  /** Whose record is not as it was. */
+  /** Customers with a changed record. */
   changed: number;
-  /** Known customers, those who have left aside, whom the snapshot does not show. */
+  /** Known active customers that the snapshot does not show. */
   absent: number;
-  /** Absent ones whom the snapshot before still showed. */
+  /** Absent customers that the previous snapshot still showed. */
   newlyAbsent: number;
-  /** Who leaves by this snapshot. */
+  /** Customers that this snapshot offboards. */
   leavers: number;
-  /** Of them those whose own row says so. */
+  /** Customers offboarded by their own row. */
   leaversByRow: number;
-  /** Who is shown again after having been absent or having left. */
+  /** Customers that are shown again after absence or offboarding. */
   returned: number;
 }
 
@@ -50,21 +50,20 @@ const stagedRow = z.object({
   leavers: z.number(),
 });
 
-/** Who leaves because of how long they have been absent. */
 interface LeavingRule {
   importedAt: Date;
   leaveAfterDays: number;
 }
 
-/** SQL: a step's customer leaves with this import; `absentBefore` is a parameter that holds what `findLeavingDay` gives. */
+/** SQL: this import offboards the step's customer; `absentBefore` is the parameter with the result of `findLeavingDay`. */
 const toLeavingSql = (absentBefore: string): string => `(
   step.is_shown and step.leaves is not null and customer.left_at is null
   or not step.is_shown and customer.left_at is null and customer.absent_since < ${absentBefore}::timestamptz
 )`;
 
 /**
- * Whoever is absent since before this moment has been missing on `leaveAfterDays` further days (UTC) of whole snapshots, the one that is
- * being imported included. Days without a snapshot say nothing of anybody and do not count; null while there were not so many.
+ * Gives the moment before which an absence must have begun to last `leaveAfterDays` days (UTC) with whole snapshots,
+ * this import included. Days without a snapshot do not count; null while there are too few.
  */
 function findLeavingDay(transaction: Queryable, rosterId: number, { importedAt, leaveAfterDays }: LeavingRule) {
   return findValue(
@@ -81,16 +80,16 @@ function findLeavingDay(transaction: Queryable, rosterId: number, { importedAt, 
   );
 }
 
-/** Whether a step's customer is shown again. */
+/** SQL: the step's customer returns. */
 const isReturningSql = `(
   step.is_shown and step.leaves is null and case
     when customer.left_at is null then customer.absent_since is not null
-    -- A row that was not accepted does not say that somebody who left by a row of their own is back.
+    -- A rejected row does not bring back a customer that was offboarded by its own row.
     else step.has_record or customer.left_because = 'absent'
   end
 )`;
 
-/** Adds a settled snapshot up, and has its records counted where the merge joins them. */
+/** Counts a compared snapshot, and updates the statistics of its records if the merge joins them. */
 export async function countSnapshot(
   transaction: Queryable,
   { runId, rosterId }: StagedImport,
@@ -158,7 +157,7 @@ export async function countSnapshot(
     otherRoles: party.others,
     unreadableIds: unreadable + party.unreadable,
     ...step,
-    // Nothing is noted of a first snapshot's customers: all are new.
+    // The plain customers of a first snapshot have no steps: all are new.
     joined: isFirst ? plain + step.joined : step.joined,
     leavers: isFirst ? leavers + step.leavers : step.leavers,
   };
@@ -166,20 +165,20 @@ export async function countSnapshot(
 }
 
 const beforeRow = z.object({
-  /** Customers that the last accepted snapshot showed, those who have left aside. */
+  /** Active customers that the last accepted snapshot showed. */
   known: z.number(),
-  /** The most customers of an accepted snapshot of the last 30 days; null where there is none to compare with. */
+  /** The largest accepted snapshot of the last 30 days; null when there is none to compare with. */
   mostIn30Days: z.number().nullable(),
-  /** The columns of the last accepted snapshot; null where they are not known. */
+  /** The columns of the last accepted snapshot; null when unknown. */
   headers: z.array(z.string()).nullable(),
-  /** Accepted rows of related parties of the last accepted snapshot, and the columns of their sources. */
+  /** Accepted rows of related parties in the last accepted snapshot, and the columns of their sources. */
   partyRows: z.number(),
   partyHeaders: z.array(z.string()).nullable(),
-  /** Those of the references asked about that are customers of the roster. */
+  /** The given references that are customers of the roster. */
   references: z.array(z.string()),
 });
 
-/** Reads what the roster was before, for guards to measure by, and which of some references it has. */
+/** Reads the state of the roster before the snapshot for the guards. */
 export async function readRosterBefore(
   transaction: Queryable,
   rosterId: number,
@@ -193,7 +192,7 @@ export async function readRosterBefore(
        (
          select max(customers) from roster_import
          where roster_id = $1 and not is_delta and imported_at > $2::timestamptz - interval '30 days'
-           -- A shrinkage that somebody accepted is not held against the snapshots after it.
+           -- An accepted shrinkage does not count against later snapshots.
            and import_id >= coalesce((
              select max(import_id) from roster_import
              where roster_id = $1 and overridden_guards && array['shrink_night', 'shrink_30_days', 'leavers', 'empty']
@@ -225,15 +224,15 @@ const comparedRow = z.object({
   weekAgo: slottedRecordSchema.nullable(),
 });
 
-/** SQL: something about the customer waits for a decision or was decided. */
+/** SQL: the customer has an alert or a disposition. */
 const hasAlertsSql = `exists (
   select from party join review_item item on item.party_id = party.party_id
   where party.customer_id = customer.customer_id and item.state <> 'gone'
 )`;
 
 /**
- * The known customers whose records a settled snapshot changes, and those whose records were changed by snapshots of the seven days before
- * `now`, in batches. Changes that were there when somebody overrode one of `guards` count no more.
+ * Gives in batches the known customers whose records the snapshot changes, or snapshots of the seven days before `now`
+ * changed. Changes before an override of one of `guards` do not count.
  */
 export async function* compareRecords(
   transaction: Queryable,
@@ -253,8 +252,8 @@ export async function* compareRecords(
   for (;;) {
     const compared = await transaction.query(
       comparedRow,
-      // Both sides are cut before they are joined: of a roster of which everything changed, each batch reads the steps once.
-      `with tonight as materialized (
+      // Both sides are limited before the join, so that each batch reads the steps once, even if everything changed.
+      `with current as materialized (
          select customer_id, record from roster_step
          where run_id = $1 and kind = 'changed' and customer_id > $2 order by customer_id limit $3
        ),
@@ -265,7 +264,7 @@ export async function* compareRecords(
          group by customer_id order by customer_id limit $3
        ),
        touched as (
-         select customer_id, tonight.record, earlier.version from tonight full join earlier using (customer_id)
+         select customer_id, current.record, earlier.version from current full join earlier using (customer_id)
          order by customer_id limit $3
        )
        select touched.customer_id, customer.reference, ${hasAlertsSql} as "hasAlerts",
@@ -285,8 +284,8 @@ export async function* compareRecords(
 }
 
 /**
- * How many customers of the roster have an alert or a decision, and how many new rows have a known customer's id as their name; where
- * `asksBirthDates`, whether any accepted row has a birth date.
+ * Counts the customers with an alert or a disposition, and the new rows whose name is a known customer's id. With
+ * `asksBirthDates`, also finds whether any accepted row has a birth date.
  */
 export async function readComparedFigures(
   transaction: Queryable,
@@ -315,7 +314,7 @@ export async function readComparedFigures(
   return firstRow(rows, 'review_item');
 }
 
-/** The accepted rows of these customers as they were read, under the headers of the source. */
+/** The accepted rows of these customers as read, by the headers of the source. */
 export async function readStagedFields(
   transaction: Queryable,
   runId: number,
@@ -340,7 +339,7 @@ export async function readStagedFields(
   );
 }
 
-/** Stores who is absent, leaves or is back; whoever is as before is not touched. Throws StoreError when one would be lost. */
+/** Stores absent, offboarded and returning customers; others are not touched. Throws StoreError when one would be lost. */
 export async function saveAttendance(
   transaction: Queryable,
   origin: StagedImport & LeavingRule & { isFirst: boolean; lastCustomerId: number },
@@ -383,7 +382,7 @@ export async function saveAttendance(
          when ${isReturningSql} then null
          else customer.left_because
        end,
-       -- What was known of somebody who was not a customer for a while does not count any more.
+       -- Answers from before an offboarding no longer count.
        returned_at = case when ${isReturningSql} and customer.left_at is not null then $2 else customer.returned_at end,
        absent_since = case when step.is_shown then null else coalesce(customer.absent_since, $2::timestamptz) end
      from roster_step step

@@ -28,14 +28,14 @@ const acceptanceRow = z.object({
   changes,
 }) satisfies z.ZodType<RosterAcceptanceFacts>;
 
-/** Notes who has taken a run's roster against which guards, and why. */
+/** Stores the acceptance of a run's roster against its guards. */
 export async function saveRosterAcceptance(transaction: Queryable, runId: number, acceptance: RosterAcceptanceFacts) {
   const { acceptedBy, isAttested, reason, acceptedAt } = acceptance;
   const row = { runId, acceptedBy, isAttested, reason, acceptedAt, ...toFoundJson(acceptance) };
   await transaction.execute(...toInsert('roster_acceptance', row));
 }
 
-/** The first changes that somebody accepted with a run's own roster. */
+/** The first changes that were accepted with a run's own roster. */
 export async function readAcceptedChanges(database: Queryable, runId: number): Promise<readonly RosterChangeFacts[]> {
   const rows = await database.query(
     z.object({ changes }),
@@ -54,17 +54,17 @@ const toFoundJson = ({ heldBy, changes }: Found) => ({
 const holdRow = z.object({
   source: z.string(),
   sourceDigest: z.string(),
-  /** Its ids of which no accepted roster has a record. */
+  /** The ids without a record of an accepted roster. */
   newIds: z.number(),
-  /** What to type to take it all the same. */
+  /** The command that accepts it. */
   command: z.string(),
   heldBy,
   changes,
 });
-/** A roster that guards held while its run went on with the last accepted one. */
+/** A roster that guards held while its run continued with the last accepted one. */
 export type RosterHold = Omit<z.infer<typeof holdRow>, keyof Found> & Found;
 
-/** Notes that guards held a run's roster, and that the run goes on with the last accepted one. */
+/** Stores a held roster of a run that continues with the last accepted one. */
 export async function saveRosterHold(
   transaction: Queryable,
   { runId, rosterId }: StagedImport,
@@ -75,7 +75,7 @@ export async function saveRosterHold(
   await transaction.execute(...toInsert('roster_hold', row));
 }
 
-/** The roster that guards held in this run; null where none was. */
+/** The roster that guards held in this run; null when there was none. */
 export function readRosterHold(database: Queryable, runId: number): Promise<RosterHold | null> {
   return findRow(
     database,
@@ -86,7 +86,7 @@ export function readRosterHold(database: Queryable, runId: number): Promise<Rost
   );
 }
 
-/** Who took the roster that a run went by against its guards: for the run itself, and for the import that it went by. */
+/** The acceptances of the roster that a run used: those of the run itself and of the import it used. */
 export async function readRosterAcceptances(database: Queryable, runId: number) {
   return database.query(
     acceptanceRow,
@@ -122,7 +122,7 @@ const rejectRow: z.ZodType<RejectedRow> = z.object({
   fields: z.record(z.string(), z.string()),
 });
 
-/** The rows that a run's import rejected, by file and line; the first `limit` where one is given. */
+/** The rows that a run's import rejected, by file and line, at most `limit`. */
 export async function readRejects(database: Queryable, runId: number, limit: number | null = null) {
   return database.query(
     rejectRow,
@@ -150,7 +150,7 @@ export async function readDoubtedRows(database: Queryable, runId: number) {
   );
 }
 
-/** How many rows a run's import rejected. */
+/** The number of rows that a run's import rejected. */
 export function countRejects(database: Queryable, runId: number): Promise<number> {
   return readValue(
     database,
@@ -172,7 +172,7 @@ export function hasImport(database: Queryable, organisationId: number, roster: s
   );
 }
 
-/** From where, with which digest and how many rows a run imported its roster, or null when it has not. */
+/** The source, digest and row counts of a run's import; null when there is none. */
 export function readImportOrigin(database: Queryable, runId: number) {
   return findRow(
     database,
@@ -235,7 +235,7 @@ const sourceRow = snapshotRow.extend({
   importedAt: z.date(),
 }) satisfies z.ZodType<RosterSource>;
 
-/** What a run's own import made of its roster; null when it imported nothing. */
+/** The result of a run's own import; null when it imported nothing. */
 export function readSnapshot(database: Queryable, runId: number): Promise<SnapshotFacts | null> {
   return findRow(
     database,
@@ -245,7 +245,7 @@ export function readSnapshot(database: Queryable, runId: number): Promise<Snapsh
   );
 }
 
-/** The import that a run of the roster went by: its own, else the last one before it. */
+/** The import that a run of the roster used: its own, otherwise the last one before it. */
 export function readRosterSource(database: Queryable, rosterId: number | null, runId: number) {
   return findRow(
     database,
@@ -264,7 +264,7 @@ const partyRow = z.object({
   type: z.enum(partyTypes),
   name: z.string(),
 });
-/** The parties that a run of the roster answers for, customer by customer, in batches. */
+/** The parties in scope of a run of the roster, customer by customer, in batches. */
 export function readRosterParties(
   database: Database,
   scope: Pick<PlanInput, 'rosterId' | 'accountId' | 'leaveAfterDays'>,
@@ -284,8 +284,8 @@ export function readRosterParties(
 }
 
 /**
- * Takes over whom earlier runs of the roster were forced to ask about and have not had an answer for since: a run that was given up must
- * not leave a published name unsearched. Gives how many parties.
+ * Takes over the forced screenings of earlier runs that still have no answer: an abandoned run must not leave a listed
+ * name unscreened. Gives the number of parties.
  */
 export async function carryForcedScreenings(transaction: Queryable, runId: number): Promise<number> {
   return transaction.execute(

@@ -17,7 +17,7 @@ import {
 import type { PlainCounts } from './save-requests.js';
 import { saveUnreadable } from './unaccepted-customers.js';
 
-/** Takes blocks of customer and request numbers for whoever asks; gives the numbers before their first. */
+/** Reserves blocks of customer and request numbers; gives the numbers before their first. */
 export async function takeNumbers(transaction: Queryable, wanted: number) {
   const rows = await transaction.query(
     z.object({ lastCustomerId: z.number(), lastRequestId: z.number() }),
@@ -28,9 +28,9 @@ export async function takeNumbers(transaction: Queryable, wanted: number) {
 }
 
 /**
- * Turns a settled snapshot into the roster's, inside one transaction: new customers, new versions of changed ones, their parties, absence,
- * rejects. A rejected row whose id is known keeps the last accepted record in scope. `requests` resolves when what is sent for them has been
- * stored, with how many rows share it. Throws StoreError, with nothing changed, when a row of any kind would be lost.
+ * Merges a compared snapshot into the roster in one transaction: new customers, new versions of changed ones, their parties, absence, rejects. A
+ * rejected row with a known id keeps the last accepted record in scope. `requests` resolves to the number of shared requests once all requests
+ * are stored. Throws StoreError, with nothing changed, when a row of any kind would be lost.
  */
 export async function mergeSnapshot(
   transaction: Queryable,
@@ -58,7 +58,7 @@ export async function mergeSnapshot(
 
 const pollMs = 1_000;
 
-/** Waits with a statement now and then: a transaction that is silent for too long is ended by the server. */
+/** Awaits work and sends a statement at intervals: the server ends a transaction that is idle for too long. */
 async function awake(transaction: Queryable, work: Promise<number>): Promise<number> {
   let timer: NodeJS.Timeout | undefined;
   for (;;) {
@@ -98,7 +98,7 @@ async function saveRejects(
      select $2::bigint, ordinal, line, file, reject_column, reject_reason, value_class, reference,
        case when raw.fields is null then coalesce(rejected.fields, '{}'::json) else json_object($3::text[], raw.fields) end, false
      from roster_staging rejected
-     -- Of rows that contradict each other.
+     -- The source texts of contradicting rows.
      left join (
        select place[1]::integer as ordinal, place[2:] as fields
        from roster_raw chunk
@@ -119,7 +119,7 @@ async function saveRejects(
   requireAll(saved, rejected + partyRejected, 'rejected rows');
 }
 
-/** Rows that repeat or contradict another one are counted as such. */
+/** Repeating and contradicting rows are counted as such, so their doubts are not stored. */
 async function saveDoubts(transaction: Queryable, { runId, doubted }: ImportOrigin, importId: number): Promise<void> {
   await transaction.execute(
     `insert into roster_doubt (import_id, ordinal, line, file, reference, doubts, fields, is_party)
@@ -138,7 +138,7 @@ async function saveDoubts(transaction: Queryable, { runId, doubted }: ImportOrig
   );
 }
 
-/** A customer's number follows from the place of its row, so that whatever belongs to it can be stored without looking it up. */
+/** A customer's number follows from the position of its row, so dependent rows need no lookup. */
 async function numberNewCustomers(transaction: Queryable, { runId, lastCustomerId }: ImportOrigin): Promise<void> {
   await transaction.execute(
     `update roster_step step set customer_id = $2::bigint + numbered.place
@@ -186,7 +186,7 @@ async function saveCustomers(
     [runId],
   );
   requireAll(updated, changed, 'changed customers');
-  // Once, so that what an earlier version has stored is not compared every night.
+  // Updates digests of an earlier version once, so that they are not compared every night.
   await transaction.execute(
     `update customer set record_digest = step.record_digest, own_digest = step.own_digest
      from roster_step step
@@ -231,8 +231,8 @@ async function saveVersions(
 }
 
 /**
- * Stores the parties of new and changed customers under what is sent for them, `shared` rows of a first snapshot under what they share with
- * others; throws StoreError when one would be lost. Of parties that are no longer named, those that nobody has cleared are noted.
+ * Stores the parties of new and changed customers with their requests; `shared` plain rows of a first snapshot have the request of another row.
+ * Throws StoreError when one would be lost. Dropped parties with an open state are recorded.
  */
 async function saveParties(
   transaction: Queryable,
@@ -319,7 +319,7 @@ async function saveParties(
   );
 }
 
-/** In an order of their own: who has only changed places has not changed, nor who is only written in another way. */
+/** Sorted and without source texts: another order or spelling is no change. */
 const rolesSql = (record: string, roles: string): string =>
   `(select jsonb_agg(party - 'said' order by party - 'said') from jsonb_path_query(${record}, '$.parties[*] ? (${roles})') as party)`;
 
@@ -327,11 +327,11 @@ const aliases = '@.role == "alias"';
 
 const conflicting = '@.role == "conflicting_row"';
 
-/** SQL for the parts of a customer's record that are not as they were, from two records as jsonb. */
+/** SQL for the names of the parts in which two records (jsonb) differ. */
 function changedFieldsSql(before: string, after: string): string {
   const own = (key: string) => (record: string) => `${record} #> '{parties,0,${key}}'`;
   const parts: readonly (readonly [string, (record: string) => string])[] = [
-    // What is sent may change by itself, where a newer version normalises names in another way.
+    // A newer version may normalise names differently, so the sent name is compared as well.
     ['name', (record) => `jsonb_build_array(${own('name')(record)}, ${own('sentName')(record)})`],
     ['type', own('type')],
     ['birth_date', own('birthDate')],
@@ -349,7 +349,6 @@ function changedFieldsSql(before: string, after: string): string {
   return `array_remove(array[${cases.join(', ')}], null)`;
 }
 
-/** Whose snapshot it is and where it came from. */
 interface ImportOrigin {
   runId: number;
   rosterId: number;
@@ -365,10 +364,10 @@ interface ImportOrigin {
   overriddenGuards: readonly string[];
   doubts: readonly ColumnDoubts[];
   doubted: readonly DoubtedRow[];
-  /** How many rows the source says it has. */
+  /** The row count that the source states. */
   controlTotal?: number | null;
-  /** The numbers of new customers come after this; at least as many as there are staged rows and cases are taken. */
+  /** New customers get the next numbers; at least as many as staged rows and conflicts are reserved. */
   lastCustomerId: number;
-  /** The same for requests. */
+  /** The same for new requests. */
   lastRequestId: number;
 }

@@ -3,30 +3,30 @@ import { z } from 'zod';
 import { StoreError } from '../errors.js';
 import { firstRow, type Queryable, type Transaction } from './database/database.js';
 
-/** An accepted row of an import on its way. */
+/** An accepted row to be staged. */
 interface StagedCustomer {
   kind: 'customer';
   ordinal: number;
   line: number;
   file: string | null;
   reference: string;
-  /** What is sent for the customer itself. */
+  /** The request of the customer itself. */
   type: string;
   sentName: string;
-  /** How many parties the record has. */
+  /** The number of parties of the record. */
   parties: number;
   riskTier: string | null;
   /** The record as JSON. */
   record: string;
-  /** 32 hexadecimal digits that are the same for the same record only. */
+  /** 32 hexadecimal digits, equal for equal records only. */
   recordDigest: string;
-  /** Why the row itself says that the customer has left. */
+  /** Why the row itself offboards the customer. */
   leaves: 'inactive' | 'end_date' | null;
-  /** The fields as they stand, in the order of the headers, with `fieldSeparator` between them and neither it nor `rowSeparator` in them. */
+  /** The source texts in the order of the headers, joined by `fieldSeparator`; they contain neither separator. */
   raw: string;
 }
 
-/** An accepted row of a source of related parties on its way. */
+/** An accepted row of a source of related parties to be staged. */
 interface StagedRelated {
   kind: 'party';
   ordinal: number;
@@ -37,7 +37,7 @@ interface StagedRelated {
   fields: Readonly<Record<string, string>>;
 }
 
-/** A row that was not accepted on its way. */
+/** A rejected row to be staged. */
 interface StagedReject {
   kind: 'rejected';
   ordinal: number;
@@ -53,7 +53,7 @@ interface StagedReject {
 /** In UTF-16 units. */
 const blockLength = 64 * 1_024;
 
-/** Gathers lines of `copy` as bytes: to move thousands of living rows out of the way of the next ones takes longer than all else done to them. */
+/** Collects lines of `copy` as bytes: the garbage collection of thousands of row objects takes longer than all other work on them. */
 class CopyBlocks {
   #text = '';
   #blocks: Buffer[] = [];
@@ -63,7 +63,7 @@ class CopyBlocks {
     if (this.#text.length >= blockLength) this.#close();
   }
 
-  /** All that was added, in order. */
+  /** Gives all lines in order. */
   take(): readonly Buffer[] {
     if (this.#text !== '') this.#close();
     return this.#blocks;
@@ -83,40 +83,40 @@ const escapes: Readonly<Record<string, string>> = {
   '\n': '\\n',
   '\r': '\\r',
   '\t': '\\t',
-  // Postgres stores no NUL in any text: it is kept as its visible symbol.
+  // Postgres stores no NUL in texts: its visible symbol replaces it.
   '\0': '\u2400',
 };
 
-/** A text as a column of `copy` in its text format; null is null. */
+/** A text in the text format of `copy`; null stays null. */
 function toCopyText(text: string | null): string {
   if (text === null) return '\\N';
   return special.test(text) ? text.replace(specials, (letter) => escapes[letter] ?? letter) : text;
 }
 
-/** Between the fields of a row as they are kept in case another row contradicts it. */
+/** Separates the fields of a stored source row. */
 export const fieldSeparator = '\u001f';
-/** Between such rows. */
+/** Separates stored source rows. */
 export const rowSeparator = '\u001e';
 
 const rowColumns = 'run_id, ordinal, line, file, reference, type, sent_name, parties, record_digest, leaves';
 const recordColumns = 'run_id, ordinal, risk_tier, record';
 const rawColumns = 'rows, run_id, first_ordinal, last_ordinal';
 
-/** Forgets what an import of this run has staged. */
+/** Deletes the staged rows of a run. */
 export async function clearStaging(transaction: Queryable, runId: number): Promise<void> {
   await transaction.execute('select clear_roster_staging($1)', [runId]);
 }
 
-/** Begins to stage a run's import: forgets what an earlier, broken-off one had staged. */
+/** Begins the staging of a run: deletes the rows of an earlier, aborted one. */
 export async function beginStaging(transaction: Queryable, runId: number): Promise<void> {
   await clearStaging(transaction, runId);
   await transaction.execute('insert into roster_stager (run_id) values ($1)', [runId]);
 }
 
-/** A chunk of a roster's rows on their way into staging. */
+/** A chunk of a roster's rows to be staged. */
 export class StagingChunk {
   readonly rejects: StagedReject[] = [];
-  /** Where rows are not copied. */
+  /** Filled only when rows are not copied. */
   readonly customers: StagedCustomer[] = [];
   readonly #rowBlocks = new CopyBlocks();
   readonly #recordBlocks = new CopyBlocks();
@@ -126,7 +126,7 @@ export class StagingChunk {
   #rows = 0;
   #units = 0;
 
-  /** `copies`: the rows go to a server in bulk, and nothing but their bytes is kept. */
+  /** `copies`: rows are sent by `copy`, and only their bytes are kept. */
   constructor(
     readonly runId: number,
     readonly copies: boolean,
@@ -136,7 +136,7 @@ export class StagingChunk {
     return this.#rows;
   }
 
-  /** About how many UTF-16 units its rows hold: of a customer as given and as a record, of a rejected row as given and as JSON. */
+  /** About the UTF-16 units of its rows: each customer as given and as a record, each rejected row as given and as JSON. */
   get units(): number {
     return this.#units;
   }
@@ -153,14 +153,17 @@ export class StagingChunk {
     else this.customers.push(row);
   }
 
-  /** Stages it; in bulk by two transactions at once, because a server takes rows more slowly than they are read. When it throws, neither goes on. */
+  /**
+   * Stages the chunk. Bulk data use two concurrent transactions, because a server stores rows more slowly than they
+   * are read. When it throws, both have ended.
+   */
   async stage(write: (work: (transaction: Transaction) => Promise<void>) => Promise<void>): Promise<void> {
     const { runId, customers, rejects } = this;
     if (this.#lastCustomer > 0) {
       this.#rawBlocks.add(`\t${runId}\t${this.#firstCustomer}\t${this.#lastCustomer}\n`);
       this.#lastCustomer = 0;
     }
-    // In the text format of `copy`: what the customers are judged by, what they were made from, and their records.
+    // In the text format of `copy`: the rows, their source texts, and their records.
     const [rows, raw, records] = [this.#rowBlocks.take(), this.#rawBlocks.take(), this.#recordBlocks.take()];
     const working = [
       write(async (transaction) => {
@@ -186,7 +189,7 @@ export class StagingChunk {
     this.#rowBlocks.add(
       `${runId}\t${ordinal}\t${line}\t${toCopyText(file)}\t${toCopyText(reference)}\t${type}\t${toCopyText(sentName)}\t${parties}\t\\\\x${recordDigest}\t${leaves ?? '\\N'}\n`,
     );
-    // As JSON it holds no control character.
+    // JSON holds no control character.
     const escaped = record.includes('\\') ? toCopyText(record) : record;
     this.#recordBlocks.add(`${runId}\t${ordinal}\t${riskTier ?? '\\N'}\t${escaped}\n`);
   }
@@ -244,7 +247,7 @@ async function insertCustomers(transaction: Queryable, runId: number, rows: read
   ]);
 }
 
-/** What a row was made from, behind its place. */
+/** The source texts of a row after its ordinal. */
 const toRaw = ({ ordinal, raw }: StagedCustomer, toText: (text: string) => string): string =>
   `${ordinal}${fieldSeparator}${toText(raw)}`;
 
@@ -265,11 +268,11 @@ async function insertRejects(
   );
 }
 
-/** Postgres stores no NUL in any text: it is kept as its visible symbol. */
+/** Postgres stores no NUL in texts: its visible symbol replaces it. */
 export const withoutNul = (json: string): string =>
   json.includes('\\') && json.includes('\\u0000') ? json.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1\u2400') : json;
 
-/** JSON as a database stores it. */
+/** JSON without NUL. */
 export const toJson = (value: unknown): string => withoutNul(JSON.stringify(value));
 
 const rejectionRow = z.object({
@@ -280,10 +283,10 @@ const rejectionRow = z.object({
   reason: z.string(),
   valueClass: z.string().nullable(),
 });
-/** A staged row that is rejected: where it stands and why, without what it holds. */
+/** A staged rejected row: its position and reason without its content. */
 export type StagedRejection = z.infer<typeof rejectionRow>;
 
-/** What an import rejects, related parties included: how many rows by reason, and the first `limit` of them, related parties last. */
+/** The rejects of an import, related parties included: the number of rows by reason, and the first `limit` rows, related parties last. */
 export async function readStagedRejections(transaction: Queryable, runId: number, limit: number) {
   const columns = 'ordinal, line, file, reference, reject_column as "column", reject_reason as reason, value_class';
   const rejectedSql = `
@@ -310,10 +313,10 @@ const stagedRow = z.object({
   rows: z.number(),
   steps: z.number(),
 });
-/** What an import has on its way: rows of the roster and of related parties, and what a snapshot changes. */
+/** The number of staged rows, related parties included, and of steps. */
 export type Staged = z.infer<typeof stagedRow>;
 
-/** Counts what an import has on its way. */
+/** Counts the staged rows and steps of a run. */
 export async function countOnTheWay(transaction: Queryable, runId: number): Promise<Staged> {
   const rows = await transaction.query(
     stagedRow,
@@ -326,36 +329,36 @@ export async function countOnTheWay(transaction: Queryable, runId: number): Prom
 }
 
 /**
- * Throws StoreError `roster_not_whole` unless all of it is still there: tables that are not logged are empty after a server has recovered
- * from a crash, and a part of a roster must not pass for the whole.
+ * Throws StoreError `roster_not_whole` unless all staged rows are still present: unlogged tables are empty after the
+ * server recovered from a crash, and a part of a roster must not pass for the whole.
  */
 export function requireStaged(found: number, expected: number): void {
   if (found === expected) return;
   throw new StoreError(
     'roster_not_whole',
-    `${found} of ${expected} rows on their way were still there, so nothing of the roster was stored: has the database restarted? Start again`,
+    `only ${found} of ${expected} staged rows are present, so nothing of the roster was stored. The database may have restarted; start again`,
   );
 }
 
-/** Which import is being settled. */
+/** The run, roster and mode of a staged import. */
 export interface StagedImport {
   runId: number;
   rosterId: number;
-  /** Adds and changes only: whom it does not show stays as it is. */
+  /** A delta: customers that it does not show stay unchanged. */
   isDelta: boolean;
 }
 
-/** SQL for the accepted rows of run $1 that stand for a customer by themselves. */
+/** SQL for the accepted rows of run $1 that are a whole customer. */
 export const plainSql = 'run_id = $1 and is_plain';
 
-/** Gives room to sort and join a large roster, and no time to compiling what runs once, for this transaction only. */
+/** Raises the memory for sorting and joining a large roster, and switches off JIT compilation of statements that run once, for this transaction. */
 export async function takeRoom(transaction: Queryable): Promise<void> {
   await transaction.execute("select set_config('work_mem', '256MB', true), set_config('jit', 'off', true)");
 }
 
-// Tables that have just grown from nothing must be counted, or they are joined row against row; nobody else does so in time.
+// Without statistics, newly filled tables are joined row against row, and autovacuum is too late.
 
-/** Has the records of staged rows counted, for whoever is about to join them. */
+/** Updates the statistics of the staged records before they are joined. */
 export async function analyzeRecords(transaction: Queryable): Promise<void> {
   await transaction.execute('analyze roster_record (run_id, ordinal)');
 }
@@ -368,7 +371,7 @@ export const slottedPartySchema = z.object({
   birthDate: z.string().nullable(),
   countries: z.array(z.string()),
   sentName: z.string(),
-  /** Of a related party: what stands in its source for facts that are in doubt, and for those that are kept in another form. */
+  /** Of a related party: the source texts of facts in doubt, and of facts stored in another form. */
   doubts: z.record(z.string(), z.string()).optional(),
   said: z.record(z.string(), z.string()).optional(),
 });
@@ -376,19 +379,19 @@ export const slottedPartySchema = z.object({
 /** A party as a record holds it. */
 export type SlottedParty = z.infer<typeof slottedPartySchema>;
 
-/** A record: who is screened, each in the place that is theirs for ever; a place whose party is gone holds null. */
+/** A record: its parties by slot; a slot without a current party holds null. */
 export const slottedRecordSchema = z.looseObject({
   riskTier: z.string().nullable(),
   parties: z.array(slottedPartySchema.nullable()),
 });
 
-/** A record of a customer. */
+/** A customer's record. */
 export type SlottedRecord = z.infer<typeof slottedRecordSchema>;
 
-/** SQL: the condition of a JSON path that a party of a record is from a source of related parties. */
+/** The condition of a JSON path for a party from a source of related parties. */
 export const relatedPath = '@.role != "customer" && @.role != "alias" && @.role != "conflicting_row"';
 
 const digestLength = 32;
 
-/** Gives 32 hexadecimal digits of a text's SHA-256. */
+/** Gives the first 32 hexadecimal digits of a text's SHA-256. */
 export const digestRecord = (record: string): string => crypto.hash('sha256', record, 'hex').slice(0, digestLength);

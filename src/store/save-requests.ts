@@ -9,19 +9,18 @@ import {
 } from './database/database.js';
 import { plainSql, takeRoom } from './roster-staging.js';
 
-/** Rows of a staged snapshot that stand by themselves, with what their customers need. */
+/** The plain rows of a staged snapshot. */
 export interface PlainCounts {
   customers: number;
-  /** Of them those with more than one party. */
+  /** Those with more than one party. */
   several: number;
 }
 
-/** Whose requests are to be stored. */
 interface RequestOrigin {
   runId: number;
   organisationId: number;
   isFirst: boolean;
-  /** The request of a first snapshot's row has the row's place added to this, unless another row or a request that is known has the same name. */
+  /** In a first snapshot, a row's request gets this number plus the row's ordinal, unless its name is already known or comes from another row. */
   lastRequestId: number;
 }
 
@@ -33,21 +32,20 @@ const toSeveralRequestsSql = (rows: string): string => `
   ) several, jsonb_array_elements(several.record -> 'parties') as party`;
 const severalRequestsSql = toSeveralRequestsSql(plainSql);
 
-/** SQL: what the parties of a first snapshot's rows of this kind have sent for them. */
+/** SQL: the requests of a first snapshot's rows. */
 const toPlainRequestsSql = (rows: string): string => `
   select type, sent_name as name from roster_staging where ${rows}
   union all ${toSeveralRequestsSql(rows)}`;
 
-/** SQL: what new and changed customers have sent for them. */
+/** SQL: the requests of new and changed customers. */
 const stepRequestsSql = `
   select party ->> 'type' as type, party ->> 'sentName' as name
   from roster_step step, jsonb_array_elements(step.record -> 'parties') as party
   where step.run_id = $1 and party <> 'null'`;
 
 /**
- * Stores what is sent for the parties of a settled snapshot, each request once; gives how many rows of a first one have the request of
- * another row, or one that was known. They count for nothing until a party has them, so they may be stored beside the import's own
- * transaction.
+ * Stores the requests of a compared snapshot, each once. Gives the number of rows of a first snapshot that share a
+ * request. Requests have no effect until a party uses them, so they may be stored outside the import's transaction.
  */
 export async function saveRequests(
   write: <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>,
@@ -58,7 +56,7 @@ export async function saveRequests(
     return await write((transaction) => insertRequests(transaction, origin, plain, ''));
   } catch (error) {
     if (!(error instanceof DatabaseError && error.sqlState === uniqueViolation)) throw error;
-    // Somebody else has stored one of them meanwhile. To be ready for it each time would take a third longer.
+    // A concurrent import stored one of them. Always tolerating this would take a third longer.
     return write((transaction) =>
       insertRequests(transaction, origin, plain, 'on conflict (organisation_id, name, type) do nothing'),
     );
@@ -88,7 +86,7 @@ const isUnknownSql = `
     where known.organisation_id = $2 and known.type = wanted.type and known.name = wanted.name
   )`;
 
-/** In the order of their names, so that the index grows at its end; found again by the places of their rows, without looking for names. */
+/** Sorted by name, so that the index grows at its end. The row's ordinal finds each request again without a search for the name. */
 async function insertOwnRequests(
   transaction: Queryable,
   { runId, organisationId, lastRequestId }: RequestOrigin,
@@ -136,10 +134,10 @@ async function noteSharedRequests(
   return noted;
 }
 
-const askedOfSql = (facts: string): string =>
+const screenedFactsSql = (facts: string): string =>
   `jsonb_build_array(${facts} -> 'type', ${facts} -> 'sentName', ${facts} -> 'birthDate', ${facts} -> 'countries')`;
 
-/** SQL: what is asked about new customers and about what is new of changed ones, who leaves left aside. */
+/** SQL: the requests of new customers and of new facts of changed ones, without offboarded customers. */
 const newStepRequestsSql = `
   select slot.party ->> 'type' as type, slot.party ->> 'sentName' as name
   from roster_step step
@@ -149,10 +147,10 @@ const newStepRequestsSql = `
     and (
       step.kind = 'new'
       or former.record -> 'parties' -> (slot.place::integer - 1) is null
-      or ${askedOfSql("(former.record -> 'parties' -> (slot.place::integer - 1))")} <> ${askedOfSql('slot.party')}
+      or ${screenedFactsSql("(former.record -> 'parties' -> (slot.place::integer - 1))")} <> ${screenedFactsSql('slot.party')}
     )`;
 
-/** How many different requests an onboarding makes for the new and changed customers of a settled snapshot. */
+/** The number of different requests for the new and changed customers of a compared snapshot. */
 export async function countNewRequests(
   transaction: Queryable,
   { runId, isFirst }: { runId: number; isFirst: boolean },

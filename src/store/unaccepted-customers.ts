@@ -1,20 +1,20 @@
 import type { Queryable } from './database/database.js';
 import { relatedPath, type StagedImport } from './roster-staging.js';
 
-/** SQL: roster $2 has a customer of this reference; rows that contradict each other make one as well. */
+/** SQL: roster $2 has a customer with this reference, possibly only from contradicting rows. */
 const isKnownSql = (reference: string): string => `exists (
   select from customer known where known.roster_id = $2 and known.reference = ${reference}
 )`;
 
-/** Keeps whom a merged snapshot names without a record that can be read: customers of whom none was ever accepted, and their related parties. */
+/** Stores the unreadable customers and related parties of a merged snapshot. */
 export async function saveUnreadable(transaction: Queryable, staged: StagedImport, importedAt: Date): Promise<void> {
   await saveUnaccepted(transaction, staged, importedAt);
   await saveUnreadableParties(transaction, staged, importedAt);
 }
 
 /**
- * Keeps the ids that a merged snapshot names without a readable record, and of which none was ever accepted: such customers cannot be
- * screened. An id that has a record now, or that a whole snapshot no longer names, is not kept.
+ * Stores the ids of a merged snapshot without any accepted record: such customers cannot be screened. Ids that have a
+ * record now, or that a whole snapshot no longer names, are deleted.
  */
 async function saveUnaccepted(transaction: Queryable, staged: StagedImport, importedAt: Date): Promise<void> {
   const { runId, rosterId, isDelta } = staged;
@@ -42,8 +42,8 @@ async function saveUnaccepted(transaction: Queryable, staged: StagedImport, impo
 }
 
 /**
- * Keeps the new ids that a held roster names, its rejected rows included; of an earlier held roster only those stay that this one names too.
- * Nothing else of a held roster counts. Gives how many ids wait because of it.
+ * Stores the new ids of a held roster, its rejected rows included, and deletes those that only an earlier held roster
+ * named. Gives the number of stored ids. Nothing else of a held roster takes effect.
  */
 export async function saveHeldIds(transaction: Queryable, { runId, rosterId, isDelta }: StagedImport, heldAt: Date) {
   await transaction.execute(
@@ -64,8 +64,8 @@ export async function saveHeldIds(transaction: Queryable, { runId, rosterId, isD
 }
 
 /**
- * Notes whose related parties a merged snapshot names without a readable row: more such rows than parties that are known and not named
- * otherwise, so that one of them was never known. A customer without any is noted no longer, unless a row does not say whose it is.
+ * Marks the customers with an unreadable related party: more unreadable rows than known parties without another row
+ * mean that one of them was never known. The mark ends when no unreadable row may concern the customer.
  */
 async function saveUnreadableParties(transaction: Queryable, staged: StagedImport, importedAt: Date): Promise<void> {
   const { runId, rosterId, isDelta } = staged;
@@ -77,7 +77,7 @@ async function saveUnreadableParties(transaction: Queryable, staged: StagedImpor
        where run_id = $1 and reference is not null and reject_reason is distinct from 'unknown_customer'
        group by reference
      ),
-     judged as (
+     assessed as (
        select customer.customer_id, named.unreadable > (
          select count(*) from jsonb_path_query(latest.record, '$.parties[*] ? (${relatedPath})')
        ) - named.readable or customer.unreadable_party_since is not null as is_unreadable
@@ -87,7 +87,7 @@ async function saveUnreadableParties(transaction: Queryable, staged: StagedImpor
        where named.unreadable > 0
      )
      update customer set unreadable_party_since = coalesce(unreadable_party_since, $3)
-     from judged where judged.customer_id = customer.customer_id and judged.is_unreadable`,
+     from assessed where assessed.customer_id = customer.customer_id and assessed.is_unreadable`,
     [runId, rosterId, importedAt],
   );
   await transaction.execute(
@@ -105,11 +105,11 @@ async function saveUnreadableParties(transaction: Queryable, staged: StagedImpor
   );
 }
 
-/** SQL: the customers in scope of roster `rosterId` whom nobody can screen as the roster stands, as `reference`, `customer_id` and `reason`. */
+/** SQL: the customers in scope of roster `rosterId` that cannot be screened, as `reference`, `customer_id` and `reason`. */
 export const gapsSql = (rosterId: string): string => `
   select reference, null::bigint as customer_id, reason from unaccepted_customer where roster_id = ${rosterId}
   union all
-  -- Rows that contradict each other have no party in the first place.
+  -- Contradicting rows give no party in the first slot.
   select reference, customer_id, 'conflicting_duplicate' from customer
   where roster_id = ${rosterId} and left_at is null
     and not exists (select from party where party.customer_id = customer.customer_id and party.ordinal = 0)

@@ -12,28 +12,25 @@ import {
 } from './record-splitter.js';
 import { readSourceBytes } from './source-bytes.js';
 
-/** One file of a table, opened behind its header. */
+/** One file of a table, opened after its header. */
 export interface CsvFile extends CsvDialect {
   /** The records of each block of lines. */
   records: AsyncGenerator<readonly TableRecord[], void, undefined>;
-  /** Gives up what has not been read; harmless at any time. */
+  /** Closes the file at any time; unread records are dropped. */
   close(): Promise<void>;
 }
 
-/** What a table knows of its file. */
 interface FilePlace {
   path: string;
-  /** How messages call it. */
+  /** The name for messages. */
   name: string;
-  /** The file of its records, where the roster has several. */
+  /** The file name of its records when the roster has several files. */
   file: string | null;
   tally: LineTally;
   onBytes(bytes: Buffer): void;
 }
 
-/**
- * Opens a file and reads its header; throws RosterError when it cannot be read, holds nothing, or is not written as declared.
- */
+/** Opens a file and reads its header. Throws RosterError when the file is unreadable, empty, or not written as declared. */
 export async function openCsvFile(
   place: FilePlace,
   source: CsvSettings,
@@ -51,14 +48,14 @@ export async function openCsvFile(
     const records = splitBlocks(
       sliceBlock(first, dialect.headerLines),
       blocks,
-      markCut(createRecordSplitter({ ...shape, path: name, file }, tally), shape.columnCount),
+      markTruncation(createRecordSplitter({ ...shape, path: name, file }, tally), shape.columnCount),
     );
     return {
       ...dialect,
       records,
       close: async () => {
         await records.return();
-        // What was given up before its first record has not handed the file on to anybody who closes it.
+        // A generator that never started does not run its `finally`.
         await blocks.return();
       },
     };
@@ -68,20 +65,20 @@ export async function openCsvFile(
   }
 }
 
-/** A header that the mapping asks for is one, whatever it looks like; else what begins like JSON is called so. */
+/** A first line with a mapped header is a header, even if it looks like JSON. Otherwise JSON is reported as such. */
 function findTableDialect(...[first, source, isMapped, name]: Parameters<typeof findDialect>): CsvDialect {
   try {
     const dialect = findDialect(first, source, isMapped, name);
     if (!source.header || !dialect.headers.some(isMapped)) refuseJson(first.texts[0] ?? '', name);
     return dialect;
   } catch (error) {
-    // Its quotes make no sense as CSV, which would lead astray.
+    // JSON has invalid CSV quotes; the error about quotes would be misleading.
     refuseJson(first.texts[0] ?? '', name);
     throw error;
   }
 }
 
-/** Gives the first block that holds more than blank lines, from its first such line on; a line before it that names the delimiter is counted with the header. */
+/** Gives the blocks from the first non-blank line on. A line that names the delimiter counts as a header line. */
 async function findFirstRecord(
   blocks: LineBlocks,
   { name, tally }: FilePlace,
@@ -109,8 +106,8 @@ async function findFirstRecord(
   }
 }
 
-/** A file that ends within a line, and a line that ends within a row, was cut off where it was written or copied. */
-function markCut(split: (block: LineBlock) => readonly TableRecord[], columnCount: number) {
+/** Marks an incomplete last row of a file that ends without a line ending: the file was truncated. */
+function markTruncation(split: (block: LineBlock) => readonly TableRecord[], columnCount: number) {
   return (block: LineBlock): readonly TableRecord[] => {
     const records = split(block);
     const last = records.at(-1);
@@ -133,34 +130,33 @@ async function* splitBlocks(
   }
 }
 
-// No letter, digit, space or quote, as in the configuration; some programs fill the line up with empty fields.
+// The same characters as in the configuration. Some programs pad the line with empty fields.
 const hint = /^"?sep=([^"\p{L}\p{N}\p{Cs} ])"?\1*$/iu;
 
-/** The first line of a file that tells spreadsheets its delimiter (`sep=;`), taken off; null where there is none. */
+/** Removes a first line `sep=;`, which sets the delimiter for spreadsheets; null when there is none. */
 function takeDelimiterHint(block: LineBlock): { delimiter: string; rest: LineBlock } | null {
   if (block.firstLine !== 1) return null;
   const delimiter = hint.exec(block.texts[0] ?? '')?.[1];
   return delimiter === undefined ? null : { delimiter, rest: sliceBlock(block, 1) };
 }
 
-/** What a source says of the delimiter counts; else what the file says. */
+/** The configured delimiter wins over that of the file. */
 function withHint(source: CsvSettings, delimiter: string | undefined): CsvSettings {
   return delimiter === undefined || source.delimiter !== 'auto' ? source : { ...source, delimiter };
 }
 
-/** Blocks of lines as they come. */
 type LineBlocks = AsyncGenerator<LineBlock, void, undefined>;
 
-/** The longest physical line, in bytes; beyond it a file is no roster. */
+/** The longest physical line, in bytes; a longer one means that the file is no roster. */
 const maxLineBytes = 1024 * 1024;
 
 const byteOrderMark = '\ufeff';
-/** Closed a file under DOS. */
+/** Ended a file under DOS. */
 const endOfFile = '\x1a';
 
 /**
- * Takes the bytes of a file apart into its physical lines, without its byte order mark and without what DOS wrote behind the last line.
- * Throws RosterError `encoding` with line and byte at the first byte that is not of the encoding, `line_too_long` past `maxLineBytes`.
+ * Splits the bytes of a file into physical lines, without its byte order mark and the end-of-file mark of DOS. Throws
+ * RosterError `encoding` with line and byte of the first invalid byte, and `line_too_long` past `maxLineBytes`.
  */
 async function* readLineBlocks(place: FilePlace, encoding: 'auto' | EncodingLabel): LineBlocks {
   const { name } = place;
@@ -207,7 +203,7 @@ async function* markLast(
   }
 }
 
-/** A CR that is the last byte so far may be half of a CRLF, so it ends no line yet. */
+/** A CR at the end of the bytes may be half of a CRLF, so it ends no line yet. */
 function findLineEnd(bytes: Buffer): number {
   const beforeLast = bytes.length - 2;
   return Math.max(bytes.lastIndexOf(0x0a), beforeLast >= 0 ? bytes.lastIndexOf(0x0d, beforeLast) : -1) + 1;
@@ -229,7 +225,7 @@ function toLineBlock(given: string, firstLine: number, isLast: boolean): LineBlo
   const hasQuote = text.includes('"');
   const { texts, endings } = splitLines(text, hasQuote);
   const isOpen = isLast && texts.at(-1) !== '';
-  // Behind the last ending there is no line.
+  // No line follows the last ending.
   if (texts.at(-1) === '') texts.pop();
   return { firstLine, texts, endings, hasQuote, isLast, isOpen };
 }
@@ -251,27 +247,26 @@ function withoutEndOfFile(text: string): string {
 
 const candidates = [',', ';', '\t', '|'];
 
-/** How many lines behind the first record are asked whether they agree with it. */
+/** How many lines after the first record are compared with it. */
 const sampleLines = 200;
 
-/** For each row without it so many have to end with a delimiter for it to belong to how the file is written. */
+/** One row without the ending delimiter needs so many rows with it. */
 const endingsForEach = 9;
 
 /** The most columns of a table. */
 const maxColumns = 5_000;
 
-/** How a file is written, and its columns. */
 interface CsvDialect {
   delimiter: string;
   /** Trimmed and in NFC; `1`, `2`, ... without a header. */
   headers: readonly string[];
-  /** Physical lines that the header takes; 0 without one. */
+  /** Physical lines of the header; 0 without one. */
   headerLines: number;
-  /** Whether rows end with one delimiter more than the header has. */
+  /** Whether rows end with one more delimiter than the header. */
   endsWithDelimiter: boolean;
 }
 
-/** A dialect found in the first record, which takes so many lines, before anything is known of the rows behind it. */
+/** A dialect read from the first record alone, and the lines of that record. */
 interface FirstRecord {
   dialect: CsvDialect;
   lineCount: number;
@@ -279,9 +274,9 @@ interface FirstRecord {
 }
 
 /**
- * Finds how a file is written by the block that begins with its first record. With `auto` the delimiter is the one of `,` `;` tab `|`
- * that shows the most mapped columns, then more than one, then the most agreement of the rows that follow, then the most columns.
- * Throws RosterError `header_malformed` when the quotes of the first record make no sense, `too_many_columns`.
+ * Finds the dialect from the block that begins with the first record. `auto` chooses among `,` `;` tab `|` by, in this
+ * order: most mapped columns, more than one column, most agreement of the following rows, most columns. Throws
+ * RosterError `header_malformed` for invalid quotes in the first record, and `too_many_columns`.
  */
 function findDialect(
   block: LineBlock,
@@ -304,7 +299,7 @@ function findDialect(
     const what = source.header ? 'header' : 'first row';
     throw new RosterError(
       'header_malformed',
-      `${path}: the quotes of the ${what} (line ${block.firstLine}) make no sense. ` +
+      `${path}: the quotes of the ${what} (line ${block.firstLine}) are invalid. ` +
         'A quoted field ends with a quote before the delimiter; a quote within it is written twice.',
     );
   }
@@ -339,9 +334,9 @@ function weigh(first: FirstRecord, block: LineBlock, isMapped: (header: string) 
 }
 
 /**
- * Tells whether rows behind the first record end with a delimiter that it has not, nine of ten at least beside those that have as many fields
- * as it has. A comma too many may be that of a name as well (`1,Lee, Ann,` has an empty last field): a single row proves nothing of commas,
- * nor do rows in which a blank follows one.
+ * Whether the following rows end with a delimiter that the first record lacks: nine of ten rows at least, against rows
+ * with the same field count. A surplus comma may also be part of a name (`1,Lee, Ann,` has an empty last field), so a
+ * single row, or rows with a blank after a comma, prove nothing.
  */
 function findEndingDelimiter({ dialect, lineCount, fields }: FirstRecord, block: LineBlock): boolean {
   const { length } = dialect.headers;
@@ -363,7 +358,7 @@ function splitSample(dialect: CsvDialect, block: LineBlock, from: number): reado
   return split({ ...sliceBlock(block, from, from + sampleLines), isLast: true });
 }
 
-/** Throws RosterError `not_a_table` where the first line of a table can only be that of JSON. */
+/** Throws RosterError `not_a_table` when the first line can only be JSON. */
 function refuseJson(firstLine: string, path: string): void {
   if (!/^\s*(\{\s*("|$)|\[\s*(\{|\[|$))/.test(firstLine)) return;
   throw new RosterError('not_a_table', `${path} is JSON, not CSV. Export it as CSV UTF-8.`);

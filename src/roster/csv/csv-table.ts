@@ -12,24 +12,22 @@ const batchSize = 500;
 
 type Batches = AsyncGenerator<readonly TableRecord[], void, undefined>;
 
-/** What goes through all files of a table. */
 interface Progress {
   tally: LineTally;
-  /** Bytes read so far, as they lie. */
+  /** Bytes read so far, still packed. */
   doneBytes: number;
-  /** Of all files together; null where one has no size, such as a pipe. */
+  /** Of all files; null when one has no size, such as a pipe. */
   totalBytes: number | null;
-  /** Of the files read to their ends, in order. */
+  /** Digests of the completely read files, in order. */
   digests: Buffer[];
   open: CsvFile | null;
   isEnded: boolean;
 }
 
 /**
- * Opens the files of a CSV table and reads the header of the first; `isMapped` says which headers the mapping asks for.
- * Throws RosterError when a pattern matches nothing, a file cannot be read, or there are no records, unless `mayBeEmpty` lets a header
- * alone pass; while `records` are read
- * also when a later file has another header or is empty.
+ * Opens the files of a CSV table and reads the header of the first. Throws RosterError when a pattern matches no file,
+ * a file is unreadable, or there are no records; `mayBeEmpty` permits a header alone. Reading `records` also throws
+ * for a later file with another header or without content.
  */
 export async function openCsvTable(
   source: CsvSettings,
@@ -88,7 +86,7 @@ function toReading(source: string, headers: readonly string[], records: Batches,
     headers,
     records,
     digest: () => {
-      if (!progress.isEnded) throw new RosterError('roster_not_read', `${source}: has not been read to its end.`);
+      if (!progress.isEnded) throw new RosterError('roster_not_read', `${source} has not been read to its end.`);
       return joinDigests(progress.digests);
     },
     tally: () => {
@@ -110,7 +108,7 @@ async function sumSizes(paths: readonly string[]): Promise<number | null> {
   let sum = 0;
   for (const path of paths) {
     const found = await stat(path).catch(() => null);
-    // What is missing is told when its turn comes.
+    // A missing file is reported when it is opened.
     if (found?.isFile() !== true) return null;
     sum += found.size;
   }
@@ -166,27 +164,27 @@ function toName(path: string): string {
   return path === standardInput ? 'standard input' : path;
 }
 
-/** One file has its own digest, so that it can be compared with what `sha256sum` says. */
+/** A single file keeps its own digest, to compare with `sha256sum`. */
 function joinDigests(digests: readonly Buffer[]): string {
   const [only] = digests;
   if (only !== undefined && digests.length === 1) return only.toString('hex');
   return createHash('sha256').update(Buffer.concat(digests)).digest('hex');
 }
 
-/** Lines are counted where they are split, and again by what became of them. */
+/** Compares the lines that were read with those that were counted by kind. */
 function checkTally({ lines, headers, blanks, continuations, records }: LineTally, name: string): void {
   const sum = headers + blanks + continuations + records;
   if (lines === sum) return;
-  throw new RosterError('lines_lost', `${name}: ${lines} lines were read, and ${sum} of them accounted for.`);
+  throw new RosterError('lines_lost', `${name}: ${lines} lines were read, but ${sum} are accounted for.`);
 }
 
 const mostShown = 20;
 const shownLength = 60;
 
 /**
- * Throws RosterError `headers_differ`, naming both files and what differs, unless both have the same columns in the same order. The first
- * line of a file without a header is a customer's: what it says is shown only of a first file in which `isMapped` knows a column, and of the
- * other file only where the first says the same.
+ * Throws RosterError `headers_differ` unless both files have the same columns in the same order. The first line of a
+ * file without a header is a customer's row. So headers are quoted only when `isMapped` recognises one in the first
+ * file, and those of the other file only when the first has the same.
  */
 function compareHeaders(
   firstPath: string,
@@ -201,14 +199,15 @@ function compareHeaders(
   const added = other.flatMap((header, index) => (first.includes(header) ? [] : [namePlace(header, index)]));
   const differences = [
     missing.length > 0 ? `lacks ${list(missing)}` : '',
-    added.length > 0 ? `says something else in ${list(added)}` : '',
+    added.length > 0 ? `has another header in ${list(added)}` : '',
     missing.length + added.length === 0 ? describeOrder(first, other, name) : '',
   ].filter((difference) => difference !== '');
-  const doubt = missing.length === first.length ? '; nothing is the same in both, so perhaps one has no header' : '';
+  const doubt =
+    missing.length === first.length ? '; they have no header in common, so perhaps one file has no header' : '';
   throw new RosterError(
     'headers_differ',
     `The files of one roster must have the same columns in the same order: compared with ${firstPath}, ${otherPath} ${differences.join(' and ')}${doubt}. ` +
-      '`nightscreen roster inspect FILE` shows what each says.',
+      '`nightscreen roster inspect FILE` shows the headers of each.',
   );
 }
 
@@ -229,8 +228,8 @@ const list = (named: readonly string[]): string =>
   named.slice(0, mostShown).join(', ') + (named.length > mostShown ? ' ...' : '');
 
 /**
- * Opens each of these files as far as its header, one after the other. Throws RosterError, as a reading of all of them would, for the first
- * that cannot be read, is not written as declared, or has not the columns of the first file in their order.
+ * Opens each file and reads its header. Throws the RosterError that reading all of them would throw for the first file
+ * that is unreadable, not written as declared, or has other columns than the first.
  */
 export async function checkHeaders(
   paths: readonly string[],

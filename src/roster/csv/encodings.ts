@@ -5,8 +5,8 @@ const utf16 = ['utf-16le', 'utf-16be'] as const;
 const eastAsian = ['shift_jis', 'euc-jp', 'euc-kr', 'gbk', 'gb18030', 'big5'] as const;
 
 /**
- * The encodings in which a CSV file may be declared, as WHATWG labels; `iso-8859-1`, `-9` and `-11` mean these standards themselves,
- * not the Windows code pages that browsers read in their place.
+ * The encodings that a CSV file may have, as WHATWG labels. Here `iso-8859-1`, `-9` and `-11` are the standards
+ * themselves, not the Windows code pages that browsers read instead.
  */
 export const csvEncodings = [
   'utf-8',
@@ -44,10 +44,10 @@ export const csvEncodings = [
   ...eastAsian,
 ] as const;
 
-/** One of the encodings in which a CSV file may be declared. */
+/** An encoding that a CSV file may have. */
 export type EncodingLabel = (typeof csvEncodings)[number];
 
-/** Encodings whose characters take several bytes, so that a line of theirs may pass for UTF-8. */
+/** Multi-byte encodings, whose lines may also be valid UTF-8. */
 export const wideEncodings: readonly EncodingLabel[] = [...utf16, ...eastAsian];
 
 const marks: readonly { bytes: readonly number[]; label: EncodingLabel | 'utf-32' }[] = [
@@ -58,16 +58,16 @@ const marks: readonly { bytes: readonly number[]; label: EncodingLabel | 'utf-32
   { bytes: [0xfe, 0xff], label: 'utf-16be' },
 ];
 
-/** How much of the start is looked at. */
+/** So much of the start is inspected. */
 const sampleBytes = 64 * 1024;
 
-/** The least share of UTF-16 units with a zero byte: delimiters, digits and line ends have one in every script. */
+/** The least share of UTF-16 units with a zero byte: delimiters, digits and line endings have one in every script. */
 const leastZeroShare = 0.2;
 const leastZeroShareWithoutLines = 0.4;
 
 /**
- * Finds the encoding of a file by its first bytes: its byte order mark, else what is declared, else UTF-16 by its zero bytes, else UTF-8.
- * Throws RosterError `encoding` when the mark contradicts the declaration or means UTF-32.
+ * Finds the encoding of a file by its byte order mark, then by the declaration, then as UTF-16 by its zero bytes;
+ * otherwise UTF-8. Throws RosterError `encoding` when the mark contradicts the declaration or means UTF-32.
  */
 function detectEncoding(start: Buffer, declared: 'auto' | EncodingLabel, path: string): EncodingLabel {
   const marked = marks.find(({ bytes }) => bytes.every((byte, at) => start[at] === byte))?.label;
@@ -76,14 +76,14 @@ function detectEncoding(start: Buffer, declared: 'auto' | EncodingLabel, path: s
     throw new RosterError(
       'encoding',
       `${path} begins with the byte order mark of ${marked}, but is declared as ${declared}. ` +
-        'Write `encoding: auto` under `csv:` of this roster, or check which file it is.',
+        'Write `encoding: auto` under `csv:` of this roster, or check whether it is the right file.',
     );
   }
   if (marked !== undefined) return marked;
   return declared === 'auto' ? (detectUtf16(start.subarray(0, sampleBytes)) ?? 'utf-8') : declared;
 }
 
-/** Line ends tell UTF-16 from text with stray NULs: bytes like those of a line end have the zero beside them, unless letters hold the same bytes. */
+/** Distinguishes UTF-16 from text with stray NULs by the zero byte next to each line ending, unless letters contain the same bytes. */
 function detectUtf16(sample: Buffer): EncodingLabel | null {
   const zeros: [number, number] = [0, 0];
   const lineEnds: [number, number] = [0, 0];
@@ -112,7 +112,7 @@ function isLineByte(byte: number | undefined): boolean {
   return byte === 0x0a || byte === 0x0d;
 }
 
-/** An encoding that may be meant: characters that are frequent in names written in it, and how much a frequent one says. */
+/** A possible encoding, with the characters that are frequent in names written in it. */
 interface Candidate {
   label: EncodingLabel;
   frequent: string;
@@ -126,7 +126,7 @@ const han = /\p{Script=Han}/u;
 const western = 'éèäöüßåøæçñáíóúàâêîôëïÉÄÖÜÅØÇÑÁãõ';
 const russian = 'оеаинтсрвлкмдпуяыьгзбчйхОЕАИНТСРВЛКМДПУЯГЗБЧ';
 
-// The first of equals wins.
+// The order decides between equal scores.
 const candidates: readonly Candidate[] = [
   { label: 'windows-1252', frequent: western, script: latin, bytesPerCharacter: 1 },
   { label: 'windows-1250', frequent: 'áéíóúýčďěňřšťžůąćęłńśźżőűăäöüßČŘŠŽŁŚŻŹ', script: latin, bytesPerCharacter: 1 },
@@ -187,7 +187,7 @@ const guessBytes = 16 * 1024;
 const lineFeed = 0x0a;
 const asciiLimit = 0x80;
 
-/** Guesses in which encoding bytes that are not UTF-8 are written, from the letters that names in it would have; null where none fits. */
+/** Guesses the encoding of bytes that are not UTF-8 by the letters of names; null when no encoding fits. */
 export function guessEncoding(bytes: Buffer): EncodingLabel | null {
   const sample = takeDistinctiveLines(bytes);
   const highCount = sample.reduce((count, byte) => count + (byte >= asciiLimit ? 1 : 0), 0);
@@ -199,15 +199,14 @@ export function guessEncoding(bytes: Buffer): EncodingLabel | null {
   return best !== undefined && best.score > 0.2 ? best.label : null;
 }
 
-/** The encoding of a file by its byte order mark or its first bytes; what is no UTF-8 is guessed by its letters. Throws like `detectEncoding`. */
+/** Finds the encoding of a file by its byte order mark or first bytes; guesses it by its letters when it is not UTF-8. Throws like `detectEncoding`. */
 export function findEncoding(bytes: Buffer, path: string): EncodingLabel {
   const detected = detectEncoding(bytes, 'auto', path);
-  // A character may be cut at the end of the sample.
+  // The sample may end within a character.
   const isSound = detected !== 'utf-8' || isUtf8(bytes) || [1, 2, 3].some((cut) => isUtf8(bytes.subarray(0, -cut)));
   return isSound ? detected : (guessEncoding(bytes) ?? detected);
 }
 
-/** Whole lines that are not UTF-8. */
 function takeDistinctiveLines(bytes: Buffer): Buffer {
   const lines: Buffer[] = [];
   let length = 0;
@@ -241,28 +240,28 @@ function scoreCharacter(candidate: Candidate, character: string, before: string,
   const { frequent, script } = candidate;
   if (/\p{Cc}|\p{Co}/u.test(character)) return -2;
   if (!/[\p{L}\p{M}]/u.test(character)) return -0.5;
-  // A capital within a word is what the wrong code page shows.
+  // A capital within a word is typical of the wrong code page.
   if (isMixed(candidate, before, character)) return -1;
-  // A letter of another script hardly stands alone.
+  // A single letter of a non-Latin script is improbable.
   if (script !== latin && !script.test(before) && !script.test(after)) return 0;
   if (/\p{Lu}/u.test(character) && /\p{Ll}/u.test(before)) return -1;
-  // In Portuguese an e follows; elsewhere the byte is more likely the ő of windows-1250.
+  // In Portuguese an e follows; otherwise the byte is more probably the ő of windows-1250.
   if (character === 'õ' && after !== 'e' && candidate.label === 'windows-1252') return 0.2;
   if (frequent.includes(character)) return 1;
   return script.test(character) ? 0.2 : -0.5;
 }
 
-/** Tells whether a Latin letter of ASCII stands directly beside a letter of another script, as it does in the wrong code page. */
+/** Whether an ASCII letter is next to a letter of another script, which is typical of the wrong code page. */
 function isMixed({ script }: Candidate, ascii: string, other: string): boolean {
   return script !== latin && /^[A-Za-z]$/.test(ascii) && script.test(other);
 }
 
-/** Decodes whole characters; null where the bytes are not of the encoding, so nothing is ever replaced. */
+/** Decodes whole characters; null for invalid bytes, so nothing is ever replaced. */
 type DecodeText = (bytes: Buffer) => string | null;
 
 const multiByte: readonly EncodingLabel[] = eastAsian;
 
-/** Makes the strict decoder of an encoding. */
+/** Creates the strict decoder of an encoding. */
 export function createTextDecoder(label: EncodingLabel): DecodeText {
   if (label === 'utf-8') return (bytes) => (isUtf8(bytes) ? bytes.toString('utf8') : null);
   if (label === 'utf-16le') return decodeUtf16;
@@ -301,36 +300,36 @@ function createMultiByteDecoder(label: EncodingLabel): DecodeText {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that are moved
 const movable = /[\x1a\x1c\x7f]/g;
 
-/** What ICU gives for some single bytes that stand for nothing in an encoding of several. */
+/** ICU decodes some invalid single bytes of multi-byte encodings to these. */
 const stray = /[\uf8f0-\uf8ff]/;
 
-/** ICU's code pages of IBM give 0x1a, 0x1c and 0x7f to one another. */
+/** ICU's IBM code pages permute 0x1a, 0x1c and 0x7f. */
 function findMovedControls(decoder: InstanceType<typeof TextDecoder>): ReadonlyMap<string, string> {
   const controls = ['\x1a', '\x1c', '\x7f'];
   const read = controls.map((control) => [decoder.decode(Buffer.from(control)), control] as const);
   return new Map(read.filter(([shown, control]) => shown !== control));
 }
 
-/** Marks a byte that stands for no character. */
+/** Marks a byte without a character. */
 const unassigned = 0xffff;
 
 const firstC1 = 0x80;
 const lastC1 = 0x9f;
 
-// From 0x80; a space stands for what has no character there. Node 20 and 22 read windows-1252 as if it were iso-8859-1.
+// From 0x80; a space marks an unassigned byte. Node 20 and 22 read windows-1252 like iso-8859-1.
 const windows1252Signs = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ';
 
-// From 0xa1. Node knows no iso-8859-16.
+// From 0xa1. Node does not support iso-8859-16.
 const iso16Letters =
   'ĄąŁ€„Š§š©Ș«Ź\u00adźŻ°±ČłŽ”¶·žčș»ŒœŸżÀÁÂĂÄĆÆÇÈÉÊËÌÍÎÏĐŃÒÓÔŐÖŚŰÙÚÛÜĘȚßàáâăäćæçèéêëìíîïđńòóôőöśűùúûüęțÿ';
 
-/** The Windows code page that holds the letters of a standard which Node does not read as it is. */
+/** The Windows code page with the letters of a standard that Node reads differently. */
 const relatives: Partial<Record<EncodingLabel, string>> = {
   'iso-8859-9': 'windows-1254',
   'iso-8859-11': 'windows-874',
 };
 
-/** What each byte of an encoding of single bytes stands for, as UTF-16 units, the same on every version of Node. */
+/** The UTF-16 unit of each byte of a single-byte encoding, the same on every version of Node. */
 export function createSingleByteTable(label: EncodingLabel): Uint16Array {
   const table = Uint16Array.from({ length: 256 }, (_, byte) => byte);
   if (label === 'windows-1252') {
@@ -347,7 +346,7 @@ export function createSingleByteTable(label: EncodingLabel): Uint16Array {
   return table;
 }
 
-/** Decodes bytes by a table; null where one of them stands for no character. */
+/** Decodes bytes by a table; null when a byte has no character. */
 export function decodeSingleBytes(bytes: Buffer, table: Uint16Array): string | null {
   const units = new Uint16Array(bytes.length);
   for (let at = 0; at < bytes.length; at += 1) {
@@ -358,7 +357,7 @@ export function decodeSingleBytes(bytes: Buffer, table: Uint16Array): string | n
   return Buffer.from(units.buffer).toString('utf16le');
 }
 
-/** ICU gives some unassigned bytes a character of private use. */
+/** ICU decodes some unassigned bytes to private-use characters. */
 function decodeByte(decoder: InstanceType<typeof TextDecoder>, byte: number): number {
   try {
     const unit = decoder.decode(Uint8Array.of(byte)).charCodeAt(0);
@@ -372,9 +371,9 @@ function decodeByte(decoder: InstanceType<typeof TextDecoder>, byte: number): nu
 const maxCharacterBytes = 4;
 
 /**
- * Opens the decoder of a file by its first bytes. It takes whole characters, the `offset` of the first byte in the file, unpacked, from 0, and
- * the line on which they begin; throws RosterError `encoding`, which names line and byte of what is not of the encoding and what to write into the
- * configuration, and throws like `detectEncoding`.
+ * Creates the decoder of a file by its first bytes. `decode` takes whole characters, the offset of their first byte in
+ * the unpacked file, and their first line. It throws RosterError `encoding` with line and byte of the first invalid
+ * byte and with the setting to write. Throws like `detectEncoding`.
  */
 export function openDecoder(start: Buffer, declared: 'auto' | EncodingLabel, path: string) {
   const label = detectEncoding(start, declared, path);
@@ -395,29 +394,29 @@ export function openDecoder(start: Buffer, declared: 'auto' | EncodingLabel, pat
 function adviseOn(bytes: Buffer, label: EncodingLabel, isDeclared: boolean): string {
   if (label === 'utf-8' && isOverlong(bytes)) {
     return (
-      'A character is written there in a form that UTF-8 forbids (NUL as C0 80, or half of a pair), and it is no other encoding either: ' +
-      'have it exported as plain UTF-8.'
+      'A character there has a form that UTF-8 forbids (NUL as C0 80, or half of a pair), and no other encoding fits. ' +
+      'Have it exported as plain UTF-8.'
     );
   }
   const likely = label === 'utf-8' ? guessEncoding(bytes) : null;
   if (likely !== null) {
-    return `It looks like ${likely}: if that is right, write \`encoding: ${likely}\` under \`csv:\` of this roster; else save it as UTF-8.`;
+    return `It looks like ${likely}: if that is right, write \`encoding: ${likely}\` under \`csv:\` of this roster; otherwise save it as UTF-8.`;
   }
-  if (isDeclared) return 'Declare the encoding that it is written in under `csv:` of this roster, or save it as UTF-8.';
+  if (isDeclared) return 'Declare its real encoding under `csv:` of this roster, or save it as UTF-8.';
   return 'Save it as UTF-8, or write its encoding under `csv:` of this roster, for example `encoding: windows-1252`.';
 }
 
-/** NUL in more than one byte, as Java and some databases write it; half of a UTF-16 pair in three. */
+/** NUL in several bytes, as Java and some databases write it, and half of a UTF-16 pair in three bytes. */
 const forbidden = /\xc0\x80|\xe0\x80\x80|\xf0\x80\x80\x80|\xed[\xa0-\xbf][\x80-\xbf]/g;
 
-/** Tells whether bytes are UTF-8 but for characters in forms that it forbids. */
+/** Whether bytes are UTF-8 except for characters in forbidden forms. */
 function isOverlong(bytes: Buffer): boolean {
   const text = bytes.toString('latin1');
   const rest = text.replaceAll(forbidden, '');
   return rest.length < text.length && isUtf8(Buffer.from(rest, 'latin1'));
 }
 
-/** Finds where the first sequence begins that is not of the encoding: behind the longest start that decodes. */
+/** Finds the first invalid byte: the end of the longest prefix that decodes. */
 function findBrokenByte(bytes: Buffer, decode: DecodeText): number {
   let low = 0;
   let high = bytes.length;
@@ -430,7 +429,7 @@ function findBrokenByte(bytes: Buffer, decode: DecodeText): number {
   return findWholeStart(bytes, low, decode) ?? 0;
 }
 
-/** The last of the ends near `end` up to which everything decodes: a character may be cut there. */
+/** The last end near `end` up to which everything decodes; `end` may split a character. */
 function findWholeStart(bytes: Buffer, end: number, decode: DecodeText): number | null {
   for (let at = end; at >= 0 && at > end - maxCharacterBytes; at -= 1) {
     if (decode(bytes.subarray(0, at)) !== null) return at;

@@ -7,8 +7,8 @@ import { standardInput } from './source-bytes.js';
 const maxFiles = 10_000;
 
 /**
- * Lists the files that paths and patterns mean, ordered by name and each file once.
- * Throws RosterError `roster_not_found` for a pattern that matches nothing; a path without a pattern is not looked at.
+ * Lists the files of paths and patterns, each once, ordered by name. Throws RosterError `roster_not_found` for a
+ * pattern without a match; the existence of a plain path is not checked.
  */
 export async function findFiles(paths: readonly string[]): Promise<readonly string[]> {
   const found = new Map<string, string>();
@@ -37,7 +37,7 @@ async function expand(path: string): Promise<readonly string[]> {
   if (files.length > 0) return files;
   throw new RosterError(
     'roster_not_found',
-    `No file matches ${path}. It was looked for in ${resolve(folder)}; check the pattern and the folder.`,
+    `No file matches ${path}. The folder searched is ${resolve(folder)}; check the pattern and the folder.`,
   );
 }
 
@@ -62,7 +62,7 @@ async function matchBelow(folder: string, segments: readonly string[]): Promise<
   return matched.filter((_, index) => isMeant[index]);
 }
 
-/** What cannot be listed, such as a file where a folder should be, holds no match. Links to folders are not counted as folders: they may go round. */
+/** A folder that cannot be listed has no match. Links to folders do not count as folders, because they may form a loop. */
 async function listNames(folder: string, isMeant: (name: string, isFolder: boolean) => boolean): Promise<string[]> {
   const entries = await readdir(folder === '' ? '.' : folder, { withFileTypes: true }).catch(() => []);
   return entries.filter((entry) => isMeant(entry.name, entry.isDirectory())).map((entry) => entry.name);
@@ -82,24 +82,23 @@ async function isNoFolder(path: string): Promise<boolean> {
   );
 }
 
-/** Tells whether a path has a sign of a pattern: `*`, `?` or `[`. */
 function isPattern(path: string): boolean {
   return /[*?[]/.test(path);
 }
 
-/** Compiles one segment of a pattern: `*` any characters, `?` one, `[a-c]` and `[!a-c]` one of or none of them; a leading dot is matched only by a dot. */
+/** Compiles one segment of a pattern: `*` any characters, `?` one character, `[a-c]` and `[!a-c]` a set. Only an explicit dot matches a leading dot. */
 export function compileSegment(segment: string): RegExp {
   const parts = segment.match(/\[[!^]?\]?[^\]]*\]|\*+|[\s\S]/gu) ?? [];
   const source = parts.map((part) => {
     if (part.startsWith('*')) return '.*';
     if (part === '?') return '.';
-    return part.length > 2 && part.startsWith('[') ? compileSet(part.slice(1, -1)) : escapeSigns(part);
+    return part.length > 2 && part.startsWith('[') ? compileSet(part.slice(1, -1)) : escapeLiterals(part);
   });
   const notHidden = segment.startsWith('.') ? '' : '(?!\\.)';
-  return tryCompile(`^${notHidden}${source.join('')}$`) ?? new RegExp(`^${escapeSigns(segment)}$`, 'su');
+  return tryCompile(`^${notHidden}${source.join('')}$`) ?? new RegExp(`^${escapeLiterals(segment)}$`, 'su');
 }
 
-/** A set whose range runs backwards has no meaning; such a segment stands for itself. */
+/** A reversed range is invalid: such a segment matches literally. */
 function tryCompile(source: string): RegExp | null {
   try {
     return new RegExp(source, 'su');
@@ -111,10 +110,10 @@ function tryCompile(source: string): RegExp | null {
 function compileSet(content: string): string {
   const isExcluding = content.startsWith('!') || content.startsWith('^');
   const signs = (isExcluding ? content.slice(1) : content).replaceAll(/[\\\][^]/g, '\\$&');
-  // A leading or trailing dash stands for itself.
+  // A leading or trailing dash is literal.
   return `[${isExcluding ? '^' : ''}${signs.replace(/^-/, '\\-').replace(/-$/, '\\-')}]`;
 }
 
-function escapeSigns(text: string): string {
+function escapeLiterals(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }

@@ -2,7 +2,7 @@ import { type Options, parse } from 'csv-parse/sync';
 import { RosterError } from '../../errors.js';
 import type { LineTally, TableRecord } from '../table-reading.js';
 
-/** A record with quotes, to be parsed together with others; `text` is without padding, unlike `original`. */
+/** A record with quotes, to be parsed with others; `text` lacks the padding of `original`. */
 interface QuotedRecord {
   record: TableRecord;
   text: string;
@@ -10,17 +10,17 @@ interface QuotedRecord {
 }
 
 /**
- * Makes the function that takes lines apart into records, leaving out blank ones and adding to `tally` what they are.
- * When a quote left open leads nowhere valid, only the line it stands on is malformed and reading goes on with the next one,
- * so no line that reads as a whole row is ever swallowed by its neighbour. Throws RosterError `not_a_table` when no sound records come.
+ * Creates the function that splits lines into records, without blank ones, and counts them in `tally`. When an open quote leads to no valid
+ * record, only its own line is malformed and reading continues with the next line. So a line that reads as a whole row is never lost in a
+ * neighbour. Throws RosterError `not_a_table` when no valid records follow.
  */
 export function createRecordSplitter(
   settings: RecordShape & {
-    /** Whether a record has one delimiter more at its end. */
+    /** Whether a record ends with one more delimiter. */
     endsWithDelimiter: boolean;
-    /** How messages call the file. */
+    /** The name for messages. */
     path: string;
-    /** The file of the records, where the roster has several. */
+    /** The file name of the records when the roster has several files. */
     file: string | null;
   },
   tally: LineTally,
@@ -99,7 +99,7 @@ export function createRecordSplitter(
   };
 }
 
-/** Takes off the empty field behind the last delimiter; a record that has neither is whole as well, unless its own last field is empty. */
+/** Removes the empty field after the last delimiter. A record without both is complete as well, unless its own last field is empty. */
 function dropLastField(record: TableRecord, columnCount: number): void {
   const { fields, fault } = record;
   const isLastEmpty = fields.at(-1)?.trim() === '';
@@ -108,7 +108,7 @@ function dropLastField(record: TableRecord, columnCount: number): void {
   else if (fault === 'wrong_column_count' && fields.length === columnCount - 1 && !isLastEmpty) record.fault = null;
 }
 
-/** What csv-parse does not read although its quotes make sense is malformed too. */
+/** A record that csv-parse cannot read is malformed too, even if its quotes are valid. */
 function parseQuoted(quoted: readonly QuotedRecord[], delimiter: string): void {
   const texts = quoted.map(({ text }) => text);
   for (const [index, fields] of parseRecords(texts, delimiter).entries()) {
@@ -119,34 +119,34 @@ function parseQuoted(quoted: readonly QuotedRecord[], delimiter: string): void {
   }
 }
 
-/** Tells whether a line holds nothing but spaces. */
+/** Whether a line holds only spaces. */
 export function isBlank(text: string): boolean {
   return text === '' || (text.charCodeAt(0) === 0x20 && /^ +$/.test(text));
 }
 
 /** Consecutive physical lines of a file, without their endings. */
 export interface LineBlock {
-  /** The number of the first of them in the file, from 1. */
+  /** The number of the first line in the file, from 1. */
   firstLine: number;
   texts: readonly string[];
-  /** How each of them ends (`\n`, `\r\n`, `\r`), or one ending where all have the same. */
+  /** The ending of each line (`\n`, `\r\n`, `\r`), or the ending that all lines share. */
   endings: string | readonly string[];
-  /** False where no line has a quote, so that delimiters alone decide. */
+  /** False when no line has a quote: then only delimiters matter. */
   hasQuote: boolean;
-  /** Whether nothing follows in the file. */
+  /** Whether it is the last block of the file. */
   isLast: boolean;
-  /** Whether it is the last, and its last line has no ending. */
+  /** Whether it is the last block and its last line has no ending. */
   isOpen: boolean;
 }
 
-/** Gives lines of a block as they lie, without the ending of the last. */
+/** Joins lines of a block with their own endings, without the last ending. */
 function joinLines(block: LineBlock, from: number, count: number): string {
   let text = block.texts[from] ?? '';
   for (let at = from + 1; at < from + count; at += 1) text += endingAt(block, at - 1) + (block.texts[at] ?? '');
   return text;
 }
 
-/** Gives the lines of a block from one of them on. */
+/** Gives the lines of a block from one of them on, up to `to`. */
 export function sliceBlock(block: LineBlock, from: number, to = block.texts.length): LineBlock {
   const { texts, endings } = block;
   return {
@@ -157,7 +157,7 @@ export function sliceBlock(block: LineBlock, from: number, to = block.texts.leng
   };
 }
 
-/** Makes one block of two that follow each other. */
+/** Joins two consecutive blocks. */
 function joinBlocks(one: LineBlock, other: LineBlock): LineBlock {
   const isUniform = typeof one.endings === 'string' && one.endings === other.endings;
   return {
@@ -178,11 +178,11 @@ function endingAt({ endings }: LineBlock, at: number): string {
   return typeof endings === 'string' ? endings : (endings[at] ?? '');
 }
 
-/** After so many lines, or so many UTF-16 units, without one sound record a file is not the table that its header says. */
+/** After so many lines or UTF-16 units without a valid record, the file is not the table of its header. */
 const maxUnsoundLines = 200_000;
 const maxUnsoundLength = 64 * 1024 * 1024;
 
-/** Watches that sound records of one file keep coming, and ends the reading of what only begins like a table. */
+/** Ends the reading of a file that only begins like a table. */
 export class SoundnessGuard {
   #lines = 0;
   #length = 0;
@@ -197,7 +197,7 @@ export class SoundnessGuard {
     this.#length = 0;
   }
 
-  /** Throws RosterError `not_a_table` when too much has gone by without a sound record. */
+  /** Throws RosterError `not_a_table` when the limit is exceeded. */
   noteUnsound(length: number, line: number): void {
     this.#lines += 1;
     this.#length += length;
@@ -210,30 +210,28 @@ export class SoundnessGuard {
   }
 }
 
-/** How the records of a table are written. */
 interface RecordShape {
   delimiter: string;
   columnCount: number;
 }
 
-/** The most physical lines of one record; a line whose quotes open a field is the only one from which others are looked at, so a high limit costs nothing. */
+/** The most physical lines of one record. Only a line whose quotes open a field is joined with others, so a high limit costs nothing. */
 const maxRecordLines = 10_000;
 
-/** How many lines a record takes: 0 when its first line is malformed, null when lines that have not come yet decide. */
+/** The lines of a record: 0 when its first line is malformed, null when later lines decide. */
 interface RecordMeasure {
   lineCount: number | null;
   fieldCount: number;
   isPadded: boolean;
 }
 
-/** A reading of quotes that led nowhere. */
 const malformed: RecordMeasure = { lineCount: 0, fieldCount: 0, isPadded: false };
 const unknown: RecordMeasure = { lineCount: null, fieldCount: 0, isPadded: false };
 
 /**
- * Measures the record that begins with the line at `from`, which has a quote; `isLast` says that no more lines follow.
- * Lines are joined only where no line after the first reads as a row by itself, and where a line that closes a quoted field does not
- * look like a row with a quote too many (`earlier` is a sound record before): then each line stands alone.
+ * Measures the record that begins with the line at `from`, which has a quote; `isLast` says that no more lines follow. Lines are joined only
+ * when no line after the first reads as a whole row, and the line that closes a quoted field does not look like a row with a surplus quote
+ * (`earlier` is a previous valid record). Otherwise each line stays separate.
  */
 function measureRecord(
   lines: readonly string[],
@@ -248,7 +246,7 @@ function measureRecord(
   if (scan.state === 'malformed') return malformed;
   const firstCount = scan.fieldCount + countDelimiters(first, shape.delimiter, scan.openedAt);
   const isFirstWhole = isWholeCount(firstCount, first, shape);
-  // What stands before the first delimiter is the first field only where that field was not left open.
+  // The text before the first delimiter is the first field only if that field is closed.
   const example = scan.fieldCount > 1 ? first : earlier;
   const start = example === null ? null : readStart(example, shape.delimiter);
   let length = first.length;
@@ -271,7 +269,7 @@ function measureRecord(
   return malformed;
 }
 
-/** Reads the first record of a block, whose column count nobody knows yet; lines that could be rows make it malformed. Null where its quotes make no sense. */
+/** Reads the first record of a block, before the column count is known; lines that could be rows make it malformed. Null for invalid quotes. */
 export function readFirstRecord(
   block: LineBlock,
   delimiter: string,
@@ -307,18 +305,18 @@ function isWholeRow(text: string, shape: RecordShape): boolean {
   return scan.state === 'closed' && scan.fieldCount === shape.columnCount;
 }
 
-/** Tells whether a line would be a whole row if quotes meant nothing; a doubled quote may hide that some delimiters are text. */
+/** Whether a line is a whole row when quotes are ignored; a doubled quote may hide that some delimiters are text. */
 function isWholeCount(count: number, text: string, { columnCount }: RecordShape): boolean {
   return count === columnCount || (count > columnCount && text.includes('""'));
 }
 
-/** Tells whether a line that closes the field of a given place has as many fields before that quote as a row of its own would have. */
+/** Whether a line that closes the field at `place` has as many fields before that quote as a separate row would have. */
 function mayBeRow(text: string, delimiter: string, place: number): boolean {
   const closing = findClosingQuote(text, 0);
   return countDelimiters(text.slice(0, Math.max(closing, 0)), delimiter, 0) >= place - 1;
 }
 
-/** Tells whether such a line begins as rows do; where rows do not begin with an id, whether the line before may be a whole row too. */
+/** Whether such a line begins like a row; when rows do not begin with an id, whether the line before may be a whole row. */
 function isDoubtful(text: string, { delimiter, columnCount }: RecordShape, start: string | null, firstCount: number) {
   if (start !== null && isLikeId(start)) return haveSameShape(start, readStart(text, delimiter));
   return firstCount >= columnCount;
@@ -333,7 +331,7 @@ function isLikeId(text: string): boolean {
   return /\d/.test(text) && !/\s/.test(text);
 }
 
-/** Tells whether two ids have the same signs between words and numbers, and the same kinds of these; a run of both may be any. */
+/** Whether two ids have the same separators and the same kinds of runs; a mixed run matches any kind. */
 function haveSameShape(one: string, other: string): boolean {
   const [shape, otherShape] = [one, other].map((text) => text.replaceAll(/[\p{L}\p{N}]+/gu, toKind));
   if (shape === undefined || otherShape === undefined || shape.length !== otherShape.length) return false;
@@ -355,15 +353,15 @@ function countDelimiters(text: string, delimiter: string, from: number): number 
   return count;
 }
 
-/** Where a scan stands at the end of a physical line. */
+/** The state of a scan at the end of a physical line. */
 interface QuoteScan {
-  /** `closed`: the record may end here; `open`: inside quotes, it goes on; `malformed`: no reading of the quotes is valid. */
+  /** `closed`: the record may end here; `open`: the line ends within quotes; `malformed`: the quotes are invalid. */
   state: 'closed' | 'open' | 'malformed';
   /** Fields begun so far. */
   fieldCount: number;
-  /** Index in the last line just behind the quote that is still open. */
+  /** Index in the last line after the quote that is still open. */
   openedAt: number;
-  /** Whether spaces stand between a quote and the delimiter beside it. */
+  /** Whether there are spaces between a quote and its delimiter. */
   isPadded: boolean;
 }
 
@@ -407,7 +405,7 @@ function scanQuotes(text: string, delimiter: string, from: QuoteScan | null): Qu
   }
 }
 
-/** Gives a record whose quotes make sense without the spaces between quotes and delimiters. */
+/** Removes the spaces between quotes and delimiters of a valid record. */
 function dropPadding(text: string, delimiter: string): string {
   const fields: string[] = [];
   for (let at = 0; ; ) {
@@ -434,7 +432,7 @@ function skipSpaces(text: string, from: number): number {
   return at;
 }
 
-/** Finds the quote that ends a quoted field, from within it; -1 where it goes on. */
+/** Finds the quote that ends a quoted field, searching from within it; -1 when there is none. */
 function findClosingQuote(text: string, from: number): number {
   for (let at = text.indexOf(quote, from); at >= 0; at = text.indexOf(quote, at + 2)) {
     if (text[at + 1] !== quote) return at;
@@ -445,7 +443,7 @@ function findClosingQuote(text: string, from: number): number {
 /** The most UTF-16 units of one record. */
 const maxRecordLength = 1024 * 1024;
 
-/** Reads whole records with quotes, one text each, into their fields; null for a record that csv-parse does not read as exactly one. */
+/** Parses quoted records, one text each; null for a record that csv-parse does not read as exactly one. */
 function parseRecords(texts: readonly string[], delimiter: string): (readonly string[] | null)[] {
   if (texts.length === 0) return [];
   const together = tryParse(texts.join('\n'), delimiter);

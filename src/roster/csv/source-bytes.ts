@@ -11,12 +11,12 @@ import { findOddFile } from '../../files.js';
 
 const chunkBytes = 128 * 1024;
 
-/** Bytes as they come; `return()` gives up the rest and lets go of what they come from. */
+/** Chunks of bytes; `return()` closes their source. */
 type Chunks = AsyncGenerator<Buffer, void, undefined>;
 
 /**
- * Reads a file from start to end; throws RosterError `roster_not_found`, `roster_unreadable`, `roster_broken_off` when reading fails
- * half-way, or `roster_changed` when somebody writes to the file meanwhile.
+ * Reads a file from start to end. Throws RosterError `roster_not_found`, `roster_unreadable`, `roster_broken_off` when
+ * reading fails half-way, or `roster_changed` when the file changes meanwhile.
  */
 async function* readFileChunks(path: string): Chunks {
   const file = await openFile(path);
@@ -49,8 +49,8 @@ function checkUnchanged(path: string, before: BigIntStats, after: BigIntStats, o
   if (before.size === after.size && before.mtimeNs === after.mtimeNs && offset === after.size) return;
   throw new RosterError(
     'roster_changed',
-    `${path} was changed while it was read (${before.size} bytes at first, ${after.size} at last, ${offset} read). ` +
-      'Start when the export is complete; let it write under another name and rename the file at the end.',
+    `${path} was changed while it was read (${before.size} bytes at the start, ${after.size} at the end, ${offset} read). ` +
+      'Start when the export is complete; export under another name and rename the file at the end.',
   );
 }
 
@@ -59,7 +59,7 @@ async function openFile(path: string): Promise<FileHandle> {
   if (odd !== null) {
     throw new RosterError(
       'roster_unreadable',
-      `${path} ${odd}. Write the rows into a file and name that, or send them to standard input and name -.`,
+      `${path} ${odd}. Write the rows to a file and name it, or send them to standard input and name -.`,
     );
   }
   try {
@@ -80,15 +80,15 @@ function readCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }
 
-/** What is gathered before anything is decided by it. */
+/** So many bytes are collected before the format is determined. */
 const firstBytes = 64 * 1024;
 
 /** The path that means standard input. */
 export const standardInput = '-';
 
 /**
- * The bytes of a source, unpacked where they are packed by gzip, whatever its name; `onBytes` sees them as they lie, in order.
- * Throws RosterError `not_a_table` for what begins like a workbook, a picture and the like.
+ * The bytes of a source, unpacked if packed by gzip, whatever its name; `onBytes` receives the original bytes in
+ * order. Throws RosterError `not_a_table` for a workbook, a picture and other formats.
  */
 export async function* readSourceBytes(path: string, onBytes: (bytes: Buffer) => void): Chunks {
   const raw = watchBytes(
@@ -105,7 +105,7 @@ export async function* readSourceBytes(path: string, onBytes: (bytes: Buffer) =>
   }
 }
 
-/** Gives the first chunk with at least `firstBytes`, as far as there are so many. */
+/** Makes the first chunk at least `firstBytes` long if the source is. */
 async function* joinStart(chunks: Chunks): Chunks {
   const first = await chunks.next();
   if (!first.done) yield* joinFirst(first.value, chunks);
@@ -145,7 +145,7 @@ async function* watchBytes(chunks: Chunks, onBytes: (bytes: Buffer) => void): Ch
   }
 }
 
-/** What of standard input has been read so far, kept in a file that has no name any more, so that nothing is left of it. */
+/** The part of standard input that was read so far. Its file has no name any more, so nothing of it remains. */
 interface Kept {
   file: FileHandle;
   length: number;
@@ -156,14 +156,14 @@ interface Kept {
 let keeping: Promise<Kept> | undefined;
 
 /**
- * Reads standard input from its start, each time: a roster is looked at before it is imported, for example to see whether it is as it was.
- * Throws RosterError `roster_broken_off` when reading fails.
+ * Reads standard input from its start each time: a roster is inspected before it is imported. Throws RosterError
+ * `roster_broken_off` when reading fails.
  */
 async function* readStandardInput(): Chunks {
   keeping ??= keep();
   try {
     const kept = await keeping;
-    hold(true);
+    keepAlive(true);
     for (let offset = 0; ; ) {
       const chunk = offset < kept.length ? await readKept(kept, offset) : await readOn(kept);
       if (chunk === null) return;
@@ -175,7 +175,7 @@ async function* readStandardInput(): Chunks {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
     throw new RosterError('roster_broken_off', `Standard input broke off (${code}).`, { cause: error });
   } finally {
-    hold(false);
+    keepAlive(false);
   }
 }
 
@@ -189,7 +189,7 @@ async function keep(): Promise<Kept> {
 async function readKept({ file, length }: Kept, offset: number): Promise<Buffer> {
   const wanted = Math.min(chunkBytes, length - offset);
   const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(wanted), 0, wanted, offset);
-  if (bytesRead === 0) throw new RosterError('roster_broken_off', 'What was kept of standard input is gone.');
+  if (bytesRead === 0) throw new RosterError('roster_broken_off', 'The stored part of standard input cannot be read.');
   return buffer.subarray(0, bytesRead);
 }
 
@@ -206,8 +206,8 @@ async function readOn(kept: Kept): Promise<Buffer | null> {
   return chunk;
 }
 
-/** Whoever has given up reading must not be kept from ending by a sender that goes on. */
-function hold(isReading: boolean): void {
+/** When nothing reads any more, a sender that continues must not keep the process alive. */
+function keepAlive(isReading: boolean): void {
   if (!isSocket(process.stdin)) return;
   if (isReading) process.stdin.ref();
   else process.stdin.unref();
@@ -217,21 +217,20 @@ const isSocket = (stream: object): stream is Socket => 'ref' in stream && 'unref
 
 const unpackedChunkBytes = 64 * 1024;
 
-/** Each stretch of this many unpacked bytes must have taken at least the `maxRatio`th part of it in the file: no roster packs better. */
+/** So many unpacked bytes may not come from less than the `maxRatio`th part of them: no roster packs better. */
 const stretchBytes = 4 * 1024 * 1024;
 const maxRatio = 200;
 
 const firstMagic = 0x1f;
 const secondMagic = 0x8b;
 
-/** Tells by its first two bytes whether a file is packed by gzip. */
 function isGzip(start: Buffer): boolean {
   return start[0] === firstMagic && start[1] === secondMagic;
 }
 
 /**
- * Unpacks gzip data; throws RosterError `roster_broken_off` where they are cut off, damaged or followed by something else,
- * `gzip_bomb` where they unpack to more than `maxRatio` times their size.
+ * Unpacks gzip data. Throws RosterError `roster_broken_off` when they are truncated, damaged or followed by other
+ * data, and `gzip_bomb` when they unpack to more than `maxRatio` times their size.
  */
 async function* gunzipChunks(packed: Chunks, path: string): Chunks {
   let givenBytes = 0;
@@ -243,7 +242,7 @@ async function* gunzipChunks(packed: Chunks, path: string): Chunks {
   };
   const gunzip = createGunzip({ chunkSize: unpackedChunkBytes });
   const flow = pipeline(Readable.from(counted(), { highWaterMark: 1 }), gunzip);
-  // The reader below meets the same error.
+  // The reader below throws the same error.
   flow.catch(() => undefined);
   const checkRatio = createRatioCheck(gunzip, path);
   try {
@@ -253,7 +252,7 @@ async function* gunzipChunks(packed: Chunks, path: string): Chunks {
       yield bytes;
     }
     if (gunzip.bytesWritten !== givenBytes) {
-      throw new RosterError('roster_broken_off', `${path}: something that is not gzip follows behind the gzip data.`);
+      throw new RosterError('roster_broken_off', `${path}: other data follows the gzip data.`);
     }
   } catch (error) {
     throw toGzipError(error, path);
@@ -272,7 +271,7 @@ function createRatioCheck(gunzip: Gunzip, path: string): (length: number) => voi
     if ((gunzip.bytesWritten - packedBytes) * maxRatio < unpackedBytes) {
       throw new RosterError(
         'gzip_bomb',
-        `${path} unpacks to more than ${maxRatio} times its size, which no table does. It was not read on.`,
+        `${path} unpacks to more than ${maxRatio} times its size, which no table does. Reading stopped there.`,
       );
     }
     unpackedBytes = 0;
@@ -283,26 +282,26 @@ function createRatioCheck(gunzip: Gunzip, path: string): (length: number) => voi
 function toGzipError(error: unknown, path: string): unknown {
   if (error instanceof RosterError || !(error instanceof Error)) return error;
   const code = 'code' in error ? String(error.code) : 'unknown';
-  const said = code === 'Z_BUF_ERROR' ? 'end too early: the file is incomplete' : `are damaged (${code})`;
-  return new RosterError('roster_broken_off', `${path}: its gzip data ${said}. Fetch or write the file again.`, {
+  const fault = code === 'Z_BUF_ERROR' ? 'end too early: the file is incomplete' : `are damaged (${code})`;
+  return new RosterError('roster_broken_off', `${path}: its gzip data ${fault}. Fetch or write the file again.`, {
     cause: error,
   });
 }
 
-const exportIt = 'Export its sheet as CSV UTF-8';
+const exportSheet = 'Export its sheet as CSV UTF-8';
 
-/** Formats that are no text, by the bytes with which they begin. */
+/** Binary formats by their first bytes. */
 const formats: readonly { bytes: string; what: string; advice: string }[] = [
-  { bytes: 'PK\x03\x04', what: 'an Excel workbook or another ZIP file', advice: `${exportIt}, or unpack it` },
+  { bytes: 'PK\x03\x04', what: 'an Excel workbook or another ZIP file', advice: `${exportSheet}, or unpack it` },
   { bytes: 'PK\x05\x06', what: 'an empty ZIP file', advice: 'Fetch or write the file again' },
-  { bytes: '\xd0\xcf\x11\xe0', what: 'an old Excel workbook or another Office file', advice: exportIt },
+  { bytes: '\xd0\xcf\x11\xe0', what: 'an old Excel workbook or another Office file', advice: exportSheet },
   { bytes: '%PDF', what: 'a PDF', advice: 'Ask for the table itself, exported as CSV UTF-8' },
   { bytes: 'SQLite format 3\0', what: 'an SQLite database', advice: 'Export its table as CSV UTF-8' },
   { bytes: '\x89PNG', what: 'a picture (PNG)', advice: 'Ask for the table itself, exported as CSV UTF-8' },
   { bytes: '\xff\xd8\xff', what: 'a picture (JPEG)', advice: 'Ask for the table itself, exported as CSV UTF-8' },
 ];
 
-/** Throws RosterError `not_a_table` that names the format where a file begins like one that is no text, whatever its name. */
+/** Throws RosterError `not_a_table` that names the format of a binary file, whatever its name. */
 function refuseOtherFormats(start: Buffer, path: string): void {
   const format = formats.find(({ bytes }) => start.subarray(0, bytes.length).toString('latin1') === bytes);
   if (format === undefined) return;

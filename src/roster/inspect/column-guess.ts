@@ -5,12 +5,12 @@ import { createBirthDateReader } from '../read-date.js';
 import { type ColumnGuess, type ColumnProfile, enough, Guess, toHeaders } from './column-profile.js';
 import { guessName } from './name-guess.js';
 
-/** From this share on a column that is called so is what it is called. */
+/** From this share of fitting values on, a column has the meaning of its header. */
 const half = 0.5;
 const shortCode = 14;
 const yearLength = 4;
 
-/** Guesses which columns of a table hold what, by their headers first and by their values where these say nothing. */
+/** Guesses the mapping of a table, by headers first and by values when these are unknown. */
 export function guessColumns(profiles: readonly ColumnProfile[]): ColumnGuess {
   const guess = new Guess(profiles.map(withFittingRole));
   guessId(guess);
@@ -31,13 +31,13 @@ function guessId(guess: Guess): void {
   if (profile === undefined) return;
   const { header, filledShare, distinctShare } = profile;
   guess.columns.id = header;
-  guess.take('id', named ? 'by its header' : 'by its values, which differ in every row', profile);
-  if (!named) guess.doubts.push(`${header} is taken for the customer id by its values alone`);
+  guess.take('id', named ? 'by its header' : 'by its values, different in every row', profile);
+  if (!named) guess.doubts.push(`${header} is used as the customer id because of its values only`);
   if (filledShare < 1) guess.doubts.push(`${header} is empty in some rows: these would be rejected`);
-  if (distinctShare < 1) guess.doubts.push(`${header} repeats: rows of one id that differ would be rejected`);
+  if (distinctShare < 1) guess.doubts.push(`${header} repeats: different rows with one id would be rejected`);
 }
 
-/** What the header says weighs most, unless the column is empty in places or says the same everywhere. */
+/** The header counts most, unless the column has empty or constant values. */
 function weighId({ strength, filledShare, distinctShare, codeShare, filled }: ColumnProfile): number {
   const isConstant = filled > 10 && distinctShare < 0.2;
   return (
@@ -49,7 +49,7 @@ function weighId({ strength, filledShare, distinctShare, codeShare, filled }: Co
   );
 }
 
-/** Columns of codes that differ in every row; a long one may be the number of an account or a card, one that counts from 1 the row's. */
+/** Finds the column of codes that differ in every row. A long code may be the number of an account or a card, and a counter from 1 that of the row. */
 function findCodes(guess: Guess): ColumnProfile | undefined {
   const isOfCodes = (profile: ColumnProfile): boolean =>
     profile.filledShare === 1 && profile.distinctShare === 1 && profile.codeShare >= enough && !holdsDates(profile);
@@ -67,11 +67,11 @@ function findCodes(guess: Guess): ColumnProfile | undefined {
 const countsRows = ({ values }: ColumnProfile): boolean =>
   values.every((value, row) => (row === 0 ? Number(value) === 1 : Number(value) > Number(values[row - 1])));
 
-/** A number of four digits passes for a year, but is nobody's birthday. */
+/** Four digits parse as a year, but not as a whole birth date. */
 const holdsDates = ({ dateFormats: [best], meanLength }: ColumnProfile): boolean =>
   best !== undefined && best.share > 0.5 && meanLength > yearLength;
 
-/** Without an id the name, with the birth date where every row has one, tells customers apart as long as it differs in every row. */
+/** Without an id, the name identifies customers if it differs in every row, with the birth date if every row has one. */
 function guessNoId(guess: Guess, profiles: readonly ColumnProfile[]): void {
   const { name, birthDate } = guess.columns;
   const born = typeof birthDate === 'string' ? birthDate : birthDate?.column;
@@ -82,13 +82,13 @@ function guessNoId(guess: Guess, profiles: readonly ColumnProfile[]): void {
   const texts = profiles[0]?.values.map((_, row) => columns.map(({ values }) => values[row]).join(' ')) ?? [];
   const none = 'no column looks like a customer id';
   if (names.length === 0 || new Set(texts).size < texts.length * 0.99) {
-    guess.doubts.unshift(`${none}: name one that has a different value in every row`);
+    guess.doubts.unshift(`${none}: name a column with a different value in every row`);
     return;
   }
   guess.columns.id = toHeaders(columns);
-  guess.because['id'] = 'no column tells';
+  guess.because['id'] = 'no column shows it';
   guess.doubts.unshift(
-    `${none}: ${columns.map(({ header }) => header).join(' + ')} is taken for it, so that who is renamed is another customer; better have the id exported`,
+    `${none}: ${columns.map(({ header }) => header).join(' + ')} is used as the id, so a renamed customer becomes another one; it is better to export the id`,
   );
 }
 
@@ -108,17 +108,17 @@ function guessBirthDate(guess: Guess): void {
   const isOfCompanies = typeof type === 'object' && 'value' in type && type.value === 'entity';
   if (!isOfCompanies && isOfBirths(oldest)) {
     guess.columns.birthDate = toDateColumn(guess, oldest);
-    guess.take('birthDate', 'by its values, years as people are born in', oldest);
-    guess.doubts.push(`${oldest.header} is taken for the birth date by its values alone`);
+    guess.take('birthDate', 'by its values, plausible birth years', oldest);
+    guess.doubts.push(`${oldest.header} is used as the birth date because of its values only`);
     return;
   }
   const format = oldest.dateFormats[0]?.format;
-  guess.doubts.push(`${oldest.header} holds dates (${format}): if people were born on them, name it under birthDate`);
+  guess.doubts.push(`${oldest.header} holds dates (${format}): if they are birth dates, name it under birthDate`);
 }
 
 const toMiddleYear = ({ dateFormats: [best] }: ColumnProfile): number => best?.middleYear ?? 0;
 
-/** Half of the customers are older than 25, and the oldest 20 years older than the youngest; accounts are seldom as old. */
+/** Birth dates: half of the customers are older than 25, and the oldest is 20 years older than the youngest. Accounts are rarely as old. */
 function isOfBirths({ dateFormats: [best], filled }: ColumnProfile): boolean {
   const thisYear = new Date().getFullYear();
   return (
@@ -139,26 +139,26 @@ function toDateColumn(
   const plainShare = filled === 0 ? 0 : values.filter(isPlainDate).length / filled;
   if (best === undefined || plainShare > best.share + 0.05) {
     if (plainShare < enough && filled > 0)
-      guess.doubts.push(`the dates of ${header} are written in no form that is known: give their format`);
+      guess.doubts.push(`the dates of ${header} have an unknown form: give their format`);
     return header;
   }
   const isAmbiguous = second !== undefined && second.share === best.share && !isSameReading(best.format, second.format);
   if (isAmbiguous)
-    guess.doubts.push(`${header} reads as ${best.format} and as ${second.format}: check which it is (birthDate)`);
+    guess.doubts.push(`${header} reads as ${best.format} and as ${second.format}: check which is right (birthDate)`);
   return best.format === 'yyyy-MM-dd' ? header : { column: header, format: best.format };
 }
 
-/** Reads what needs no format, such as a day beside the name of a month. */
+/** Reads dates that need no format, such as a day with the name of a month. */
 const readPlainDate = createBirthDateReader({
   formats: [],
   language: null,
-  // Whatever the century, it is read.
+  // The century does not matter here.
   pivot: 0,
   today: new Date().toISOString().slice(0, 10),
 });
 const isPlainDate = (value: string): boolean => value !== '' && typeof readPlainDate(value) === 'string';
 
-/** Two formats that differ only in leading zeros put day and month in the same places. */
+/** Whether two formats differ only in leading zeros. */
 const isSameReading = (one: string, other: string): boolean =>
   one.replace(/M+/g, 'M').replace(/d+/g, 'd') === other.replace(/M+/g, 'M').replace(/d+/g, 'd');
 
@@ -169,15 +169,14 @@ function guessTier(guess: Guess): void {
   if (Object.keys(values).length === 0) {
     const otherwise = isStandard(profile, 'riskTier')
       ? describeOmission(profile, 'riskTier')
-      : 'give its values, or everybody counts as high';
-    guess.doubts.push(`${profile.header} holds no words that are known for tiers: ${otherwise}`);
+      : 'give its values, or every customer counts as high';
+    guess.doubts.push(`${profile.header} holds no known words for tiers: ${otherwise}`);
     return;
   }
   const isPlain = Object.entries(values).every(([own, word]) => own === word) && unknown.length === 0;
   guess.columns.riskTier = isPlain ? profile.header : { column: profile.header, values };
   guess.take('riskTier', 'by its header', profile);
-  if (unknown.length > 0)
-    guess.doubts.push(`${profile.header} has values that are no tier as they stand: ${quoteAll(unknown)}`);
+  if (unknown.length > 0) guess.doubts.push(`${profile.header} has values of unknown tier: ${quoteAll(unknown)}`);
 }
 
 function guessCountries(guess: Guess): void {
@@ -194,7 +193,7 @@ function guessCountries(guess: Guess): void {
   if (found.length === 0) {
     const [doubtful] = named;
     if (doubtful && doubtful.filled > 0)
-      guess.doubts.push(`${doubtful.header} holds what are no countries: ${describeOmission(doubtful, 'countries')}`);
+      guess.doubts.push(`${doubtful.header} holds no countries: ${describeOmission(doubtful, 'countries')}`);
     return;
   }
   guess.columns.countries = toHeaders(found);
@@ -204,7 +203,7 @@ function guessCountries(guess: Guess): void {
   guessLanguage(guess, found);
 }
 
-/** Names that languages read differently are in doubt without a language: it is the one in which most of the column are names of countries. */
+/** Names that languages read differently need a language: the one with the most matching country names of the column. */
 function guessLanguage(guess: Guess, columns: readonly ColumnProfile[]): void {
   const names = [...new Set(columns.flatMap(({ values }) => values))].filter((value) => value !== '');
   const ambiguous = names.filter((name) => {
@@ -217,7 +216,7 @@ function guessLanguage(guess: Guess, columns: readonly ColumnProfile[]): void {
   const [language, ...others] = counted.filter(({ read }) => read === most).map((count) => count.language);
   if (language === undefined || others.some((other) => readsAnother(ambiguous, language, other))) {
     guess.doubts.push(
-      `languages read ${quoteAll(ambiguous.slice(0, 3))} as different countries: say which by language, such as language: de`,
+      `languages read ${quoteAll(ambiguous.slice(0, 3))} as different countries: set the language, such as language: de`,
     );
     return;
   }
@@ -225,7 +224,7 @@ function guessLanguage(guess: Guess, columns: readonly ColumnProfile[]): void {
   guess.because['language'] = 'by the names of countries';
 }
 
-/** How many are the names of countries as a language has them. */
+/** The number of country names in a language. */
 function countNames(names: readonly string[], language: string): number {
   const display = new Intl.DisplayNames([language], { type: 'region' });
   return names.filter((name) => {
@@ -244,29 +243,29 @@ const usStates = new Set(
   ),
 );
 
-/** Most codes of the states of the USA are a country's as well, such as CA. */
+/** Most codes of US states are country codes as well, such as CA. */
 const isOfStates = ({ words }: ColumnProfile): boolean =>
   words !== null && words.length > 2 && words.every((word) => usStates.has(word));
 
-/** A standard header is read although no key names it, so that leaving it out of the mapping does not leave it out. */
+/** A standard header is read without a mapping, so omitting it from the mapping does not omit the column. */
 const isStandard = ({ header }: ColumnProfile, key: 'countries' | 'riskTier'): boolean =>
   header.trim().normalize('NFC') === standardHeaders[key];
 
 const describeOmission = (profile: ColumnProfile, key: 'countries' | 'riskTier'): string =>
   isStandard(profile, key)
-    ? `by this header it is read all the same, and such values count as unknown; give its values under ${key}, or rename it in the export`
+    ? `this standard header is read without a mapping, and such values count as unknown; give its values under ${key}, or rename it in the export`
     : 'left out';
 
 function guessOthers(guess: Guess): void {
   const aliases = guess.byRole('aliases');
   if (aliases)
     guess.doubts.push(
-      `${aliases.header} may hold aliases: to search for these too, at the price of a search each, add aliases: ${JSON.stringify(aliases.header)}`,
+      `${aliases.header} may hold aliases: to search for these too, each at the price of a search, add aliases: ${JSON.stringify(aliases.header)}`,
     );
   const active = guess.byRole('active');
   if (active?.words)
     guess.doubts.push(
-      `${active.header} (${quoteAll(active.words)}) may tell who has left: to use it, add active: { column: ${JSON.stringify(active.header)}, values: { ... } }`,
+      `${active.header} (${quoteAll(active.words)}) may show which customers are active: to use it, add active: { column: ${JSON.stringify(active.header)}, values: { ... } }`,
     );
   const endDate = guess.byRole('end_date');
   if (endDate)
@@ -275,7 +274,7 @@ function guessOthers(guess: Guess): void {
     );
 }
 
-/** What each row that was looked at is by its names and birth dates; null where they do not show it. */
+/** The type of each sampled row by its names and birth dates; null when they do not show it. */
 type RowTypes = readonly (PartyType | null)[];
 
 const forms =
@@ -290,11 +289,11 @@ const legalForm = new RegExp(
   'u',
 );
 
-/** Tells whether a name ends, or begins, like a company's. */
+/** Whether a name ends or begins like a company's. */
 const isCompanyName = (name: string): boolean =>
   /\s|公司|会社/.test(name) && legalForm.test(name.toLowerCase().replace(/[.,]/g, ''));
 
-/** What the rows are by what stands in the columns of their names and in their birth dates. */
+/** Finds the types of rows by their names and birth dates. */
 function assessRows(names: readonly ColumnProfile[], births: readonly ColumnProfile[]): RowTypes {
   const hasPersons = names.some(({ role }) => role !== 'company');
   return Array.from({ length: names[0]?.values.length ?? 0 }, (_, row) => {
@@ -307,7 +306,7 @@ function assessRows(names: readonly ColumnProfile[], births: readonly ColumnProf
   });
 }
 
-/** Guesses which column tells persons from entities, by known words and by the rows that have the others. */
+/** Guesses the column of the type, by known words and by the types of the rows. */
 function guessType(guess: Guess, names: readonly ColumnProfile[]): void {
   const rows = assessRows(names, guess.ofRole('birth_date'));
   const isNamedByCompany = names.length > 0 && names.every(({ role }) => role === 'company');
@@ -327,15 +326,12 @@ function guessType(guess: Guess, names: readonly ColumnProfile[]): void {
   guess.take('type', named ? 'by its header' : 'by its values', column);
   if (shown.length > 0)
     guess.doubts.push(
-      `what ${quoteAll(shown)} in ${column.header} means is taken from the names and birth dates beside it: check type`,
+      `the meaning of ${quoteAll(shown)} in ${column.header} follows from names and birth dates: check type`,
     );
-  if (unknown.length > 0)
-    guess.doubts.push(
-      `${column.header} has values that are neither person nor entity as they stand: ${quoteAll(unknown)}`,
-    );
+  if (unknown.length > 0) guess.doubts.push(`${column.header} has values of unknown type: ${quoteAll(unknown)}`);
 }
 
-/** A column of few words that divides the rows as their names do. */
+/** Finds a column of few words that divides the rows like their names. */
 function findTypes(guess: Guess, rows: RowTypes) {
   return guess.free
     .filter(
@@ -351,7 +347,7 @@ function findTypes(guess: Guess, rows: RowTypes) {
     .toSorted((one, other) => one.shown.length - other.shown.length)[0];
 }
 
-/** Reads the words of a column; `shown` are those of which only the rows that have them showed what they mean. */
+/** Reads the words of a column; `shown` are the words whose meaning follows from their rows only. */
 function readTypes(column: ColumnProfile, rows: RowTypes) {
   const words = column.words ?? [];
   const { values } = toValues(typeWords, words);
@@ -368,7 +364,7 @@ function readTypes(column: ColumnProfile, rows: RowTypes) {
     if (type) count[type] += 1;
   }
   const shown: string[] = [];
-  // Where the rows of one word are plainly companies, those of another that never are must be persons.
+  // If the rows of one word are clearly companies, a word whose rows never are must mean persons.
   const hasEntities = [...counts.values()].some(({ entity, all }) => entity >= 3 && entity > all * 0.6);
   for (const [word, { person, entity, all }] of counts) {
     const sum = person + entity;
@@ -388,11 +384,11 @@ function guessOneType(guess: Guess, rows: RowTypes, isNamedByCompany: boolean): 
   const persons = rows.filter((type) => type === 'person').length;
   const isOfCompanies = isNamedByCompany || (entities > persons && entities > rows.length / 2);
   guess.columns.type = { value: isOfCompanies ? 'entity' : 'person' };
-  guess.because['type'] = 'no column tells';
-  guess.doubts.push('no column tells persons and entities apart: say which they are, or name the column');
+  guess.because['type'] = 'no column shows it';
+  guess.doubts.push('no column distinguishes persons and entities: set one type for all, or name the column');
 }
 
-/** Words in daily use for what a customer is, in lower case. */
+/** Common words for the type of a customer, in lower case. */
 const typeWords: Readonly<Record<PartyType, readonly string[]>> = {
   person:
     split(`person, individual, indiv, natural, natural person, private, private individual, private person, private customer, retail, consumer, p, i, ind, indv, np, nat,
@@ -406,7 +402,7 @@ const typeWords: Readonly<Record<PartyType, readonly string[]>> = {
     právnická osoba, po, cég, vállalat, jogi személy, kurumsal, tüzel kişi, şirket, persoană juridică, pravna osoba, юл, юрлицо, юридическое лицо, юр. лицо, организация, компания, νομικό πρόσωπο, εταιρεία, 企业, 公司, 法人, 机构, 법인, شركة, شخص اعتباري, مؤسسة`),
 };
 
-/** How letters begin, in lower case: a column of these alone distinguishes no customers. */
+/** Salutations, in lower case: they alone do not distinguish customers. */
 const salutations: Readonly<Record<PartyType, readonly string[]>> = {
   person:
     split(`mr, mr., mrs, mrs., ms, ms., miss, mister, dr, dr., prof, prof., sir, lady, herr, frau, herrn, herr dr., frau dr., m., mme, mme., mlle, monsieur, madame, sr, sr., sra, sra., señor, señora,
@@ -414,7 +410,7 @@ const salutations: Readonly<Record<PartyType, readonly string[]>> = {
   entity: split('firma, company, firm, sté, ste, société, messrs, m/s, fa., fa, spett.le, bedrijf, empresa, ditta'),
 };
 
-/** Words in daily use for how closely a customer is watched; numbers are left out, for who knows which end of them is high. */
+/** Common words for risk tiers. Numbers are excluded, because their order is unknown. */
 const tierWords: Readonly<Record<RiskTier, readonly string[]>> = {
   low: split(
     'low, l, simplified, niedrig, gering, lav, låg, laag, faible, bajo, basso, baixo, niskie, nízké, alacsony, düşük, низкий, green',
@@ -431,13 +427,13 @@ function split(list: string): readonly string[] {
   return list.split(',').map((word) => word.trim());
 }
 
-/** Gives the word of ours that an own word stands for, or null. */
+/** Gives the known word for an own word; null when there is none. */
 function toWord<Word extends string>(words: Readonly<Record<Word, readonly string[]>>, own: string): Word | null {
   for (const word in words) if (words[word].includes(own.trim().toLowerCase())) return word;
   return null;
 }
 
-/** Gives the value map of a column's own words, and those that stand for none of ours. */
+/** Maps a column's own words to known ones, and lists the unknown ones. */
 function toValues<Word extends string>(
   words: Readonly<Record<Word, readonly string[]>>,
   own: readonly string[],
@@ -452,7 +448,7 @@ function toValues<Word extends string>(
   return { values, unknown };
 }
 
-/** `Customer` and `Kunde` are the number in one export and the name in another; `Individual / Company` holds neither's name. */
+/** Corrects the role by the values: `Customer` and `Kunde` may hold the id or the name; `Individual / Company` holds the type. */
 function withFittingRole(profile: ColumnProfile): ColumnProfile {
   const { role, letterShare, words } = profile;
   const isOfTypes = words !== null && words.length > 1 && words.every((word) => toWord(typeWords, word) !== null);
@@ -460,5 +456,4 @@ function withFittingRole(profile: ColumnProfile): ColumnProfile {
   return role === 'id' && letterShare > 0.9 ? { ...profile, role: 'name' } : profile;
 }
 
-/** Own words for a message. */
 const quoteAll = (values: readonly string[]): string => values.map((value) => JSON.stringify(value)).join(', ');

@@ -3,39 +3,39 @@ import { readCountry } from '../country.js';
 import { type ColumnRole, readHeader } from '../headers.js';
 import { createDateReader } from '../read-date.js';
 
-/** What the values of a column look like; shares are of the values that are not empty. */
+/** The profile of a column; shares are of the non-empty values. */
 export interface ColumnProfile {
   header: string;
-  /** What the header says. */
+  /** The fact that the header names. */
   role: ColumnRole | null;
-  /** As of `readHeader`; 0 without a role. */
+  /** As in `readHeader`; 0 without a role. */
   strength: number;
-  /** The header says nothing, not even that the column is about something else. */
+  /** Whether the header is entirely unknown, so the column may hold any fact. */
   isOpen: boolean;
-  /** One for each row that was looked at: trimmed, and at most 200 characters of it. */
+  /** One value for each sampled row: trimmed, at most 200 characters. */
   values: readonly string[];
   filled: number;
-  /** Share of the rows that have a value. */
+  /** Share of the rows with a value. */
   filledShare: number;
-  /** How many different values. */
+  /** Share of different values. */
   distinctShare: number;
-  /** The different values, in lower case, where there are few; null otherwise. */
+  /** The different values in lower case if there are few; null otherwise. */
   words: readonly string[] | null;
   /** Share of values with letters and no digit. */
   letterShare: number;
   /** Share of values of several words of letters. */
   severalWordsShare: number;
-  /** Share of values that could be the code of something: one word with a digit, no amount and no e-mail address. */
+  /** Share of values that may be a code: one word with a digit, no amount and no e-mail address. */
   codeShare: number;
-  /** Of the values, in characters. */
+  /** In characters. */
   meanLength: number;
   /** Share of values that are countries. */
   countryShare: number;
-  /** Each date format with the share of values that it reads, the best first; nine of ten dates lie between its first and its last year. */
+  /** The matching date formats with their share of values, best first. Nine of ten dates are between the first and the last year. */
   dateFormats: readonly { format: string; share: number; firstYear: number; middleYear: number; lastYear: number }[];
 }
 
-/** What a profile reads of a cell: more says nothing more about what a column holds. */
+/** The characters of a cell that a profile reads. */
 const maxCellLength = 200;
 const maxDateLength = 30;
 const mostWords = 20;
@@ -47,7 +47,7 @@ const knownFormats =
 const readers = knownFormats.map((format) => ({ format, read: createDateReader([format]) }));
 const latestYear = new Date().getFullYear();
 
-/** Looks at a column's values, one for each row that was read; `name` is what of its header says what it holds. */
+/** Profiles a column by its values; `name` is the significant part of its header. */
 export function profileColumn(header: string, given: readonly string[], name = header): ColumnProfile {
   const values = given.map((value) => value.slice(0, maxCellLength).trim());
   const counts = new Map<string, number>();
@@ -87,11 +87,11 @@ function isCode(value: string): boolean {
   return /\d/.test(value) && /^[\p{L}\p{N}][\p{L}\p{N}._/:#-]*$/u.test(value) && !decimal.test(value);
 }
 
-/** Names of countries are looked up in many languages, which would take long for values that are plainly something else. */
+/** Country names are looked up in many languages, which is slow, so a sample decides first. */
 const looksLikeCountries = (values: readonly string[]): boolean =>
   values.slice(0, lookedUp).filter(isCountryList).length > Math.min(values.length, lookedUp) / 3;
 
-/** A name that two languages read differently is one of a country nevertheless. */
+/** A name that languages read differently is still a country. */
 const isCountry = (text: string): boolean => {
   const found = readCountry(text, null);
   return 'codes' in found || found.why === 'ambiguous_country' || found.why === 'stateless';
@@ -118,38 +118,38 @@ function findDateFormats(share: (isMeant: (value: string) => boolean) => number)
   return fits.filter((fit) => fit.share > 0).toSorted((one, other) => other.share - one.share);
 }
 
-/** A number of eight digits is a date only in a year in which somebody may have been born; ISO dates are read whatever the format. */
+/** Eight digits are a date only in a plausible birth year; ISO dates are read with every format. */
 function toYear(value: string, format: string, read: (text: string) => string | null): number | null {
   if (/^\d{4}(-\d\d(-\d\d)?)?$/.test(value) && format !== isoFormat) return null;
   const year = Number(read(value)?.slice(0, 4));
   return year >= 1850 && year <= latestYear + 50 ? year : null;
 }
 
-/** A mapping as guessed, in the words of the configuration. */
+/** A guessed mapping in the form of the configuration. */
 interface GuessedColumns {
   id?: string | readonly string[];
   name?: string | readonly string[];
   type?: { value: PartyType } | { column: string; values: Readonly<Record<string, PartyType>> } | string;
   birthDate?: string | { column: string; format: string } | { column: string; formats: readonly string[] };
   countries?: string | readonly string[];
-  /** Of the names of countries. */
+  /** The language of the country names. */
   language?: string;
   riskTier?: string | { column: string; values: Readonly<Record<string, RiskTier>> };
 }
 
-/** A guessed mapping, with what somebody who knows the file should look at. */
+/** A guessed mapping with its doubts, which a person who knows the file should check. */
 export interface ColumnGuess {
   columns: GuessedColumns;
-  /** Why each was guessed: by its header, or by its values. */
+  /** The reason of each guess: the header or the values. */
   because: Readonly<Record<string, string>>;
-  /** What could not be guessed, or only by half. */
+  /** Missing and uncertain guesses. */
   doubts: readonly string[];
 }
 
-/** From this share on the values of a column are all of a kind. */
+/** From this share on, the values of a column count as uniform. */
 export const enough = 0.9;
 
-/** A guess while it is made: each column is taken for one thing at most. */
+/** A guess in progress: each column is used for one fact at most. */
 export class Guess implements ColumnGuess {
   readonly columns: GuessedColumns = {};
   readonly because: Record<string, string> = {};
@@ -160,17 +160,17 @@ export class Guess implements ColumnGuess {
     this.#free = new Set(profiles);
   }
 
-  /** Columns that are not taken yet, in the order of the table. */
+  /** Unused columns, in the order of the table. */
   get free(): readonly ColumnProfile[] {
     return [...this.#free];
   }
 
-  /** Free columns whose headers say nothing that is known: only of these the values may decide. */
+  /** Unused columns with an unknown header: only for these the values decide. */
   get unnamed(): readonly ColumnProfile[] {
     return this.free.filter(({ isOpen }) => isOpen);
   }
 
-  /** Free columns of a role, those whose headers say it most clearly and that have most values first. */
+  /** Unused columns of a role, those with the clearest headers and most values first. */
   ofRole(role: ColumnRole): readonly ColumnProfile[] {
     const weigh = ({ strength, filledShare }: ColumnProfile): number => strength + 4 * Math.min(filledShare, 0.5);
     return this.free.filter((profile) => profile.role === role).toSorted((one, other) => weigh(other) - weigh(one));
@@ -186,7 +186,7 @@ export class Guess implements ColumnGuess {
   }
 }
 
-/** One header as it is, several as a list. */
+/** Gives one header as a text, several as a list. */
 export function toHeaders(profiles: readonly ColumnProfile[]): string | readonly string[] {
   const headers = profiles.map(({ header }) => header);
   return headers.length === 1 ? (headers[0] ?? '') : headers;

@@ -24,58 +24,58 @@ import type { LineTally, TableReading } from '../table-reading.js';
 import { guessColumns } from './column-guess.js';
 import { type ColumnGuess, type ColumnProfile, profileColumn } from './column-profile.js';
 
-/** What is said about a file before anybody has described it. */
+/** A file to inspect, with optional settings. */
 interface InspectionRequest {
   path: string;
-  /** The roster's name in the configuration to paste. */
+  /** The roster's name in the suggested configuration. */
   name: string;
-  /** Where they are not to be guessed. */
+  /** Replaces the guess. */
   delimiter?: string | undefined;
   encoding?: string | undefined;
   header?: boolean | undefined;
 }
 
-/** What a file looks like, and what it would become under the mapping that was guessed. */
+/** The form of a file, and the import result under the guessed mapping. */
 export interface FileInspection {
-  /** As it was asked for: a file or a pattern. */
+  /** The requested path: a file or a pattern. */
   path: string;
-  /** The files that it means, of which the first was looked at. */
+  /** The matching files, of which the first was inspected. */
   files: readonly string[];
   encoding: string;
   delimiter: string;
   hasHeader: boolean;
   headers: readonly string[];
   guess: ColumnGuess;
-  /** The entry of `rosters:` to paste, or null where no row could be read by what was guessed, or over half would be rejected. */
+  /** The suggested entry of `rosters:`; null when no row is readable with the guess, or over half would be rejected. */
   settings: RosterSettings | null;
-  /** The first rows as they would be read; those that contradict another row are rejected. */
+  /** The first rows as an import would read them; contradicting rows are rejected. */
   firstRows: readonly RosterRow[];
-  /** The lines of those among them that repeat another of them. */
+  /** The lines of first rows that repeat another one. */
   repeatedLines: readonly number[];
-  /** What the rows would become, summed as an import sums them. */
+  /** The counts that an import would give. */
   counts: {
     customers: number;
     rejected: number;
-    /** Rows that say again what another row of the id says. */
+    /** Rows that repeat another row with the same id. */
     repeated: number;
     rejectedBecause: Readonly<Record<string, number>>;
-    /** Facts of accepted rows that count as unknown, by column. */
+    /** Unknown facts of accepted rows, by column. */
     doubts: readonly ColumnDoubts[];
-    /** False where there were too many ids to compare the rows of all of them. */
+    /** False when there were too many ids to compare all rows. */
     isComplete: boolean;
   };
   tally: LineTally;
 }
 
 const sampleSize = 10_000;
-/** Of the sample so many rows are profiled; of 40 columns it takes half a second. */
+/** So many rows of the sample are profiled; for 40 columns this takes half a second. */
 const profiledRows = 2_000;
 const dayLength = 10;
 const encodingSampleBytes = 4 * 1024 * 1024;
 
 /**
- * Reads a file nobody has described yet, or the first that matches a pattern: how it is written, which columns hold what, and what its
- * rows would become. Throws RosterError where it cannot be read, ConfigError for a delimiter or an encoding that there is not.
+ * Inspects a file, or the first match of a pattern: its form, its columns, and the result of an import. Throws
+ * RosterError when it is unreadable, ConfigError for an unknown delimiter or encoding.
  */
 export async function inspectFile(request: InspectionRequest): Promise<FileInspection> {
   const { path, name } = request;
@@ -124,7 +124,7 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
   return { ...found, ...whole, settings: rejected > (customers + rejected + repeated) / 2 ? null : parsed.data };
 }
 
-/** Tries a guessed mapping on the rows that were looked at; where over half would be rejected for their types, it does without a column of types. */
+/** Tries a guessed mapping on the sampled rows; when over half would be rejected for their type, the column of types is dropped. */
 function tryColumns(guess: ColumnGuess, headers: readonly string[], rows: readonly (readonly string[])[]): ColumnGuess {
   if (guess.columns.id === undefined || guess.columns.name === undefined) return guess;
   const today = new Date().toISOString().slice(0, dayLength);
@@ -137,15 +137,15 @@ function tryColumns(guess: ColumnGuess, headers: readonly string[], rows: readon
   if (untyped.length <= rows.length / 2) return guess;
   return {
     columns: { ...guess.columns, type: { value: 'person' } },
-    because: { ...guess.because, type: 'no column tells' },
+    because: { ...guess.because, type: 'no column shows it' },
     doubts: [
       ...guess.doubts,
-      `type is left out: ${untyped.length} of ${rows.length} rows would be rejected for it, so that all count as persons`,
+      `type is not mapped: it would reject ${untyped.length} of ${rows.length} rows, so all count as persons`,
     ],
   };
 }
 
-/** Flags are checked as the configuration would be. */
+/** Checks the flags like the configuration. */
 function parseRequest({ path, name, delimiter = 'auto', encoding = 'auto' }: InspectionRequest): CsvSettings {
   const { success, data, error } = rosterSettingsSchema.safeParse({ name, csv: { path, delimiter, encoding } });
   if (success && data.csv !== undefined) return data.csv;
@@ -158,7 +158,7 @@ function parseRequest({ path, name, delimiter = 'auto', encoding = 'auto' }: Ins
   );
 }
 
-/** The name that a file suggests for its roster. */
+/** The roster name for a file. */
 export const toRosterName = (path: string): string =>
   basename(path)
     .replace(/(\.(csv|tsv|txt|gz))+$/i, '')
@@ -176,7 +176,7 @@ async function readStart(path: string): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** As many rows as are looked at, from everywhere in the sample. */
+/** Picks the profiled rows evenly from the sample. */
 function thinOut<Row>(rows: readonly Row[]): readonly Row[] {
   const step = rows.length / profiledRows;
   return step <= 1 ? rows : rows.filter((_, at) => Math.floor(at / step) > Math.floor((at - 1) / step));
@@ -195,7 +195,7 @@ async function readSample(table: TableReading): Promise<readonly (readonly strin
   return sample;
 }
 
-/** Tells whether the first record of a table reads like a header above the records that follow it. */
+/** Whether the first record of a table looks like a header of the records after it. */
 export function looksLikeHeader(first: readonly string[], others: readonly (readonly string[])[]): boolean {
   const cells = first.map((cell) => cell.trim());
   if (cells.every((cell) => cell === '')) return false;
@@ -205,11 +205,11 @@ export function looksLikeHeader(first: readonly string[], others: readonly (read
       .map((fields) => fields[index]?.trim() ?? '')
       .filter((value) => value !== ''),
   );
-  // What a column says again below is a value of it, such as the status "active".
+  // A text that the column repeats below is a value, such as the status "active".
   if (cells.some((cell, index) => readHeader(cell).role !== null && below[index]?.includes(cell) === false))
     return true;
   if (new Set(cells).size < cells.length) return false;
-  // A value looks like the values below it; a header's cells are words even where these are numbers or dates.
+  // A value looks like the values below it; a header has words even above numbers or dates.
   const isWordAboveNumbers = cells.some((cell, index) => {
     const values = below[index] ?? [];
     return /\p{L}/u.test(cell) && !/\d/.test(cell) && values.length > 0 && values.every((value) => /\d/.test(value));
@@ -221,7 +221,7 @@ const comparedRows = 1_000;
 
 const lineFeed = 0x0a;
 
-/** Doubts a file some of whose lines are UTF-8 and others not: whichever encoding is declared, the names of the other lines are garbled. */
+/** Reports a file with lines in UTF-8 and others in another encoding: with either setting, some names are garbled. */
 function doubtMixedLines(bytes: Buffer, encoding: EncodingLabel): readonly string[] {
   if (wideEncodings.includes(encoding) || isUtf8(bytes)) return [];
   const unicode: number[] = [];
@@ -232,7 +232,7 @@ function doubtMixedLines(bytes: Buffer, encoding: EncodingLabel): readonly strin
     const stop = end < 0 ? bytes.length : end;
     const text = bytes.subarray(at, stop);
     line += 1;
-    // The last line may be cut within a character.
+    // The sample may end within a character.
     if (end >= 0 && !isAscii(text)) (isUtf8(text) ? unicode : others).push(line);
     at = stop + 1;
   }
@@ -240,7 +240,7 @@ function doubtMixedLines(bytes: Buffer, encoding: EncodingLabel): readonly strin
   if (!isMixed) return [];
   const other = encoding === 'utf-8' ? 'another encoding' : encoding;
   return [
-    `the file is in two encodings: ${describeLines(unicode)} UTF-8, ${describeLines(others)} ${other}. Whichever is declared, names of the other lines are garbled: have it exported again in one encoding`,
+    `the file is in two encodings: ${describeLines(unicode)} UTF-8, ${describeLines(others)} ${other}. With either setting, names of the other lines are garbled: have it exported again in one encoding`,
   ];
 }
 
@@ -253,7 +253,7 @@ const units = likely.map((label) => ({
   bytes: new Map([...createSingleByteTable(label)].map((unit, byte) => [unit, byte] as const)),
 }));
 
-/** Doubts columns whose letters are UTF-8 that was once read in another encoding, such as `MÃ¼ller`. */
+/** Reports columns whose letters are UTF-8 that was read in another encoding, such as `MÃ¼ller`. */
 function doubtGarbledLetters(profiles: readonly ColumnProfile[], encoding: EncodingLabel): readonly string[] {
   return profiles.flatMap(({ header, values }) => {
     const nonAscii = values.filter((value) => !isAscii(Buffer.from(value)));
@@ -271,7 +271,7 @@ function doubtGarbledLetters(profiles: readonly ColumnProfile[], encoding: Encod
   });
 }
 
-/** What a text says once its letters are bytes again; null where these are no UTF-8. */
+/** Reverses a wrong decoding; null when the bytes are not UTF-8. */
 function undoReading(value: string): { text: string; label: EncodingLabel } | null {
   for (const { label, bytes } of units) {
     const codes = Array.from({ length: value.length }, (_, at) => bytes.get(value.charCodeAt(at)));
@@ -284,7 +284,6 @@ function undoReading(value: string): { text: string; label: EncodingLabel } | nu
 
 const shownRows = 10;
 
-/** Reads a roster to its end; throws RosterError where it cannot be read. */
 async function readWhole(settings: RosterSettings) {
   const reading = await readRoster(settings, () => undefined);
   const counter = new RepetitionCounter();
@@ -357,20 +356,20 @@ function listRepeatedLines(rows: readonly RosterRow[], counter: RepetitionCounte
   });
 }
 
-/** More ids than these are not kept: beside each other they take about 100 bytes each. */
+/** The most stored ids; each takes about 100 bytes. */
 const maxIds = 2_000_000;
 const digestDigits = 13;
 
-/** Counts among accepted rows, as an import does, which repeat another one and which contradict it. */
+/** Counts the accepted rows that repeat or contradict another one, like an import. */
 export class RepetitionCounter {
-  /** False once there were so many ids that those behind them are no longer compared. */
+  /** False once the limit of ids is reached: later ids are not compared. */
   isComplete = true;
-  // Digests, for the texts would keep the blocks of the file alive that they were cut from.
+  // Digests, because substrings would keep the blocks of the file in memory.
   readonly #records = new Map<number, number>();
-  /** What the rows of one id that comes more than once are to each other. */
+  /** The rows of each repeated id. */
   readonly #repeated = new Map<number, { rows: number; isConflict: boolean }>();
 
-  /** Remembers at most `most` ids. */
+  /** Stores at most `most` ids. */
   constructor(readonly most = maxIds) {}
 
   note(customer: Customer): void {
@@ -389,12 +388,12 @@ export class RepetitionCounter {
     this.#repeated.set(id, { rows: rows + 1, isConflict: isConflict || known !== record });
   }
 
-  /** Whether rows of this id contradict each other, as far as has been noted. */
+  /** Whether rows of this id contradict each other so far. */
   isConflict(reference: string): boolean {
     return this.#repeated.get(toDigest(reference))?.isConflict === true;
   }
 
-  /** Of all rows so far: `repeated` are those behind the first of an id, `conflicting` all of an id whose rows differ. */
+  /** `repeated` counts the rows after the first of an id, `conflicting` all rows of an id with different rows. */
   sum(): { repeated: number; conflicting: number } {
     let [again, conflicting] = [0, 0];
     for (const { rows, isConflict } of this.#repeated.values()) {
@@ -405,7 +404,7 @@ export class RepetitionCounter {
   }
 }
 
-/** The same text for the same record; the order of countries and of aliases is none of its own. */
+/** Gives the same text for the same record; the order of countries and aliases does not matter. */
 function toRecord({ riskTier, parties, isActive, endDate, readings }: Customer): string {
   const [own, ...aliases] = parties;
   const inOrder = [own, ...aliases.toSorted((one, other) => (one.name < other.name ? -1 : 1))];
@@ -413,11 +412,11 @@ function toRecord({ riskTier, parties, isActive, endDate, readings }: Customer):
   return JSON.stringify([riskTier, sorted, isActive, endDate, readings.doubts]);
 }
 
-/** 52 bits of a digest, which a number holds exactly. */
+/** 52 bits of a digest, which a number represents exactly. */
 const toDigest = (text: string): number =>
   Number.parseInt(crypto.hash('sha256', text, 'hex').slice(0, digestDigits), 16);
 
-/** The headers without the word that most of them begin with, such as the name of a table; of those that say nothing, without one that three share. */
+/** Removes a prefix that most headers share, such as the name of a table; from unknown headers also one that three share. */
 export function dropSharedPrefix(headers: readonly string[]): readonly string[] {
   const prefixes = headers.map((header) => /^[\p{L}\p{N}]+[._\- ](?=.)/u.exec(header)?.[0] ?? '');
   return headers.map((header, at) => {

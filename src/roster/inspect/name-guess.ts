@@ -1,6 +1,6 @@
 import { type ColumnProfile, enough, type Guess, toHeaders } from './column-profile.js';
 
-/** Guesses which columns are the name and gives them: those of a header's word that name the most rows, else the values decide. */
+/** Guesses and gives the columns of the name: the known headers that name the most rows, otherwise by the values. */
 export function guessName(guess: Guess): readonly ColumnProfile[] {
   const [best] = listNames(guess).toSorted((one, other) => other.covered - one.covered);
   if (best === undefined || best.covered === 0) {
@@ -12,13 +12,13 @@ export function guessName(guess: Guess): readonly ColumnProfile[] {
   const company = guess.byRole('company');
   if (company && company.filledShare > 0.02 && columns.every(({ role }) => role !== 'company')) {
     guess.doubts.push(
-      `${company.header} is left out of the name, because rows that have it have another name too: where these rows are companies, write name: ${JSON.stringify(company.header)}`,
+      `${company.header} is not part of the name, because its rows have another name too: if these rows are companies, write name: ${JSON.stringify(company.header)}`,
     );
   }
   return columns;
 }
 
-/** A first name without a last name, or the other way round, is half a name: a column of names beside it is the other half. */
+/** Completes a first name without a last name, or the reverse, by a neighbouring column of names. */
 function withUnnamed(guess: Guess, columns: readonly ColumnProfile[]): readonly ColumnProfile[] {
   const isHalf = columns.every(
     ({ role, severalWordsShare }) => role !== 'name' && role !== 'company' && severalWordsShare < 0.2,
@@ -33,11 +33,11 @@ function withUnnamed(guess: Guess, columns: readonly ColumnProfile[]): readonly 
     .filter(({ distance }) => distance <= columns.length)
     .toSorted((one, another) => one.distance - another.distance);
   if (other === undefined) return columns;
-  guess.doubts.push(`${other.profile.header} is taken for the rest of the name by its values alone`);
+  guess.doubts.push(`${other.profile.header} is used as the rest of the name because of its values only`);
   return [...columns, other.profile];
 }
 
-/** Where rows are without a name, another column of names that has one for most of these and hardly any other is part of it. */
+/** Adds the column of names that is filled for most rows without a name and hardly any other. */
 function withMissing(guess: Guess, columns: readonly ColumnProfile[]): readonly ColumnProfile[] {
   const rows = columns[0]?.values.length ?? 0;
   const missing = Array.from({ length: rows }, (_, row) => row).filter((row) =>
@@ -50,11 +50,11 @@ function withMissing(guess: Guess, columns: readonly ColumnProfile[]): readonly 
     return mayBeName && !columns.includes(profile) && filled > missing.length * 0.8 && filled > profile.filled * 0.8;
   });
   if (other === undefined) return columns;
-  guess.doubts.push(`${other.header} is taken for the name of the rows without another one`);
+  guess.doubts.push(`${other.header} is used as the name of rows without another one`);
   return [...columns, other];
 }
 
-/** Columns that may be the name together, with the share of the rows that they give a name. The likeliest come first, as of equals the first wins. */
+/** Possible columns of the name, with the share of rows that they name. The likeliest come first; the order decides between equals. */
 function listNames(guess: Guess) {
   const first = guess.byRole('first_name');
   const middle = guess.byRole('middle_name');
@@ -72,18 +72,18 @@ function listNames(guess: Guess) {
     withCompany(columns, company),
   );
   const all = [...options, ...(company ? [[company, ...findFurther(guess, company)]] : []), ...weak];
-  // A hundredth of the rows is not worth a worse column.
+  // One percent of the rows does not justify a worse column.
   return all.map((columns) => ({ columns, covered: Math.round(measureCover(columns) * 100) }));
 }
 
-/** `NAME2` behind `NAME1`. */
+/** Finds `NAME2` after `NAME1`. */
 function findFurther({ free }: Guess, { header }: ColumnProfile): readonly ColumnProfile[] {
   if (!/1\D*$/.test(header)) return [];
   const next = header.replace(/1(\D*)$/, '2$1');
   return free.filter((profile) => profile.header === next && profile.filled > 0);
 }
 
-/** Companies have names of their own where they have no other; a column that stands beside names is somebody's employer. */
+/** A company column belongs to the name if its rows have no other name; beside names it is usually the employer. */
 function withCompany(columns: readonly ColumnProfile[], company: ColumnProfile | undefined): readonly ColumnProfile[] {
   if (company === undefined || company.filled === 0) return columns;
   const alone = company.values.filter(
@@ -99,7 +99,7 @@ function measureCover(columns: readonly ColumnProfile[]): number {
   return rows === 0 ? 0 : covered / rows;
 }
 
-/** Tells whether one column says what the other says and more. */
+/** Whether the texts of one column contain those of the other and more. */
 function holdsAnother(whole: ColumnProfile, part: ColumnProfile): boolean {
   let [both, held] = [0, 0];
   for (const [row, value] of part.values.entries()) {
@@ -118,7 +118,7 @@ function guessNameByValues(guess: Guess): readonly ColumnProfile[] {
   const most = Math.max(...wholes.map(weigh));
   const whole = wholes.find((profile) => weigh(profile) > most / 2);
   const pair = findPair(guess, likely);
-  // What comes first is the customer's, as others follow; a pair that few values fill is no name.
+  // The first names in a table are usually the customer's; a pair with few values is no name.
   const [first] = pair;
   const isPairFirst =
     pair.length > 1 &&
@@ -126,26 +126,26 @@ function guessNameByValues(guess: Guess): readonly ColumnProfile[] {
     (whole === undefined || guess.free.indexOf(first) < guess.free.indexOf(whole));
   const columns = whole && !isPairFirst ? [whole] : pair;
   if (columns.length === 0) {
-    guess.doubts.push('no column looks like names: name the column, or the columns that make the name together');
+    guess.doubts.push('no column looks like names: set the column, or the columns that form the name');
     return [];
   }
   const headers = columns.map(({ header }) => header);
   guess.columns.name = toHeaders(columns);
   guess.take('name', columns.length === 1 ? 'by its values' : 'by their values', ...columns);
   guess.doubts.push(
-    `${headers.join(' and ')} ${headers.length === 1 ? 'is' : 'are'} taken for the name by ${headers.length === 1 ? 'its' : 'their'} values alone`,
+    `${headers.join(' and ')} ${headers.length === 1 ? 'is' : 'are'} used as the name because of ${headers.length === 1 ? 'its' : 'their'} values only`,
   );
   return columns;
 }
 
-/** Many different values of letters, with a capital first in scripts that have capitals, that are no countries. */
+/** Whether a column has many different values of letters, most with a capital in scripts that have capitals, and no countries. */
 function isOfNames({ letterShare, distinctShare, words, countryShare, values, filled }: ColumnProfile): boolean {
   const capitals = values.filter((value) => /^[^\p{Ll}]/u.test(value)).length;
   const isVaried = words === null || distinctShare > enough || words.length >= 8;
   return letterShare >= enough && isVaried && countryShare < 0.5 && filled > 0 && capitals >= 0.8 * filled;
 }
 
-/** First and last name stand side by side. */
+/** Finds adjacent columns of first and last name. */
 function findPair({ free }: Guess, likely: readonly ColumnProfile[]): readonly ColumnProfile[] {
   const pair = likely.find((profile, at) => {
     const next = likely[at + 1];

@@ -34,20 +34,20 @@ import type { PlainCounts } from '../../store/save-requests.js';
 import type { RunMode } from '../../vocabulary.js';
 import type { StagedSource } from './stage.js';
 
-/** A staged snapshot of which is known what it would change, and whether guards hold it. */
+/** A staged snapshot with its effect on the roster and the guards that hold it. */
 export interface ComparedSnapshot {
   counts: SnapshotCounts;
   plain: PlainCounts;
   isFirst: boolean;
-  /** Whether it is rejects of this roster that were fed back. */
+  /** Whether the rows are re-imported rejects of this roster. */
   isFedBack: boolean;
   heldBy: readonly GuardVerdict[];
-  /** The first of the changes that guards found, before and after; none where none of them holds it because of changes. */
+  /** The first changes, before and after; empty unless a guard about changes holds the roster. */
   changes: readonly ChangeExample[];
   onTheWay: Staged;
 }
 
-/** Decides what every staged row stands for and what the snapshot changes, without changing anything of the roster. */
+/** Determines the meaning of every staged row and the effect of the snapshot, without changing the roster. */
 export async function compareSnapshot(
   transaction: Queryable,
   staged: StagedImport,
@@ -97,7 +97,7 @@ export async function compareSnapshot(
   return { counts, plain, isFirst, isFedBack, heldBy, changes: changes.examples, onTheWay };
 }
 
-/** Without a header columns go by number, and one that is new may stand before others. */
+/** Without a header columns are numbered, so a new column may shift others: then every column counts. */
 function toIsRead(
   { csv, columns }: Pick<RosterSettings, 'csv' | 'columns'> | PartySettings,
   headers: readonly string[],
@@ -119,18 +119,19 @@ function toIsPartyRead({ parties }: RosterSettings, headers: readonly string[]):
   };
 }
 
-/** Says which files end in the middle of a row. A line below the last row, such as a sum, may end without an ending too: it names no known customer. */
+/**
+ * Describes the files that end within a known customer's row. A line below the last row, such as a sum, may lack an
+ * ending too, but names no known customer.
+ */
 function describeCuts(cutRows: StagedSource['cutRows'], known: readonly string[]): readonly string[] {
   return cutRows.flatMap(({ reference, file, line }) =>
     reference !== null && known.includes(reference)
-      ? [
-          `${file === null ? '' : `${file}, `}line ${line} is the last and ends in the middle of its row, so the file is cut off`,
-        ]
+      ? [`${file === null ? '' : `${file}, `}line ${line}, the last one, ends within its row, so the file is cut off`]
       : [],
   );
 }
 
-/** Gives what the changes of known customers are held by, and the first of them. */
+/** Gives the verdicts on the changes of known customers, and the first changes. */
 async function assessChanges(
   transaction: Queryable,
   staged: StagedImport,
@@ -156,9 +157,8 @@ const ownRoles = new Set(['customer', 'alias']);
 const conflictRole = 'conflicting_row';
 
 /**
- * Puts a customer together from all that a snapshot says of them and what was known: the accepted row, else the last accepted record; the
- * related parties; and of rows that contradict each other everybody they name, so that each of the names is searched for. Throws RosterError
- * `too_many_parties`.
+ * Builds a customer from all its rows and its known record: the accepted row, otherwise the last accepted record; the related parties; and every
+ * party of contradicting rows, so that each name is screened. Throws RosterError `too_many_parties`.
  */
 function resolveConflict(given: ImportConflict) {
   const known = given.knownRecord?.parties.filter((party) => party !== null) ?? [];
@@ -201,7 +201,7 @@ function resolveConflict(given: ImportConflict) {
   return { ...where, kind: customerId === null ? ('new' as const) : ('changed' as const), record, ...digests };
 }
 
-/** What a source is refused with that gives one customer more parties than anybody has: most likely the wrong column stands for its id. */
+/** Creates the error for a customer with too many parties. The usual cause is a wrong column for the customer id. */
 function refuseParties(reference: string, parties: number): RosterError {
   return new RosterError(
     'too_many_parties',
@@ -210,7 +210,7 @@ function refuseParties(reference: string, parties: number): RosterError {
   );
 }
 
-/** The digest of what the customer's own row last said; null for one that no accepted row has ever described. */
+/** The digest of the customer's own last accepted row; null when there was none. */
 function toKnownOwnDigest(
   { knownDigest, knownOwnDigest }: ImportConflict,
   known: readonly SlottedParty[],
@@ -218,16 +218,13 @@ function toKnownOwnDigest(
   return known.some(({ role }) => role === 'customer') ? (knownOwnDigest ?? knownDigest) : null;
 }
 
-/** Each party once, in an order that does not depend on that of the rows. */
+/** The distinct parties in an order independent of the rows. */
 function toDistinct(parties: readonly SlottedParty[]): readonly SlottedParty[] {
   const byKey = new Map(parties.map((party) => [toPartyKey(party), party]));
   return [...byKey].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, party]) => party);
 }
 
-/**
- * Tells whether two records say the same, whatever the order of their parties: rows that were stored by an earlier version have digests
- * of the order that their source gave.
- */
+/** Whether two records are equal apart from the order of parties: rows that an earlier version stored have digests in the order of their source. */
 function saysTheSame(known: SlottedRecord | null, said: SlottedRecord): boolean {
   return known !== null && toComparable(known) === toComparable(said);
 }
@@ -252,14 +249,14 @@ export const toPartyKey = ({ role, type, sentName, name, birthDate, countries, d
 
 const toNameKey = ({ role, type, sentName }: SlottedParty): string => JSON.stringify([role, type, sentName]);
 
-/** A director who becomes an owner, or whose role is known by now, is the same party; an alias and a row in conflict are not. */
+/** A director who becomes an owner, or whose role becomes known, is the same party; an alias and a contradicting row are not. */
 const toRelatedKey = (party: SlottedParty): string =>
   toNameKey(party.role === 'alias' || party.role === 'conflicting_row' ? party : { ...party, role: 'other' });
 
 /**
- * Gives each party its place in the record, where `slots` are everybody who ever had one: the customer itself the first; who is known, by all facts, or else by role, type and the name
- * that is sent, or else by the last two of these, the place they have always had; everybody else one that nobody ever had. Places of those
- * who are gone hold null.
+ * Assigns each party its slot in the record; `slots` are all former parties. The customer itself has slot 0. A known
+ * party keeps its slot, found by all facts, then by role, type and sent name, then by type and sent name. Every other
+ * party gets a new slot. A slot without a current party holds null.
  */
 export function assignPartySlots(
   slots: ReadonlyMap<number, SlottedParty>,

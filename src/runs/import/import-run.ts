@@ -24,7 +24,7 @@ import { type Acceptance, toAcceptanceFacts } from '../settings-diff.js';
 import { type ComparedSnapshot, compareSnapshot } from './compare-snapshot.js';
 import { type StagedSource, stageRoster } from './stage.js';
 
-/** Imports a roster, or a part of one, and nothing else; throws RosterError, with the former snapshot untouched, when it cannot be used. */
+/** Imports a roster or a delta without screening it. Throws RosterError, with the former snapshot unchanged, when the source is unusable. */
 export async function runImport(
   app: AppContext,
   roster: RosterSettings,
@@ -33,7 +33,7 @@ export async function runImport(
 ): Promise<RunSummary> {
   const scope = await openRosterScope(app, roster.name);
   const settingsRecordId = await requireAcceptedSettings(app, scope);
-  // Nothing is asked of the service; the mode is that of whoever screens the roster next.
+  // The service is not called; the mode is that of the next screening.
   const mode = toImportMode(app);
   const rosterFile = findGivenFile(app.settings.rosters, roster);
   const request = { ...scope, kind: 'import', mode, selection: null, rosterFile, settingsRecordId } as const;
@@ -79,7 +79,7 @@ export async function runImport(
   }
 }
 
-/** Why an import of rejects that were fed back has not done what it was meant to. */
+/** Describes the re-imported rejects that are rejected again. */
 function listLeftRejects({ isFedBack, counts: { rows, rejected } }: ComparedSnapshot): readonly string[] {
   if (!isFedBack || rejected === 0) return [];
   return [
@@ -87,20 +87,21 @@ function listLeftRejects({ isFedBack, counts: { rows, rejected } }: ComparedSnap
   ];
 }
 
-/** How a roster is taken. */
+/** The options of an import. */
 export interface ImportOptions {
-  /** Adds and changes only: nobody counts as absent. */
+  /** The file is a delta: customers missing in it do not count as absent. */
   isDelta?: boolean | undefined;
-  /** Takes the roster although guards would hold it; which ones, by whom and why is noted with the run. */
+  /** Accepts the roster against the guards; guards, person and reason are stored with the run. */
   acceptRoster?: Acceptance | undefined;
-  /** A roster that guards hold is noted, and the run goes on with the last accepted one where there is one. */
+  /** When guards hold the roster, the run continues with the last accepted one, if any. */
   keepsFormer?: boolean | undefined;
 }
 
 /**
- * Stage: reads the roster, stages its rows in chunks, judges them, and turns them into the snapshot in one transaction, so that a broken-off
- * import leaves the old snapshot whole. Gives null where guards hold it and the run goes on with the last accepted one; throws
- * RosterHeldError when they hold it otherwise and RosterError when it cannot be read, with nothing changed. Throws DatabaseError `import_broken_off` when our own database goes away meanwhile.
+ * Stage: reads the roster, stages its rows in chunks, compares them, and merges them in one transaction, so that an
+ * aborted import leaves the old snapshot whole. Gives null when guards hold it and the run continues with the last
+ * accepted one. Throws RosterHeldError when guards hold it otherwise, RosterError when it is unreadable, with nothing
+ * changed, and DatabaseError `import_broken_off` when our own database fails meanwhile.
  */
 export async function importRoster(
   session: RunSession,
@@ -138,7 +139,7 @@ async function importSnapshot(
   });
   signal.throwIfAborted();
   const { mode } = run;
-  // Under a live key they hold the roster.
+  // With a live key they hold the roster.
   if (mode === 'test') for (const message of source.unmapped) warnUnmapped(session, source.source, message);
   const rule = { importedAt: clock.now(), leaveAfterDays: settings.screening.leaveAfterDays, mode };
   const staged = { runId: run.runId, rosterId, isDelta: options.isDelta ?? false };
@@ -176,7 +177,7 @@ function warnUnmapped({ app, runId }: RunSession, source: string, message: strin
   app.emit({ kind: 'warning', runId, code: 'unmapped_column', message: `${source}: ${message}` });
 }
 
-/** On a server two connections work at once; the embedded database has only one. */
+/** A server works on two connections at once; the embedded database has only one. */
 async function besideRequests(
   session: RunSession,
   origin: Parameters<typeof saveRequests>[1],
@@ -188,13 +189,16 @@ async function besideRequests(
     await merge(Promise.resolve(await requests));
     return;
   }
-  // The merge waits for it and throws what it throws; whichever fails first, the other has ended before this does.
+  // The merge awaits the requests and throws their error. Both must end before this function does.
   const merging = merge(requests);
   await Promise.allSettled([requests, merging]);
   await merging;
 }
 
-/** Notes a held roster, and which of its ids nobody screens until it is accepted or mended; the run goes on with the last accepted one. */
+/**
+ * Stores a held roster and its new ids, which stay unscreened until the roster is accepted or corrected. The run
+ * continues with the last accepted one.
+ */
 async function keepFormer(
   session: RunSession,
   staged: StagedImport,
@@ -203,7 +207,7 @@ async function keepFormer(
 ): Promise<void> {
   const { app, run, runId } = session;
   const heldAt = app.clock.now();
-  // Accepting it begins a new run: this one comes to its end.
+  // This run finishes, so acceptance starts a new run.
   const command = toOverrideCommand({ ...run, resumed: 0 }, session.roster ?? '', staged.isDelta);
   await session.write(async (transaction) => {
     const newIds = await saveHeldIds(transaction, staged, heldAt);
@@ -221,7 +225,7 @@ async function keepFormer(
   app.emit({ kind: 'stage_finished', runId, stage: 'import', counts: { ...counts } });
 }
 
-/** Gives the word of whoever takes a roster that guards hold, to be kept with what it lets through; null where none hold it. */
+/** Gives the acceptance of a roster that guards hold, to be stored with it; null when no guard holds it. */
 async function holdOrPass(
   session: RunSession,
   source: string,
@@ -232,12 +236,12 @@ async function holdOrPass(
   if (acceptRoster) {
     const { app, runId } = session;
     const reasons = heldBy.map(({ guard, message }) => `${message} [guard ${guard}]`).join('; ');
-    const message = `${source} is taken although guards would hold it: ${reasons}`;
+    const message = `${source} is accepted against its guards: ${reasons}`;
     app.emit({ kind: 'warning', runId, code: 'roster_accepted', message });
     return { ...toAcceptanceFacts(acceptRoster, heldBy, app.clock.now()), changes };
   }
   await session.write((transaction) => clearStaging(transaction, session.run.runId));
-  // Nothing to accept: without any customer there is nothing that could be right about it.
+  // A roster without any customer cannot be accepted.
   if (counts.customers === 0 && counts.rows > 0) throw refuseEmpty(source, counts);
   throw new RosterHeldError(source, heldBy, toOverrideCommand(session.run, session.roster ?? '', isDelta));
 }
@@ -250,13 +254,13 @@ function refuseEmpty(source: string, { rows, rejected }: SnapshotCounts): Roster
   );
 }
 
-/** What to type so that a run takes a roster although guards hold it. */
+/** The command that accepts a held roster. */
 function toOverrideCommand(
   run: Pick<RunRow, 'kind' | 'runId' | 'startedAt' | 'resumed' | 'rosterFile' | 'selection'>,
   roster: string,
   isDelta: boolean,
 ): string {
-  // A run that is held in its first start is closed: it is begun anew. One that was gone on with stays open.
+  // A run held in its first start is closed, so a new one is started. A resumed run stays open.
   if (run.resumed > 0) return `nightscreen runs resume ${toRunId(run)} --accept-roster ${who}`;
   const file = run.rosterFile === null ? '' : ` ${isDelta ? '--delta' : '--file'} ${quoteArgument(run.rosterFile)}`;
   const selection = run.kind === 'screen' ? selectionFlags[run.selection ?? 'due'] : '';
@@ -274,20 +278,20 @@ const selectionFlags = {
 } as const;
 
 /**
- * Makes the error of an import during which our own database went away say what became of the roster; any other error is given as it is.
- * `isWritten`: all was written, and the answer to the commit is what did not come.
+ * Adds the state of the roster to the error of an import during which our own database failed; other errors stay
+ * unchanged. `isWritten`: everything was written, only the answer to the commit is missing.
  */
 function toImportError(error: unknown, roster: string, isWritten: boolean): unknown {
-  if (!(error instanceof DatabaseError) || error.code !== 'database_error' || !isGone(error)) return error;
+  if (!(error instanceof DatabaseError) || error.code !== 'database_error' || !isOutage(error)) return error;
   const { sqlState, constraint } = error;
   const outcome = isWritten
-    ? 'It went away while the snapshot was being committed: the roster is either as it was or wholly as the source says, never in part'
-    : 'Nothing of the roster was stored; it is as it was';
-  const message = `our own database went away while roster ${roster} was being imported: ${error.message}. ${outcome}`;
+    ? 'The connection failed during the commit: the roster is either unchanged or completely replaced, never in part'
+    : 'Nothing of the roster was stored; it is unchanged';
+  const message = `our own database failed while roster ${roster} was being imported: ${error.message}. ${outcome}`;
   return new DatabaseError(message, { code: 'import_broken_off', cause: error, sqlState, constraint });
 }
 
-/** Connections that broke or were not made, a server that is shut down, starts up or has no room left: nothing that is at fault with what was sent. */
-function isGone({ sqlState }: DatabaseError): boolean {
+/** Whether the connection or the server failed, rather than the statement. */
+function isOutage({ sqlState }: DatabaseError): boolean {
   return sqlState === undefined || /^(08|53|57P)/.test(sqlState);
 }

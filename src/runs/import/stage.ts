@@ -27,52 +27,51 @@ import {
 import type { RunEvent } from '../app-context.js';
 import { joinDigests } from '../roster-scope.js';
 
-/** What a reading of a roster came from. */
+/** The facts of a staged source. */
 export interface StagedSource {
   source: string;
   sourceDigest: string;
   headers: readonly string[];
-  /** Of the sources of related parties, each with the number of its source. */
+  /** The headers of related parties, each with the number of its source. */
   partyHeaders: readonly string[];
-  /** Columns that read like a fact which no column is mapped for, in words. */
+  /** Messages about columns that look like an unmapped fact. */
   unmapped: readonly string[];
-  /** Rows in the middle of which their file ends. */
+  /** Rows within which their file ends. */
   cutRows: readonly RejectedRow[];
-  /** Whether the roster's rows are those of a `rejects.csv`. */
+  /** Whether the roster is a `rejects.csv`. */
   isFedBack: boolean;
-  /** How many places in the source are taken, related parties included. */
+  /** The number of rows, related parties included. */
   ordinals: number;
-  /** How many rows the source says it has: null where it says nothing, absent where nobody asks. */
+  /** The row count that the source states: null when it states none, absent when no control total is configured. */
   controlTotal?: number | null;
-  /** What is in doubt, related parties included, and the first rows that hold it. */
+  /** The doubts, related parties included, and the first rows with one. */
   doubts: readonly ColumnDoubts[];
   doubted: readonly DoubtedRow[];
 }
 
-/** Where rows are staged. */
 interface Stager {
   runId: number;
-  /** Whether rows may be copied in bulk. */
+  /** Whether the database supports `copy`. */
   copies: boolean;
   clock: Clock;
-  /** The day (`yyyy-mm-dd`) where the roster is kept: whose last day it is stays until it has ended there. */
+  /** The current day (`yyyy-mm-dd`) in the roster's time zone: a customer stays until the end of the last day there. */
   today: string;
   signal: AbortSignal;
   secret: (name: string) => string | undefined;
-  /** May be called again before it has ended. */
+  /** Calls may overlap. */
   write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
-  /** Hears how far the reading has come. */
+  /** Receives the progress of the reading. */
   emit: (progress: Pick<Extract<RunEvent, { kind: 'progress' }>, 'done' | 'total' | 'reading'>) => void;
 }
 
-// As much as a turn of the database takes while the next rows are read.
+// One chunk takes about as long to store as to read.
 const chunkRows = 4_000;
-// Rows may be a hundred times as wide as usual, and memory stays as flat: while it is sent, a text lies in memory several times.
+// Bounds the memory for rows of any width: while a text is sent, several copies of it exist.
 const chunkUnits = 4 * 1_024 * 1_024;
-// Bytes only, so more of them: the turns of a chunk wait for the reading, and meanwhile the server has nothing to do.
+// Copied rows are bytes only, so a chunk holds more of them: larger chunks keep the server busy.
 const copiedRows = 12_000;
 
-/** Reads a roster with its related parties and stages every row in chunks, each while the next is being read. */
+/** Reads a roster with its related parties and stages every row in chunks. One chunk is stored while the next is read. */
 export async function stageRoster(roster: RosterSettings, stager: Stager): Promise<StagedSource> {
   const reading = await readRoster(roster, stager.secret, stager.clock.now());
   try {
@@ -118,7 +117,7 @@ async function stageCustomers(
     const full = chunk;
     chunk = new StagingChunk(runId, copies);
     underWay = full.stage(write);
-    // Whoever waits for it next hears of its failure; meanwhile it must not end the process.
+    // The next await throws its failure; until then it must not end the process.
     underWay.catch(() => undefined);
   };
   try {
@@ -141,7 +140,7 @@ async function stageCustomers(
     if (chunk.rows > 0) await flush();
     await underWay;
   } finally {
-    // Nothing is written any more once a reading that broke off has told so.
+    // All writes must end before the error of an aborted reading is thrown.
     await underWay.catch(() => undefined);
   }
   emit(ordinal);
@@ -216,7 +215,7 @@ function emitPace(reading: RosterReading, { clock, emit }: Stager): (rows: numbe
   };
 }
 
-/** Gives a row of a roster as it is staged; `today` (`yyyy-mm-dd`) says whose last day is over. */
+/** Converts a row of a roster for staging; `today` (`yyyy-mm-dd`) decides which end dates are past. */
 export function toStagedRow(row: RosterRow, ordinal: number, today: string) {
   if (row.kind === 'rejected') return { kind: 'rejected' as const, ordinal, ...row.rejected };
   const { customer, line, file, fields, joined } = row;
@@ -241,7 +240,7 @@ export function toStagedRow(row: RosterRow, ordinal: number, today: string) {
   };
 }
 
-/** Gives a row of a source of related parties as it is staged. */
+/** Converts a row of a source of related parties for staging. */
 function toStagedParty(row: PartyRow, ordinal: number, headers: readonly string[]) {
   if (row.kind === 'rejected') return { kind: 'rejected' as const, ordinal, ...row.rejected };
   const { line, file, related, fields } = row;
@@ -256,7 +255,7 @@ function toStagedParty(row: PartyRow, ordinal: number, headers: readonly string[
   };
 }
 
-// Fields that hold what stands between them, or what no database stores, keep its visible symbol.
+// Separators and NUL within fields become their visible symbols.
 const joinFields = (fields: readonly string[]): string =>
   fields
     .map((field) =>
@@ -271,12 +270,12 @@ function toLeaving({ isActive, endDate }: Customer, today: string): 'inactive' |
 
 const needsEscaping = /["\\\p{Cc}\p{Cs}]/u;
 
-/** The same text as `JSON.stringify` gives, which takes three times as long over a million short names. */
+/** Gives the same text as `JSON.stringify`, which takes three times as long for a million short names. */
 const quote = (text: string): string => (needsEscaping.test(text) ? JSON.stringify(text) : `"${text}"`);
 
 const quoteOrNull = (text: string | null): string => (text === null ? 'null' : quote(text));
 
-/** The body with its aliases in an order of their own, which is no part of what it says; null where it is so already. */
+/** The body with sorted aliases, because their order does not matter; null when there are fewer than two. */
 function inOneOrder(customer: Customer, sentName: string): string | null {
   const [own, ...aliases] = customer.parties;
   if (aliases.length < 2) return null;
@@ -285,8 +284,8 @@ function inOneOrder(customer: Customer, sentName: string): string | null {
 }
 
 /**
- * What a record says as JSON, but for its end; the same always gives the same text. What stands in the source for a fact that is read is no part
- * of it: a country by its code or by its name is the same country.
+ * The record as JSON without its end; equal records give equal texts. The source text of a fact that was read is not
+ * part of it: a country's code and its name mean the same.
  */
 function toBody({ riskTier, parties, isActive, endDate, attributes, readings }: Customer, sentName: string): string {
   let record = `{"riskTier":${quoteOrNull(riskTier)},"parties":[`;
@@ -295,11 +294,11 @@ function toBody({ riskTier, parties, isActive, endDate, attributes, readings }: 
       party === parties[0] ? toPartyJson(party, sentName) : `,${toPartyJson(party, toScreeningRequest(party).name)}`;
   }
   record += ']';
-  // Only where the roster says so: without them the record is as it was before rosters could.
+  // Only when given, so that older records without these keys stay equal.
   if (!isActive) record += ',"isActive":false';
   if (endDate !== null) record += `,"endDate":${quote(endDate)}`;
   const kept = Object.keys(attributes);
-  // In an order of their own: columns that have changed places are no change.
+  // Sorted, because the order of columns does not matter.
   if (kept.length > 0) record += `,"attributes":${JSON.stringify(attributes, kept.toSorted())}`;
   if (readings.doubts.length > 0) record += `,"doubts":${JSON.stringify(toDoubted(readings))}`;
   return record;
@@ -311,7 +310,7 @@ function toSaid(said: NonNullable<Readings['said']>): string {
   return `${json}}`;
 }
 
-/** What stands in the source for each fact that is in doubt. */
+/** The source text of each fact in doubt. */
 function toDoubted({ doubts }: Readings): Record<string, string> {
   const doubted: Record<string, string> = {};
   for (const { field, value } of doubts) doubted[field] = field in doubted ? `${doubted[field]};${value}` : value;

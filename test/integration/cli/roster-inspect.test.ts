@@ -83,7 +83,7 @@ it('a file without a header is read by the numbers of its columns', async () => 
   const { inspection, read, said } = await readAsPrinted(Buffer.from(stringify(named.slice(1))));
   expect(said).toMatch(/^header +none/m);
   expect(inspection.guess.columns).toMatchObject({ id: '1', name: '2', type: { column: '4' } });
-  expect(inspection.guess.doubts).toContain('2 is taken for the name by its values alone');
+  expect(inspection.guess.doubts).toContain('2 is used as the name because of its values only');
   expect(read.map(toParty)).toMatchObject([{ name: 'Anna Ölmann' }, { name: 'Jörg Weiß' }, { name: 'Bau "Stoff" AG' }]);
 });
 

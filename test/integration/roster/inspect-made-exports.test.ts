@@ -74,9 +74,7 @@ it('what would reject over half of the rows is left out of the mapping, with a w
   const rows = makeRows(30, (row) => `${row},Ann ${row},${row % 3 === 0 ? 'private' : ''}`);
   const { settings, guess } = await inspect(`customer_no,name,customer type\n${rows}`);
   expect(settings?.columns).toEqual({ id: 'customer_no', name: 'name', type: { value: 'person' } });
-  expect(guess.doubts).toContain(
-    'type is left out: 20 of 30 rows would be rejected for it, so that all count as persons',
-  );
+  expect(guess.doubts).toContain('type is not mapped: it would reject 20 of 30 rows, so all count as persons');
 });
 
 it('garbled letters and a file in two encodings are doubted, with a line and a remedy', async () => {

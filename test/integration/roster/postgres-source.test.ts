@@ -218,7 +218,7 @@ test.each(['require', 'verify-ca', 'verify-full'])(
     expect(error).toMatchObject({
       code: 'tls_failed',
       message: expect.stringMatching(
-        /CORE_DATABASE_URL asks for TLS, but the database at 127\.0\.0\.1:\d+ does not offer it/,
+        /CORE_DATABASE_URL requires TLS, but the database at 127\.0\.0\.1:\d+ does not offer it/,
       ),
     });
   },
@@ -265,7 +265,7 @@ test('an error in a value never quotes the value', async () => {
   );
   const error = await failure(collect(reading));
   expect(error.message).toContain('22007');
-  expect(error.message).toContain('It came after row 2210, within the next 500.');
+  expect(error.message).toContain('It is one of the 500 rows after row 2210.');
   expect(`${error.message} ${String(error.cause)}`).not.toContain('Name');
 });
 

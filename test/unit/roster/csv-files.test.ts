@@ -110,12 +110,12 @@ test('a file that stands for itself is not named in its records', async () => {
 });
 
 test.each([
-  ['id,name,city', /a\.csv, .*b\.csv says something else in column 3\./],
+  ['id,name,city', /a\.csv, .*b\.csv has another header in column 3\./],
   ['id', /b\.csv lacks "name"\./],
   ['name,id', /has "name" as column 1 instead of "id"/],
-  ['id,nom', /lacks "name" and says something else in column 2\./],
+  ['id,nom', /lacks "name" and has another header in column 2\./],
   ['id,name,name', /has 3 columns instead of 2/],
-  ['2,Wilma', /lacks "id", "name" and says something else in column 1, column 2; .* perhaps one has no header/],
+  ['2,Wilma', /lacks "id", "name" and has another header in column 1, column 2; .* perhaps one file has no header/],
 ])('files with different headers are refused, naming both and what differs (%s)', async (header, message) => {
   await withFiles({ 'a.csv': 'id,name\n1,A\n', 'b.csv': `${header}\n2,B\n` }, async (folder) => {
     const paths = [join(folder, 'a.csv'), join(folder, 'b.csv')];

@@ -120,8 +120,8 @@ describe('the guessed mapping', () => {
       type: { column: '4', values: { p: 'person' } },
     });
     expect(because['name']).toBe('by its values');
-    expect(doubts).toContain('1 is taken for the customer id by its values alone');
-    expect(doubts).toContain('2 is taken for the name by its values alone');
+    expect(doubts).toContain('1 is used as the customer id because of its values only');
+    expect(doubts).toContain('2 is used as the name because of its values only');
   });
 
   it('says when day and month could be either', () => {
@@ -149,8 +149,8 @@ describe('the guessed mapping', () => {
     expect(columns.riskTier).toBeUndefined();
     expect(columns.type).toEqual({ column: 'type', values: { private: 'person' } });
     expect(doubts).toEqual([
-      'type has values that are neither person nor entity as they stand: "vehicle"',
-      'risk holds no words that are known for tiers: give its values, or everybody counts as high',
+      'type has values of unknown type: "vehicle"',
+      'risk holds no known words for tiers: give its values, or every customer counts as high',
     ]);
   });
 
@@ -165,7 +165,7 @@ describe('the guessed mapping', () => {
     expect(doubts).toEqual([
       'no column looks like a customer id: name one that has a different value in every row',
       expect.stringMatching(/^no column looks like names/),
-      expect.stringMatching(/^no column tells persons/),
+      expect.stringMatching(/^no column distinguishes persons/),
     ]);
   });
 
@@ -181,7 +181,7 @@ describe('the guessed mapping', () => {
   ])('never takes %s for the customer id', (_, values) => {
     const { columns, doubts } = guess([['what', 'name'], ...values.map((value, at) => [value, `Ann ${'abc'[at]}`])]);
     expect(columns.id).toBe('name');
-    expect(doubts.join()).toContain('no column looks like a customer id: name is taken for it');
+    expect(doubts.join()).toContain('no column looks like a customer id: name is used as the id');
   });
 
   it('prefers a short code to a long one for the customer id, and says that it is a guess', () => {
@@ -191,7 +191,7 @@ describe('the guessed mapping', () => {
       ['DK5000400440116244', 'Bob Ray', '2002'],
     ]);
     expect(columns.id).toBe('file');
-    expect(doubts).toContain('file is taken for the customer id by its values alone');
+    expect(doubts).toContain('file is used as the customer id because of its values only');
   });
 
   it('never lets values overrule a header that is known', () => {
@@ -244,14 +244,16 @@ describe('the guessed mapping', () => {
     ]);
     expect(columns).toEqual({ id: 'customer_id', name: 'name', type: 'type' });
     expect(doubts).toEqual([
-      expect.stringMatching(/^risk_tier holds no words .* read all the same, and such values count as unknown/),
-      expect.stringMatching(/^countries holds what are no countries: .* read all the same, and such values count as/),
+      expect.stringMatching(
+        /^risk_tier holds no known words .* read without a mapping, and such values count as unknown/,
+      ),
+      expect.stringMatching(/^countries holds no countries: .* read without a mapping, and such values count as/),
     ]);
     const own = guess([
       ['id', 'name', 'type', 'land'],
       ['1', 'Ann Lee', 'person', 'Utopia'],
     ]);
-    expect(own.doubts).toEqual(['land holds what are no countries: left out']);
+    expect(own.doubts).toEqual(['land holds no countries: left out']);
   });
 });
 

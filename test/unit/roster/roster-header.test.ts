@@ -16,7 +16,7 @@ test('all missing columns are named at once, with what was found of the mapped o
   const error = await failure('kundennr;art;name\n1;person;A\n', { birthDate: 'geboren' });
   expect(error.code).toBe('column_missing');
   expect(error.message).toMatch(
-    /no column "customer_id", "type", "geboren"\. The first line has 3 columns, of those that are mapped "name"; .*roster inspect FILE.*columns:/s,
+    /no column "customer_id", "type", "geboren"\. The first line has 3 columns, the mapped ones among them are "name"\. .*roster inspect FILE.*columns:/s,
   );
 });
 
@@ -44,7 +44,7 @@ describe('a first line that is a customer', () => {
         expect(reported).not.toContain(cell);
       }
       if (error.code === 'column_missing') {
-        expect(error.message).toContain('The first line has 6 columns, none of those that are mapped');
+        expect(error.message).toContain('The first line has 6 columns, none of them mapped');
       }
       expect(error.message).toContain('`header: false`');
     }

@@ -41,8 +41,8 @@ it('says that nothing of the roster was stored when our own database goes away i
   await ending;
   expect(error).toMatchObject({ code: 'import_broken_off' });
   const reported = formatError(describeError(error));
-  expect(reported).toMatch(/our own database went away while roster people was being imported: \S/);
-  expect(reported).toMatch(/Nothing of the roster was stored; it is as it was/);
+  expect(reported).toMatch(/our own database failed while roster people was being imported: \S/);
+  expect(reported).toMatch(/Nothing of the roster was stored; it is unchanged/);
   expect(reported).toMatch(/start the same command again/);
   expect(await readChanges(witness)).toHaveLength(3);
   expect(

@@ -43,7 +43,7 @@ describeOnChosenDatabase('guards of a roster', (open) => {
     await expect(play(bad(3))).rejects.toMatchObject({ code: 'roster_without_customers' });
     expect([await readParties(database), await readChanges(database)]).toEqual(before);
     await expect(play(rowsOf(96))).rejects.toThrow(
-      /4 of 100 customers of the last snapshot are missing: 4 % \(at most 1 %, guards.maxShrinkNight\) \[guard shrink_night\]; look whether .*: nightscreen import --file \S+ --roster people --accept-roster --by NAME --reason TEXT/,
+      /4 of 100 customers of the last snapshot are missing: 4 % \(at most 1 %, guards.maxShrinkNight\) \[guard shrink_night\]; check whether .*: nightscreen import --file \S+ --roster people --accept-roster --by NAME --reason TEXT/,
     );
     const acceptRoster = await makeAcceptance({ database });
     const countAccepted = () =>
@@ -80,8 +80,8 @@ describeOnChosenDatabase('guards of a roster', (open) => {
       guards: {},
     };
     const lines = [
-      'column "birthdate" reads like birthDate, which no column is mapped for, so nobody has a birth date: write birthDate: "birthdate" under columns of this roster, or ignore: ["birthdate"] where it is something else',
-      'columns "Country", "nationality" read like countries, which no column is mapped for, so nobody has a country: write countries: ["Country", "nationality"] under columns of this roster, or ignore: ["Country", "nationality"] where they are something else',
+      'column "birthdate" reads like birthDate, but no column is mapped for it, so no birth date is known: write birthDate: "birthdate" under columns of this roster, or ignore: ["birthdate"] if it is something else',
+      'columns "Country", "nationality" read like countries, but no column is mapped for it, so no country is known: write countries: ["Country", "nationality"] under columns of this roster, or ignore: ["Country", "nationality"] if they are something else',
     ];
     const { app, settings } = await nights.prepare(night);
     expect(await previewImport(app, settings, signal)).toMatchObject({ heldBy: [], unmapped: lines });
@@ -111,7 +111,7 @@ describeOnChosenDatabase('guards of a roster', (open) => {
     const csv = { ...settings.csv, path: `${settings.csv?.path}.parties` };
     const withParties = rosterSettingsSchema.parse({ ...settings, parties: [{ csv }] });
     expect((await previewImport(app, withParties, signal)).unmapped).toContain(
-      'column "party_type" reads like type, which no column is mapped for, so every party counts as a person: write type: "party_type" under columns of this source of related parties, or ignore: ["party_type"] where it is something else',
+      'column "party_type" reads like type, but no column is mapped for it, so every party counts as a person: write type: "party_type" under columns of this source of related parties, or ignore: ["party_type"] if it is something else',
     );
     await nights.close();
   });
@@ -128,8 +128,7 @@ describeOnChosenDatabase('guards of a roster', (open) => {
       await writeFile(path, content);
       return (await previewImport(app, settings, signal)).heldBy.map(({ message }) => message);
     };
-    const message = (line: number): string =>
-      `line ${line} is the last and ends in the middle of its row, so the file is cut off`;
+    const message = (line: number): string => `line ${line}, the last one, ends within its row, so the file is cut off`;
     expect(await previewText(text.slice(0, text.indexOf(',Customer 98')))).toEqual([message(99)]);
     expect(await previewText(text.slice(0, text.indexOf('Customer 99')).replace(/person,$/, '"per'))).toEqual([
       message(100),
@@ -160,9 +159,9 @@ describeOnChosenDatabase('guards of a roster', (open) => {
     expect(await read('3', '', '3')).toEqual([]);
     expect(await read('', '2', '')).toEqual([]);
     expect(await read('', '1 004', '')).toEqual([
-      'its source says that it has 1004 rows, and 3 were read: 1001 are missing (controlTotal)',
+      'its source states 1004 rows, but 3 were read: 1001 are missing (controlTotal)',
     ]);
-    expect(await read('', 'many', '')).toEqual(['no row says how many there are (controlTotal)']);
+    expect(await read('', 'many', '')).toEqual(['no row states the number of rows (controlTotal)']);
     await expect(previewImport(app, { ...roster, controlTotal: { column: 'sum' } }, signal)).rejects.toThrow(
       'has no column "sum", which controlTotal of the roster names',
     );

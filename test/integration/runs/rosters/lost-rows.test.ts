@@ -105,7 +105,7 @@ describeOnChosenDatabase('what a source has lost', (open) => {
     await nights.play({ rows: firms(40, 'yes,'), guards });
     for (const isDelta of [false, true]) {
       const left = await held(nights.play({ rows: firms(40, 'no,'), guards, isDelta, day: 1 }));
-      expect(String(left)).toContain('40 of 40 customers leave by what their own rows say');
+      expect(String(left)).toContain('40 of 40 customers are offboarded by their own rows');
     }
     await nights.close();
   });

@@ -67,7 +67,7 @@ describe('guards', () => {
     const five = { rows: 5, customers: 5, known: 5, mostIn30Days: 5 };
     expect(assess({ ...five, newlyAbsent: 2 })).toEqual([]);
     expect(assess({ ...five, newlyAbsent: 3 })).toEqual([
-      'shrink_night: 3 of 5 customers of the last snapshot are missing: 60 % (at most 1 %, guards.maxShrinkNight; of so few more than half is too many, guards.maxMissingCustomers)',
+      'shrink_night: 3 of 5 customers of the last snapshot are missing: 60 % (at most 1 %, guards.maxShrinkNight; more than half is too many even within guards.maxMissingCustomers)',
     ]);
     expect(assess({ ...five, leaversByRow: 5 })).toHaveLength(1);
     // Over weeks one by one may go, and so may the parties of one customer.
@@ -82,11 +82,11 @@ describe('guards', () => {
   it('hold a source of any size of which over half of the customer or party rows are rejected', () => {
     const five = { rows: 5, customers: 0, known: 5, mostIn30Days: 5 };
     expect(assess({ ...five, customers: 2, rejected: 3 })).toEqual([
-      'rejects: 3 of 5 rows were rejected: 60 % (at most 0.5 %, guards.maxRejectShare; of so few more than half is too many, guards.maxRejectedRows)',
+      'rejects: 3 of 5 rows were rejected: 60 % (at most 0.5 %, guards.maxRejectShare; more than half is too many even within guards.maxRejectedRows)',
     ]);
     expect(assess({ ...five, rejected: 5 }).map((verdict) => verdict.split(':')[0])).toEqual(['empty', 'rejects']);
     expect(assess({ partyRows: 5, partyRejected: 5 })).toEqual([
-      'party_rejects: 5 of 5 rows of related parties were rejected: 100 % (at most 0.5 %, guards.maxRejectShare; of so few more than half is too many, guards.maxRejectedRows)',
+      'party_rejects: 5 of 5 rows of related parties were rejected: 100 % (at most 0.5 %, guards.maxRejectShare; more than half is too many even within guards.maxRejectedRows)',
     ]);
     expect(assess({ partyRows: 1, partyRejected: 1, isFirst: true })).toHaveLength(1);
     expect(assess({ partyRows: 4, partyRejected: 2 })).toEqual([]);
@@ -122,8 +122,8 @@ describe('guards', () => {
   it('say what to look at, each its own', () => {
     const verdicts = assessSnapshot({ ...quiet, newlyAbsent: 5_000, joined: 90_000 }, guardsSchema.parse({}));
     expect(verdicts.map(({ look }) => look)).toEqual([
-      'look whether the export is cut off or was filtered',
-      'look whether the customers are new, or only their ids are written in another way',
+      'check whether the export is cut off or was filtered',
+      'check whether the customers are new, or only their ids have another form',
     ]);
   });
 });
