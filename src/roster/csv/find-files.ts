@@ -37,7 +37,7 @@ async function expand(path: string): Promise<readonly string[]> {
   if (files.length > 0) return files;
   throw new RosterError(
     'roster_not_found',
-    `No file matches ${path}. The folder searched is ${resolve(folder)}; check the pattern and the folder.`,
+    `No file matches ${path}. Nightscreen searched in ${resolve(folder)}; check the pattern and the folder.`,
   );
 }
 

@@ -49,7 +49,7 @@ describe('characters in forms that UTF-8 forbids', () => {
   ])('are no other encoding: line and byte are named, and no likely one (%#)', async (bytes) => {
     const content = Buffer.concat([Buffer.from('id,name\n1,Ann\n2,Zoë '), Buffer.from(bytes), Buffer.from('\n')]);
     const { message } = await failCsv(readCsv(content));
-    expect(message).toMatch(/line 3 is not utf-8 \(byte 22 of the file\)\. A character is written there in a form/);
+    expect(message).toMatch(/line 3 is not utf-8 \(byte 22 of the file\)\. A character there has a form/);
     expect(message).not.toMatch(/looks like|macintosh/);
   });
 

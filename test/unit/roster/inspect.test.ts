@@ -163,7 +163,7 @@ describe('the guessed mapping', () => {
     expect(columns.id).toBeUndefined();
     expect(columns.name).toBeUndefined();
     expect(doubts).toEqual([
-      'no column looks like a customer id: name one that has a different value in every row',
+      'no column looks like a customer id: name a column with a different value in every row',
       expect.stringMatching(/^no column looks like names/),
       expect.stringMatching(/^no column distinguishes persons/),
     ]);
