@@ -5,7 +5,7 @@ import { describeRecord, describeWaiting } from '../reports/words.js';
 import type { AssuranceResult } from '../runs/checks/assurance.js';
 import type { BecauseOf } from '../runs/checks/because-of.js';
 import { type CheckResult, describeControls } from '../runs/checks/check.js';
-import type { ImportPreview, OnboardingPreview } from '../runs/preview.js';
+import type { previewImport, previewOnboarding } from '../runs/preview.js';
 import type { RunSummary } from '../runs/run-summary.js';
 import type { RejectReason } from '../vocabulary.js';
 import { exitCodes } from './exit-code.js';
@@ -113,6 +113,9 @@ export const presentNothingMarked = (text: string): Outcome => ({
   document: { schema: 'nightscreen/nothing-marked/1', message: text },
   text: `${text}\n`,
 });
+
+type ImportPreview = Awaited<ReturnType<typeof previewImport>>;
+type OnboardingPreview = Awaited<ReturnType<typeof previewOnboarding>>;
 
 /** A cost in words, or why it is not known. */
 export const describeCost = (cost: OnboardingPreview['cost']): string =>

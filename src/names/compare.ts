@@ -1,5 +1,5 @@
 import type { PartyType } from '../vocabulary.js';
-import { foldName, isOneSlip, type NameToken, toPieces, WordIndex } from './words.js';
+import { foldName, isOneSlip, type NameToken, WordIndex } from './words.js';
 
 /** An entry of a list; its type is null when the list does not state it. */
 interface ListedParty {
@@ -141,13 +141,17 @@ class NameIndex {
     const folded = parties.flatMap((party) =>
       [party.name, ...party.aliases].map((spelling) => {
         const tokens = foldName(spelling);
-        return { party, spelling, tokens, pieces: this.#addPieces(tokens) };
+        return { party, spelling, tokens, pieces: this.#tokens.addPieces(tokens) };
       }),
     );
     this.#names = folded.length + counts.names;
     this.#found = new Float64Array(folded.length);
     for (const [at, { pieces }] of folded.entries()) {
-      for (const id of new Set(pieces.map((piece) => piece.id))) this.#standsIn[id]?.push(at);
+      for (const id of new Set(pieces.map((piece) => piece.id))) {
+        const spellings = this.#standsIn[id] ?? [];
+        spellings.push(at);
+        this.#standsIn[id] = spellings;
+      }
     }
     for (const { party, spelling, tokens, pieces } of folded) {
       const name = { ...this.#weigh(tokens), pieces };
@@ -159,23 +163,12 @@ class NameIndex {
   /** The listed spellings with enough in common with this name, and their agreement. */
   *find(name: string, type: PartyType) {
     const tokens = foldName(name);
-    const pieces = toPieces(tokens).flatMap(({ token, ...piece }): SearchedPiece[] => {
-      const likeIds = this.#tokens.find(token, piece.places.length > 1);
-      return likeIds.size === 0 ? [] : [{ ...piece, likeIds }];
-    });
+    const pieces = this.#tokens.findPieces(tokens);
     if (pieces.length === 0) return;
     const searched = { ...this.#weigh(tokens), pieces };
     for (const { party, spelling, isOneWord, name: listed } of this.#findCandidates(searched, type)) {
       yield { party, spelling, isOneWord, ...compareWords(searched, listed) };
     }
-  }
-
-  #addPieces(tokens: readonly NameToken[]): readonly ListedPiece[] {
-    return toPieces(tokens).map(({ token, ...piece }) => {
-      const id = this.#tokens.add(token, piece.places.length > 1);
-      this.#standsIn[id] ??= [];
-      return { ...piece, id };
-    });
   }
 
   #findCandidates(searched: WeighedName<SearchedPiece>, type: PartyType): readonly ListedSpelling[] {

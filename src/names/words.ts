@@ -160,7 +160,7 @@ const mostNeighbours = 3;
 const longestJoined = 24;
 
 /** The words of a name, and joins of up to three neighbours. */
-export function toPieces(tokens: readonly NameToken[]): readonly { places: readonly number[]; token: NameToken }[] {
+function toPieces(tokens: readonly NameToken[]): readonly { places: readonly number[]; token: NameToken }[] {
   const pieces: { places: readonly number[]; token: NameToken }[] = [];
   for (const [from, token] of tokens.entries()) {
     const places = [from];
@@ -215,8 +215,13 @@ export class WordIndex {
   readonly #isSingle = new Set<number>();
   readonly #remembered = new Map<string, ReadonlyMap<number, number>>();
 
+  /** Adds the pieces of a name, and gives each with its positions and the number of its word. */
+  addPieces(tokens: readonly NameToken[]) {
+    return toPieces(tokens).map(({ places, token }) => ({ places, id: this.#add(token, places.length > 1) }));
+  }
+
   /** Gives the number of a word, a new one for a new spelling. */
-  add(token: NameToken, isJoined: boolean): number {
+  #add(token: NameToken, isJoined: boolean): number {
     const known = this.#byText.get(token.text);
     const id = known ?? this.#tokens.push(token) - 1;
     if (known === undefined) {
@@ -245,8 +250,16 @@ export class WordIndex {
     return this.#tokens[id];
   }
 
+  /** The pieces of a name that resemble listed words, with the numbers of these and their likeness. */
+  findPieces(tokens: readonly NameToken[]) {
+    return toPieces(tokens).flatMap(({ places, token }) => {
+      const likeIds = this.#find(token, places.length > 1);
+      return likeIds.size === 0 ? [] : [{ places, likeIds }];
+    });
+  }
+
   /** The numbers of similar words with their likeness, 1 for the same letters. Only single words are searched for slips. */
-  find(token: NameToken, isJoined: boolean): ReadonlyMap<number, number> {
+  #find(token: NameToken, isJoined: boolean): ReadonlyMap<number, number> {
     if (isJoined) return this.#search(token, isJoined);
     const key = token.isVowelless ? `${token.text}~` : token.text;
     const known = this.#remembered.get(key);

@@ -1,6 +1,5 @@
 import type { DoubtReason, PartyRole, RejectReason } from '../vocabulary.js';
 import type { CustomerBinding, PartyBinding, WordColumn } from './column-binding.js';
-import { maxAttributeLength } from './column-settings.js';
 import { toCountryCode } from './country.js';
 import {
   type Customer,
@@ -12,10 +11,11 @@ import {
   type Readings,
   type RejectedRow,
   type RosterRow,
-  toRequestKey,
+  toScreeningRequest,
 } from './customer.js';
 import type { BoundColumn } from './headers.js';
 import { surplusColumn } from './rejects.js';
+import { maxAttributeLength } from './settings.js';
 import type { TableRecord } from './table-reading.js';
 
 /** Turns a record of a roster into a customer, or into a rejected row with its first fault. */
@@ -169,13 +169,14 @@ function withAliases(
   if (aliases === null) return [party];
   const names = readAliases(aliases, fields, readings);
   if (names.length === 0) return [party];
-  const known = new Set([toRequestKey(party)]);
+  const known = new Set([toScreeningRequest(party).name]);
   const others: Party[] = [];
   for (const name of names) {
-    const key = toRequestKey({ type: party.type, name });
-    if (known.has(key)) continue;
-    known.add(key);
-    others.push({ ...party, role: 'alias', name });
+    const alias: Party = { ...party, role: 'alias', name };
+    const { name: sentName } = toScreeningRequest(alias);
+    if (known.has(sentName)) continue;
+    known.add(sentName);
+    others.push(alias);
   }
   if (others.length >= maxParties) {
     return new Fault('too_many_parties', aliases.columns[0] ?? null, '');

@@ -1,5 +1,8 @@
 import { RosterError } from '../errors.js';
 import type { DoubtReason, PartyRole, PartyType, RiskTier } from '../vocabulary.js';
+import { readCountry } from './country.js';
+import { type BoundColumn, nameColumn, standardHeaders, standardPartyHeaders } from './headers.js';
+import { createFactDateReader, rememberWords } from './read-date.js';
 import {
   type ColumnSettings,
   foldWord,
@@ -7,10 +10,7 @@ import {
   maxAttributes,
   maxFieldLength,
   type PartyColumnSettings,
-} from './column-settings.js';
-import { readCountry } from './country.js';
-import { type BoundColumn, nameColumn, standardHeaders, standardPartyHeaders } from './headers.js';
-import { createBirthDateReader, createEndDateReader, type DoubtfulDate, rememberWords } from './read-date.js';
+} from './settings.js';
 
 /** Binds the countries to their columns. `standard` is the header that needs no mapping; `language` is that of the names. */
 function bindCountries(
@@ -134,7 +134,7 @@ export interface PartyBinding {
   /** The columns of the name, and what joins them. */
   name: { columns: readonly BoundColumn[]; separator: string };
   type: WordColumn<PartyType>;
-  birthDate: { column: BoundColumn; read: (text: string) => string | DoubtfulDate } | null;
+  birthDate: { column: BoundColumn; read: ReturnType<typeof createFactDateReader> } | null;
   countries: {
     columns: readonly BoundColumn[];
     /** The distinct codes of a non-empty field. `why` is the reason when a part is unreadable; beside readable codes `zz` replaces that part. */
@@ -195,7 +195,7 @@ export function bindColumns(
     aliases,
     // Own words replace the known ones here: the code F of a bank may mean a frozen account of an active customer.
     activity: bindWords(columns.active ?? null, typeof columns.active === 'object' ? {} : activityWords, true, find),
-    endDate: bindDate(columns.endDate ?? null, createEndDateReader, columns, finder, today),
+    endDate: bindDate(columns.endDate ?? null, 'endDate', columns, finder, today),
   };
   const names = customer.name.columns;
   const words = toWordColumns(customer);
@@ -256,7 +256,7 @@ function bindParty(
   return {
     name: bindName(columns.name ?? standardHeaders.name, ' ', finder),
     type: bindWords(columns.type, typeWords, absentType, find),
-    birthDate: bindDate(birthDate, createBirthDateReader, columns, finder, today),
+    birthDate: bindDate(birthDate, 'birthDate', columns, finder, today),
     countries: bindCountries(columns, standardHeaders.countries, finder),
     isPlaceholder: (name: string, type: PartyType, parts: readonly string[]) =>
       isPlaceholderName(name, type, parts, realNames),
@@ -281,17 +281,17 @@ const pivot = 30;
 
 function bindDate(
   setting: ColumnSettings['birthDate'] | BoundColumn | null,
-  createReader: typeof createBirthDateReader,
+  fact: 'birthDate' | 'endDate',
   { language }: Pick<ColumnSettings, 'language'>,
   { find }: ColumnFinder,
   today: string,
 ): PartyBinding['birthDate'] {
   if (setting === null || setting === undefined) return null;
   const plain = { formats: [], pivot, language: language ?? null, today };
-  if (typeof setting === 'string') return { column: find(setting), read: createReader(plain) };
-  if ('index' in setting) return { column: setting, read: createReader(plain) };
+  if (typeof setting === 'string') return { column: find(setting), read: createFactDateReader(fact, plain) };
+  if ('index' in setting) return { column: setting, read: createFactDateReader(fact, plain) };
   const formats = [setting.format ?? setting.formats ?? []].flat();
-  const read = createReader({ ...plain, formats, pivot: setting.pivot ?? pivot });
+  const read = createFactDateReader(fact, { ...plain, formats, pivot: setting.pivot ?? pivot });
   return { column: find(setting.column), read };
 }
 

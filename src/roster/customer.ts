@@ -44,14 +44,6 @@ export interface Doubt {
   why: DoubtReason;
 }
 
-/** A further party of a customer from a source of its own, such as a director. */
-export interface RelatedParty {
-  /** The customer's id. */
-  reference: string;
-  party: Party;
-  readings: Readings;
-}
-
 /** A rejected row, with everything that is needed to correct and re-import it. */
 export interface RejectedRow {
   /** Physical line on which the row begins, from 1 (the header is 1); for a query, the ordinal of the row. */
@@ -87,7 +79,14 @@ export type RosterRow =
 
 /** The result of a row of related parties. */
 export type PartyRow =
-  | { kind: 'party'; line: number; file: string | null; related: RelatedParty; fields: readonly string[] }
+  | {
+      kind: 'party';
+      line: number;
+      file: string | null;
+      /** The customer's id, and a further party of the customer, such as a director. */
+      related: { reference: string; party: Party; readings: Readings };
+      fields: readonly string[];
+    }
   | { kind: 'rejected'; rejected: RejectedRow };
 
 /** The most parties of one customer, aliases and related parties included. Each is a separate search, and all are planned together. */
@@ -140,11 +139,6 @@ function behind(scripts: string): string {
  */
 export function toScreeningRequest(party: Party): ScreeningRequest {
   return { type: party.type, name: toSentName(party.name) };
-}
-
-/** Gives the same key for two requests exactly when they are the same search: the type, and the name as sent. */
-export function toRequestKey(request: ScreeningRequest): string {
-  return `${request.type}:${toSentName(request.name)}`;
 }
 
 // Letters and signs that need no folding, with single spaces between them: nearly all names of Latin script.

@@ -1,5 +1,5 @@
 import type { DoubtReason } from '../vocabulary.js';
-import type { Customer, Doubt, DoubtField, Party, RelatedParty } from './customer.js';
+import type { Customer, Doubt, DoubtField, Party, Readings } from './customer.js';
 
 /** The most stored rows with a doubt, and about how many characters of them; all rows are counted. */
 const mostRows = 5_000;
@@ -86,7 +86,7 @@ export class DoubtTally {
     this.#addDoubts(readings.doubts, isRead, toRow);
   }
 
-  addParty({ party, readings }: RelatedParty, toRow: () => RowPlace): void {
+  addParty({ party, readings }: { party: Party; readings: Readings }, toRow: () => RowPlace): void {
     this.#addFacts(party);
     if (readings.doubts.length > 0) this.#addDoubts(readings.doubts, (field) => isReadOf(party, field), toRow);
   }

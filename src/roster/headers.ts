@@ -1,7 +1,7 @@
-import type { ColumnSettings, PartyColumnSettings } from './column-settings.js';
+import type { ColumnSettings, PartyColumnSettings } from './settings.js';
 
 /** The fact that a column of a roster may hold by its header. */
-export type ColumnRole =
+type ColumnRole =
   | 'id'
   | 'name'
   | 'first_name'

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { ConfigError, RosterError } from '../errors.js';
 import { isConspicuous } from './check-row.js';
-import { maxFieldLength } from './column-settings.js';
 import { toDurationMs } from './duration.js';
 import type { PostgresSettings } from './settings.js';
+import { maxFieldLength } from './settings.js';
 import { type LineTally, parseTotal, type TableReading, type TableRecord } from './table-reading.js';
 
 const batchSize = 500;
@@ -220,7 +220,7 @@ interface RowBatch {
 }
 
 /** The mapped columns of a source. */
-export interface MappedColumns {
+interface MappedColumns {
   isMapped(header: string): boolean;
   /** The headers of the customer's id. */
   id: readonly string[];

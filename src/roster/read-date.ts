@@ -13,7 +13,7 @@ interface DateSettings {
 }
 
 /** A date in doubt, with the certain part of it and the reason. */
-export interface DoubtfulDate {
+interface DoubtfulDate {
   /** The certain part; null when there is none. */
   value: string | null;
   why: DoubtReason;
@@ -23,18 +23,28 @@ export interface DoubtfulDate {
 
 /** The earliest birth year of a customer. */
 const firstYear = 1850;
+const dayLength = 10;
 const buddhistYears = 543;
 /** Years of the lunar and Persian Hijri calendars that are plausible birth years. */
 const hijriYears = { from: 1229, to: 1460 } as const;
 
 /**
- * Creates the reader of birth dates: a whole date, a year and month, or a year, with `?` after an uncertain date, such
- * as one whose century follows from the pivot. Declared formats come first, then ISO 8601 with an optional time, then
- * day, month and year by their positions, values and names.
+ * Creates the reader of a date: whole, a year and month, or a year, with `?` after an uncertain date, such as one whose century follows from
+ * the pivot. Declared formats come first, then ISO 8601 with an optional time, then day, month and year by their positions, values and names.
+ * An end date is a certain whole day only: a date in doubt never offboards a customer.
  */
-export function createBirthDateReader(settings: DateSettings): (text: string) => string | DoubtfulDate {
+export function createFactDateReader(
+  fact: 'birthDate' | 'endDate',
+  settings: DateSettings,
+): (text: string) => string | DoubtfulDate {
   const { formats, today } = settings;
   const read = createReader(settings);
+  if (fact === 'endDate') {
+    return rememberWords((text) => {
+      const found = read(text);
+      return typeof found === 'string' && found.length === dayLength ? found : { value: null, why: 'invalid_end_date' };
+    });
+  }
   const firstDay = String(firstYear);
   const readSlowly = rememberWords((text) => {
     const found = read(text);
@@ -45,16 +55,6 @@ export function createBirthDateReader(settings: DateSettings): (text: string) =>
   if (formats.length > 0) return readSlowly;
   // The case of nearly every row of most rosters.
   return (text) => (parseIsoDate(text) !== null && text >= firstDay && text <= today ? text : readSlowly(text));
-}
-
-/** Creates the reader of end dates: a date in doubt never offboards a customer. */
-export function createEndDateReader(settings: DateSettings): (text: string) => string | DoubtfulDate {
-  const read = createReader(settings);
-  const wholeDay = 10;
-  return rememberWords((text) => {
-    const found = read(text);
-    return typeof found === 'string' && found.length === wholeDay ? found : { value: null, why: 'invalid_end_date' };
-  });
 }
 
 function assessYear(date: string, today: string): DoubtReason | null {

@@ -3,7 +3,7 @@ import { checkPartyRow, checkRow } from './check-row.js';
 import { bindColumns, bindPartyColumns } from './column-binding.js';
 import type { PartyRow, RosterRow } from './customer.js';
 import { createIsMapped, nameColumn, standardHeaders, standardPartyHeaders } from './headers.js';
-import { type MappedColumns, openPostgresTable } from './postgres-table.js';
+import { openPostgresTable } from './postgres-table.js';
 import { openCsvSource, partyFilePrefix } from './rejects.js';
 import type { PartySettings, RosterSettings } from './settings.js';
 import { type LineTally, parseTotal, type TableReading, type TableRecord } from './table-reading.js';
@@ -28,7 +28,7 @@ interface Reading<Row> {
 }
 
 /** A roster opened for reading its customers. */
-export type RosterReading = Reading<RosterRow> & {
+type RosterReading = Reading<RosterRow> & {
   /** The row count that the source states, once it is read to its end: null when it states none, absent when no control total is configured. */
   controlTotal?: () => number | null;
 };
@@ -95,7 +95,7 @@ async function openTable(
   { csv, postgres }: Pick<RosterSettings, 'csv' | 'postgres'>,
   what: 'roster' | 'parties',
   name: string,
-  mapped: MappedColumns & { totalQuery?: string | undefined },
+  mapped: Parameters<typeof openPostgresTable>[3],
   secret: Secret,
 ): Promise<TableReading> {
   if (csv !== undefined) return openCsvSource(csv, what, mapped.isMapped);

@@ -1,17 +1,13 @@
 import { randomInt } from 'node:crypto';
 import type { PublishedList } from '../lists/published-list.js';
 import { toLocalTime } from '../local-time.js';
-import type { ChangeExample } from '../roster/change-guards.js';
-import type { ColumnDoubts } from '../roster/doubts.js';
-import type { GuardVerdict } from '../roster/guards.js';
 import type { RosterSettings } from '../roster/settings.js';
 import { type ForcedCustomer, type ListComparison, readForcedCustomers } from '../store/checks.js';
 import type { Database, Transaction } from '../store/database/database.js';
 import { findLastAccount, findRoster } from '../store/organisations.js';
 import { type ForcedScreening, forceScreenings, type PlanCounts, previewPlan } from '../store/plan.js';
-import type { SnapshotCounts } from '../store/roster-figures.js';
-import { carryForcedScreenings } from '../store/roster-imports.js';
-import { readStagedRejections, type StagedRejection } from '../store/roster-staging.js';
+import { carryForcedScreenings } from '../store/plan-sql.js';
+import { readStagedRejections } from '../store/roster-staging.js';
 import { insertRun, setRunAccount } from '../store/runs.js';
 import { countNewRequests } from '../store/save-requests.js';
 import type { PlanSelection } from '../vocabulary.js';
@@ -58,40 +54,10 @@ export async function previewScreening(
   };
 }
 
-/** The preview of an onboarding with its price. */
-export interface OnboardingPreview extends ImportPreview, PricedCalls {}
-
 /** Reads a roster like an onboarding and previews it; nothing is stored or searched. Throws RosterError. */
-export async function previewOnboarding(
-  app: AppContext,
-  roster: RosterSettings,
-  signal: AbortSignal,
-): Promise<OnboardingPreview> {
+export async function previewOnboarding(app: AppContext, roster: RosterSettings, signal: AbortSignal) {
   const preview = await previewImport(app, roster, signal);
   return { ...preview, ...priceCalls(app.settings, preview.distinctSearches) };
-}
-
-/** The preview of an import. */
-export interface ImportPreview {
-  roster: string;
-  source: string;
-  counts: SnapshotCounts;
-  /** The number of rejected rows by reason code. */
-  rejectedByReason: Readonly<Record<string, number>>;
-  /** The first rejected rows. */
-  firstRejections: readonly StagedRejection[];
-  /** The columns with unreadable values, which count as unknown. */
-  doubts: readonly ColumnDoubts[];
-  /** The number of different searches for the new customers. */
-  distinctSearches: number;
-  /** The guards that would hold the roster; empty when it would be accepted. */
-  heldBy: readonly GuardVerdict[];
-  /** Messages about columns that look like an unmapped fact, unless they hold the roster. */
-  unmapped: readonly string[];
-  /** Whether the rows are re-imported rejects of this roster. */
-  isFedBack: boolean;
-  /** The first changes that guards found, before and after. */
-  changes: readonly ChangeExample[];
 }
 
 /** Runs the work of one transaction in sequence. */
@@ -114,7 +80,7 @@ export async function previewImport(
   roster: RosterSettings,
   signal: AbortSignal,
   options: { isDelta?: boolean | undefined } = {},
-): Promise<ImportPreview> {
+) {
   const { database, clock, secret, settings } = app;
   return tryOut(
     database,

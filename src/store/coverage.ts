@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { type Bindings, type Database, openBindings, type Queryable } from './database/database.js';
 import { isWholeSql } from './metrics.js';
-import type { PlanInput } from './plan-sql.js';
-import { gapsSql } from './unaccepted-customers.js';
+import { gapsSql, type PlanInput } from './plan-sql.js';
 
 /**
  * The status of a customer's screening: never made, made for a former record, overdue, made with a live key by a run without a passed control

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { TierDue } from '../screening/cadence.js';
-import type { PlanSelection } from '../vocabulary.js';
-import { type Bindings, type Database, openBindings } from './database/database.js';
+import { type PlanSelection, partyTypes } from '../vocabulary.js';
+import { type Bindings, type Database, openBindings, type Queryable } from './database/database.js';
 
 /**
  * Why a party is asked about, in the order in which searches of equal risk are made. Those that failed last time come after those that are
@@ -149,7 +149,7 @@ export function planSql(bindings: Bindings, input: PlanInput): string {
 const isOpenSql = '(party.waiting > 0 or party.has_new_hits)';
 
 /** SQL: the roster names the party (of `party_standing`), or no longer does although an alert of it waits. */
-export const isSearchedSql = `(party.is_current or ${isOpenSql})`;
+const isSearchedSql = `(party.is_current or ${isOpenSql})`;
 
 type Scope = Pick<PlanInput, 'rosterId' | 'accountId' | 'leaveAfterDays'> &
   Partial<Pick<PlanInput, 'selection' | 'runId'>>;
@@ -178,7 +178,7 @@ export const inScopeSql = (bindings: Bindings, scope: Scope): string => `
   ${markedOnlySql(bindings, scope, 'customer.customer_id')}`;
 
 /** SQL that says which parties (`party` of `party_standing`) a run of the roster answers for. */
-export const inPartyScopeSql = (bindings: Bindings, scope: Scope): string => `
+const inPartyScopeSql = (bindings: Bindings, scope: Scope): string => `
   party.roster_id = ${bindings.bind(scope.rosterId, 'bigint')} and ${toAccountSql(bindings, 'party', scope.accountId)}
   and ${isSearchedSql} and (party.left_at is null or party.customer_id in (${openLeaversSql(bindings, scope)}))
   ${markedOnlySql(bindings, scope, 'party.customer_id')}`;
@@ -364,5 +364,65 @@ export function readReusable(
      order by party_id`,
     bindings.values,
     chunkSize,
+  );
+}
+
+/** SQL: the customers in scope of roster `rosterId` that cannot be screened, as `reference`, `customer_id` and `reason`. */
+export const gapsSql = (rosterId: string): string => `
+  select reference, null::bigint as customer_id, reason from unaccepted_customer where roster_id = ${rosterId}
+  union all
+  -- Contradicting rows give no party in the first slot.
+  select reference, customer_id, 'conflicting_duplicate' from customer
+  where roster_id = ${rosterId} and left_at is null
+    and not exists (select from party where party.customer_id = customer.customer_id and party.ordinal = 0)
+  union all
+  select reference, customer_id, 'related_party_unreadable' from customer
+  where roster_id = ${rosterId} and left_at is null and unreadable_party_since is not null
+    and exists (select from party where party.customer_id = customer.customer_id and party.ordinal = 0)`;
+
+const partyRow = z.object({
+  partyId: z.number(),
+  customerId: z.number(),
+  reference: z.string(),
+  type: z.enum(partyTypes),
+  name: z.string(),
+});
+/** The parties in scope of a run of the roster, customer by customer, in batches. */
+export function readRosterParties(
+  database: Database,
+  scope: Pick<PlanInput, 'rosterId' | 'accountId' | 'leaveAfterDays'>,
+  batchSize: number,
+) {
+  const bindings = openBindings();
+  return database.cursor(
+    partyRow,
+    `select party.party_id, party.customer_id, party.reference, request.type, request.name
+     from party_standing party
+     join screening_request request on request.request_id = party.request_id
+     where ${inPartyScopeSql(bindings, scope)}
+     order by party.customer_id, party.ordinal`,
+    bindings.values,
+    batchSize,
+  );
+}
+
+/**
+ * Takes over the forced screenings of earlier runs that still have no answer: an abandoned run must not leave a listed
+ * name unscreened. Gives the number of parties.
+ */
+export async function carryForcedScreenings(transaction: Queryable, runId: number): Promise<number> {
+  return transaction.execute(
+    `insert into forced_screening (run_id, party_id, because)
+     select distinct on (forced.party_id) current_run.run_id, forced.party_id, forced.because
+     from run current_run
+     join run earlier on earlier.roster_id = current_run.roster_id and earlier.run_id < current_run.run_id
+       and earlier.mode = current_run.mode
+     join forced_screening forced on forced.run_id = earlier.run_id
+     join party_standing party
+       on party.party_id = forced.party_id and party.account_id is not distinct from current_run.account_id
+     where current_run.run_id = $1 and ${isSearchedSql} and coalesce(party.run_id < forced.run_id, true)
+     order by forced.party_id, forced.run_id desc
+     on conflict (run_id, party_id) do nothing`,
+    [runId],
   );
 }

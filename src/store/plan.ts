@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { toCadence } from '../screening/cadence.js';
 import { firstRow, openBindings, type Queryable, readColumn, readValue, requireRows } from './database/database.js';
-import { inScopeSql, type PlanInput, planSql } from './plan-sql.js';
-import { gapsSql } from './unaccepted-customers.js';
+import { gapsSql, inScopeSql, type PlanInput, planSql } from './plan-sql.js';
 
 export type { PlanInput } from './plan-sql.js';
 

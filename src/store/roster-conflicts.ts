@@ -5,7 +5,6 @@ import {
   plainSql,
   type SlottedRecord,
   type StagedImport,
-  slottedPartySchema,
   slottedRecordSchema,
   takeRoom,
 } from './roster-staging.js';
@@ -312,6 +311,8 @@ async function analyzeRows(transaction: Queryable): Promise<void> {
     'analyze roster_staging (run_id, ordinal, is_plain, reference, record_digest, reject_reason)',
   );
 }
+
+const slottedPartySchema = slottedRecordSchema.shape.parties.element.unwrap();
 
 const conflictRow = z.object({
   reference: z.string(),

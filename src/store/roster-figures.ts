@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { findValue, firstRow, type Queryable, requireAll } from './database/database.js';
 import {
   analyzeRecords,
+  countOnTheWay,
   fieldSeparator,
   plainSql,
+  requireStaged,
   rowSeparator,
   type StagedImport,
   slottedRecordSchema,
@@ -90,7 +92,7 @@ const isReturningSql = `(
 )`;
 
 /** Counts a compared snapshot, and updates the statistics of its records if the merge joins them. */
-export async function countSnapshot(
+async function countSnapshot(
   transaction: Queryable,
   { runId, rosterId }: StagedImport,
   isFirst: boolean,
@@ -179,12 +181,7 @@ const beforeRow = z.object({
 });
 
 /** Reads the state of the roster before the snapshot for the guards. */
-export async function readRosterBefore(
-  transaction: Queryable,
-  rosterId: number,
-  now: Date,
-  references: readonly string[],
-) {
+async function readRosterBefore(transaction: Queryable, rosterId: number, now: Date, references: readonly string[]) {
   const rows = await transaction.query(
     beforeRow,
     `select
@@ -211,6 +208,22 @@ export async function readRosterBefore(
     [rosterId, now, [...references]],
   );
   return firstRow(rows, 'roster');
+}
+
+/**
+ * Counts a compared snapshot and reads the roster before it, for the guards; `references` are ids of which the known ones are wanted. Throws
+ * StoreError unless all `ordinals` rows are still staged.
+ */
+export async function summarizeSnapshot(
+  transaction: Queryable,
+  staged: StagedImport,
+  figures: LeavingRule & { isFirst: boolean; ordinals: number; references: readonly string[] },
+) {
+  const { counts, plain } = await countSnapshot(transaction, staged, figures.isFirst, figures);
+  const onTheWay = await countOnTheWay(transaction, staged.runId);
+  requireStaged(onTheWay.rows, figures.ordinals);
+  const before = await readRosterBefore(transaction, staged.rosterId, figures.importedAt, figures.references);
+  return { counts, plain, onTheWay, before };
 }
 
 const batchSize = 5_000;
@@ -285,12 +298,16 @@ export async function* compareRecords(
 
 /**
  * Counts the customers with an alert or a disposition, and the new rows whose name is a known customer's id. With
- * `asksBirthDates`, also finds whether any accepted row has a birth date.
+ * `asksBirthDates`, also finds whether any accepted row has a birth date. Gives the source texts of `customers` as well.
  */
 export async function readComparedFigures(
   transaction: Queryable,
   { runId, rosterId }: StagedImport,
-  asksBirthDates: boolean,
+  {
+    asksBirthDates,
+    headers,
+    customers,
+  }: { asksBirthDates: boolean; headers: readonly string[]; customers: readonly { reference: string }[] },
 ) {
   const rows = await transaction.query(
     z.object({ withAlerts: z.number(), namesAsIds: z.number(), hasBirthDates: z.boolean() }),
@@ -311,16 +328,18 @@ export async function readComparedFigures(
        ) as "hasBirthDates"`,
     [runId, rosterId, asksBirthDates],
   );
-  return firstRow(rows, 'review_item');
+  const fields = await readStagedFields(transaction, runId, headers, customers);
+  return { ...firstRow(rows, 'review_item'), fields };
 }
 
 /** The accepted rows of these customers as read, by the headers of the source. */
-export async function readStagedFields(
+async function readStagedFields(
   transaction: Queryable,
   runId: number,
   headers: readonly string[],
   customers: readonly { reference: string }[],
 ): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
+  if (customers.length === 0) return new Map();
   const rows = await transaction.query(
     z.object({ reference: z.string(), fields: z.array(z.string()) }),
     `select staged.reference, place[2:] as fields

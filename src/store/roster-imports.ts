@@ -3,9 +3,8 @@ import type { CustomerRecordFacts, RosterAcceptanceFacts, RosterChangeFacts } fr
 import type { RosterSource, SnapshotFacts } from '../reports/run-facts.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { DoubtedRow } from '../roster/doubts.js';
-import { doubtReasons, partyTypes, rejectReasons } from '../vocabulary.js';
-import { type Database, findRow, openBindings, type Queryable, readValue, toInsert } from './database/database.js';
-import { inPartyScopeSql, isSearchedSql, type PlanInput } from './plan-sql.js';
+import { doubtReasons, rejectReasons } from '../vocabulary.js';
+import { findRow, type Queryable, readValue, toInsert } from './database/database.js';
 import { type StagedImport, withoutNul } from './roster-staging.js';
 
 const record = z.object({
@@ -64,15 +63,41 @@ const holdRow = z.object({
 /** A roster that guards held while its run continued with the last accepted one. */
 export type RosterHold = Omit<z.infer<typeof holdRow>, keyof Found> & Found;
 
-/** Stores a held roster of a run that continues with the last accepted one. */
+/** Stores a held roster and its new ids, of a run that continues with the last accepted one. */
 export async function saveRosterHold(
   transaction: Queryable,
-  { runId, rosterId }: StagedImport,
-  hold: RosterHold & { heldAt: Date },
+  staged: StagedImport,
+  hold: Omit<RosterHold, 'newIds'> & { heldAt: Date },
 ): Promise<void> {
-  const { source, sourceDigest, heldAt, newIds, command } = hold;
+  const { runId, rosterId } = staged;
+  const { source, sourceDigest, heldAt, command } = hold;
+  const newIds = await saveHeldIds(transaction, staged, heldAt);
   const row = { runId, rosterId, source, sourceDigest, heldAt, newIds, command, ...toFoundJson(hold) };
   await transaction.execute(...toInsert('roster_hold', row));
+}
+
+/**
+ * Stores the new ids of a held roster, its rejected rows included, and deletes those that only an earlier held roster
+ * named. Gives the number of stored ids. Nothing else of a held roster takes effect.
+ */
+async function saveHeldIds(transaction: Queryable, { runId, rosterId, isDelta }: StagedImport, heldAt: Date) {
+  await transaction.execute(
+    `delete from unaccepted_customer unaccepted
+     where roster_id = $2 and reason = 'roster_held' and not $3 and not exists (
+       select from roster_staging staged where staged.run_id = $1 and staged.reference = unaccepted.reference
+     )`,
+    [runId, rosterId, isDelta],
+  );
+  return transaction.execute(
+    `insert into unaccepted_customer (roster_id, reference, reason, since, run_id)
+     select $2::bigint, reference, 'roster_held', $3, $1::bigint
+     from (select distinct reference from roster_staging where run_id = $1 and reference is not null) named
+     where not exists (
+       select from customer known where known.roster_id = $2 and known.reference = named.reference
+     )
+     on conflict (roster_id, reference) do update set run_id = excluded.run_id where unaccepted_customer.reason = 'roster_held'`,
+    [runId, rosterId, heldAt],
+  );
 }
 
 /** The roster that guards held in this run; null when there was none. */
@@ -254,52 +279,5 @@ export function readRosterSource(database: Queryable, rosterId: number | null, r
      from roster_import where roster_id = $1 and run_id <= $2
      order by import_id desc limit 1`,
     [rosterId, runId],
-  );
-}
-
-const partyRow = z.object({
-  partyId: z.number(),
-  customerId: z.number(),
-  reference: z.string(),
-  type: z.enum(partyTypes),
-  name: z.string(),
-});
-/** The parties in scope of a run of the roster, customer by customer, in batches. */
-export function readRosterParties(
-  database: Database,
-  scope: Pick<PlanInput, 'rosterId' | 'accountId' | 'leaveAfterDays'>,
-  batchSize: number,
-) {
-  const bindings = openBindings();
-  return database.cursor(
-    partyRow,
-    `select party.party_id, party.customer_id, party.reference, request.type, request.name
-     from party_standing party
-     join screening_request request on request.request_id = party.request_id
-     where ${inPartyScopeSql(bindings, scope)}
-     order by party.customer_id, party.ordinal`,
-    bindings.values,
-    batchSize,
-  );
-}
-
-/**
- * Takes over the forced screenings of earlier runs that still have no answer: an abandoned run must not leave a listed
- * name unscreened. Gives the number of parties.
- */
-export async function carryForcedScreenings(transaction: Queryable, runId: number): Promise<number> {
-  return transaction.execute(
-    `insert into forced_screening (run_id, party_id, because)
-     select distinct on (forced.party_id) current_run.run_id, forced.party_id, forced.because
-     from run current_run
-     join run earlier on earlier.roster_id = current_run.roster_id and earlier.run_id < current_run.run_id
-       and earlier.mode = current_run.mode
-     join forced_screening forced on forced.run_id = earlier.run_id
-     join party_standing party
-       on party.party_id = forced.party_id and party.account_id is not distinct from current_run.account_id
-     where current_run.run_id = $1 and ${isSearchedSql} and coalesce(party.run_id < forced.run_id, true)
-     order by forced.party_id, forced.run_id desc
-     on conflict (run_id, party_id) do nothing`,
-    [runId],
   );
 }

@@ -273,7 +273,7 @@ export const withoutNul = (json: string): string =>
   json.includes('\\') && json.includes('\\u0000') ? json.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1\u2400') : json;
 
 /** JSON without NUL. */
-export const toJson = (value: unknown): string => withoutNul(JSON.stringify(value));
+const toJson = (value: unknown): string => withoutNul(JSON.stringify(value));
 
 const rejectionRow = z.object({
   line: z.number(),
@@ -283,8 +283,6 @@ const rejectionRow = z.object({
   reason: z.string(),
   valueClass: z.string().nullable(),
 });
-/** A staged rejected row: its position and reason without its content. */
-export type StagedRejection = z.infer<typeof rejectionRow>;
 
 /** The rejects of an import, related parties included: the number of rows by reason, and the first `limit` rows, related parties last. */
 export async function readStagedRejections(transaction: Queryable, runId: number, limit: number) {
@@ -313,11 +311,9 @@ const stagedRow = z.object({
   rows: z.number(),
   steps: z.number(),
 });
-/** The number of staged rows, related parties included, and of steps. */
-export type Staged = z.infer<typeof stagedRow>;
 
 /** Counts the staged rows and steps of a run. */
-export async function countOnTheWay(transaction: Queryable, runId: number): Promise<Staged> {
+export async function countOnTheWay(transaction: Queryable, runId: number) {
   const rows = await transaction.query(
     stagedRow,
     `select (select count(*) from roster_staging where run_id = $1)
@@ -364,7 +360,7 @@ export async function analyzeRecords(transaction: Queryable): Promise<void> {
 }
 
 /** A party as a record holds it. */
-export const slottedPartySchema = z.object({
+const slottedPartySchema = z.object({
   role: z.string(),
   type: z.string(),
   name: z.string(),

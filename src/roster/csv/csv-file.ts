@@ -12,14 +12,6 @@ import {
 } from './record-splitter.js';
 import { readSourceBytes } from './source-bytes.js';
 
-/** One file of a table, opened after its header. */
-export interface CsvFile extends CsvDialect {
-  /** The records of each block of lines. */
-  records: AsyncGenerator<readonly TableRecord[], void, undefined>;
-  /** Closes the file at any time; unread records are dropped. */
-  close(): Promise<void>;
-}
-
 interface FilePlace {
   path: string;
   /** The name for messages. */
@@ -31,11 +23,7 @@ interface FilePlace {
 }
 
 /** Opens a file and reads its header. Throws RosterError when the file is unreadable, empty, or not written as declared. */
-export async function openCsvFile(
-  place: FilePlace,
-  source: CsvSettings,
-  isMapped: (header: string) => boolean,
-): Promise<CsvFile> {
+export async function openCsvFile(place: FilePlace, source: CsvSettings, isMapped: (header: string) => boolean) {
   const { name, file, tally } = place;
   const blocks = readLineBlocks(place, source.encoding);
   try {

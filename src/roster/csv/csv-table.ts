@@ -3,13 +3,14 @@ import { stat } from 'node:fs/promises';
 import { RosterError } from '../../errors.js';
 import type { CsvSettings } from '../settings.js';
 import type { LineTally, TableReading, TableRecord } from '../table-reading.js';
-import { type CsvFile, openCsvFile } from './csv-file.js';
+import { openCsvFile } from './csv-file.js';
 import { findFiles } from './find-files.js';
 import { standardInput } from './source-bytes.js';
 
 /** The most records of one batch. */
 const batchSize = 500;
 
+type CsvFile = Awaited<ReturnType<typeof openCsvFile>>;
 type Batches = AsyncGenerator<readonly TableRecord[], void, undefined>;
 
 interface Progress {

@@ -1,7 +1,7 @@
 import type { PartyType, RiskTier } from '../../vocabulary.js';
 import { listLanguages, readCountry } from '../country.js';
 import { readHeader, standardHeaders } from '../headers.js';
-import { createBirthDateReader } from '../read-date.js';
+import { createFactDateReader } from '../read-date.js';
 import { type ColumnGuess, type ColumnProfile, enough, Guess, toHeaders } from './column-profile.js';
 import { guessName } from './name-guess.js';
 
@@ -149,7 +149,7 @@ function toDateColumn(
 }
 
 /** Reads dates that need no format, such as a day with the name of a month. */
-const readPlainDate = createBirthDateReader({
+const readPlainDate = createFactDateReader('birthDate', {
   formats: [],
   language: null,
   // The century does not matter here.

@@ -1,13 +1,13 @@
 import type { PartyType, RiskTier } from '../../vocabulary.js';
 import { readCountry } from '../country.js';
-import { type ColumnRole, readHeader } from '../headers.js';
+import { readHeader } from '../headers.js';
 import { createDateReader } from '../read-date.js';
 
 /** The profile of a column; shares are of the non-empty values. */
 export interface ColumnProfile {
   header: string;
   /** The fact that the header names. */
-  role: ColumnRole | null;
+  role: ReturnType<typeof readHeader>['role'];
   /** As in `readHeader`; 0 without a role. */
   strength: number;
   /** Whether the header is entirely unknown, so the column may hold any fact. */
@@ -171,12 +171,12 @@ export class Guess implements ColumnGuess {
   }
 
   /** Unused columns of a role, those with the clearest headers and most values first. */
-  ofRole(role: ColumnRole): readonly ColumnProfile[] {
+  ofRole(role: ColumnProfile['role']): readonly ColumnProfile[] {
     const weigh = ({ strength, filledShare }: ColumnProfile): number => strength + 4 * Math.min(filledShare, 0.5);
     return this.free.filter((profile) => profile.role === role).toSorted((one, other) => weigh(other) - weigh(one));
   }
 
-  byRole(role: ColumnRole): ColumnProfile | undefined {
+  byRole(role: ColumnProfile['role']): ColumnProfile | undefined {
     return this.ofRole(role)[0];
   }
 

@@ -4,7 +4,6 @@ import { basename } from 'node:path';
 import { ConfigError } from '../../errors.js';
 import { checkRow } from '../check-row.js';
 import { bindColumns } from '../column-binding.js';
-import { columnsSchema } from '../column-settings.js';
 import { openCsvTable } from '../csv/csv-table.js';
 import {
   createSingleByteTable,
@@ -129,7 +128,8 @@ function tryColumns(guess: ColumnGuess, headers: readonly string[], rows: readon
   if (guess.columns.id === undefined || guess.columns.name === undefined) return guess;
   const today = new Date().toISOString().slice(0, dayLength);
   const shape = { headers, source: 'the sample', origin: 'first_line', today } as const;
-  const binding = bindColumns(columnsSchema.parse(guess.columns), shape);
+  const { columns } = rosterSettingsSchema.parse({ name: 'sample', csv: { path: '-' }, columns: guess.columns });
+  const binding = bindColumns(columns, shape);
   const untyped = rows.filter((fields, at) => {
     const row = checkRow(binding, { line: at + 1, file: null, fields, fault: null });
     return row.kind === 'rejected' && /type$/.test(row.rejected.reason);

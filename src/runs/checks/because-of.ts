@@ -11,7 +11,7 @@ import {
 } from '../../store/checks.js';
 import type { Database, Queryable } from '../../store/database/database.js';
 import { type ForcedScreening, forceScreenings } from '../../store/plan.js';
-import { carryForcedScreenings, readRosterParties } from '../../store/roster-imports.js';
+import { carryForcedScreenings, readRosterParties } from '../../store/plan-sql.js';
 import type { RunRow } from '../../store/runs.js';
 import type { AppContext } from '../app-context.js';
 import { toSignalHalt } from '../halt.js';

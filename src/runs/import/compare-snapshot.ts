@@ -1,51 +1,16 @@
 import { RosterError } from '../../errors.js';
 import { formatCount } from '../../reports/text.js';
-import { type ChangeExample, ChangeTally } from '../../roster/change-guards.js';
+import { ChangeTally } from '../../roster/change-guards.js';
 import { maxParties } from '../../roster/customer.js';
-import {
-  assessSnapshot,
-  changeGuards,
-  type GuardSettings,
-  type GuardVerdict,
-  guardsSchema,
-} from '../../roster/guards.js';
+import { assessSnapshot, changeGuards, type GuardSettings, guardsSchema } from '../../roster/guards.js';
 import { createIsRead, standardHeaders, standardPartyHeaders } from '../../roster/headers.js';
 import type { PartySettings, RosterSettings } from '../../roster/settings.js';
 import type { Queryable } from '../../store/database/database.js';
 import { type ImportConflict, resolveRows } from '../../store/roster-conflicts.js';
-import {
-  compareRecords,
-  countSnapshot,
-  readComparedFigures,
-  readRosterBefore,
-  readStagedFields,
-  type SnapshotCounts,
-} from '../../store/roster-figures.js';
-import {
-  countOnTheWay,
-  digestRecord,
-  requireStaged,
-  type SlottedParty,
-  type SlottedRecord,
-  type Staged,
-  type StagedImport,
-} from '../../store/roster-staging.js';
-import type { PlainCounts } from '../../store/save-requests.js';
+import { compareRecords, readComparedFigures, summarizeSnapshot } from '../../store/roster-figures.js';
+import { digestRecord, type SlottedParty, type SlottedRecord, type StagedImport } from '../../store/roster-staging.js';
 import type { RunMode } from '../../vocabulary.js';
 import type { StagedSource } from './stage.js';
-
-/** A staged snapshot with its effect on the roster and the guards that hold it. */
-export interface ComparedSnapshot {
-  counts: SnapshotCounts;
-  plain: PlainCounts;
-  isFirst: boolean;
-  /** Whether the rows are re-imported rejects of this roster. */
-  isFedBack: boolean;
-  heldBy: readonly GuardVerdict[];
-  /** The first changes, before and after; empty unless a guard about changes holds the roster. */
-  changes: readonly ChangeExample[];
-  onTheWay: Staged;
-}
 
 /** Determines the meaning of every staged row and the effect of the snapshot, without changing the roster. */
 export async function compareSnapshot(
@@ -57,17 +22,17 @@ export async function compareSnapshot(
     'headers' | 'partyHeaders' | 'unmapped' | 'cutRows' | 'isFedBack' | 'ordinals' | 'doubts' | 'controlTotal'
   >,
   rule: { importedAt: Date; leaveAfterDays: number; mode: RunMode },
-): Promise<ComparedSnapshot> {
-  const { rosterId, isDelta } = staged;
+) {
+  const { isDelta } = staged;
   const isFirst = await resolveRows(transaction, staged, maxParties, {
     resolve: resolveConflict,
     refuse: refuseParties,
   });
-  const { counts, plain } = await countSnapshot(transaction, staged, isFirst, rule);
-  const onTheWay = await countOnTheWay(transaction, staged.runId);
-  requireStaged(onTheWay.rows, source.ordinals);
   const cutReferences = source.cutRows.flatMap(({ reference }) => reference ?? []);
-  const before = await readRosterBefore(transaction, rosterId, rule.importedAt, cutReferences);
+  const { ordinals } = source;
+  const { counts, plain, onTheWay, before } = await summarizeSnapshot(transaction, staged, {
+    ...{ ...rule, isFirst, ordinals, references: cutReferences },
+  });
   const { known, mostIn30Days, partyRows: partyRowsBefore } = before;
   const isFedBack = source.isFedBack && isDelta && !isFirst;
   const figures = { ...counts, isFirst, isDelta, isFedBack, known, mostIn30Days, partyRowsBefore };
@@ -142,14 +107,12 @@ async function assessChanges(
   for await (const batch of compareRecords(transaction, staged, { now, guards: changeGuards })) {
     for (const customer of batch) tally.add(customer);
   }
-  const scale = {
-    known,
-    ...(await readComparedFigures(transaction, staged, tally.losesBirthDates)),
-    movedTo: tally.mayBeSwapped(known)
-      ? tally.findMovedNames(await readStagedFields(transaction, staged.runId, headers, tally.sample))
-      : null,
-  };
-  const verdicts = tally.assess(scale, settings);
+  const { fields, ...figures } = await readComparedFigures(transaction, staged, {
+    asksBirthDates: tally.losesBirthDates,
+    headers,
+    customers: tally.mayBeSwapped(known) ? tally.sample : [],
+  });
+  const verdicts = tally.assess({ known, ...figures, movedTo: tally.findMovedNames(fields) }, settings);
   return { verdicts, examples: verdicts.length === 0 ? [] : tally.listExamples() };
 }
 

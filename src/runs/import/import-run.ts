@@ -12,7 +12,6 @@ import { beginStaging, clearStaging, type StagedImport } from '../../store/roste
 import { computeRunSums } from '../../store/run-sums.js';
 import { closeRun, type RunRow, setRunStage, toRunId } from '../../store/runs.js';
 import { saveRequests } from '../../store/save-requests.js';
-import { saveHeldIds } from '../../store/unaccepted-customers.js';
 import { toImportMode } from '../account.js';
 import type { AppContext } from '../app-context.js';
 import { quoteArgument } from '../quote-argument.js';
@@ -21,7 +20,7 @@ import { type RunSummary, toRunSummary } from '../run-summary.js';
 import { type RunSession, withLease, withRun } from '../session.js';
 import { requireAcceptedSettings } from '../settings-acceptance.js';
 import { type Acceptance, toAcceptanceFacts } from '../settings-diff.js';
-import { type ComparedSnapshot, compareSnapshot } from './compare-snapshot.js';
+import { compareSnapshot } from './compare-snapshot.js';
 import { type StagedSource, stageRoster } from './stage.js';
 
 /** Imports a roster or a delta without screening it. Throws RosterError, with the former snapshot unchanged, when the source is unusable. */
@@ -86,6 +85,8 @@ function listLeftRejects({ isFedBack, counts: { rows, rejected } }: ComparedSnap
     `${rejected} of the ${countNoun(rows, 'row')} that were fed back ${rejected === 1 ? 'is' : 'are'} rejected again`,
   ];
 }
+
+type ComparedSnapshot = Awaited<ReturnType<typeof compareSnapshot>>;
 
 /** The options of an import. */
 export interface ImportOptions {
@@ -210,8 +211,7 @@ async function keepFormer(
   // This run finishes, so acceptance starts a new run.
   const command = toOverrideCommand({ ...run, resumed: 0 }, session.roster ?? '', staged.isDelta);
   await session.write(async (transaction) => {
-    const newIds = await saveHeldIds(transaction, staged, heldAt);
-    await saveRosterHold(transaction, staged, { source, sourceDigest, heldAt, newIds, heldBy, changes, command });
+    await saveRosterHold(transaction, staged, { source, sourceDigest, heldAt, heldBy, changes, command });
     await clearStaging(transaction, run.runId);
     await setRunStage(transaction, run.runId, 'imported');
   });

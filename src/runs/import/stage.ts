@@ -11,9 +11,10 @@ import {
 } from '../../roster/customer.js';
 import { type ColumnDoubts, type DoubtedRow, DoubtTally } from '../../roster/doubts.js';
 import { describeUnmapped, standardHeaders, standardPartyHeaders } from '../../roster/headers.js';
-import { type RosterReading, readParties, readRoster } from '../../roster/read-roster.js';
+import { readParties, readRoster } from '../../roster/read-roster.js';
 import { partyFilePrefix } from '../../roster/rejects.js';
 import type { RosterSettings } from '../../roster/settings.js';
+import type { TableReading } from '../../roster/table-reading.js';
 import type { Transaction } from '../../store/database/database.js';
 import {
   digestRecord,
@@ -100,13 +101,13 @@ export async function stageRoster(roster: RosterSettings, stager: Stager): Promi
 }
 
 async function stageCustomers(
-  reading: RosterReading,
+  reading: Awaited<ReturnType<typeof readRoster>>,
   stager: Stager,
   cutRows: RejectedRow[],
   tally: DoubtTally,
 ): Promise<number> {
   const { runId, copies, today, signal, write } = stager;
-  const emit = emitPace(reading, stager);
+  const emit = emitPace(reading.progress, stager);
   const mostRows = copies ? copiedRows : chunkRows;
   let ordinal = 0;
   let chunk = new StagingChunk(runId, copies);
@@ -197,11 +198,11 @@ async function stageAllParties(
   return { ordinals: ordinal, digests, partyHeaders, unmapped, tallies };
 }
 
-function emitPace(reading: RosterReading, { clock, emit }: Stager): (rows: number) => void {
+function emitPace(progress: TableReading['progress'], { clock, emit }: Stager): (rows: number) => void {
   const startedMs = clock.now().getTime();
   return (rows) => {
     const spentMs = Math.max(1, clock.now().getTime() - startedMs);
-    const bytes = reading.progress?.() ?? null;
+    const bytes = progress?.() ?? null;
     const leftMs =
       bytes === null || bytes.doneBytes === 0
         ? null

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readSecret } from '../../../src/config/environment.js';
 import { ConfigError, RosterError } from '../../../src/errors.js';
 import type { PartyRow, RosterRow } from '../../../src/roster/customer.js';
-import { type RosterReading, readParties, readRoster } from '../../../src/roster/read-roster.js';
+import { readParties, readRoster } from '../../../src/roster/read-roster.js';
 import { rosterSettingsSchema } from '../../../src/roster/settings.js';
 import { bundleProgram } from '../../helpers/cli-process.js';
 import { testDatabases } from '../../helpers/databases.js';
@@ -37,6 +37,8 @@ afterAll(async () => {
 });
 
 const columns = { id: 'id', name: 'legal_name', type: 'kind', birthDate: 'born', countries: 'nationalities' };
+
+type RosterReading = Awaited<ReturnType<typeof readRoster>>;
 
 async function openQuery(query: string, mapping: unknown = columns, connection = url): Promise<RosterReading> {
   return openSource({ query }, mapping, connection);

@@ -19,7 +19,10 @@ test.each([
 
 test('a database that stays silent is told apart from a connection that is lost', () => {
   const silent = toQueryError(new Error('Query read timeout'), 'postgres query core', 60_000);
-  expect(silent).toMatchObject({ code: 'roster_broken_off', message: expect.stringContaining('no answer for more than 60 s') });
+  expect(silent).toMatchObject({
+    code: 'roster_broken_off',
+    message: expect.stringContaining('no answer for more than 60 s'),
+  });
   const lost = toQueryError(new Error('Connection terminated'), 'postgres query core', 60_000);
   expect(lost).toMatchObject({ code: 'roster_broken_off', message: expect.stringContaining('was lost') });
 });

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createBirthDateReader, type DoubtfulDate } from '../../../src/roster/read-date.js';
+import { createFactDateReader } from '../../../src/roster/read-date.js';
 
 const today = '2026-11-23';
 const read = (text: string, formats: readonly string[] = [], language: string | null = null) =>
-  createBirthDateReader({ formats, language, pivot: 30, today })(text);
-const toValue = (found: string | DoubtfulDate): string | null => (typeof found === 'string' ? found : found.value);
+  createFactDateReader('birthDate', { formats, language, pivot: 30, today })(text);
+const toValue = (found: ReturnType<ReturnType<typeof createFactDateReader>>): string | null =>
+  typeof found === 'string' ? found : found.value;
 
 test.each([
   ['1969-7-16', '1969-07-16'],

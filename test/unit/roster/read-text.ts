@@ -2,8 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RejectedRow, RosterRow } from '../../../src/roster/customer.js';
-import { type RosterReading, readRoster } from '../../../src/roster/read-roster.js';
+import { readRoster } from '../../../src/roster/read-roster.js';
 import { rosterSettingsSchema } from '../../../src/roster/settings.js';
+
+type RosterReading = Awaited<ReturnType<typeof readRoster>>;
 
 /** Keys of a roster's settings beside its path. */
 export interface TextRoster {
