@@ -10,7 +10,7 @@ import {
   toLookUp,
 } from './wire.js';
 
-/** What the lists do not know of a party is left out, null or empty, as the list's editors have it. */
+/** The editors of a list leave out unknown facts, or write null or an empty list. */
 const listedTextsSchema = z
   .array(z.string())
   .nullish()
@@ -26,7 +26,7 @@ const matchSchema = z.object({
   country: listedTextsSchema,
 });
 
-/** The answer to a search (interface: AML search result); every field but the lists of a result is required, unknown ones are left out. */
+/** The answer to a search (interface: AML search result). Only the lists of a result may be missing; unknown fields are dropped. */
 export const amlSearchResultSchema = z
   .object({
     query: z.string(),
@@ -41,18 +41,17 @@ export const amlSearchResultSchema = z
 /** The answer to a search, with the wire's names (interface: AML search result). */
 export type AmlSearchResult = z.output<typeof amlSearchResultSchema>;
 
-/** Whom to search for (interface: AML search); unknown fields are left out. */
 const amlSearchInputSchema = z.object({ type: z.enum(['person', 'entity']), name: filledTextSchema });
-/** Whom to search for (interface: AML search). */
+/** What to search for (interface: AML search). */
 export type AmlSearchInput = z.input<typeof amlSearchInputSchema>;
 
-/** How each search is called, and how many inputs may be pulled and not yet read. */
+/** Options of each search, and how many inputs may be read ahead. */
 export interface SearchEachOptions extends CallOptions {
-  /** 1 to 1000, by default 8; the client's own `rate.concurrency` bounds what is under way as well. */
+  /** 1 to 1000, default 8. The client's `rate.concurrency` also limits the searches in flight. */
   concurrency?: number;
 }
 
-/** What became of one input. */
+/** The outcome of one input. */
 export type SearchOutcome<Input extends AmlSearchInput = AmlSearchInput> =
   | { input: Input; answer: Answer<AmlSearchResult>; error?: never }
   | { input: Input; error: unknown; answer?: never };
@@ -65,10 +64,6 @@ const stopped: unique symbol = Symbol('stopped reading');
 const toIterator = <Input>(inputs: Iterable<Input> | AsyncIterable<Input>): Iterator<Input> | AsyncIterator<Input> =>
   Symbol.asyncIterator in inputs ? inputs[Symbol.asyncIterator]() : inputs[Symbol.iterator]();
 
-/**
- * Searches for each input, at most `concurrency` pulled and not yet read. What the inputs throw, the signal's reason, or the first 401 or 402,
- * which every later search would have as well, is thrown after everything under way has ended and was given.
- */
 async function* searchEach<Input extends AmlSearchInput>(
   search: Aml['search'],
   inputs: Iterable<Input> | AsyncIterable<Input>,
@@ -141,24 +136,25 @@ async function* searchEach<Input extends AmlSearchInput>(
     failure ??= { error: stopped };
     ending.abort(stopped);
     while (underWay > 0) await somethingHappens();
-    // A source that is still being waited for would only answer after its next input.
+    // While `next` is pending, `return` would resolve only after the next input.
     const closing = isExhausted ? undefined : Promise.resolve(iterator.return?.()).catch(() => undefined);
     if (!isPulling) await closing;
   }
 }
 
-/** A text as it is compared with its echo: NFKC, case and white space folded (DESIGN: Same request, one search). */
+/** Folds a text for the comparison with its echo: NFKC, case, white space (DESIGN: Same request, one search). */
 export const foldEcho = (text: string): string =>
-  // Upper case first, so that letters with several lower-case forms (sharp s, long s, sigma) meet.
+  // Upper case first: letters with several lower-case forms (sharp s, long s, sigma) become equal.
   text.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC').replace(/\s+/gu, ' ').trim();
 
 /** The AML operations of the interface (interface: AML search, Single-record lookups). */
 export interface Aml {
-  /** One screening, POST /aml/search (interface: AML search); an answer that does not echo the input is a ResponseError. */
+  /** One screening, POST /aml/search (interface: AML search); throws ResponseError when the answer does not echo the input. */
   search(input: AmlSearchInput, options?: CallOptions): Promise<Answer<AmlSearchResult>>;
   /**
-   * One screening for each input, given in the order in which they finish. Inputs are pulled only as fast as outcomes are read: at most
-   * `concurrency` (8 by default, 1 to 1000) are pulled and not yet read. A search that fails gives its error; a 401 or 402 is given and then thrown, with no further input pulled. Stopping early aborts what is under way.
+   * One screening for each input, in the order of completion. At most `concurrency` inputs (default 8, 1 to 1000) are read ahead. A failed
+   * search yields its error. The first 401 or 402, an error of the inputs and the reason of the signal are also thrown, after the searches in
+   * flight have ended. A reader that stops early aborts the searches in flight.
    */
   searchEach<Input extends AmlSearchInput>(
     inputs: Iterable<Input> | AsyncIterable<Input>,
@@ -177,7 +173,7 @@ const toSearch = ({ type, name }: AmlSearchInput, nameField: string): Operation<
   body: { type, [nameField]: name },
   successStatus: 201,
   authentication: 'private_key',
-  // A search changes nothing in the service; at worst it is billed twice, which the ledger shows.
+  // A repeated search changes nothing in the service. At worst it is billed twice, which the ledger shows.
   retry: 'repeatable',
   isBillable: true,
   schema: amlSearchResultSchema,
@@ -190,7 +186,7 @@ const toSearch = ({ type, name }: AmlSearchInput, nameField: string): Operation<
   },
 });
 
-/** The AML operations over `callOperation`; `nameField` is the search's name parameter. */
+/** The AML operations over `callOperation`; `nameField` is the name parameter of the search. */
 export const createAml = (callOperation: CallOperation, nameField: string): Aml => {
   const search: Aml['search'] = async (input, options) =>
     callOperation(toSearch(parseInput('aml.search', amlSearchInputSchema, input), nameField), options);

@@ -18,10 +18,10 @@ import {
 } from '../errors.js';
 import type { Answer, Operation } from './operation.js';
 
-/** An answer as it came; `isComplete` is false when its body was longer than allowed or, with an error status, broke off. */
+/** An answer as received; `isComplete` is false when its body exceeds the limit or, with an error status, breaks off. */
 export interface RawAnswer {
   status: number;
-  /** A header that came more than once is an array. */
+  /** A repeated header is an array. */
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: Buffer;
   isComplete: boolean;
@@ -37,7 +37,7 @@ const toPath = (path: readonly PropertyKey[]): string =>
     .join('')
     .replace(/^\./, '');
 
-/** The issue worth naming: within a union that of the form which came nearest. */
+/** The most useful issue: of a union, the one of the nearest form. */
 const findIssue = (issues: readonly Issue[]): Issue | undefined => {
   const [issue] = issues;
   if (issue?.code !== 'invalid_union') return issue;
@@ -45,7 +45,7 @@ const findIssue = (issues: readonly Issue[]): Issue | undefined => {
   return findIssue(nearest ?? []) ?? issue;
 };
 
-/** The first key that one object of a valid JSON text has twice (RFC 8259, 4: what such an object means is not defined); undefined where none has. */
+/** The first key that an object of a valid JSON text repeats (RFC 8259, 4: its meaning is undefined); undefined without one. */
 function findRepeatedKey(json: string): string | undefined {
   const open: (Set<string> | null)[] = [];
   for (let at = 0; at < json.length; at += 1) {
@@ -80,7 +80,6 @@ function isEscaped(json: string, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
-/** Whether a status stands for a success. */
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 const readHeader = (headers: RawAnswer['headers'], name: string): string | undefined => {
@@ -103,13 +102,12 @@ const joinHeaders = (headers: RawAnswer['headers']): Readonly<Record<string, str
     Object.entries(headers).map(([name, value = '']) => [name.toLowerCase(), [value].flat().join(', ')]),
   );
 
-/** What the head of an answer says of it: its id, and the service's own clock. */
 export const readHead = (headers: RawAnswer['headers']) => ({
   requestId: readRequestId(headers),
   servedAt: readDate(headers),
 });
 
-/** The data of an answer with what is known of it; throws what a success that breaks the contract, or any other status, comes to. */
+/** Reads an answer; throws ApiError for an error status and ResponseError for a success that breaks the contract. */
 export const readAnswer = <T>(operation: Operation<T>, raw: RawAnswer, now: Date): Omit<Answer<T>, 'attempts'> => {
   const { status, headers } = raw;
   const { requestId, servedAt } = readHead(headers);
@@ -122,13 +120,13 @@ export const readAnswer = <T>(operation: Operation<T>, raw: RawAnswer, now: Date
     path: operation.route ?? operation.path,
     status,
     requestId,
-    // A date is meant by the service's own clock, which may not agree with ours.
+    // The date follows the clock of the service, which may differ from ours.
     retryAfterMs: parseRetryAfter(headers['retry-after'], (servedAt ?? now).getTime()),
     headers: joinHeaders(headers),
   });
 };
 
-/** The data of a 2xx answer; throws ResponseError with what is wrong, where, and the answer as evidence, but no value in the message. */
+/** The data of a 2xx answer; throws ResponseError with the fault, its place and the body as evidence. The message contains no value. */
 const readData = <T>(operation: Operation<T>, answer: RawAnswer): { data: T; text: string } => {
   const { method } = operation;
   const { status, body } = answer;
@@ -153,7 +151,7 @@ const readData = <T>(operation: Operation<T>, answer: RawAnswer): { data: T; tex
   } catch {
     return fail('not_json', 'the answer is not JSON');
   }
-  // The last one would win, as in `"results":[...],"results":[]`.
+  // JSON.parse keeps the last of two equal keys, as in `"results":[...],"results":[]`.
   const twice = findRepeatedKey(text);
   if (twice !== undefined) {
     const shown = /^\w{1,64}$/.test(twice) ? twice : 'a field';
@@ -184,7 +182,7 @@ const classByStatus: Readonly<Record<number, typeof ApiError>> = {
   503: ServiceUnavailableError,
 };
 
-// A code is shown and logged, so a sentence (which may hold a customer's name) or a key is not taken for one.
+// Codes are shown and logged. A sentence (it may contain a customer's name) or a key is therefore no code.
 const wordSchema = z.string().regex(/^(?!private_|public_)[A-Za-z][A-Za-z0-9_.-]{0,63}$/);
 const optionalWordSchema = wordSchema.optional().catch(undefined);
 const textSchema = z.string().optional().catch(undefined);
@@ -194,7 +192,7 @@ const secondsSchema = z
   .pipe(z.string().regex(/^\d{1,9}$/))
   .optional()
   .catch(undefined);
-/** What may stand in `error` or, in other shapes, beside it (service facts: error body). */
+/** The known fields of `error`, or of the body itself in other shapes (service facts: error body). */
 const detailsSchema = z.object({ code: optionalWordSchema, message: textSchema, remaining_seconds: secondsSchema });
 const errorBodySchema = detailsSchema.extend({
   error: z
@@ -203,7 +201,7 @@ const errorBodySchema = detailsSchema.extend({
     .catch(undefined),
 });
 
-/** What the service says of an error in any of the known shapes; nothing where the body is none of them. */
+/** Code, message and wait of an error body in any known shape; empty for other bodies. */
 const readBody = (
   body: string,
 ): { code?: string | undefined } & Pick<ApiErrorContext, 'serviceMessage' | 'remainingSeconds'> => {
@@ -213,16 +211,16 @@ const readBody = (
   } catch {
     return {};
   }
-  const { error, ...beside } = errorBodySchema.safeParse(value).data ?? {};
+  const { error, ...outer } = errorBodySchema.safeParse(value).data ?? {};
   const within = typeof error === 'object' ? error : {};
-  const code = typeof error === 'object' ? (error.type ?? error.code ?? beside.code) : (beside.code ?? error);
-  const serviceMessage = within.message ?? beside.message;
-  const hint = within.remaining_seconds ?? beside.remaining_seconds;
+  const code = typeof error === 'object' ? (error.type ?? error.code ?? outer.code) : (outer.code ?? error);
+  const serviceMessage = within.message ?? outer.message;
+  const hint = within.remaining_seconds ?? outer.remaining_seconds;
   const seconds = hint ?? /remaining_seconds\D{0,3}(\d{1,9})/.exec(serviceMessage ?? '')?.[1];
   return { code, serviceMessage, remainingSeconds: seconds === undefined ? undefined : Number(seconds) };
 };
 
-/** The error for an answer that is no 2xx: class by status, code from the body in any of the known shapes, else `http_<status>`. */
+/** The error of an answer with an error status: class by status, code from the body, else `http_<status>`. */
 export const toApiError = (body: string, context: ApiErrorContext): ApiError => {
   const { status, method, path } = context;
   const errorClass = classByStatus[status] ?? (status >= 500 ? ServerError : ApiError);
@@ -231,19 +229,16 @@ export const toApiError = (body: string, context: ApiErrorContext): ApiError => 
   return new errorClass(code, message, { ...context, ...said, body });
 };
 
-/** The longest wait that is taken at its word, a year; nobody waits that long, but nothing goes out early either. */
+/** The longest wait that is accepted from the service: one year. */
 export const maxRetryAfterMs = 365 * 24 * 3_600_000;
 
-// Something on the way may have joined several headers into one (RFC 9110, 5.3); a date's own comma follows its weekday.
+// A proxy may join several headers into one (RFC 9110, 5.3). The comma inside a date follows its weekday.
 const joint = /(?<=\d|GMT)\s*,/;
 
 const parseOne = (text: string, nowMs: number): number =>
   /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1_000 : parseHttpDate(text) - nowMs;
 
-/**
- * Milliseconds that a Retry-After header asks for (RFC 9110, 10.2.3), at most a year; undefined when it is absent, past or nonsense. Of
- * several the longest is obeyed.
- */
+/** The delay of a Retry-After header (RFC 9110, 10.2.3), the longest of several, at most a year; undefined when absent, past or invalid. */
 export const parseRetryAfter = (value: string | readonly string[] | undefined, nowMs: number): number | undefined => {
   const texts = [value ?? []].flat().flatMap((text) => text.split(joint));
   const delaysMs = texts.map((text) => parseOne(text.trim(), nowMs)).filter((delayMs) => delayMs >= 0);
@@ -253,7 +248,7 @@ export const parseRetryAfter = (value: string | readonly string[] | undefined, n
 const preferredForms = /^[A-Z][a-z]+, .+ GMT$/;
 const ancientForm = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
-/** The instant of an HTTP date in any of its three forms (RFC 9110, 5.6.7), in milliseconds; NaN for anything else. */
+/** The instant of an HTTP date in any of its three forms (RFC 9110, 5.6.7) in milliseconds; NaN for other texts. */
 const parseHttpDate = (text: string): number => {
   if (preferredForms.test(text)) return Date.parse(text);
   return ancientForm.test(text) ? Date.parse(`${text} GMT`) : Number.NaN;

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { Answer, Authentication, CallOperation, CallOptions, Operation } from './operation.js';
 
-/** The organisation's public key (interface: Public key record); unknown fields are left out. */
 const publicKeySchema = z.object({ public_key: z.string().min(1), is_test: z.boolean() });
-/** The organisation's public key, with the wire's names (interface: Public key record). */
+/** The organisation's public key, with the wire's names (interface: Public key record); unknown fields are dropped. */
 export type PublicKey = z.output<typeof publicKeySchema>;
 
 /** The API key operations of the interface. */
@@ -23,7 +22,7 @@ const toPublicKeyOperation = (authentication: Authentication): Operation<PublicK
   schema: publicKeySchema,
 });
 
-/** Whose key it is and in which mode it works: the one in use, or the one that is named (interface: API keys). */
+/** Account and mode of a private key (interface: API keys). */
 export const askPublicKey = async (
   callOperation: CallOperation,
   authentication: Authentication,

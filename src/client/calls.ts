@@ -27,26 +27,24 @@ import type { serviceSettingsSchema } from './settings.js';
 import { createFollowSignals } from './signals.js';
 import { HeldBackError, type Transport } from './transport.js';
 
-/** When and how long to wait before an attempt is repeated. */
 type RetrySettings = z.output<typeof serviceSettingsSchema>['retry'];
 
-/** What a call adds to the budget: with it a service that fails at random costs at most one and a half calls per search. */
+/** A call earns this much: a service with random failures then costs at most one and a half requests per search. */
 const earnedPerCall = 0.5;
-/** There at the beginning: enough for an unlucky start. */
+/** The initial budget covers failures at the start. */
 const atStart = 50;
-/** Kept at most: what many calls have earned before the first of them comes back from its back-off. */
+/** The maximum: what many calls earn before the first of them returns from its back-off. */
 const capacity = 200;
 
-/** Repeats that the calls so far have earned; whoever finds it empty must not repeat, or failures would multiply the load. */
+/** Repeats that the calls so far have earned. Unlimited repeats would multiply the load of a failing service. */
 export class RetryBudget {
   #left = atStart;
 
-  /** A call begins. */
   earn(): void {
     this.#left = Math.min(capacity, this.#left + earnedPerCall);
   }
 
-  /** Takes one repeat; false when there is none left. */
+  /** Takes one repeat; false when none is left. */
   take(): boolean {
     if (this.#left < 1) return false;
     this.#left -= 1;
@@ -54,21 +52,21 @@ export class RetryBudget {
   }
 }
 
-/** Milliseconds before attempt `attempt + 1`: full jitter over a capped exponential; `random` gives 0 up to 1. */
+/** The delay before attempt `attempt + 1` in milliseconds: full jitter over a capped exponential; `random` gives 0 up to 1. */
 export const computeBackoffDelay = (
   attempt: number,
   settings: Pick<RetrySettings, 'baseDelayMs' | 'maxDelayMs'>,
   random: () => number,
 ): number => Math.round(random() * Math.min(settings.maxDelayMs, settings.baseDelayMs * 2 ** (attempt - 1)));
 
-/** The attempt that failed, counted from 1, and when its operation may be repeated. */
+/** A failed attempt, counted from 1, with the retry rule of its operation. */
 interface FailedAttempt {
   error: unknown;
   attempt: number;
   rule: RetryRule;
 }
 
-/** A complaint about pace; a cooldown, or a throttle of an operation that is never repeated, is about that one record. */
+/** A refusal for pace. A cooldown, or a throttle of an operation that is never repeated, concerns one record only. */
 const isPaceComplaint = ({ error, rule }: FailedAttempt): boolean =>
   error instanceof RateLimitError && error.code !== 'cooldown_active' && rule !== 'never';
 
@@ -84,7 +82,7 @@ const toReachability = (error: unknown): Reachability => {
   return error instanceof ApiError ? 'there' : 'unknown';
 };
 
-/** Whether a second time could have no second effect: nothing arrived, or the service refused before doing anything. */
+/** Whether a repeat cannot act twice: nothing arrived, or the service refused before it did anything. */
 const isHarmless = (failed: FailedAttempt): boolean =>
   isPaceComplaint(failed) || (failed.error instanceof ConnectionError && !failed.error.mayHaveArrived);
 
@@ -93,18 +91,18 @@ const mayRepeat = (failed: FailedAttempt): boolean => {
   return failed.rule === 'after_refusal' && isHarmless(failed);
 };
 
-/** Decides after a failed attempt as DESIGN's error table says; `random` gives 0 up to 1. */
+/** Decides what follows a failed attempt (DESIGN: Errors); `random` gives 0 up to 1. */
 export const decideRetry = (failed: FailedAttempt, settings: RetrySettings, random: () => number) => {
   const { error, attempt } = failed;
   const isRefusedForPace = isPaceComplaint(failed);
   const isPassing = isRefusedForPace || isPassingFailure(error);
-  // "Retry-After: 0" names no time; without the back-off an outage would be answered with all attempts at once.
+  // "Retry-After: 0" gives no time. Without back-off, an outage would get all attempts at once.
   const askedMs = isPassing && error instanceof ApiError && error.retryAfterMs ? error.retryAfterMs : undefined;
   return {
-    /** Whether the operation may be sent again, and how long to wait before that, in milliseconds. */
+    /** Whether the operation may be sent again, and after how many milliseconds. */
     isRepeated: mayRepeat(failed) && attempt < settings.maxAttempts,
     delayMs: isPassing ? (askedMs ?? computeBackoffDelay(attempt, settings, random)) : 0,
-    /** Whether all callers wait that long, not only this one. */
+    /** Whether all callers wait, not only this one. */
     isPauseForAll: isRefusedForPace || askedMs !== undefined,
     isRefusedForPace,
     reachability: toReachability(error),
@@ -118,10 +116,10 @@ const toOutcomeWord = (error: unknown): AttemptEnd['outcome'] => {
   return error instanceof ConnectionError ? 'connection' : 'aborted';
 };
 
-// Probes are at most 20 seconds apart, and one at a time.
+// Probes run one at a time, at most 20 seconds apart.
 const longestProbeMs = 20_000;
 
-/** An attempt that the observers have been told of; `end` tells them how it ended. */
+/** Reports the start of an attempt to the observers; `end` reports its end. */
 const beginAttempt = (
   { clock, observer }: Pick<CallSettings, 'clock' | 'observer'>,
   { name, method, path: whole, route: path = whole }: Operation<unknown>,
@@ -148,7 +146,7 @@ const beginAttempt = (
   };
 };
 
-/** What calls are made of; `timeoutMs` is the total deadline of an attempt where the call names none. */
+/** `timeoutMs` is the total deadline of an attempt without its own. */
 interface CallSettings {
   transport: Transport;
   clock: Clock;
@@ -159,20 +157,20 @@ interface CallSettings {
   budget: RetryBudget;
   random: () => number;
   retry: RetrySettings;
-  /** Ends all waiting, but no attempt that is under way. */
+  /** Ends all waiting, but no attempt in flight. */
   closing: AbortSignal;
 }
 
 interface Failure {
   error: unknown;
   decision: ReturnType<typeof decideRetry>;
-  /** The service is taken to be out of reach: the gate, not the back-off, says when to go on. */
+  /** The service is out of reach: the gate, not the back-off, decides when to continue. */
   isOutage: boolean;
-  /** The private key that was presented; undefined where there is none. */
+  /** The private key of the attempt; undefined without one. */
   usedKey: string | undefined;
 }
 
-/** A signal that ends the waiting of a call after `maxWaitMs`, with a TimeoutError of a request that was never sent. */
+/** A signal that aborts after `maxWaitMs`, with the TimeoutError of a request that was never sent. */
 const startWaitLimit = (
   clock: Clock,
   { method, path: whole, route: path = whole }: Operation<unknown>,
@@ -188,26 +186,26 @@ const startWaitLimit = (
   return { signal: ending.signal, end: () => ended.abort() };
 };
 
-/** The client's only retry owner: every attempt takes its turn in the shared pace and is told to the observers. */
+/** The client's only retry owner: each attempt waits for its turn in the shared pace and is reported to the observers. */
 export const createCallOperation = (settings: CallSettings): CallOperation => {
   const { pace, keys, budget, clock, retry, random, closing } = settings;
   const followSignals = createFollowSignals();
 
-  /** `attempt` counts those so far, this one included, and `tries` how many of them count against `retry.maxAttempts`. */
+  /** `attempt` counts all attempts, this one included; `tries` only those that count against `retry.maxAttempts`. */
   const tryOnce = async <T>(
     operation: Operation<T>,
     { attempt, tries }: { attempt: number; tries: number },
     { turn, waiting }: { turn: Turn; waiting: AbortSignal },
     options: CallOptions,
   ): Promise<{ answer: Answer<T> } | Failure | 'held_back'> => {
-    // Earned when it is sent, not when it begins to wait: the budget keeps little.
+    // A call earns when it is sent, not when it begins to wait: the budget is small.
     if (attempt === 1) budget.earn();
     const usedKey = keys.apiKey;
     const authorization = keys.present(operation.authentication);
-    // Within the turn: whatever waits for its turn is in no ledger yet. A failure is no answer of the service, and ends the call.
+    // Within the turn: a call that waits is in no ledger yet. A failure of the ledger is no answer of the service, and ends the call.
     await settings.observer?.leaving?.(operation.name);
     await options.observer?.leaving?.(operation.name);
-    // A pause, an outage or a wish to stop that came meanwhile holds the request back.
+    // A pause, an outage or a stop request that came meanwhile holds the request back.
     const mayLeave = (): boolean => !waiting.aborted && turn.mayLeave();
     const wantedMs = options.timeoutMs ?? settings.timeoutMs;
     try {
@@ -228,10 +226,10 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
       const most = maxRetries === undefined ? retry : { ...retry, maxAttempts: maxRetries + 1 };
       const decision = decideRetry({ error, attempt: tries, rule: operation.retry }, most, random);
       const { isRefusedForPace, isPauseForAll, delayMs } = decision;
-      // Who allows less time than is usual learns nothing about the service when it is over.
+      // A timeout shorter than usual says nothing about the service.
       const isHasty = error instanceof TimeoutError && wantedMs < settings.timeoutMs;
       const reachability = isHasty ? 'unknown' : decision.reachability;
-      // Before the turn ends, or the next caller would slip past the pause.
+      // Before the turn ends: the next caller must see the pause.
       const { isOutage } = turn.assess({ reachability, isRefusedForPace, pauseMs: isPauseForAll ? delayMs : 0 });
       return { error, decision, isOutage, usedKey };
     }
@@ -243,13 +241,13 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
     signal: AbortSignal,
   ): Promise<void> => {
     if (!decision.isRepeated) throw error;
-    // During an outage the gate allows few calls anyway, and nobody must sleep on when it is over.
+    // During an outage the gate limits the calls, and no call must sleep past its end.
     if (isOutage) return;
     if (isBudgeted && !budget.take()) throw error;
     if (!decision.isPauseForAll) await clock.sleep(decision.delayMs, signal);
   };
 
-  /** Whether another key is at hand after a refusal; throws when the one that is must not be used. */
+  /** Whether another key is available after a refusal; throws when the new one must not be used. */
   const hasNewKey = async (
     { error, usedKey }: Failure,
     { authentication }: Operation<unknown>,
@@ -285,14 +283,14 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
         if (outcome === 'held_back') continue;
         if ('answer' in outcome) return outcome.answer;
         last = outcome;
-        // A refused key did nothing, so any operation may be sent again with another one, once.
+        // A refused key had no effect. Any operation may be sent once more with another key.
         const mayRenew = !isRenewed && (await hasNewKey(outcome, operation, waiting.signal));
         if (mayRenew) isRenewed = true;
         else await waitBeforeRepeat(outcome, options, waiting.signal);
         tries += 1;
       }
     } catch (error) {
-      // What kept it waiting says more than that it has waited.
+      // The last failure explains more than the wait.
       throw last !== undefined && error === waitLimit?.signal.reason ? last.error : error;
     } finally {
       waitLimit?.end();

@@ -22,27 +22,27 @@ import { createSessions, type Sessions } from './sessions.js';
 import { findBaseUrlProblem, serviceSettingsSchema, toProblems } from './settings.js';
 import { createTransport } from './transport.js';
 
-/** Something that whoever watches a client wants to know; no event holds customer data or a key. */
+/** An event of a client; it contains no customer data and no key. */
 export type ClientEvent =
   | PaceEvent
-  /** The key was refused, and one read again took its place; `fingerprint` is the new one's. */
+  /** The key was refused and replaced by one read again; `fingerprint` is of the new one. */
   | { kind: 'key_renewed'; fingerprint: string }
-  /** The account has no public key: whether the private key is a test one is taken from the settings or its prefix. */
+  /** The account has no public key: settings or prefix decide whether the private key is a test key. */
   | { kind: 'no_public_key'; isTest: boolean };
 
-/** Those who listen to a client, each as long as it likes. */
+/** The listeners of a client. */
 export class Listeners {
   readonly #listeners = new Set<(event: ClientEvent) => void>();
 
-  /** Adds a listener; gives a way to stop listening. */
+  /** Adds a listener; the returned function removes it. */
   add(listener: (event: ClientEvent) => void): () => void {
-    // A wrapper, so that one function that listens twice is heard twice and leaves once at a time.
+    // A wrapper: a function that is added twice is called twice and removed once at a time.
     const heard = (event: ClientEvent): void => emitSafely(listener, event);
     this.#listeners.add(heard);
     return () => this.#listeners.delete(heard);
   }
 
-  /** Tells all who listen; never throws, whatever they do. */
+  /** Notifies all listeners; never throws. */
   emit(event: ClientEvent): void {
     for (const listener of this.#listeners) listener(event);
   }
@@ -54,7 +54,7 @@ const textSchema = z.string('must be a text; is it set?');
 const isPace = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'run' in value && isFunction(value.run);
 
-/** What is looked at although its type is known: whoever writes JavaScript has no other guard. */
+/** Checked although typed: callers in JavaScript have no other guard. */
 const partsSchema = z.object({
   baseUrl: textSchema,
   apiKey: textSchema.optional(),
@@ -83,7 +83,7 @@ const findPartProblems = (parts: z.input<typeof partsSchema>, mode: 'test' | 'li
   ];
 };
 
-/** The service settings with their defaults; throws ConfigError with everything that is wrong with them or with the parts beside them. */
+/** The service settings with their defaults; throws ConfigError with all problems of settings and parts. */
 const checkClientSettings = (
   parts: z.input<typeof partsSchema>,
   service: z.input<typeof serviceSettingsSchema>,
@@ -96,56 +96,53 @@ const checkClientSettings = (
 
 export type { Answer, CallOptions };
 
-/** What a client needs; everything but the base URL and a credential has a default. */
+/** The settings of a client; everything but the base URL and a credential has a default. */
 export interface ClientSettings extends z.input<typeof serviceSettingsSchema> {
-  /** By default NIGHTSCREEN_BASE_URL. */
+  /** Default: NIGHTSCREEN_BASE_URL. */
   baseUrl?: string;
-  /** The private key, by default NIGHTSCREEN_API_KEY; needed for everything but invitations, for which a JWT is enough. */
+  /** The private key, default NIGHTSCREEN_API_KEY. A JWT alone is enough for invitations only. */
   apiKey?: string | undefined;
-  /** Reads the private key again, once, when the service refuses it; the new one must be of the same account and mode. */
+  /** Reads the private key again, once, when the service refuses it. The new key must be of the same account and mode. */
   readKeyAgain?: () => string | undefined | Promise<string | undefined>;
-  /** Presented on invitation operations in place of the private key (interface: Authentication 3). */
+  /** Sent with invitation operations instead of the private key (interface: Authentication 3). */
   jwt?: string;
   clock?: Clock;
   /** Gives 0 up to 1; spreads the back-off. */
   random?: () => number;
-  /** Is told of every attempt of every call. */
+  /** Sees every attempt of every call. */
   observer?: AttemptObserver;
-  /** In place of a pace of the client's own by `rate`; share one between clients of the same account. */
+  /** Replaces the client's own pace by `rate`; clients of one account share one. */
   pace?: Pace;
-  /** Used in place of connections of the client's own, and not closed by it. */
+  /** Replaces the client's own connections; the client does not close it. */
   dispatcher?: Dispatcher;
 }
 
-/** A typed client of the service: one pace, one retry owner and one account of attempts for all its callers. */
+/** A typed client of the service with one pace, one retry owner and one count of attempts for all its callers. */
 export interface Client {
   readonly aml: Aml;
   readonly dossiers: Dossiers;
   readonly invitations: Invitations;
   readonly sessions: Sessions;
   readonly apiKeys: ApiKeys;
-  /** Test or live, as the prefix of the first key says. */
+  /** Test or live, by the prefix of the first key. */
   readonly keyMode: KeyMode;
-  /** The first 12 hex digits of the SHA-256 of the key in use, safe to show. */
+  /** The first 12 hex digits of the SHA-256 of the current key; safe to show. */
   readonly keyFingerprint: string;
   /**
-   * Whose key it is, asked once (interface: API keys); it happens by itself before the first operation that costs money. Throws ConfigError
-   * when the key is not of the mode agreed on.
+   * Account and mode of the key, fetched once (interface: API keys), also before the first billable operation. Throws ConfigError when the key
+   * has another mode than agreed.
    */
   identify(options?: CallOptions): Promise<KeyIdentity>;
   /**
-   * Hears of renewed keys and, unless the pace is shared (then its own `tell` does), of pauses, outages and lowered rates until the function
-   * that it gives is called. What a listener throws is a warning of the process and disturbs nobody.
+   * Adds a listener of renewed keys and, unless the pace is shared (then its own `tell` reports them), of pauses, outages and lowered rates. The
+   * returned function removes it. An error of a listener becomes a warning of the process.
    */
   listen(listener: (event: ClientEvent) => void): () => void;
-  /**
-   * Refuses new calls and those that wait, also for an answer about the key, with a NightscreenError `client_closed`; lets what is under
-   * way end and closes the connections.
-   */
+  /** Rejects new and waiting calls with NightscreenError `client_closed`, waits for those in flight, and closes the connections. */
   close(): Promise<void>;
 }
 
-/** A client of the service at `baseUrl`; throws ConfigError with everything that is wrong with the settings or the key. */
+/** Creates a client of the service at `baseUrl`; throws ConfigError with all problems of settings and key. */
 export const createClient = (
   settings: ClientSettings = {},
   environment: Readonly<Record<string, string | undefined>> = process.env,
@@ -196,7 +193,7 @@ export const createClient = (
     observer,
     closing: closing.signal,
   });
-  /** A call on behalf of all who wait for its outcome: nothing but the client's end ends it. */
+  /** A call for all who wait for its result: only `close` aborts it. */
   const callForAll: CallOperation = (operation, options) => call(operation, { ...options, signal: closing.signal });
   const identify = createIdentify({
     ask: (options) => askPublicKey(callForAll, 'private_key', options),
@@ -208,7 +205,7 @@ export const createClient = (
     },
   });
   const callIdentified: CallOperation = async (operation, options) => {
-    // Whose a JWT is, nothing says.
+    // The service does not report the account of a JWT.
     if (!operation.isBillable || keys.apiKey === undefined) return call(operation, options);
     await identify(options);
     return call(operation, options);

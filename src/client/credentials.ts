@@ -3,20 +3,19 @@ import { ApiError, AuthenticationError, ConfigError, NotFoundError, PermissionEr
 import { type Authentication, type CallOptions, checkCallOptions } from './operation.js';
 import { createShareOne } from './signals.js';
 
-/** Test or live as the key's prefix says (interface: Identifier forms); other private keys are `unknown`. */
+/** The mode by the prefix of a key (interface: Identifier forms); `unknown` for other private keys. */
 export type KeyMode = 'test' | 'live' | 'unknown';
 
-/** The mode that the prefix of a private key stands for. */
+/** The mode by the prefix of a private key. */
 export const toKeyMode = (apiKey: string): KeyMode => {
   if (apiKey.startsWith('private_sandbox_')) return 'test';
   return apiKey.startsWith('private_') ? 'live' : 'unknown';
 };
 
-/** The first 12 hex digits of the key's SHA-256: tells keys apart and is safe to show. */
+/** The first 12 hex digits of the SHA-256 of a key; it identifies the key and is safe to show. */
 export const toKeyFingerprint = (apiKey: string): string =>
   createHash('sha256').update(apiKey).digest('hex').slice(0, 12);
 
-/** The `Authorization` header that presents a private key (interface: Authentication 1). */
 const toAuthorization = (apiKey: string, scheme: 'basic' | 'bearer'): string =>
   scheme === 'bearer' ? `Bearer ${apiKey}` : `Basic ${Buffer.from(`${apiKey}:`).toString('base64')}`;
 
@@ -27,10 +26,10 @@ const findCharacterProblem = (credential: string, noun: string): string | undefi
     : undefined;
 };
 
-/** What is wrong with a JWT, without showing it, or undefined; what is in it is for the service to judge. */
+/** The problem of a JWT, without showing it, or undefined; only the service checks its claims. */
 export const findJwtProblem = (jwt: string): string | undefined => findCharacterProblem(jwt, 'JWT');
 
-/** What is wrong with a private key, without showing it, or undefined. */
+/** The problem of a private key, without showing it, or undefined. */
 export const findKeyProblem = (apiKey: string, mode: 'test' | 'live' | undefined): string | undefined => {
   const problem = findCharacterProblem(apiKey, 'key');
   if (problem !== undefined) return problem;
@@ -42,33 +41,32 @@ export const findKeyProblem = (apiKey: string, mode: 'test' | 'live' | undefined
   return undefined;
 };
 
-/** Whose key it is and in which mode it works, as the service says (interface: Public key record). */
+/** Account and mode of a key, as the service reports them (interface: Public key record). */
 export interface KeyIdentity {
-  /** Null where the account has none, so that `isTest` is what the settings or the private key's prefix say. */
+  /** Null when the account has none; settings or the private key's prefix then decide `isTest`. */
   publicKey: string | null;
   isTest: boolean;
 }
 
-/** What a key holder needs. */
 interface KeySettings {
-  /** Undefined where there is only a JWT. */
+  /** Undefined with a JWT alone. */
   apiKey: string | undefined;
-  /** Presented as a bearer token where the interface accepts it in place of the private key. */
+  /** Sent as a bearer token where the interface accepts it instead of the private key. */
   jwt: string | undefined;
   scheme: 'basic' | 'bearer';
   mode: 'test' | 'live' | undefined;
-  /** Reads the key again from where it came from; undefined when it came from nowhere that can change. */
+  /** Reads the key again from its source; undefined when the source cannot change. */
   readKeyAgain: (() => string | undefined | Promise<string | undefined>) | undefined;
-  /** Asks the service whose key this is, on behalf of all who wait: ended by the client's end, by no caller. */
+  /** Fetches account and mode of a key for all who wait: only the end of the client aborts it. */
   identify: (apiKey: string) => Promise<KeyIdentity>;
-  /** The key in use has changed. */
+  /** Reports the new current key. */
   emit: (fingerprint: string) => void;
 }
 
-/** What reading the key again came to: another key of the same account, none, or one that must not be used and why. */
+/** The result of reading the key again: another key of the same account, none, or an unusable one with the problem. */
 type Renewal = { kind: 'renewed' } | { kind: 'none' } | { kind: 'unusable'; problem: string };
 
-/** The credentials of a client: presents them, and takes a new private key when the old one is refused. */
+/** The credentials of a client; it replaces a refused private key. */
 export class KeyHolder {
   readonly #settings: KeySettings;
   #apiKey: string | undefined;
@@ -80,7 +78,7 @@ export class KeyHolder {
     this.#apiKey = settings.apiKey;
   }
 
-  /** The private key in use, never to be shown; undefined where there is only a JWT. */
+  /** The current private key, never to be shown; undefined with a JWT alone. */
   get apiKey(): string | undefined {
     return this.#apiKey;
   }
@@ -89,15 +87,12 @@ export class KeyHolder {
     return toKeyFingerprint(this.#apiKey ?? this.#settings.jwt ?? '');
   }
 
-  /** Notes whose key is in use; a later key must be of the same account and mode. */
+  /** Notes the account of the current key; a later key must be of the same account and mode. */
   noteIdentity(identity: KeyIdentity): void {
     this.#identity = identity;
   }
 
-  /**
-   * The `Authorization` header for an operation, or undefined for none (interface: Authentication); throws ConfigError where it takes a private
-   * key and there is only a JWT.
-   */
+  /** The `Authorization` header of an operation, or undefined (interface: Authentication); throws ConfigError when a private key is missing. */
   present(authentication: Authentication): string | undefined {
     const { jwt, scheme } = this.#settings;
     if (authentication === 'none') return undefined;
@@ -115,8 +110,8 @@ export class KeyHolder {
   }
 
   /**
-   * After `refusedKey` was refused: reads the key again, once for all who ask, and takes it when the service says that it is of the same
-   * account and mode. Rejects with the signal's reason when aborted earlier, and with nothing else.
+   * Reads the key again after `refusedKey` was refused, once for all callers, and uses it when the service confirms account and mode. Rejects
+   * only with the reason of an aborted signal.
    */
   async renew(refusedKey: string | undefined, signal: AbortSignal): Promise<Renewal> {
     if (refusedKey !== this.#apiKey) return { kind: 'renewed' };
@@ -151,26 +146,25 @@ export class KeyHolder {
       if (isTest !== this.#identity.isTest) return `is a ${isTest ? 'test' : 'live'} key`;
       return publicKey === this.#identity.publicKey ? undefined : 'belongs to another account';
     } catch (error) {
-      // The account has none; that it is answered with 404 and not 401 is all that can be known.
+      // The account has no public key. A 404 instead of a 401 is the only sign that the key is valid.
       if (error instanceof NotFoundError && this.#identity?.publicKey === null) return undefined;
-      // The old key is refused anyway; one that nobody has vouched for must not take its place.
+      // The old key is refused anyway. An unverified key must not replace it.
       return error instanceof AuthenticationError ? 'is refused too' : 'could not be checked';
     }
   }
 }
 
 /**
- * Gives a way to learn whose key it is and in which mode it works, asking the service once. It throws ConfigError when the mode is not
- * the one agreed on, or neither the service nor anything else says it, what the call throws, and the reason of a signal of the caller's.
+ * Creates a function that fetches account and mode of the key once. It throws ConfigError when the mode is unknown or not the agreed one, the
+ * error of the call, and the reason of an aborted signal of its caller.
  */
 export const createIdentify = (settings: {
-  /** Asks the service (interface: API keys), on behalf of all who wait: ended by the client's end, by no caller. */
+  /** Fetches account and mode (interface: API keys) for all who wait: only the end of the client aborts it. */
   ask: (options: CallOptions) => Promise<KeyIdentity>;
-  /** Asks for something free that every account has: throws NotFoundError where the address is wrong. */
+  /** Fetches something free that every account has; throws NotFoundError when the address is wrong. */
   askList: (options: CallOptions) => Promise<unknown>;
-  /** The mode that was agreed on, by the settings or else by the key's prefix; `unknown` when neither says. */
+  /** The mode by the settings or else by the prefix of the key; `unknown` without either. */
   agreedMode: KeyMode;
-  /** Takes note of whose key it is. */
   note: (identity: KeyIdentity) => void;
 }): ((options?: CallOptions) => Promise<KeyIdentity>) => {
   const { agreedMode } = settings;
@@ -188,11 +182,11 @@ export const createIdentify = (settings: {
         throw refuse('service.baseUrl', advice, error);
       }
       if (!(error instanceof NotFoundError)) throw error;
-      // Interface, API keys: 404 means that there is no public key of the matching mode; a wrong address has the same status.
+      // Interface, API keys: 404 means that there is no public key of this mode. A wrong address gives 404 as well.
       await settings.askList(options).catch((reason: unknown) => {
         if (reason instanceof PermissionError) return;
         const advice =
-          'the service knows nothing of the interface here; does the URL include the version prefix, such as /v1?';
+          'the service does not offer its interface at this address; does the URL include the version prefix, such as /v1?';
         throw reason instanceof NotFoundError ? refuse('service.baseUrl', advice, reason) : reason;
       });
       if (agreedMode !== 'unknown') return { publicKey: null, isTest: agreedMode === 'test' };
@@ -211,14 +205,14 @@ export const createIdentify = (settings: {
   };
 
   return async (options = {}) => {
-    // A wrong setting of one caller must not fail the others.
+    // A wrong option of one caller must not fail the others.
     const { timeoutMs } = checkCallOptions(options);
     if (known) return known;
     return shareOne(() => ask(timeoutMs === undefined ? {} : { timeoutMs }), options);
   };
 };
 
-/** The host that a redirect leads to, or null where the answer is none. */
+/** The host that a redirect points to; null without a redirect. */
 function findRedirect(error: unknown): string | null {
   if (!(error instanceof ApiError) || error.status < 300 || error.status > 399) return null;
   const location = error.headers['location'];

@@ -13,7 +13,7 @@ import {
   toQuery,
 } from './wire.js';
 
-/** One row of the dossier list (interface: Dossier summary); unknown fields are left out, unknown states and types kept. */
+/** One row of the dossier list (interface: Dossier summary). Unknown fields are dropped, unknown states and types kept. */
 export const dossierSummarySchema = z.object({
   id: z.string().min(1),
   token: z.string().nullish(),
@@ -40,19 +40,18 @@ const offsetPageSchema = z.object({
   total: count,
   total_pages: count,
 });
-/** A page as it must come for `starting_after` (interface: list envelope, keyset mode). */
+/** The page that answers `starting_after` (interface: list envelope, keyset mode). */
 const keysetDossierPageSchema = z.object({
   dossiers: z.array(dossierSummarySchema),
   has_more: z.boolean(),
   next_cursor: z.string().nullish(),
 });
-/** A page of the dossier list in either form. */
 const dossierPageSchema = z.union([offsetPageSchema, keysetDossierPageSchema]);
 
-/** A page of the dossier list in either form; `has_more` is only in the keyset form. */
+/** A page of the dossier list in either form; only the keyset form has `has_more`. */
 export type DossierPage = z.output<typeof dossierPageSchema>;
 
-/** Filters and place of the dossier list with their limits (interface: GET /dossiers); an unknown filter is refused, since the service would not filter by it. */
+/** An unknown filter is refused, because the service would ignore it. */
 const dossierListQuerySchema = z.strictObject({
   search: z.string().optional(),
   status: z
@@ -73,7 +72,7 @@ export type DossierListQuery = z.input<typeof dossierListQuerySchema>;
 
 const imageSchema = z.looseObject({ url: z.string().min(1) });
 
-/** An asset that can be downloaded for about five minutes (interface: Limits, Media URL lifetime). */
+/** An asset; its link is valid for about five minutes (interface: Limits, Media URL lifetime). */
 const mediaAssetSchema = z.looseObject({
   type: z.string(),
   url: z.string().min(1),
@@ -82,12 +81,10 @@ const mediaAssetSchema = z.looseObject({
   created_at: isoDateTimeSchema.nullish(),
 });
 
-/** An identity document with its images (interface: Dossier detail, Single-record lookups); unknown fields are kept. */
 const identityDocumentSchema = z.looseObject({ images: z.array(imageSchema) });
-/** An identity document; each image's `url` expires after about five minutes (interface: Limits). */
+/** An identity document (interface: Dossier detail); unknown fields are kept, each image's `url` expires after about five minutes. */
 export type IdentityDocument = z.output<typeof identityDocumentSchema>;
 
-/** A dossier with everything in it (interface: Dossier detail); unknown fields, states and types are kept. */
 const dossierDetailSchema = z.looseObject({
   id: z.string().min(1),
   type: z.string(),
@@ -101,7 +98,7 @@ const dossierDetailSchema = z.looseObject({
     }),
   ),
 });
-/** A dossier with its applicants and media; every `url` expires after about five minutes (interface: Dossier detail). */
+/** A dossier with applicants and media (interface: Dossier detail); unknown fields are kept, each `url` expires after about five minutes. */
 export type DossierDetail = z.output<typeof dossierDetailSchema>;
 
 const toWalkError = (code: string, complaint: string, pageNumber: number, answer: Answer<DossierPage>): ResponseError =>
@@ -121,7 +118,7 @@ const hasMore = (page: DossierPage): boolean => {
 const findCursor = (page: DossierPage): string | undefined =>
   ('has_more' in page ? page.next_cursor : undefined) || page.dossiers.at(-1)?.id;
 
-/** Walks the list from `query` to its end (`has_more: false`); throws ResponseError naming the page when the list does not advance. */
+/** Walks the list from `query` to its end (`has_more: false`); throws ResponseError with the page when the list does not advance. */
 export async function* walkDossierPages(
   fetchPage: (query: DossierListQuery) => Promise<Answer<DossierPage>>,
   query: DossierListQuery,
@@ -134,7 +131,7 @@ export async function* walkDossierPages(
     const answer = await fetchPage(next);
     const page = answer.data;
     const goesOn = hasMore(page);
-    // The page before announced more: what has gone is the dossier after which the list was to go on.
+    // The page before announced more: the dossier of the cursor was removed meanwhile.
     if (!goesOn && page.dossiers.length === 0 && pageNumber > 1) {
       throw toWalkError('list_cursor_gone', 'is empty although the page before it announced more', pageNumber, answer);
     }
@@ -152,24 +149,23 @@ export async function* walkDossierPages(
   }
 }
 
-/** What a new dossier is made of (interface: POST /dossiers); fields that the interface does not show are sent as given. */
 const dossierInputSchema = z.looseObject({
   type: z.enum(['kyc', 'kyb']),
-  /** The verification level, of the same product family as `type`; sent under the client's setting for the level field. */
+  /** The verification level, of the same product family as `type`; a setting names its field. */
   level: filledTextSchema,
-  /** The service itself delivers the link to `phone_number`. */
+  /** The service sends the link to `phone_number`. */
   send_sms: z.boolean().optional(),
-  /** The service itself delivers the link to `email_address`. */
+  /** The service sends the link to `email_address`. */
   send_email: z.boolean().optional(),
   phone_number: filledTextSchema.optional(),
   email_address: filledTextSchema.optional(),
 });
-/** What a new dossier is made of, with the wire's names but for `level` (interface: POST /dossiers). */
+/** A new dossier, with the wire's names except `level`; unknown fields are sent as given (interface: POST /dossiers). */
 export type DossierInput = z.input<typeof dossierInputSchema>;
 
 const nameSchema = z.string().min(1).nullish();
 
-/** The answer to a creation (interface: POST /dossiers): as it came, and `token` set from whichever name the token has. */
+/** The answer to a creation (interface: POST /dossiers); `token` is set from whichever name the answer uses. */
 const createdDossierSchema = z
   .looseObject({
     token: nameSchema,
@@ -181,23 +177,23 @@ const createdDossierSchema = z
   .transform((created, context) => {
     const token = created.token ?? created.dossier_id ?? created.id;
     if (token) return { ...created, token };
-    context.addIssue({ code: 'custom', message: 'names the dossier in none of token, id and dossier_id' });
+    context.addIssue({ code: 'custom', message: 'has none of token, id and dossier_id' });
     return z.NEVER;
   });
-/** A new dossier: its `token`, the `verification_url` for the applicant, and what else the service sent (interface: POST /dossiers). */
+/** A created dossier: `token`, the applicant's `verification_url`, and all other fields of the answer (interface: POST /dossiers). */
 export type CreatedDossier = z.output<typeof createdDossierSchema>;
 
 /** The dossier operations of the interface (interface: Dossiers). */
 export interface Dossiers {
   /** Creates a dossier with its applicant and hosted session, POST /dossiers; never repeated once it may have arrived. */
   create(input: DossierInput, options?: CallOptions): Promise<Answer<CreatedDossier>>;
-  /** Every dossier of the list, most recent first, fetched page by page while it is read (interface: GET /dossiers). */
+  /** Every dossier, most recent first, fetched page by page (interface: GET /dossiers). */
   list(query?: DossierListQuery, options?: CallOptions): AsyncIterable<DossierSummary>;
-  /** The pages of the list, the first by offset and the others after the last dossier seen; a list that does not advance is a ResponseError. */
+  /** The pages of the list, the first by offset and the others by cursor; throws ResponseError when the list does not advance. */
   pages(query?: DossierListQuery, options?: CallOptions): AsyncIterable<DossierPage>;
   /** One page (interface: GET /dossiers); throws ConfigError for a page or size outside the interface's limits. */
   page(query: DossierListQuery, options?: CallOptions): Promise<Answer<DossierPage>>;
-  /** A dossier by `dossier_<token>` or humanized token, GET /dossiers/{id}; another dossier in the answer is a ResponseError. */
+  /** A dossier by `dossier_<token>` or humanized token, GET /dossiers/{id}; throws ResponseError when the answer is another dossier. */
   retrieve(id: string, options?: CallOptions): Promise<Answer<DossierDetail>>;
   /** An applicant by `entity_<token>`, GET /dossiers/entity/{id}. */
   entity(id: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
@@ -220,7 +216,7 @@ const toListOperation = (query: DossierListQuery): Operation<DossierPage> => ({
   authentication: 'private_key',
   retry: 'repeatable',
   isBillable: false,
-  // A numbered page in answer to `starting_after` would be page 1 again, for ever.
+  // A numbered page in answer to `starting_after` would be page 1 again and again.
   schema: query.starting_after === undefined ? dossierPageSchema : keysetDossierPageSchema,
 });
 
@@ -239,7 +235,7 @@ const toCreation = (input: DossierInput, levelField: string): Operation<CreatedD
   };
 };
 
-/** The dossier operations over `callOperation`; `levelField` is the name under which a level is sent (interface: POST /dossiers, not shown). */
+/** The dossier operations over `callOperation`; `levelField` names the field of the level (interface: POST /dossiers, not shown). */
 export const createDossiers = (callOperation: CallOperation, levelField: string): Dossiers => {
   const page: Dossiers['page'] = async (query, options) => callOperation(toListOperation(query), options);
   const pages: Dossiers['pages'] = (query = {}, options) => walkDossierPages((next) => page(next, options), query);
@@ -256,10 +252,10 @@ export const createDossiers = (callOperation: CallOperation, levelField: string)
     },
     retrieve: async (id, options) => {
       const retrieval = toLookUp('dossiers.retrieve', '/dossiers', id, dossierDetailSchema);
-      // A humanized token is not repeated in the answer, a full id is.
+      // The answer repeats a full id, but no humanized token.
       const findBreach = (dossier: DossierDetail) =>
         id.startsWith('dossier_') && dossier.id !== id
-          ? { code: 'echo_mismatch', message: 'id: is not the dossier that was asked for' }
+          ? { code: 'echo_mismatch', message: 'id: is not the requested dossier' }
           : undefined;
       return callOperation({ ...retrieval, findBreach }, options);
     },

@@ -1,4 +1,4 @@
-/** The library's door: a typed client of the whole service, what its operations take and give, and the errors they throw. */
+/** The public entry point of the library: the client of the service, its inputs and results, and its errors. */
 export type { Clock } from '../clock.js';
 export {
   ApiError,

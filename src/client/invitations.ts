@@ -20,26 +20,25 @@ import {
   toQuery,
 } from './wire.js';
 
-/** A filled text of at most 255 characters (interface: Limits). */
+/** At most 255 characters (interface: Limits). */
 const shortTextSchema = filledTextSchema.refine(
-  // The interface counts characters, not the halves of which JavaScript makes some of them.
+  // The interface counts characters; JavaScript counts UTF-16 units.
   (text) => text.length <= 255 || [...text].length <= 255,
   'must not be longer than 255 characters',
 );
 
-/** An envelope with exactly one list in it, under whatever name; gives the envelope with that list as `key`. */
+/** An envelope with exactly one list under any name; that list becomes `key`. */
 const soleListSchema = (key: string): z.ZodType<Record<string, unknown>> =>
   z.looseObject({}).transform((envelope, context) => {
     const lists = Object.values(envelope).filter((value) => Array.isArray(value));
     if (lists.length === 1) return { ...envelope, [key]: lists[0] };
-    const message = `holds ${lists.length} lists where one list of ${key} is meant`;
+    const message = `holds ${lists.length} lists instead of one list of ${key}`;
     context.addIssue({ code: 'custom', message });
     return z.NEVER;
   });
 
 const dateTimeSchema = isoDateTimeSchema.nullish();
 
-/** An invitation (interface: Workflow invitation, fields beyond it by their usual names); unknown fields and states are kept. */
 const invitationSchema = z.looseObject({
   status: z.string().min(1),
   token: z.string().min(1).nullish(),
@@ -56,11 +55,11 @@ const invitationSchema = z.looseObject({
   createdAt: dateTimeSchema,
   expiresAt: dateTimeSchema,
 });
-/** An invitation, with the wire's names; what the interface does not promise may be missing (interface: Workflow invitation). */
+/** An invitation, with the wire's names; fields beyond the interface may be missing, unknown fields and states are kept (interface: Workflow invitation). */
 export type Invitation = z.output<typeof invitationSchema>;
 
 const count = z.number().int().nonnegative();
-/** A page of the invitation list (interface: GET /autodoc/invitations); the list's own name is not shown, it is always read as `invitations`. */
+/** The interface does not show the name of the list; it is read as `invitations`. */
 const invitationPageSchema = soleListSchema('invitations').pipe(
   z.object({
     invitations: z.array(invitationSchema),
@@ -70,34 +69,33 @@ const invitationPageSchema = soleListSchema('invitations').pipe(
 /** A page of the invitation list (interface: GET /autodoc/invitations). */
 export type InvitationPage = z.output<typeof invitationPageSchema>;
 
-/** The supported locales (interface: Locale entry), bare or in an envelope that is not shown. */
+/** Bare or in an envelope that the interface does not show. */
 const localesSchema = z
   .unknown()
   .transform((answer) => (Array.isArray(answer) ? { locales: answer } : answer))
   .pipe(soleListSchema('locales'))
   .pipe(z.object({ locales: z.array(z.object({ code: z.string().min(1), name: z.string() })) }));
-/** The values that `locale` may have, each with its name for people (interface: Locale entry). */
+/** The values of `locale`, each with its display name (interface: Locale entry). */
 export type Locales = z.output<typeof localesSchema>;
 
 const channelSchema = z.enum(['email', 'sms']);
 const maxInt32 = 2 ** 31 - 1;
 
-/** Whom to invite to what (interface: POST /autodoc/invitations). */
 const invitationInputSchema = z.strictObject({
-  /** `wf_<token>`; sent under the client's setting for the workflow field. */
+  /** `wf_<token>`; a setting names its field. */
   workflowToken: filledTextSchema,
   channel: channelSchema,
   /** An e-mail address or a phone number, by channel; at most 255 characters. */
   recipient: shortTextSchema,
-  /** A name of your own that no other invitation has: with it an invitation whose outcome is unknown can be found again. */
+  /** A name that no other invitation has: it finds an invitation whose outcome is unknown. */
   reference: shortTextSchema.optional(),
-  /** A `code` of the locales; the organisation's own by default. */
+  /** A `code` of the locales; default: that of the organisation. */
   locale: filledTextSchema.optional(),
 });
-/** Whom to invite to what, with the wire's names but for `workflowToken` (interface: POST /autodoc/invitations). */
+/** A new invitation, with the wire's names except `workflowToken` (interface: POST /autodoc/invitations). */
 export type InvitationInput = z.input<typeof invitationInputSchema>;
 
-/** Filters and place of the invitation list with their limits (interface: GET /autodoc/invitations); an unknown filter is refused, since the service would not filter by it. */
+/** An unknown filter is refused, because the service would ignore it. */
 const invitationListQuerySchema = z.strictObject({
   /** Counts from 1. */
   page: countFromOneSchema(maxInt32).optional(),
@@ -121,13 +119,13 @@ const foldPhone = (text: string): string => text.replace(/\D/g, '').replace(/^00
 
 const foldEmail = (text: string): string => text.normalize('NFC').trim().toLowerCase();
 
-/** Whether two recipients of a channel are the same: e-mail addresses whatever their case, phone numbers whatever is between the digits. */
+/** Whether two recipients of a channel are the same; ignores the case of addresses and all but the digits of phone numbers. */
 export const isSameRecipient = (channel: InvitationInput['channel'], one: string, other: string): boolean => {
   if (foldEmail(one) === foldEmail(other)) return true;
   return channel === 'sms' && foldPhone(one) !== '' && foldPhone(one) === foldPhone(other);
 };
 
-/** How far the service's clock may be behind ours. */
+/** The tolerated lag of the service's clock. */
 const clockSlackMs = 5 * 60_000;
 
 const isOutcomeUnknown = (error: unknown): boolean => {
@@ -136,13 +134,12 @@ const isOutcomeUnknown = (error: unknown): boolean => {
 };
 
 /**
- * Whether it may exist although no look-up shows it: the service said that it created something (interface: POST /autodoc/invitations,
- * Response 201), or nobody knows that it has stopped working on it.
+ * Whether it may exist although no look-up shows it: the service answered 201 (interface: POST /autodoc/invitations, Response 201) or may still
+ * work on it.
  */
 const mayStillAppear = (error: unknown): boolean =>
   error instanceof TimeoutError || (error instanceof ResponseError && error.status === 201);
 
-/** What a look-up shows: the invitation, that there is none, or nothing that can be relied on. */
 const assess = (
   answer: Answer<InvitationPage>,
   isOurs: (listed: Invitation) => boolean,
@@ -158,24 +155,21 @@ const assess = (
     );
   }
   if (found !== undefined) return { ...answer, data: found };
-  // Others in the list mean that the reference was used before, or that the service does not filter by it or does not show it.
+  // Other entries mean: the reference was used before, or the service does not filter by it or does not show it.
   return invitations.length === 0 && pagination.total === 0 ? 'absent' : 'unclear';
 };
 
 /**
- * Sends an invitation and, while its outcome is unknown, waits and looks it up: one with its reference and recipient that was created since.
- * It is sent again only after every look-up showed that the reference is unused, and never after a TimeoutError. Throws the
- * error of the last sending, NightscreenError `reference_not_unique` when several could be it, or the signal's reason.
+ * Sends an invitation. While its outcome is unknown, it looks for one with the same reference and recipient that was created since. It sends
+ * again only after every look-up showed an unused reference, and never after a TimeoutError. Throws the error of the last attempt, NightscreenError
+ * `reference_not_unique` when several match, or the reason of the signal.
  */
 const sendInvitation = async (given: {
   send(): Promise<Answer<Invitation>>;
-  /** The newest invitations that the service lists for this one's reference, workflow and channel. */
+  /** The newest invitations with the same reference, workflow and channel. */
   lookUp(): Promise<Answer<InvitationPage>>;
-  /** What was sent, and what tells it from an older one in the list. */
   invitation: Pick<InvitationInput, 'channel' | 'recipient'> & { reference: string };
-  /** How often it is sent at most. */
   maxSends: number;
-  /** The waits before one look-up after the other. */
   lookUpDelaysMs: readonly number[];
   clock: Clock;
   signal: AbortSignal;
@@ -234,7 +228,7 @@ const hasMore = ({ invitations, pagination }: InvitationPage): boolean => {
   return page < totalPages || (page - 1) * perPage + invitations.length < total;
 };
 
-/** Walks the list from `query` to the end that `pagination` announces; throws ResponseError naming the page when the list does not advance. */
+/** Walks the list from `query` to its announced end; throws ResponseError with the page when the list does not advance. */
 async function* walkInvitationPages(
   fetchPage: (query: InvitationListQuery) => Promise<Answer<InvitationPage>>,
   query: InvitationListQuery,
@@ -243,7 +237,7 @@ async function* walkInvitationPages(
     const answer = await fetchPage({ ...query, page: pageNumber });
     const page = answer.data;
     if (page.pagination.page !== pageNumber) {
-      throw toWalkError('list_page_not_echoed', 'was asked for, another came', pageNumber, answer);
+      throw toWalkError('list_page_not_echoed', 'was requested, but another came', pageNumber, answer);
     }
     const goesOn = hasMore(page);
     if (goesOn && page.invitations.length === 0) {
@@ -256,18 +250,18 @@ async function* walkInvitationPages(
 
 /** The workflow invitation operations of the interface (interface: Workflow invitations). */
 export interface Invitations {
-  /** The values that `locale` may have, GET /autodoc/invitations/locales. */
+  /** The values of `locale`, GET /autodoc/invitations/locales. */
   locales(options?: CallOptions): Promise<Answer<Locales>>;
-  /** Every invitation, newest first, fetched page by page while it is read; one created meanwhile pushes others onto the next page, where they come again. */
+  /** Every invitation, newest first, fetched page by page; one that is created meanwhile can make another appear twice. */
   list(query?: InvitationListQuery, options?: CallOptions): AsyncIterable<Invitation>;
-  /** The pages of the list; a list that does not advance is a ResponseError naming the page. */
+  /** The pages of the list; throws ResponseError with the page when the list does not advance. */
   pages(query?: InvitationListQuery, options?: CallOptions): AsyncIterable<InvitationPage>;
   /** One page, GET /autodoc/invitations; throws ConfigError for a filter outside the interface's limits. */
   page(query?: InvitationListQuery, options?: CallOptions): Promise<Answer<InvitationPage>>;
   /**
-   * Invites somebody, POST /autodoc/invitations. With a `reference` an outcome that stays unknown is looked up and never sent blindly
-   * a second time, after a TimeoutError not at all; the answer is then the look-up's, with its status and body. Only an invitation to the
-   * same recipient, created since the call began, is taken for the one that was sent. Without a reference the error is thrown.
+   * Invites a person, POST /autodoc/invitations. With a `reference`, an unknown outcome is looked up and never repeated blindly, after a
+   * TimeoutError not at all; the answer is then that of the look-up. Only an invitation to the same recipient, created since the call began,
+   * counts as the one sent. Without a reference the error is thrown.
    */
   create(input: InvitationInput, options?: CallOptions): Promise<Answer<Invitation>>;
   /** An invitation by `adi_<token>` or raw token, GET /autodoc/invitations/{token}. */
@@ -283,14 +277,14 @@ const access = { authentication: 'private_key_or_jwt', isBillable: false } as co
 const reading = { ...access, method: 'GET', successStatus: 200, retry: 'repeatable' } as const;
 const sending = { ...access, method: 'POST', successStatus: 201, retry: 'after_refusal', isBillable: true } as const;
 
-/** The workflow invitation operations over `callOperation`; the settings say what the interface leaves open, and how an unknown outcome is looked up. */
+/** The workflow invitation operations over `callOperation`. */
 export const createInvitations = (
   callOperation: CallOperation,
   settings: {
-    /** The name under which the workflow token is sent (interface: POST /autodoc/invitations, not shown). */
+    /** The field of the workflow token (interface: POST /autodoc/invitations, not shown). */
     workflowField: string;
     clock: Clock;
-    /** The waits before one look-up after the other; the first gives the service the time to finish what it was doing. */
+    /** The waits before the look-ups of an unknown outcome; the first gives the service time to finish. */
     lookUpDelaysMs?: readonly number[];
   },
 ): Invitations => {

@@ -1,25 +1,25 @@
 import type { z } from 'zod';
 import { ConfigError } from '../errors.js';
 
-/** How one call may differ from the client's settings; `timeoutMs` is the total deadline of each attempt. */
+/** Options of one call; `timeoutMs` is the total deadline of each attempt. */
 export interface CallOptions {
-  /** Ends waiting and the attempt under way; `AbortSignal.timeout(ms)` bounds a call with all its attempts and waits. */
+  /** Ends waiting and the attempt in flight; `AbortSignal.timeout(ms)` limits the whole call. */
   signal?: AbortSignal;
-  /** Ends waiting, but not the attempt under way. */
+  /** Ends waiting, but not the attempt in flight. */
   waitSignal?: AbortSignal;
   observer?: AttemptObserver;
-  /** Whether its repeats count against the retry budget, as they do by default; false is for the few that must be tried to the end. */
+  /** Whether repeats count against the retry budget, default true; false for calls that must be tried to the end. */
   isBudgeted?: boolean;
   timeoutMs?: number;
-  /** How often at most it is sent again, 0 or more; by default `retry.maxAttempts` less one. A renewed key is tried all the same. */
+  /** The most repeats, default `retry.maxAttempts` less one. A renewed key is tried in any case. */
   maxRetries?: number;
-  /** For how long it may wait for its turn, through pauses and outages, counted from its beginning; by default without end. */
+  /** The longest wait for a turn, through pauses and outages, counted from the start of the call; default: no limit. */
   maxWaitMs?: number;
-  /** Sent beside the client's own headers, which cannot be replaced. */
+  /** Added to the client's own headers, which cannot be replaced. */
   headers?: Readonly<Record<string, string>>;
 }
 
-/** A valid answer: `data` as parsed, `body` as received, and the number of attempts the call took. */
+/** A valid answer: parsed `data`, received `body`, and the number of attempts of the call. */
 export interface Answer<T> {
   data: T;
   body: string;
@@ -29,12 +29,12 @@ export interface Answer<T> {
 }
 
 /**
- * When an operation may be sent again. `repeatable`: after any passing failure, because a second time changes nothing.
- * `after_refusal`: only when the first time cannot have had an effect (refused for pace, or nothing was sent). `never`: not at all.
+ * When an operation may be sent again. `repeatable`: after any passing failure, because a repeat changes nothing. `after_refusal`: only when the
+ * first attempt had no effect (refused for pace, or not sent). `never`: not at all.
  */
 export type RetryRule = 'repeatable' | 'after_refusal' | 'never';
 
-/** What an operation presents (interface: Endpoints, Auth column): the client's own credentials, a key that is named, or nothing. */
+/** The credential of an operation (interface: Endpoints, Auth column): the client's own, a named key, or none. */
 export type Authentication =
   | 'private_key'
   | 'private_key_or_jwt'
@@ -42,35 +42,35 @@ export type Authentication =
   | { publicKey: string }
   | { privateKey: string };
 
-/** One operation of the interface together with what it sends this time. */
+/** One operation of the interface with its input. */
 export interface Operation<T> {
-  /** The name under which ledger and metrics count it. */
+  /** Its name in ledger and metrics. */
   name: string;
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Relative to the base URL, without query. */
   path: string;
-  /** The path as it is told to people, logs and observers, where the real one holds a token that opens something; `path` by default. */
+  /** The path for people, logs and observers when `path` contains a secret token; default `path`. */
   route?: string;
   query?: URLSearchParams;
   /** Sent as JSON. */
   body?: Readonly<Record<string, unknown>>;
   authentication: Authentication;
   retry: RetryRule;
-  /** Whether it costs money or writes to somebody: then whose key it is and in which mode is asked first. */
+  /** Whether it costs money or sends a message; account and mode of the key are then fetched first. */
   isBillable: boolean;
   /** The one status that counts as success; every other 2xx breaks the contract. */
   successStatus: 200 | 201;
   schema: z.ZodType<T>;
-  /** Whether an answer without a body stands for an empty object: where the interface shows no body. */
+  /** Whether an answer without a body counts as an empty object: the interface shows no body. */
   mayBeEmpty?: boolean;
-  /** What an answer must say beyond its shape: a breach as a code and a message without customer data, or undefined. */
+  /** Checks an answer beyond its shape; a breach has a code and a message without customer data. */
   findBreach?(data: T): { code: string; message: string } | undefined;
 }
 
-/** Calls one operation: paced, repeated where its declaration allows, validated; throws what `src/errors.ts` lists. */
+/** Calls one operation: paced, repeated where its declaration allows, validated; throws the errors of `src/errors.ts`. */
 export type CallOperation = <T>(operation: Operation<T>, options?: CallOptions) => Promise<Answer<T>>;
 
-/** One HTTP exchange about to be made; `path` has neither query nor base URL, `attempt` counts from 1 within its call. */
+/** One HTTP exchange that is about to start; `path` has neither query nor base URL, `attempt` counts from 1 within its call. */
 export interface Attempt {
   operation: string;
   method: string;
@@ -79,10 +79,10 @@ export interface Attempt {
   startedAt: Date;
 }
 
-/** How an attempt ended, as far as it is known here; `bytes` counts the answer's body as received. */
+/** How an attempt ended; `bytes` counts the answer's body as received. */
 export interface AttemptEnd {
   endedAt: Date;
-  /** Whether the request left this machine: such attempts, and no others, are what the service can have counted. */
+  /** Whether the request left this machine; the service can have counted only such attempts. */
   isSent: boolean;
   status: number | null;
   outcome: 'ok' | 'error_status' | 'bad_response' | 'timeout' | 'connection' | 'aborted';
@@ -92,9 +92,9 @@ export interface AttemptEnd {
   servedAt: Date | undefined;
 }
 
-/** Is told of every attempt, retries included, before it is made and after it ended; what it throws ends the call. */
+/** Sees every attempt, repeats included, before it starts and after it ended; an error that it throws ends the call. */
 export interface AttemptObserver {
-  /** Is waited for once it is an attempt's turn, right before it is made, so that a ledger can note it; when it throws, nothing is sent. */
+  /** Awaited right before an attempt, so that a ledger can note it; when it throws, nothing is sent. */
   leaving?(operation: string): Promise<void>;
   started?(attempt: Attempt): void;
   ended?(attempt: Attempt, end: AttemptEnd): void;
@@ -103,11 +103,11 @@ export interface AttemptObserver {
 // A timer set for longer than this fires at once.
 const maxTimerMs = 2 ** 31 - 1;
 
-// What the client says of itself, its credentials and how the body is framed.
+// Headers that the client sets itself.
 const ownHeader =
   /^(accept|authorization|connection|content-.*|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade|user-agent)$/i;
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-// RFC 9110, 5.5, without what is not ASCII.
+// RFC 9110, 5.5, ASCII only.
 const headerValue = /^[\t -~]*$/;
 
 const findHeaderProblem = ([name, value]: [string, string]): string | undefined => {
@@ -115,7 +115,7 @@ const findHeaderProblem = ([name, value]: [string, string]): string | undefined 
   return headerName.test(name) && headerValue.test(value) ? undefined : 'is no header that can be sent';
 };
 
-/** The options of a call with times that a timer can keep, at most 2^31-1; throws ConfigError with all that is wrong with them. */
+/** Checks the options of a call and limits its times to 2^31-1, the longest timer; throws ConfigError with all problems. */
 export const checkCallOptions = (options: CallOptions): CallOptions => {
   const { timeoutMs, maxWaitMs, maxRetries, headers } = options;
   if ((timeoutMs ?? maxWaitMs ?? maxRetries ?? headers) === undefined) return options;

@@ -3,16 +3,16 @@ import { ConfigError, NightscreenError } from '../errors.js';
 import { rateSchema, toProblems } from './settings.js';
 import { Tempo, WaitingLine } from './tempo.js';
 
-/** What an attempt taught about the service. */
+/** What an attempt showed about the service. */
 interface Verdict {
   reachability: Reachability;
-  /** The service said that it is asked too often. */
+  /** The service refused the call as too frequent. */
   isRefusedForPace: boolean;
-  /** How long nobody may call; 0 for no pause. */
+  /** How long all callers pause; 0 for no pause. */
   pauseMs: number;
 }
 
-/** Who wants a turn: calls that begin again go before those that begin, so that what was begun comes to its end. */
+/** A caller that waits for a turn. Repeats come before new calls, so that calls in progress finish. */
 interface Entrant {
   operation: string;
   isRepeat: boolean;
@@ -21,35 +21,35 @@ interface Entrant {
 
 /** One caller's turn to send one request. */
 export interface Turn {
-  /** Whether it is the one that tries during an outage; it must end soon, so that the next one can. */
+  /** Whether it is the probe of an outage; it must end soon, so that the next one can start. */
   readonly isProbe: boolean;
-  /** The request is about to leave this machine; false when it must not, because a pause or an outage began meanwhile. */
+  /** The request is about to leave this machine; false when a pause or an outage began meanwhile and it must not. */
   mayLeave(): boolean;
-  /** What came of it, told before the turn ends; says whether the service is now taken to be out of reach. */
+  /** Reports the result before the turn ends; says whether the service now counts as out of reach. */
   assess(verdict: Verdict): { isOutage: boolean };
 }
 
-/** Something about the pace that whoever watches a run wants to know. */
+/** An event of the pace, for those who watch a run. */
 export type PaceEvent =
   | { kind: 'outage_began'; operation: string; probeInMs: number }
   | { kind: 'outage_ended'; operation: string; lastedMs: number }
   | { kind: 'paused'; operation: string; pauseMs: number }
   | { kind: 'rate_lowered'; operation: string; perSecond: number };
 
-/** One pace for all who share it: rate, concurrency, pauses and outages. */
+/** One pace for all its callers: rate, concurrency, pauses and outages. */
 export interface Pace {
   /** Runs `task` when it is this caller's turn; rejects with the signal's reason when aborted before it starts. */
   run<T>(entrant: Entrant, task: (turn: Turn) => Promise<T>): Promise<T>;
-  /** Lets go of its timers once nobody calls any more. */
+  /** Stops its timers once all calls have ended. */
   close(): void;
 }
 
-/** How an attempt speaks of the service: it is there, it is out of reach, or neither can be said. */
+/** What an attempt says about the service: it is there, it is out of reach, or unknown. */
 export type Reachability = 'there' | 'out_of_reach' | 'unknown';
 
 /**
- * Half of the last twenty answers, and those in a row: at 30 % random failures half of any twenty is reached after some sixty calls, ten
- * in a row practically never.
+ * Ten failures in a row open the circuit. With 30 % random failures, ten in a row practically never happen; half of the last twenty would be
+ * reached after about sixty calls.
  */
 const openingRow = 10;
 const probeDelaysMs = [5_000, 10_000, 20_000];
@@ -57,8 +57,8 @@ const probeDelaysMs = [5_000, 10_000, 20_000];
 const toProbeDelayMs = (probesFailed: number): number => probeDelaysMs[probesFailed] ?? probeDelaysMs.at(-1) ?? 0;
 
 /**
- * Decides when to stop calling a service that is out of reach and when to try one call; times are milliseconds that only grow, nothing
- * waits in here. Open, it lets one probe through at a time, at most 20 seconds after the last one began.
+ * Decides when to stop calling an unreachable service, and when to try one call. Times are monotonic milliseconds; nothing waits in here. An
+ * open circuit lets one probe through at a time, at most 20 seconds after the previous one began.
  */
 export class Circuit {
   #failuresInARow = 0;
@@ -76,7 +76,7 @@ export class Circuit {
     return this.#openedAtMs === null ? 0 : nowMs - this.#openedAtMs;
   }
 
-  /** Notes what came of an ordinary call; while it is open only probes decide. */
+  /** Notes the result of an ordinary call; while the circuit is open only probes decide. */
   note(reachability: Reachability, nowMs: number): void {
     if (this.isOpen || reachability === 'unknown') return;
     this.#failuresInARow = reachability === 'there' ? 0 : this.#failuresInARow + 1;
@@ -86,12 +86,11 @@ export class Circuit {
     this.#probeAtMs = nowMs + toProbeDelayMs(0);
   }
 
-  /** Milliseconds until a probe may begin: infinite while one is under way; only asked while open. */
+  /** Milliseconds until a probe may begin, infinite while one is in flight; meaningful only while open. */
   probeWaitMs(nowMs: number): number {
     return this.#isProbing ? Number.POSITIVE_INFINITY : Math.max(0, this.#probeAtMs - nowMs);
   }
 
-  /** A probe is chosen. */
   takeProbe(): void {
     this.#isProbing = true;
   }
@@ -101,7 +100,7 @@ export class Circuit {
     this.#probeAtMs = nowMs + toProbeDelayMs(this.#probesFailed + 1);
   }
 
-  /** The probe has ended: one good answer closes the circuit; one that never began leaves its time to the next. */
+  /** The probe has ended. One good answer closes the circuit; a probe that never began leaves its time to the next. */
   endProbe(reachability: Reachability): void {
     this.#isProbing = false;
     if (reachability === 'out_of_reach') this.#probesFailed += 1;
@@ -111,9 +110,9 @@ export class Circuit {
   }
 }
 
-/** Tells a listener of an event; what it throws is a warning of the process and disturbs nobody. */
+/** Notifies a listener of an event; an error of the listener becomes a warning of the process. */
 export const emitSafely = <T extends { kind: string }>(listener: (event: T) => unknown, event: T): void => {
-  // Without the error, whose text is not ours and may name a customer.
+  // Without the error: its text is not ours and may contain a customer's name.
   const warn = (): void =>
     process.emitWarning(`a listener failed to hear of the event ${event.kind}`, {
       type: 'NightscreenWarning',
@@ -121,14 +120,14 @@ export const emitSafely = <T extends { kind: string }>(listener: (event: T) => u
     });
   try {
     const heard = listener(event);
-    // A function that waits fits the type too, and an unheard rejection ends the process.
+    // An async function fits the type too, and an unhandled rejection ends the process.
     if (heard instanceof Promise) heard.catch(warn);
   } catch {
     warn();
   }
 };
 
-/** The gate before one operation: open to all while its circuit is closed, else to one probe at a time. */
+/** The gate of one operation: open to all while its circuit is closed, otherwise to one probe at a time. */
 export class Gate {
   readonly #circuit = new Circuit();
   readonly #line = new WaitingLine();
@@ -139,17 +138,17 @@ export class Gate {
     this.#clock = clock;
   }
 
-  /** Whether the service is taken to be out of reach. */
+  /** Whether the service counts as out of reach. */
   get isOutage(): boolean {
     return this.#circuit.isOpen;
   }
 
-  /** Milliseconds until the next probe may begin; only asked during an outage. */
+  /** Milliseconds until the next probe may begin; meaningful only during an outage. */
   get probeWaitMs(): number {
     return this.#circuit.probeWaitMs(this.#clock.elapsedMs());
   }
 
-  /** Waits until this caller may call; true when it is to be the probe. Rejects with the signal's reason when aborted earlier. */
+  /** Waits until this caller may call; true when it becomes the probe. Rejects with the reason of an aborted signal. */
   async pass(signal: AbortSignal | undefined): Promise<boolean> {
     while (this.#circuit.isOpen) {
       const waitMs = this.#circuit.probeWaitMs(this.#clock.elapsedMs());
@@ -163,19 +162,18 @@ export class Gate {
     return false;
   }
 
-  /** The probe begins. */
   startProbe(): void {
     this.#circuit.startProbe(this.#clock.elapsedMs());
   }
 
-  /** Notes what came of an ordinary call; true when that begins an outage. */
+  /** Notes the result of an ordinary call; true when it begins an outage. */
   note(reachability: Reachability): boolean {
     const wasOpen = this.#circuit.isOpen;
     this.#circuit.note(reachability, this.#clock.elapsedMs());
     return !wasOpen && this.#circuit.isOpen;
   }
 
-  /** Notes how the probe ended; gives how long the outage lasted when it is over, else null. */
+  /** Notes the result of the probe; gives the length of the outage when it is over, otherwise null. */
   endProbe(reachability: Reachability): number | null {
     const lastedMs = this.#circuit.openForMs(this.#clock.elapsedMs());
     this.#circuit.endProbe(reachability);
@@ -189,13 +187,13 @@ export class Gate {
     return isOver ? lastedMs : null;
   }
 
-  /** Lets go of its timer; whoever still waits has to be called off. */
+  /** Stops its timer; callers that still wait must be aborted. */
   close(): void {
     this.#timer?.abort();
     this.#timer = undefined;
   }
 
-  /** One timer for all who wait; whoever it wakes looks again. */
+  /** One timer for all who wait; the caller that it wakes looks again. */
   #wakeAfter(waitMs: number): void {
     if (this.#timer !== undefined || waitMs === Number.POSITIVE_INFINITY) return;
     const timer = new AbortController();
@@ -208,7 +206,7 @@ export class Gate {
   }
 }
 
-/** A number of places to work in at the same time, handed on in the order of asking, but first to those who begin again. */
+/** A number of slots for concurrent calls, given in the order of arrival, but to repeats first. */
 class Slots {
   readonly #newcomers = new WaitingLine();
   readonly #repeaters = new WaitingLine();
@@ -218,20 +216,18 @@ class Slots {
     this.#free = count;
   }
 
-  /** Resolves with a place; rejects with the signal's reason when aborted earlier. */
+  /** Resolves with a slot; rejects with the reason of an aborted signal. */
   async take(signal: AbortSignal | undefined, isRepeat: boolean): Promise<void> {
     signal?.throwIfAborted();
     if (this.#free === 0) return (isRepeat ? this.#repeaters : this.#newcomers).wait(signal);
     this.#free -= 1;
   }
 
-  /** Gives a place back. */
   free(): void {
     if (!this.#repeaters.admitNext() && !this.#newcomers.admitNext()) this.#free += 1;
   }
 }
 
-/** What a turn is made of. */
 interface TurnParts {
   operation: string;
   gate: Gate;
@@ -242,7 +238,7 @@ interface TurnParts {
   isProbe: boolean;
 }
 
-/** A turn with what it holds: a slot, a place in the window, and the gate's probe where it is one. */
+/** A turn and what it holds: a slot, a place in the window, and the probe of the gate where it is one. */
 class PacedTurn implements Turn {
   readonly #parts: TurnParts;
   #hasPlace = false;
@@ -253,7 +249,7 @@ class PacedTurn implements Turn {
     this.#parts = parts;
   }
 
-  /** Takes what it needs; false, with nothing held, when the caller must go back to the gate. */
+  /** Takes slot and place; false, with nothing held, when the caller must go back to the gate. */
   async begin(signal: AbortSignal | undefined, isRepeat: boolean): Promise<boolean> {
     const { gate, tempo, slots, isProbe } = this.#parts;
     let mayCall = false;
@@ -264,7 +260,7 @@ class PacedTurn implements Turn {
       throw error;
     }
     try {
-      // Whoever passed the gate before the outage was known goes back to it.
+      // The caller passed the gate before the outage was known.
       if (!isProbe && gate.isOutage) return false;
       await tempo.awaitPlace(signal);
       this.#hasPlace = true;
@@ -282,7 +278,7 @@ class PacedTurn implements Turn {
 
   mayLeave(): boolean {
     const { gate, tempo, clock, isProbe } = this.#parts;
-    // Its connection took so long to come about that things have changed.
+    // The connection took so long that a pause or an outage began.
     if (tempo.isPaused || (gate.isOutage && !isProbe)) return false;
     this.#hasPlace = false;
     this.#sentMs = clock.elapsedMs();
@@ -307,7 +303,6 @@ class PacedTurn implements Turn {
     return { isOutage: gate.isOutage };
   }
 
-  /** Gives everything back. */
   end(): void {
     const { operation, gate, tempo, slots, emit, isProbe } = this.#parts;
     if (this.#hasPlace) tempo.giveBack();
@@ -318,30 +313,28 @@ class PacedTurn implements Turn {
   }
 }
 
-/** Throws ConfigError with everything that is wrong with a rate: nothing would ever leave at a rate of zero. */
+/** Throws ConfigError with all problems of a rate: at a rate of zero no request would ever leave. */
 const checkRate = (rate: unknown): void => {
   const problems = toProblems('pace', rateSchema.safeParse(rate).error);
   if (problems.length > 0) throw new ConfigError(problems);
 };
 
-// Callers that wait cost memory; whoever has more to ask lets them come one by one.
+// Waiting callers cost memory; a caller with more requests sends them one by one.
 const maxWaiting = 100_000;
 
-/** The pace that all callers share. */
 export interface PaceSettings {
-  /** Requests sent in any sliding second; a fraction above one is rounded down. */
+  /** Requests in any sliding second; a fraction above one is rounded down. */
   perSecond: number;
-  /** Requests under way at the same time. */
+  /** Requests in flight at the same time. */
   concurrency: number;
   clock?: Clock;
-  /** Hears of pauses, outages and lowered rates; what it throws is a warning of the process. */
+  /** Sees pauses, outages and lowered rates; an error that it throws becomes a warning of the process. */
   tell?: (event: PaceEvent) => void;
 }
 
 /**
- * One pace for everybody who is given it: rate, concurrency, a pause that holds all callers, and for each operation a gate that an
- * outage closes. Throws ConfigError when rate or concurrency is out of range. Beyond 100,000 waiting callers a further one is refused with
- * NightscreenError `too_many_waiting`.
+ * Creates one pace for all who share it: rate, concurrency, a pause for all callers, and a gate for each operation that an outage closes. Throws
+ * ConfigError when rate or concurrency is out of range. It rejects a caller beyond 100,000 waiting ones with NightscreenError `too_many_waiting`.
  */
 export const createPace = (settings: PaceSettings): Pace => {
   checkRate(settings);
@@ -370,7 +363,7 @@ export const createPace = (settings: PaceSettings): Pace => {
   return {
     run: async (entrant, task) => {
       if (waiting >= maxWaiting) {
-        const message = `${maxWaiting} calls wait for their turn already; let them come one by one (aml.searchEach)`;
+        const message = `${maxWaiting} calls already wait for their turn; send them one by one (aml.searchEach)`;
         throw new NightscreenError('too_many_waiting', message);
       }
       waiting += 1;
@@ -392,5 +385,5 @@ export const createPace = (settings: PaceSettings): Pace => {
 
 const freeTurn: Turn = { isProbe: false, mayLeave: () => true, assess: () => ({ isOutage: false }) };
 
-/** A pace without any limit, to measure what a client costs by itself; never for a service that somebody pays for. */
+/** A pace without limits, to measure the cost of the client alone; never for a paid service. */
 export const unpaced = (): Pace => ({ run: (_entrant, task) => task(freeTurn), close: () => undefined });

@@ -5,15 +5,13 @@ import { type Answer, type CallOperation, type CallOptions, checkCallOptions } f
 import { createShareOne } from './signals.js';
 import { filledTextSchema, parseInput, recordSchema, type ServiceRecord, toPathSegment, toQuery } from './wire.js';
 
-/** A status message or another short answer that the interface does not show: whatever object came, kept as it is. */
 const statusSchema = z.looseObject({});
-/** A status message or result whose fields the interface does not show, as it came (interface: Sessions). */
+/** A short answer whose fields the interface does not show, kept as it came (interface: Sessions). */
 export type ServiceStatus = z.output<typeof statusSchema>;
 
 /**
- * Makes calls that present the organisation's public key: fetched once for all of them and kept; after an AuthenticationError fetched
- * anew, and the call made once more if the key is another one by then. A caller leaves with the reason of its own signals; what `apiKeys`
- * fetches hears of none of them.
+ * Makes calls that present the organisation's public key. It is fetched once for all of them. After an AuthenticationError it is fetched again,
+ * and the call is repeated once with a new key. A caller stops waiting with the reason of its own signals; no caller's signal aborts the fetch.
  */
 const createCallWithPublicKey = (apiKeys: ApiKeys) => {
   const shareOne = createShareOne<PublicKey>();
@@ -29,7 +27,7 @@ const createCallWithPublicKey = (apiKeys: ApiKeys) => {
     kept ?? shareOne(() => fetchKey(options), options);
 
   return async <T>(call: (publicKey: string) => Promise<Answer<T>>, given: CallOptions = {}): Promise<Answer<T>> => {
-    // A wrong setting of one caller must not fail the others.
+    // A wrong option of one caller must not fail the others.
     const options = checkCallOptions(given);
     const key = await findKey(options);
     try {
@@ -53,32 +51,29 @@ const applicantFields = {
   i18n: z.string().optional(),
 };
 
-/** What a new session is made of (interface: POST /sessions, fields not shown); unknown fields are sent as given. */
 const sessionInputSchema = z.looseObject({
   ...applicantFields,
-  /** The KYC level; sent under the client's setting for the session's level field. */
+  /** The KYC level; a setting names its field. */
   level: filledTextSchema,
   generate_qr: z.boolean().optional(),
 });
-/** What a new session is made of, by the usual names (interface: POST /sessions, not shown); further fields are sent as given. */
+/** A new session, by the usual names (interface: POST /sessions, not shown); unknown fields are sent as given. */
 export type SessionInput = z.input<typeof sessionInputSchema>;
 
-/** What of a session changes (interface: POST /sessions/{session_id}, fields not shown); unknown fields are sent as given. */
 const sessionUpdateSchema = z.looseObject({ ...applicantFields, country_code: z.string().optional() });
-/** What of a session changes, by the usual names (interface: POST /sessions/{session_id}, not shown); further fields are sent as given. */
+/** Changes of a session, by the usual names (interface: POST /sessions/{session_id}, not shown); unknown fields are sent as given. */
 export type SessionUpdate = z.input<typeof sessionUpdateSchema>;
 
-/** Where the link for the phone goes (interface: POST /sessions/{session_id}/send_sms, field name not shown); unknown fields are sent as given. */
 const sessionSmsSchema = z.looseObject({ phone_number: filledTextSchema });
-/** Where the link for the phone goes (interface: POST /sessions/{session_id}/send_sms); further fields are sent as given. */
+/** The phone that gets the link (interface: POST /sessions/{session_id}/send_sms, not shown); unknown fields are sent as given. */
 export type SessionSms = z.input<typeof sessionSmsSchema>;
 
-/** Whether the applicant agrees; nothing but true and false may be recorded (interface: PATCH /sessions/{session_id}/consent). */
+/** Only true and false may be recorded (interface: PATCH /sessions/{session_id}/consent). */
 const consentSchema = z.boolean();
 
 const textSchema = z.string().min(1).nullish();
 
-/** The answer to a creation (interface: Session, field names not shown): as it came, `session_id` and `url` set from whichever names they have. */
+/** The answer to a creation (interface: Session, not shown); `session_id` and `url` are set from whichever names the answer uses. */
 const createdSessionSchema = z
   .looseObject({
     session_id: textSchema,
@@ -93,13 +88,13 @@ const createdSessionSchema = z
     const sessionId = created.session_id ?? created.session_token ?? created.token ?? created.id;
     const url = created.url ?? created.verification_url;
     if (sessionId && url) return { ...created, session_id: sessionId, url };
-    context.addIssue({ code: 'custom', message: `holds no ${sessionId ? 'url' : 'session_id'} under any known name` });
+    context.addIssue({ code: 'custom', message: `has no ${sessionId ? 'url' : 'session_id'} under any known name` });
     return z.NEVER;
   });
-/** A new session: its token as `session_id`, the applicant's `url`, and what else the service sent (interface: Session). */
+/** A created session: `session_id`, the applicant's `url`, and all other fields of the answer (interface: Session). */
 export type CreatedSession = z.output<typeof createdSessionSchema>;
 
-/** The session operations of the interface (interface: Sessions); a session's token opens it, so messages and observers get the route instead. */
+/** The session operations (interface: Sessions). The token opens its session, so messages and observers get the route instead. */
 export interface Sessions {
   /** Creates a session with the organisation's public key, POST /sessions; never repeated once it may have arrived. */
   create(input: SessionInput, options?: CallOptions): Promise<Answer<CreatedSession>>;
@@ -107,21 +102,21 @@ export interface Sessions {
   cancel(sessionId: string, options?: CallOptions): Promise<Answer<ServiceStatus>>;
   /** Changes personal and contact information, POST /sessions/{session_id}. */
   update(sessionId: string, update: SessionUpdate, options?: CallOptions): Promise<Answer<ServiceStatus>>;
-  /** The session, GET /sessions/{session_id}; GoneError when it was cancelled or consent was not given. */
+  /** The session, GET /sessions/{session_id}; throws GoneError when it was cancelled or consent was refused. */
   retrieve(sessionId: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
-  /** Writes to the applicant's phone, POST /sessions/{session_id}/send_sms; never repeated, whatever happens. */
+  /** Sends the link to the applicant's phone, POST /sessions/{session_id}/send_sms; never repeated. */
   sendSms(sessionId: string, sms: SessionSms, options?: CallOptions): Promise<Answer<ServiceStatus>>;
-  /** The next step of the flow, GET /sessions/{session_id}/preflight; usually with `screen` and `requirement`; ConsentRequiredError before consent. */
+  /** The next step, GET /sessions/{session_id}/preflight, usually with `screen` and `requirement`; throws ConsentRequiredError before consent. */
   preflight(sessionId: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
   /** Records the applicant's decision, PATCH /sessions/{session_id}/consent. */
   consent(sessionId: string, givesConsent: boolean, options?: CallOptions): Promise<Answer<ServiceStatus>>;
   /** Credentials for the liveness capture, POST /sessions/{session_id}/liveness/start. */
   startLiveness(sessionId: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
-  /** Whether the capture succeeded or must be run again, POST /sessions/{session_id}/liveness/complete. */
+  /** Whether the capture succeeded or must be repeated, POST /sessions/{session_id}/liveness/complete. */
   completeLiveness(sessionId: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
 }
 
-/** What all operations on one session have in common; the interface declares no credential for them. */
+/** The interface declares no credential for the operations on one session. */
 const toPlace = (name: string, sessionId: string, step = '') =>
   ({
     name,
@@ -132,12 +127,11 @@ const toPlace = (name: string, sessionId: string, step = '') =>
   }) as const;
 
 const reads = { method: 'GET', successStatus: 200, retry: 'repeatable', schema: recordSchema } as const;
-/** The answer of an operation that only changes something. */
 const changes = { schema: statusSchema, mayBeEmpty: true } as const;
 
 /**
- * The session operations over `callOperation`; `apiKeys` gives the public key that a creation presents, `levelField` is the name under which
- * its level is sent (interface: POST /sessions, not shown).
+ * The session operations over `callOperation`. `apiKeys` gives the public key for creations; `levelField` names the field of the level (interface:
+ * POST /sessions, not shown).
  */
 export const createSessions = (callOperation: CallOperation, apiKeys: ApiKeys, levelField = 'kyc_level'): Sessions => {
   const callWithPublicKey = createCallWithPublicKey(apiKeys);
@@ -164,7 +158,7 @@ export const createSessions = (callOperation: CallOperation, apiKeys: ApiKeys, l
     update: async (sessionId, update, options) => {
       const place = toPlace('sessions.update', sessionId);
       const body = parseInput('sessions.update', sessionUpdateSchema, update);
-      // The same fields once more leave the same session.
+      // Repeated, the same fields leave the same session.
       const rules = { method: 'POST', successStatus: 201, retry: 'repeatable' } as const;
       return callOperation({ ...place, body, ...rules, ...changes }, options);
     },
@@ -185,9 +179,9 @@ export const createSessions = (callOperation: CallOperation, apiKeys: ApiKeys, l
     consent: async (sessionId, givesConsent, options) => {
       const place = toPlace('sessions.consent', sessionId, '/consent');
       const decision = parseInput('sessions.consent', consentSchema, givesConsent);
-      // The interface speaks of a body, the service's references of a query; each is understood where the other is not.
+      // The interface shows a body, the service's references a query; the service reads one of them.
       const [query, body] = [toQuery({ gives_consent: String(decision) }), { gives_consent: decision }];
-      // The same decision once more leaves the same session.
+      // Repeated, the same decision leaves the same session.
       const rules = { method: 'PATCH', successStatus: 200, retry: 'repeatable' } as const;
       return callOperation({ ...place, query, body, ...rules, ...changes }, options);
     },

@@ -6,19 +6,18 @@ const mebibyte = 1_048_576;
 
 const fieldName = z.string().regex(/^[A-Za-z][A-Za-z0-9_.-]*$/, 'must be a plain field name');
 
-/** Refuses a name that the request uses for something else. */
 const isFree = (taken: readonly string[]): [(field: string) => boolean, string] => [
   (field) => !taken.includes(field),
   'is taken by the request itself',
 ];
 
-/** How fast a service may be asked, both parts given. */
+/** The allowed rates of requests; both parts are required. */
 export const rateSchema = z.object({
   perSecond: z.number().positive().max(10_000),
   concurrency: z.number().int().min(1).max(1_000),
 });
 
-/** How the service is reached and how fast: the `service` part of the configuration, strict, with every default filled in. */
+/** The `service` part of the configuration, strict, with all defaults. */
 export const serviceSettingsSchema = z.strictObject({
   baseUrl: z
     .url({ protocol: /^https?$/ })
@@ -32,20 +31,20 @@ export const serviceSettingsSchema = z.strictObject({
       }),
     ])
     .optional()
-    .describe('proxy for the requests to the service, in place of HTTPS_PROXY and NO_PROXY; `none` goes without one'),
+    .describe('proxy for the requests to the service, instead of HTTPS_PROXY and NO_PROXY; `none` uses no proxy'),
   // Interface: Mode rules 1.
-  mode: z.enum(['test', 'live']).optional().describe('must agree with the key and with what the service says'),
+  mode: z.enum(['test', 'live']).optional().describe('must agree with the key and with the answer of the service'),
   rate: z
     .strictObject({
       perSecond: rateSchema.shape.perSecond
         .default(10)
         .describe(
-          'ceiling of the attempts in any sliding second, retries included; a fraction above one is rounded down',
+          'limit of the attempts in any sliding second, retries included; a fraction above one is rounded down',
         ),
-      concurrency: rateSchema.shape.concurrency.default(8).describe('attempts under way at the same time'),
+      concurrency: rateSchema.shape.concurrency.default(8).describe('attempts in flight at the same time'),
     })
     .prefault({})
-    .describe('how fast the service may be asked; divide it between processes of one account'),
+    .describe('how fast the service may be called; divide it between the processes of one account'),
   timeoutSeconds: z
     .number()
     .positive()
@@ -66,16 +65,16 @@ export const serviceSettingsSchema = z.strictObject({
         .min(1)
         .default(500)
         .describe('back-off: a random wait up to base, twice base, four times base ...'),
-      maxDelayMs: z.number().int().min(1).max(3_600_000).default(20_000).describe('... and never up to more than this'),
+      maxDelayMs: z.number().int().min(1).max(3_600_000).default(20_000).describe('... and never longer than this'),
     })
     .prefault({})
-    .describe('when and how long to wait before an attempt is repeated'),
+    .describe('when an attempt is repeated, and after which delay'),
   maxResponseBytes: z
     .number()
     .int()
     .min(1_024)
     .default(16 * mebibyte)
-    .describe('a longer answer is not read to its end and counts as bad'),
+    .describe('a longer answer is not read to the end and counts as invalid'),
   aml: z
     .strictObject({
       // The interface does not show it (interface: AML search).
@@ -119,7 +118,7 @@ export const serviceSettingsSchema = z.strictObject({
     .prefault({})
     .describe('what the interface leaves open about sessions'),
 });
-/** What a schema found wrong with settings, each with its place below `root`. */
+/** The problems that a schema found, each with its place below `root`. */
 export const toProblems = (root: string, error: z.ZodError | undefined): ConfigProblem[] =>
   (error?.issues ?? []).flatMap((issue) => {
     const at = (path: readonly PropertyKey[], message: string): ConfigProblem => ({
@@ -131,7 +130,7 @@ export const toProblems = (root: string, error: z.ZodError | undefined): ConfigP
     return issue.keys.map((key) => at([...issue.path, key], 'unknown setting'));
   });
 
-/** What is wrong with a base URL, or undefined; clear text is allowed to this machine only. */
+/** The problem of a base URL, or undefined; clear text is allowed to this machine only. */
 export const findBaseUrlProblem = (baseUrl: string): string | undefined => {
   if (!URL.canParse(baseUrl)) return 'is not a URL';
   const url = new URL(baseUrl);

@@ -4,12 +4,12 @@ import type { CallOptions } from './operation.js';
 const heard = new WeakMap<AbortSignal, { callbacks: Set<() => void>; listener: () => void }>();
 
 /**
- * Calls `callback` once when the signal is aborted, which must not have happened yet; gives a way to let go. However many ask, a signal has
- * one listener: adding one looks through all that are there, which a hundred thousand waiting callers would notice.
+ * Calls `callback` once when the signal is aborted, which must not have happened yet; the returned function removes it. A signal has one listener
+ * for all callbacks: adding a listener walks through all existing ones, which costs too much with a hundred thousand waiting callers.
  */
 export const onAbort = (signal: AbortSignal, callback: () => void): (() => void) => {
   const known = heard.get(signal) ?? listenTo(signal);
-  // A wrapper, so that one function that asks twice is called twice.
+  // A wrapper: one function that is added twice is called twice.
   const entry = (): void => callback();
   known.callbacks.add(entry);
   return () => {
@@ -32,7 +32,7 @@ const listenTo = (signal: AbortSignal): { callbacks: Set<() => void>; listener: 
   return known;
 };
 
-/** Settles as `work` does, or rejects with the signal's reason as soon as it is aborted; what `work` does later is ignored. */
+/** Settles like `work`, or rejects with the reason of the signal as soon as it is aborted. */
 const orAborted = <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {
@@ -50,9 +50,8 @@ interface Followed {
 }
 
 /**
- * Gives a way to follow signals for one call after the other: a signal that is aborted, with the same reason, as soon as `own` or one of the
- * others is, and `clear`, to be called once, which lets go of them. Who follows the same signals as the one before, while that one still does,
- * shares its signal.
+ * Creates a function that follows signals, for one call after another. It gives a signal that is aborted with the same reason as soon as `own` or
+ * another one is, and `clear`, to be called once, which stops that. Consecutive calls that follow the same signals at the same time share one.
  */
 export const createFollowSignals = () => {
   let last: Followed | undefined;
@@ -63,13 +62,13 @@ export const createFollowSignals = () => {
       setMaxListeners(0, own);
       return { signal: own, clear: () => undefined };
     }
-    // All calls of a run follow the same few signals, and a controller for each of them is the dearest part of a call.
+    // All calls of a run follow the same few signals, and a controller of its own is the most expensive part of a call.
     if (last === undefined || last.users === 0 || !isSame(last.signals, signals)) last = follow(signals);
     return join(last);
   };
 };
 
-/** The same for one call. */
+/** Follows signals for one call. */
 export const followSignals: ReturnType<typeof createFollowSignals> = (own, others) =>
   createFollowSignals()(own, others);
 
@@ -77,9 +76,9 @@ const isSame = (one: readonly AbortSignal[], other: readonly AbortSignal[]): boo
   one.length === other.length && one.every((signal, place) => signal === other[place]);
 
 const follow = (signals: readonly AbortSignal[]): Followed => {
-  // AbortSignal.any would keep something for every call alive as long as a run's signal lives (Node 20).
+  // In Node 20, AbortSignal.any keeps memory for every call as long as the signal of the run lives.
   const controller = new AbortController();
-  // As many calls listen to it as are under way at once: to Node that looks like a leak.
+  // All calls in flight listen to it, which Node would report as a leak.
   setMaxListeners(0, controller.signal);
   const aborted = signals.find((signal) => signal.aborted);
   if (aborted) controller.abort(aborted.reason);
@@ -100,8 +99,8 @@ const join = (followed: Followed) => {
 };
 
 /**
- * Gives a way to ask one thing for all who ask at the same time: the first one's work is begun and everyone gets its outcome, each leaving
- * earlier with the reason of its own signals. Once settled it is forgotten. The work must hear of no asker's signal, only of the client's end.
+ * Creates a function that does one thing for all who ask at the same time: it starts the work of the first, and all get its result. Each caller
+ * may leave earlier with the reason of its own signals. The work must not follow the signal of a caller, only the end of the client.
  */
 export const createShareOne = <T>(): ((
   work: () => Promise<T>,

@@ -2,7 +2,7 @@ import Bottleneck from 'bottleneck';
 import { type Clock, systemClock } from '../clock.js';
 import { onAbort } from './signals.js';
 
-/** Callers that wait for something in the order they came; each can be called off by its signal. */
+/** Callers that wait in the order of arrival; a signal removes its caller. */
 export class WaitingLine {
   readonly #waiters = new Set<() => void>();
 
@@ -10,7 +10,7 @@ export class WaitingLine {
     return this.#waiters.size;
   }
 
-  /** Resolves when `admitNext` reaches this caller; rejects with the signal's reason when aborted earlier. */
+  /** Resolves when `admitNext` reaches this caller; rejects with the reason of an aborted signal. */
   wait(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
@@ -29,7 +29,7 @@ export class WaitingLine {
     });
   }
 
-  /** Lets the first caller go on; false when nobody waits. */
+  /** Admits the first caller; false when none waits. */
   admitNext(): boolean {
     for (const admit of this.#waiters) {
       admit();
@@ -39,23 +39,23 @@ export class WaitingLine {
   }
 }
 
-// One Bottleneck job per permit tops out near 430 a second; above this rate a job releases a twentieth of a second's worth.
+// One Bottleneck job per permit reaches about 430 a second; above this rate a job releases a twentieth of a second's permits.
 const maxSinglesPerSecond = 100;
 const blocksPerSecond = 20;
-// A little slower than the rate: what starts here within a second and nine milliseconds may arrive there within a second.
+// A little slower than the rate: starts within 1,009 ms here may arrive within a second there.
 const spacingMs = 1_009;
-// Enough that the next block's time is fixed before this one's has come, and no more: a lowered rate must take effect at once.
+// Enough to fix the time of the next block before this one comes, and no more: a lowered rate must take effect at once.
 const maxBlocksOrdered = 2;
-// The first requests arrive late, close to those after them, while connections are made: the first second goes a tenth slower.
+// The first requests wait for connections and arrive close to later ones: the first second is a tenth slower.
 const coldFactor = 1.1;
 const coldMs = 1_000;
-// A block that is so late does not come at all.
+// A block that is this late does not come at all.
 const overdueMs = 1_000;
-// What a busy machine has delayed is made up for at twice the pace, but not more than this.
+// A delay by a busy machine is made up for at twice the pace, up to this much.
 const maxLagMs = 200;
 const catchUpFactor = 0.5;
 
-/** Gives out permits to start at an even pace, at the rate that `perSecond` says at that instant. */
+/** Gives permits to start at an even pace, at the current rate `perSecond`. */
 class Permits {
   readonly #perSecond: () => number;
   #bottleneck = new Bottleneck();
@@ -66,14 +66,14 @@ class Permits {
   #minTimeMs = 0;
   #watchTimer: NodeJS.Timeout | undefined;
   #coldUntilMs: number | undefined;
-  /** When the last block that was ordered should come, by an even pace. */
+  /** When the last ordered block should come, at an even pace. */
   #dueMs = Number.NEGATIVE_INFINITY;
 
   constructor(perSecond: () => number) {
     this.#perSecond = perSecond;
   }
 
-  /** Resolves with one permit; rejects with the signal's reason when aborted earlier, and then no permit is lost. */
+  /** Resolves with one permit; rejects with the reason of an aborted signal, and then no permit is lost. */
   async take(signal: AbortSignal | undefined): Promise<void> {
     if (this.#spare > 0) {
       this.#spare -= 1;
@@ -86,7 +86,7 @@ class Permits {
     await admitted;
   }
 
-  /** Lets go of its timers and of what is ordered. */
+  /** Stops its timers and drops the ordered blocks. */
   close(): void {
     clearTimeout(this.#watchTimer);
     void this.#bottleneck.stop({ dropWaitingJobs: true }).catch(() => undefined);
@@ -96,7 +96,7 @@ class Permits {
     this.#permitsOrdered = 0;
   }
 
-  /** Forgets permits that nobody has taken, so that they are no burst later, and begins slowly again. */
+  /** Drops permits that were not taken, so that no burst follows, and starts slowly again. */
   restart(): void {
     this.#spare = 0;
     this.#coldUntilMs = undefined;
@@ -111,7 +111,7 @@ class Permits {
       this.#permitsOrdered += size;
       this.#blocksOrdered += 1;
       const bottleneck = this.#bottleneck;
-      // What a given-up Bottleneck still brings is void.
+      // A block from a replaced Bottleneck is void.
       void bottleneck
         .schedule(async () => bottleneck === this.#bottleneck && this.#release(size))
         .catch(() => undefined);
@@ -119,7 +119,7 @@ class Permits {
     this.#watch();
   }
 
-  /** Bottleneck goes by the date: set back an hour, it would bring the next block in an hour. */
+  /** Bottleneck follows the system clock: set back an hour, it would bring the next block in an hour. */
   #watch(): void {
     clearTimeout(this.#watchTimer);
     if (this.#blocksOrdered === 0) return;
@@ -157,8 +157,8 @@ class Permits {
 }
 
 /**
- * Counts what was sent within the last `windowMs`, so that no such window ever holds more than `size`; times are milliseconds that only
- * grow. A place is taken before sending and counts from then on, because a request may leave late (while a connection is made).
+ * Counts the requests of the last `windowMs`, so that no such window holds more than `size`; times are monotonic milliseconds. A place is taken
+ * before sending and counts from then on, because a request may leave late (while a connection is made).
  */
 export class SendWindow {
   readonly #sentMs: number[] = [];
@@ -173,7 +173,7 @@ export class SendWindow {
     this.#windowMs = windowMs;
   }
 
-  /** Milliseconds until one more fits: 0 now, infinite while all places are taken by what has not been sent yet. */
+  /** Milliseconds until one more fits: 0 for now, infinite while unsent requests hold all places. */
   waitMs(nowMs: number): number {
     this.#forget(nowMs);
     if (this.#kept + this.#unsent < this.#size) return 0;
@@ -181,19 +181,19 @@ export class SendWindow {
     return oldestMs === undefined ? Number.POSITIVE_INFINITY : oldestMs + this.#windowMs - nowMs;
   }
 
-  /** Takes a place; it is given back by exactly one of `noteSent` and `giveBack`. */
+  /** Takes a place; exactly one of `noteSent` and `giveBack` returns it. */
   take(): void {
     this.#unsent += 1;
   }
 
-  /** A request that had a place leaves now. */
+  /** A request with a place leaves now. */
   noteSent(nowMs: number): void {
     this.#unsent -= 1;
     this.#sentMs[(this.#oldest + this.#kept) % this.#size] = nowMs;
     this.#kept += 1;
   }
 
-  /** A request that had a place will never leave. */
+  /** A request with a place will never leave. */
   giveBack(): void {
     this.#unsent -= 1;
   }
@@ -206,7 +206,7 @@ export class SendWindow {
   }
 }
 
-/** A rate that follows what the service tolerates: where it was refused last, and when; times are milliseconds that only grow. */
+/** A rate that follows what the service tolerates, with its last refusal; times are monotonic milliseconds. */
 interface AdaptiveRate {
   /** Never exceeded, per second. */
   readonly ceiling: number;
@@ -214,36 +214,32 @@ interface AdaptiveRate {
   readonly refusal: { readonly perSecond: number; readonly atMs: number } | null;
 }
 
-/** What a refusal leaves of the rate. */
+/** A refusal lowers the rate to this share. */
 const decreaseFactor = 0.8;
-/** The curve is flat a little below the rate that was refused, so that it stays there for long before it tries more. */
+/** The curve is flat just below the refused rate: it stays there for long before it tries more. */
 const plateauFactor = 0.98;
-/** How long it takes to come back to the plateau; the curve is steep further on (CUBIC, RFC 9438, 4.2). */
+/** The time back to the plateau; further on the curve is steep (CUBIC, RFC 9438, 4.2). */
 const recoveryMs = 15_000;
-/** A service that refuses everything is still asked now and then, per second. */
+/** The rate, per second, for a service that refuses everything. */
 const floorPerSecond = 0.1;
 
-/** The rate as configured, never refused yet. */
+/** The configured rate, before any refusal. */
 export const startAdaptiveRate = (ceiling: number): AdaptiveRate => ({ ceiling, refusal: null });
 
-/** The rate at this instant, per second. */
+/** The current rate, per second. */
 export const computeRate = ({ ceiling, refusal }: AdaptiveRate, nowMs: number): number => {
   if (refusal === null) return ceiling;
   const fromPlateau = (nowMs - refusal.atMs) / recoveryMs - 1;
   const grown = refusal.perSecond * (plateauFactor + (plateauFactor - decreaseFactor) * fromPlateau ** 3);
   return Math.min(ceiling, Math.max(grown, floorPerSecond));
 };
-
-/**
- * The rate after a refusal of a request that was sent at `sentMs`: lowered by a factor, but not for what was already under way when it was
- * lowered last.
- */
+/** The rate after a refusal of a request sent at `sentMs`. Requests that were in flight at the last lowering do not lower it again. */
 export const lowerRate = (rate: AdaptiveRate, sentMs: number, nowMs: number): AdaptiveRate =>
   rate.refusal !== null && sentMs < rate.refusal.atMs
     ? rate
     : { ceiling: rate.ceiling, refusal: { perSecond: computeRate(rate, nowMs), atMs: nowMs } };
 
-/** A stretch of time in which nobody may start; it can only grow. */
+/** A period in which no request may start; it can only grow. */
 class SharedPause {
   readonly #clock: Clock;
   #untilMs = Number.NEGATIVE_INFINITY;
@@ -257,12 +253,12 @@ class SharedPause {
     this.#untilMs = Math.max(this.#untilMs, this.#clock.elapsedMs() + delayMs);
   }
 
-  /** Milliseconds until it is over, 0 when it is. */
+  /** Milliseconds until it is over; 0 when it is. */
   leftMs(): number {
     return Math.max(0, this.#untilMs - this.#clock.elapsedMs());
   }
 
-  /** Resolves when the pause is over; rejects with the signal's reason when aborted earlier. */
+  /** Resolves when the pause is over; rejects with the reason of an aborted signal. */
   async wait(signal: AbortSignal | undefined): Promise<void> {
     for (let leftMs = this.leftMs(); leftMs > 0; leftMs = this.leftMs()) {
       await this.#clock.sleep(Math.ceil(leftMs), signal);
@@ -270,12 +266,12 @@ class SharedPause {
   }
 }
 
-// Eight milliseconds above a second: what is sent here in one second must not arrive there in less.
+// Eight milliseconds above a second: the requests of one second here must not arrive there in less.
 const windowMs = 1_008;
-// How soon to look again while every place is taken by requests whose connection is still being made.
+// How soon to look again while requests that still connect hold all places.
 const unsentLookMs = 20;
 
-/** When the next request may leave: evenly spaced, never too many in a sliding second, and not during a pause. */
+/** Decides when the next request may leave: evenly spaced, never too many in a sliding second, not during a pause. */
 export class Tempo {
   readonly #clock: Clock;
   readonly #permits: Permits;
@@ -291,22 +287,22 @@ export class Tempo {
     this.#pause = new SharedPause(clock);
   }
 
-  /** The present rate per second, as far as the service has tolerated it. */
+  /** The current rate per second, as far as the service tolerates it. */
   get perSecond(): number {
     return computeRate(this.#rate, this.#clock.elapsedMs());
   }
 
-  /** Waits for a place to send one request from and takes it; rejects with the signal's reason when aborted earlier. */
+  /** Waits for a place for one request and takes it; rejects with the reason of an aborted signal. */
   async awaitPlace(signal: AbortSignal | undefined): Promise<void> {
     await this.#awaitPermit(signal);
     for (;;) {
-      // No await between look and take: two callers could take the same place.
+      // No await between check and take: two callers could take the same place.
       const waitMs = this.#window.waitMs(performance.now());
       if (this.isPaused) {
-        // A permit that came before a pause is void: kept, all of them would be used in the pause's last instant.
+        // A permit from before a pause is void: otherwise all of them would be used at the end of the pause.
         await this.#awaitPermit(signal);
       } else if (waitMs > 0) {
-        // The window is physical time, whatever clock the caller plays with.
+        // The window is physical time, also with a clock of the caller's own.
         await systemClock.sleep(Number.isFinite(waitMs) ? Math.ceil(waitMs) : unsentLookMs, signal);
       } else {
         signal?.throwIfAborted();
@@ -320,28 +316,27 @@ export class Tempo {
     return this.#pause.leftMs() > 0;
   }
 
-  /** Lets go of its timers. */
   close(): void {
     this.#permits.close();
   }
 
-  /** A request that has a place leaves now. */
+  /** A request with a place leaves now. */
   noteSent(): void {
     this.#window.noteSent(performance.now());
   }
 
-  /** A request that has a place will not leave. */
+  /** A request with a place will not leave. */
   giveBack(): void {
     this.#window.giveBack();
   }
 
-  /** Lets nothing leave for `pauseMs` from now; a longer pause already set stays. */
+  /** No request leaves for `pauseMs` from now; a longer pause stays. */
   pauseFor(pauseMs: number): void {
     this.#pause.extend(pauseMs);
     this.#permits.restart();
   }
 
-  /** The service refused, for pace, a request sent at `sentMs`; true when that lowered the rate. */
+  /** The service refused a request sent at `sentMs` for pace; true when that lowers the rate. */
   slowDown(sentMs: number): boolean {
     const before = this.#rate;
     this.#rate = lowerRate(before, sentMs, this.#clock.elapsedMs());

@@ -7,32 +7,27 @@ import { isSuccess, type RawAnswer, readAnswer, readHead } from './answers.js';
 import type { Answer, AttemptEnd, Operation } from './operation.js';
 import { onAbort } from './signals.js';
 
-/** A request that was not sent after all: its time had passed when its connection was there. */
+/** A request that was not sent: when its connection was ready, it must not leave any more. */
 export class HeldBackError extends NightscreenError {
   constructor() {
     super('held_back', 'the request must not leave any more');
   }
 }
 
-/** What happens to a request while it is sent. */
 interface SendOptions {
-  /** Ends everything, whatever stage the request is in, with the signal's reason. */
+  /** Ends the request at any stage with the reason of the signal. */
   signal: AbortSignal | undefined;
   timeoutMs: number;
-  /** The error that a request fails with when its time is up. */
   toTimeoutError: () => Error;
-  /** How much of a body is read, by its status. */
+  /** The most bytes of a body, by its status. */
   maxBytes: (status: number) => number;
-  /** The request is about to leave; false when it must not, which ends it with HeldBackError. */
+  /** The request is about to leave; false ends it with HeldBackError. */
   mayLeave: () => boolean;
   onStatus: (status: number, headers: RawAnswer['headers']) => void;
   onBytes: (length: number) => void;
 }
 
-/**
- * Sends a request exactly once and reads the answer, all of it within `timeoutMs`. Rejects with what broke the exchange; a body that
- * breaks off after an error status is no reason to, because the status says enough.
- */
+/** Sends a request once and reads the whole answer within `timeoutMs`. A body that breaks off after an error status is no error: the status is enough. */
 const sendRequest = (
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
@@ -62,7 +57,6 @@ const sendRequest = (
     const fail = (error: Error): void => {
       if (settle()) reject(error);
     };
-    /** The exchange broke off: after an error status the status is the answer. */
     const breakOff = (error: Error): void => {
       if (head && !isSuccess(head.status)) finish(head, false);
       else fail(error);
@@ -79,7 +73,7 @@ const sendRequest = (
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart: (started) => {
         controller = started;
-        // A connection that came about too late must not send what nobody waits for any more.
+        // A connection that comes too late must not send a request for which nobody waits.
         if (isSettled) started.abort(new Error('given up before it was sent'));
         else if (!options.mayLeave()) {
           fail(new HeldBackError());
@@ -124,7 +118,7 @@ const connectionCodes: readonly [RegExp, string][] = [
 const readCode = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
-/** The error for an exchange that broke off or never came about; the text of the answer is not kept in it. */
+/** The error of an exchange that failed; it does not contain the text of the answer. */
 const toConnectionError = (error: unknown, context: ConnectionErrorContext): ConnectionError => {
   const { method, path } = context;
   const systemCode = readCode(error);
@@ -135,7 +129,7 @@ const toConnectionError = (error: unknown, context: ConnectionErrorContext): Con
     });
   }
   const code = connectionCodes.find(([pattern]) => pattern.test(systemCode))?.[1] ?? 'connection_failed';
-  // The parser's error carries a piece of the answer, which may hold a customer's name.
+  // The parser's error contains a piece of the answer, which may include a customer's name.
   const cause = error instanceof errors.HTTPParserError ? undefined : error;
   const detail = systemCode === '' ? '' : ` (${systemCode})`;
   return new ConnectionError(code, `${method} ${path}: ${code.replaceAll('_', ' ')}${detail}`, { ...context, cause });
@@ -143,12 +137,11 @@ const toConnectionError = (error: unknown, context: ConnectionErrorContext): Con
 
 const { version } = z.object({ version: z.string() }).parse(createRequire(import.meta.url)('#package.json'));
 
-/** How the client names itself to the service. */
 const userAgent = `nightscreen/${version}`;
 
 const requestFaultCodes = /^(UND_ERR_INVALID_ARG|UND_ERR_NOT_SUPPORTED|ERR_INVALID_(CHAR|HTTP_TOKEN|URL))$/;
 
-/** Whether an exchange failed because our own request is invalid by itself, such as a header that holds a line break: nothing was sent. */
+/** Whether the request itself is invalid, such as a header with a line break; it was not sent. */
 const isRequestFault = (error: unknown): error is Error =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && requestFaultCodes.test(error.code);
 
@@ -156,15 +149,15 @@ const maxErrorBodyBytes = 65_536;
 const headers = { accept: 'application/json', 'user-agent': userAgent };
 const jsonHeaders = { ...headers, 'content-type': 'application/json' };
 
-/** How one exchange is made: `timeoutMs` covers connect, headers and body together. */
+/** `timeoutMs` covers connect, headers and body together. */
 interface ExchangeOptions {
   /** The `Authorization` header, or undefined for none. */
   authorization: string | undefined;
   timeoutMs: number;
-  /** Sent beside the transport's own, by lower-case name. */
+  /** Added to the transport's own, by lower-case name. */
   headers: Readonly<Record<string, string>> | undefined;
   signal: AbortSignal | undefined;
-  /** What is known of the exchange so far; filled while it goes on, so that a broken one is still reported truly. */
+  /** The facts of the exchange, filled while it runs, so that a broken one is reported correctly. */
   trace: Omit<AttemptEnd, 'endedAt' | 'outcome'>;
   /** The request is about to leave; false when it must not. */
   mayLeave: () => boolean;
@@ -173,27 +166,27 @@ interface ExchangeOptions {
 /** Sends an operation exactly once: no retry, no pace, no redirect. */
 export interface Transport {
   /**
-   * Gives a valid answer or throws ApiError, ConnectionError, TimeoutError, ResponseError, the signal's reason, or NightscreenError
-   * `invalid_request_setting` when the request is one that nobody may send.
+   * Gives a valid answer. Throws ApiError, ConnectionError, TimeoutError, ResponseError, the reason of the signal, or NightscreenError
+   * `invalid_request_setting` when the request is invalid.
    */
   send<T>(operation: Operation<T>, options: ExchangeOptions): Promise<Omit<Answer<T>, 'attempts'>>;
-  /** Waits for what is under way and closes the connections that the transport opened itself; may be asked again. */
+  /** Waits for the requests in flight and closes the transport's own connections; may be called again. */
   close(): Promise<void>;
 }
 
-/** A transport over undici; a given dispatcher is used as it is and not closed. */
+/** A transport over undici; a given dispatcher is used and not closed. */
 export const createTransport = (settings: {
   baseUrl: string;
   connectTimeoutMs: number;
   /** As in `service.proxy`. */
   proxy: string | undefined;
-  /** Where HTTPS_PROXY and NO_PROXY are looked for. */
+  /** Contains HTTPS_PROXY and NO_PROXY. */
   environment: Readonly<Record<string, string | undefined>>;
   maxResponseBytes: number;
   now: () => Date;
   dispatcher: Dispatcher | undefined;
 }): Transport => {
-  // The total deadline replaces undici's own ones, which start anew with every piece of the body.
+  // The total deadline replaces the timeouts of undici, which restart with every piece of the body.
   const dispatcher = settings.dispatcher ?? openDispatcher(settings, settings.environment);
   let closed: Promise<void> | undefined;
   const { origin, pathname } = new URL(settings.baseUrl);
@@ -246,7 +239,7 @@ export const createTransport = (settings: {
       }).catch((error: unknown) => {
         if (error instanceof NightscreenError || signal?.aborted) throw error;
         if (isRequestFault(error)) {
-          const message = `${method} ${path}: the request is invalid as the settings make it, such as a key with a line break`;
+          const message = `${method} ${path}: the settings make the request invalid, such as a key with a line break`;
           throw new NightscreenError('invalid_request_setting', message, { cause: error });
         }
         throw toConnectionError(error, { method, path, mayHaveArrived: trace.isSent });
@@ -254,7 +247,7 @@ export const createTransport = (settings: {
       return readAnswer(operation, raw, settings.now());
     },
     close: async () => {
-      // Asked twice, undici throws.
+      // undici throws on a second close.
       closed ??= settings.dispatcher ? Promise.resolve() : dispatcher.close();
       await closed;
     },

@@ -2,16 +2,16 @@ import { createHash, createPublicKey, type KeyObject, timingSafeEqual, verify } 
 import { z } from 'zod';
 import { NightscreenError } from '../errors.js';
 
-/** What it takes to know that a webhook is the service's. */
+/** A webhook to verify. */
 export interface WebhookVerification {
-  /** The body exactly as it was received, before any parsing. */
+  /** The received body, before any parsing. */
   body: Uint8Array | string;
-  /** The header's value, by default `X-Bynn-Signature` (service facts: webhook signature). */
+  /** The value of the header, by default `X-Bynn-Signature` (service facts: webhook signature). */
   signature: string | undefined;
   /** The service's RSA public key, PEM or as a KeyObject. */
   publicKey: string | KeyObject;
   now?: Date;
-  /** How far the service's clock may be from ours, in seconds. */
+  /** The tolerated difference of the clocks, in seconds. */
   toleranceSeconds?: number;
 }
 
@@ -23,16 +23,16 @@ const claimsSchema = z.object({
 });
 
 /**
- * Verifies the signature of a webhook: a JWT (RFC 7519) signed with RS256 whose claim `sha256` is the digest of the exact body (service facts:
- * webhook signature). Gives nothing; throws NightscreenError `webhook_signature` with what is wrong, and without anything of the body. Parse
- * the body only afterwards, and leave out what has an `Idempotency-Key` that was seen before.
+ * Verifies the signature of a webhook: a JWT (RFC 7519), signed with RS256, whose claim `sha256` is the digest of the body (service facts: webhook
+ * signature). Throws NightscreenError `webhook_signature` with the problem and nothing of the body. Parse the body only afterwards, and ignore a
+ * webhook whose `Idempotency-Key` was seen before.
  */
 export function verifyWebhook(webhook: WebhookVerification): void {
   const { body, signature, publicKey, now = new Date(), toleranceSeconds = 60 } = webhook;
   if (signature === undefined || signature === '') throw refuse('is missing');
   const [head, payload, sign, ...others] = signature.trim().split('.');
   if (head === undefined || payload === undefined || sign === undefined || others.length > 0) throw refuse('is no JWT');
-  // None of its claims is looked at before the signature is right, but the algorithm is ours to choose.
+  // No claim is read before the signature is verified, but the algorithm is ours to choose.
   readPart(head, headerSchema, 'is not signed with RS256');
   const key = typeof publicKey === 'string' ? createPublicKey(publicKey) : publicKey;
   if (key.asymmetricKeyType !== 'rsa') throw refuse('cannot be verified: the public key is no RSA key');

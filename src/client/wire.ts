@@ -8,7 +8,7 @@ export const isoDateTimeSchema = z
   .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/, 'is not an ISO 8601 date-time')
   .refine((text) => !Number.isNaN(Date.parse(text)), 'is not a date that exists');
 
-/** A text we send that must say something. */
+/** A text to send that must not be blank. */
 export const filledTextSchema = z.string().regex(/\S/u, 'must not be empty');
 
 /** A Date or an ISO 8601 text, sent as a date-time (interface: query parameters of type date-time). */
@@ -22,14 +22,14 @@ export const countFromOneSchema = (max: number): z.ZodNumber => {
   return z.number(message).int(message).min(1, message).max(max, message);
 };
 
-/** A record whose fields the interface does not show: an object with something in it, kept as it came. */
+/** A record whose fields the interface does not show: a non-empty object, kept as it came. */
 export const recordSchema = z
   .looseObject({})
-  .refine((record) => Object.keys(record).length > 0, 'holds no field at all');
-/** A record whose fields the interface does not show, as it came (interface: Single-record lookups, Session). */
+  .refine((record) => Object.keys(record).length > 0, 'has no field at all');
+/** A record whose fields the interface does not show (interface: Single-record lookups, Session). */
 export type ServiceRecord = z.output<typeof recordSchema>;
 
-/** What an operation is about to send, checked against the interface's limits; throws ConfigError with every problem and without any value. */
+/** Checks an input against the limits of the interface; throws ConfigError with all problems and without any value. */
 export const parseInput = <T>(operationName: string, schema: z.ZodType<T>, input: unknown): T => {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
@@ -39,15 +39,15 @@ export const parseInput = <T>(operationName: string, schema: z.ZodType<T>, input
 };
 
 const idSchema = filledTextSchema
-  // Dots would be resolved away, and the call would go to another operation.
+  // Dots would be resolved, and the call would reach another operation.
   .refine((id) => id !== '.' && id !== '..', 'must not be a relative path')
   .refine((id) => id.isWellFormed(), 'is not well-formed text');
 
-/** An id as one percent-encoded segment of a path; throws ConfigError for an id that cannot be one, without showing it. */
+/** An id as one percent-encoded path segment; throws ConfigError for an invalid id, without showing it. */
 export const toPathSegment = (operationName: string, id: string): string =>
   encodeURIComponent(parseInput(operationName, idSchema, id));
 
-/** The query of a list; what is undefined is left out. */
+/** The query of a list, without undefined parameters. */
 export const toQuery = (parameters: Readonly<Record<string, string | number | undefined>>): URLSearchParams => {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
@@ -56,7 +56,7 @@ export const toQuery = (parameters: Readonly<Record<string, string | number | un
   return query;
 };
 
-/** The look-up of one record by its id below `folder` (interface: GET /dossiers/{id}, Single-record lookups). */
+/** The look-up of one record by id below `folder` (interface: GET /dossiers/{id}, Single-record lookups). */
 export const toLookUp = <T>(name: string, folder: string, id: string, schema: z.ZodType<T>): Operation<T> => ({
   name,
   method: 'GET',
@@ -69,9 +69,9 @@ export const toLookUp = <T>(name: string, folder: string, id: string, schema: z.
   findBreach: (record) => {
     const [family] = /^[a-z_]+_/.exec(id) ?? [];
     const given = recordWithIdSchema.safeParse(record).data?.id;
-    // A humanized token is not repeated in the answer, a full id is.
+    // The answer repeats a full id, but no humanized token.
     const isOther = family !== undefined && given?.startsWith(family) === true && given !== id;
-    return isOther ? { code: 'echo_mismatch', message: 'id: is not the record that was asked for' } : undefined;
+    return isOther ? { code: 'echo_mismatch', message: 'id: is not the requested record' } : undefined;
   },
 });
 

@@ -7,20 +7,20 @@ import { MailError } from '../errors.js';
 import { writeWhole } from '../files.js';
 import { readWrittenFile, type WrittenFile, type WrittenReport } from '../reports/write-report.js';
 
-/** A file beside the report's folder that holds all of its files, encrypted. */
+/** A file next to the report's folder with all its files, encrypted. */
 interface Archive extends WrittenFile {
   path: string;
 }
 
-/** AES-256, in the words of the ZIP format. */
+/** AES-256 in the ZIP format. */
 const strength = 3;
 
 configure({ useWebWorkers: false });
 
 /**
- * Packs a written report into a ZIP encrypted with AES-256, once: as long as the report and the password are the same, it is the same file.
- * One that stands there is never written over, for mail may tell of it: with another password there is another file beside it. `at` is the
- * time that its entries show. Throws MailError `archive_not_written`, which never shows the password.
+ * Packs a written report into a ZIP encrypted with AES-256; the same report and password give the same file. An existing file is never
+ * overwritten, because a mail may refer to it: another password makes another file. `at` is the time of its entries. Throws MailError
+ * `archive_not_written`, which never shows the password.
  */
 export async function writeArchive(written: WrittenReport, password: string, at: Date): Promise<Archive> {
   const contents = createHash('sha256').update(written.files.map(({ sha256 }) => sha256).join(' '));
@@ -36,7 +36,7 @@ export async function writeArchive(written: WrittenReport, password: string, at:
   }
 }
 
-/** The archive of these contents that the password opens, where one stands there already. */
+/** An existing archive of these contents that the password opens. */
 async function findExisting(stem: string, password: string): Promise<string | null> {
   const folder = dirname(stem);
   const names = await readdir(folder);
@@ -66,7 +66,7 @@ async function opensWith(path: string, password: string): Promise<boolean> {
   }
 }
 
-/** Its name says what it holds and which bytes it is: each time it is made they are others, and what two make at once is two files. */
+/** Its name contains a digest of its bytes, which differ each time: two processes that write at once make two files. */
 function pack({ directory, files }: WrittenReport, stem: string, password: string, at: Date): Promise<string> {
   return writeWhole(stem, async (file) => {
     const hash = createHash('sha256');
@@ -92,16 +92,16 @@ async function measure(path: string): Promise<Pick<WrittenFile, 'bytes' | 'sha25
   return { bytes, sha256: hash.digest('hex') };
 }
 
-/** Where readers find the report: a link, the folder they can open, or only its name on the server. */
+/** Where readers find the report: a link, a folder that they can open, or its name on the server. */
 export interface ReportPlace {
   kind: 'link' | 'folder' | 'server';
   where: string;
 }
 
-/** A written report with all that mail about it may need; without a place, it is on the server. */
+/** A written report with everything that its mail may need; without `place` it is on the server. */
 export interface ReportToMail extends WrittenReport {
   place?: ReportPlace;
-  /** What went wrong in making it ready, in sentences for its readers. */
+  /** Problems of its preparation, as sentences for its readers. */
   notes?: readonly string[];
   masked?: WrittenReport;
   archive?: Archive;

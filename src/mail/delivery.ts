@@ -11,18 +11,17 @@ import { toVisibleText } from '../reports/text.js';
 import type { MailAttachment, MailMessage } from './message.js';
 import type { MailSettings } from './settings.js';
 
-/** What became of one attempt to send a message: accepted, refused for good, or failed for now. */
+/** The result of one attempt to send a message: accepted, refused for good, or failed for now. */
 export type DeliveryResult =
   | { kind: 'accepted'; said: string }
   | { kind: 'refused'; said: string }
   | { kind: 'failed'; said: string; isUnreachable: boolean; isAttachmentGone?: boolean };
 
-/** How messages leave; `smtp` needs `smtpUrl`. */
 type DeliverySettings = Pick<MailSettings, 'transport' | 'directory' | 'timeoutMs'>;
 
 /**
- * What messages leave by; throws MailError when the settings are at fault. `attempt` tries to send a message once, says what became of it, and
- * never throws; where what it carries is gone, it says that, or goes without it if it may.
+ * Opens the transport of messages; throws MailError for wrong settings. `attempt` tries a message once and never throws. When an attachment is
+ * missing, it reports that or, if allowed, sends the message without it.
  */
 export function openMailer(settings: DeliverySettings, smtpUrl: string | undefined) {
   const mailer = settings.transport === 'file' ? openFolder(settings.directory) : openSmtp(smtpUrl, settings.timeoutMs);
@@ -60,10 +59,10 @@ export function openMailer(settings: DeliverySettings, smtpUrl: string | undefin
 
 const longestSaid = 500;
 
-/** What the other side said is shown on terminals and kept: it may hold anything and be of any length. */
+/** The answer of a server is shown and stored; it can contain anything and have any length. */
 const toSaid = (text: string): string => toVisibleText(text).slice(0, longestSaid);
 
-/** Tries to send each message once, until `signal` is aborted, without keeping any of it; throws MailError when the settings are at fault. */
+/** Tries each message once, until `signal` is aborted; throws MailError for wrong settings. */
 export async function deliver(
   messages: readonly MailMessage[],
   settings: DeliverySettings,
@@ -80,7 +79,7 @@ export async function deliver(
   return results;
 }
 
-/** Writes the message as a `.eml` file (0600) named after its Message-ID and returns the path; the same message always has the same file. */
+/** Writes the message as an `.eml` file (0600), named after its Message-ID, and gives the path. */
 async function writeEml(message: MailMessage, directory: string): Promise<string> {
   const bytes = await renderMessage(message);
   await makeFolder(directory, 'set mail.directory to another folder');
@@ -92,9 +91,8 @@ async function writeEml(message: MailMessage, directory: string): Promise<string
   });
 }
 
-/** How messages leave. */
 interface Mailer {
-  /** Gives what the other side said; rejects when the message was not accepted, or when `signal` is aborted before. */
+  /** Gives the answer of the server; rejects when the message is not accepted, or when `signal` is aborted before. */
   send(message: MailMessage, signal?: AbortSignal): Promise<string>;
   close(): void;
 }
@@ -104,7 +102,7 @@ const openFolder = (directory: string): Mailer => ({
   close: () => {},
 });
 
-/** A mail server at `smtpUrl`, one connection for each message; what is too large for it goes without its attachments. */
+/** One connection for each message; a message that is too large is sent without its attachments. */
 function openSmtp(smtpUrl: string | undefined, timeoutMs: number): Mailer {
   if (smtpUrl === undefined) throw new MailError('smtp_url_missing', 'mail.transport is smtp, but SMTP_URL is not set');
   const transporter = createTransport(toSmtpOptions(smtpUrl, timeoutMs));
@@ -128,10 +126,10 @@ function openSmtp(smtpUrl: string | undefined, timeoutMs: number): Mailer {
   };
 }
 
-const tooLarge = 'because the mail server takes no message of this size';
-const gone = 'because it is no longer where it was written';
+const tooLarge = 'because the mail server does not accept a message of this size';
+const gone = 'because the file was removed or changed';
 
-/** What a message says without its attachments: what is missing, and which digest it has. */
+/** The message without its attachments: it names each with its digest. */
 function nameMissing({ attachments, text, html: page }: MailMessage, because: string) {
   const lines = attachments.map(({ name, sha256 }) => `Not attached, ${because}: ${name}, SHA-256 ${sha256}`);
   const paragraphs = lines.map((line) => String(html`<p>${line}</p>\n`)).join('');
@@ -142,9 +140,8 @@ function nameMissing({ attachments, text, html: page }: MailMessage, because: st
 }
 
 /**
- * How to reach the mail server of an `smtp://` or `smtps://` URL: TLS with a verified certificate, unless the host is
- * loopback by name. Options in the URL's query are refused, because they could switch that off. Throws MailError
- * `smtp_url_invalid`, which never shows the URL.
+ * The options for an `smtp://` or `smtps://` URL: TLS with a verified certificate, unless the host is loopback by name. Options in the query are
+ * refused, because they could switch that off. Throws MailError `smtp_url_invalid`, which never shows the URL.
  */
 export function toSmtpOptions(smtpUrl: string, timeoutMs: number): SMTPTransportOptions {
   const url = URL.canParse(smtpUrl) ? new URL(smtpUrl) : null;
@@ -152,7 +149,7 @@ export function toSmtpOptions(smtpUrl: string, timeoutMs: number): SMTPTransport
     throw new MailError('smtp_url_invalid', 'SMTP_URL is not of the form smtp://user:password@host:port');
   }
   if (url.search !== '' || url.hash !== '') {
-    throw new MailError('smtp_url_invalid', 'SMTP_URL may not carry options after the host');
+    throw new MailError('smtp_url_invalid', 'SMTP_URL must not have options after the host');
   }
   const secure = url.protocol === 'smtps:';
   const isHere = isLoopback(url);
@@ -161,7 +158,7 @@ export function toSmtpOptions(smtpUrl: string, timeoutMs: number): SMTPTransport
     ...(url.port === '' ? {} : { port: Number(url.port) }),
     secure,
     requireTLS: !isHere && !secure,
-    // A server on this machine rarely has a certificate that could be verified.
+    // A server on this machine rarely has a certificate that can be verified.
     ignoreTLS: isHere && !secure,
     tls: { rejectUnauthorized: true, minVersion: 'TLSv1.2' },
     ...toLogin(url),
@@ -181,24 +178,22 @@ function toLogin(url: URL): Pick<SMTPTransportOptions, 'auth'> {
   }
 }
 
-/** What a failed attempt at a mail server means. */
 interface SmtpFailure {
-  /** `refused`: the server will never take this message (5xx); `failed`: it may later, or it was not reached. */
+  /** `refused`: the server will never take this message (5xx). `failed`: it may later, or it was not reached. */
   kind: 'refused' | 'failed';
   reason: string;
-  /** The message is larger than the server takes. */
   isTooLarge: boolean;
-  /** No other message would have fared better: there was no connection, or none that may be used. */
+  /** Other messages would have failed as well: there was no connection, or none that may be used. */
   isUnreachable: boolean;
 }
 
-// Some servers ask for a login or for encryption at the sender only (RFC 4954, RFC 3207).
+// Some servers demand a login or encryption only when they see the sender (RFC 4954, RFC 3207).
 const ofTheSetUp: ReadonlySet<unknown> = new Set([530, 534, 535, 538]);
 const ofTheMessage: ReadonlySet<unknown> = new Set(['MAIL FROM', 'RCPT TO', 'DATA']);
-// Nodemailer says so itself where the server has announced its limit (RFC 1870).
+// Nodemailer's own error, when the server announced its limit (RFC 1870).
 const announcedLimit = /^Message size larger than allowed/;
 
-/** Judges an error of nodemailer by the command that was answered; what a server says about its own set-up is never final. */
+/** Classifies an error of nodemailer by the command that was answered; an error about the server's own set-up is never final. */
 export function toSmtpFailure(error: unknown): SmtpFailure {
   const reason = error instanceof Error ? error.message : String(error);
   const code = readFact(error, 'responseCode');
@@ -208,7 +203,7 @@ export function toSmtpFailure(error: unknown): SmtpFailure {
   const isUnsafe = readFact(error, 'code') === 'ETLS';
   return {
     kind: isFinal ? 'refused' : 'failed',
-    reason: isUnsafe ? `nothing was sent, because no verified encryption came about: ${reason}` : reason,
+    reason: isUnsafe ? `nothing was sent, because there was no verified encryption: ${reason}` : reason,
     isTooLarge: isAboveLimit || (isFinal && code === 552),
     isUnreachable: !isOfMessage,
   };
@@ -217,12 +212,11 @@ export function toSmtpFailure(error: unknown): SmtpFailure {
 const readFact = (error: unknown, name: string): unknown =>
   error instanceof Error ? Object.getOwnPropertyDescriptor(error, name)?.value : undefined;
 
-/** Whether a mail server would take mail; `next` says what to do where it would not. */
 type SmtpStatus = { kind: 'ready'; message: string } | { kind: 'unfit'; message: string; next: string };
 
 /**
- * Connects to the mail server at `smtpUrl` as for a mail (TLS with a verified certificate, login where the URL has one) and leaves again:
- * nothing is sent. Never throws, and never shows the URL.
+ * Connects to the mail server at `smtpUrl` as for a mail (TLS with a verified certificate, login where the URL has one), sends nothing and
+ * disconnects. Never throws, and never shows the URL.
  */
 export async function probeSmtp(smtpUrl: string, timeoutMs: number): Promise<SmtpStatus> {
   let options: ReturnType<typeof toSmtpOptions>;
@@ -236,7 +230,7 @@ export async function probeSmtp(smtpUrl: string, timeoutMs: number): Promise<Smt
   const transporter = createTransport(options);
   try {
     await transporter.verify();
-    const safety = options.ignoreTLS === true ? 'in clear text, as it is this machine' : 'TLS, certificate verified';
+    const safety = options.ignoreTLS === true ? 'in clear text, because it is this machine' : 'TLS, certificate verified';
     const login = options.auth === undefined ? 'no login in SMTP_URL' : 'login accepted';
     return { kind: 'ready', message: `${where} answers; ${safety}; ${login}` };
   } catch (error) {
@@ -253,11 +247,11 @@ function findAdvice(message: string, error: unknown): string {
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EAUTH') return 'correct user and password in SMTP_URL, percent-encoded';
   if (/TLS|SSL|certificate|altnames/i.test(message))
-    return 'the server has to offer STARTTLS, or TLS from the start with smtps://, under a certificate for this host name that this machine trusts (NODE_EXTRA_CA_CERTS for an authority of your own)';
+    return 'the server must offer STARTTLS, or TLS from the start with smtps://, with a certificate for this host name that this machine trusts (NODE_EXTRA_CA_CERTS adds an authority of your own)';
   return 'check host and port in SMTP_URL, and that this machine may connect there';
 }
 
-/** The message as it goes over the wire (RFC 5322), the same bytes each time; throws MailError `attachment_changed` when a file is gone or not the one described. */
+/** The message in wire format (RFC 5322), always the same bytes; throws MailError `attachment_changed` when a file is missing or changed. */
 export async function renderMessage(message: MailMessage): Promise<Buffer> {
   const attachments = await Promise.all(message.attachments.map(readAttachment));
   const composer = new MailComposer({
@@ -292,7 +286,7 @@ async function readAttachment(
   const isWritten = (content: Buffer): boolean => createHash('sha256').update(content).digest('hex') === sha256;
   const existing = await readFile(path).catch((error: unknown) => toUnreadable(error));
   if (Buffer.isBuffer(existing) && isWritten(existing)) return { filename: name, contentType, content: existing };
-  // A later revision of its report has moved it into a folder beside.
+  // A later revision of its report has moved it into a subfolder.
   for (const moved of await findMoved(path)) {
     const content = await readFile(moved).catch(() => null);
     if (content && isWritten(content)) return { filename: name, contentType, content };

@@ -12,22 +12,22 @@ import {
 } from './message.js';
 import type { MailSettings, Recipient } from './settings.js';
 
-/** Critical changes of a run that is still going on. */
+/** Critical changes of a run in progress. */
 export interface EarlyWarning extends Pick<RunFacts, 'runId' | 'roster' | 'organisation' | 'mode'> {
-  /** How many there are, from the first to the last of these change numbers. */
+  /** Their number; the change numbers of the first and the last follow. */
   changes: number;
   firstChangeId: number;
   lastChangeId: number;
   queuedAt: Date;
-  /** Whether control searches are made; those of the run have passed so far. */
+  /** Whether control searches are configured; those of the run have passed so far. */
   hasCanaries: boolean;
-  /** The first of them; no more than fit into a message. */
+  /** The first of them, as many as fit into a message. */
   listed: readonly CriticalChange[];
 }
 
 /**
- * The provisional message that tells one recipient about critical changes before the report does; the same changes and recipient always
- * have the same Message-ID. Customers are named by reference, and in words only with `attach: full`.
+ * The provisional message to one recipient about critical changes, before the report; the same changes and recipient have the same Message-ID.
+ * It names customers by reference, and by name only with `attach: full`.
  */
 export function buildEarlyWarning(
   warning: EarlyWarning,
@@ -52,7 +52,7 @@ export function buildEarlyWarning(
   };
 }
 
-/** Hits for sanctions come first; of more changes than are listed it may be more. */
+/** Sanction hits come first; changes that are not listed may contain more of them. */
 function describeCount({ changes, listed }: EarlyWarning): string {
   const hits = listed.filter(({ isSanctionHit, after }) => isSanctionHit && after?.isHit === true).length;
   const all = countNoun(changes, 'critical change');
@@ -65,17 +65,17 @@ function toLines(warning: EarlyWarning, isNamed: boolean): MessageLines {
   const { runId, roster, organisation, mode, changes, listed, queuedAt, hasCanaries } = warning;
   const more = changes - listed.length;
   return {
-    headline: `PROVISIONAL: ${describeCount(warning)}, while the run is still going on`,
+    headline: `PROVISIONAL: ${describeCount(warning)}, while the run is still in progress`,
     sentences: [
       ...describeMode(mode),
       hasCanaries ? 'The control searches have passed so far.' : 'No control searches are configured.',
-      'The run is not finished: its report tells all of this again and has the last word.',
+      'The run is not finished. Its report will contain these changes again and replaces this message.',
     ],
     details: [
       ...listed.map((change) => describeCritical(change, isNamed)),
-      ...(more > 0 ? [`and ${countNoun(more, 'more', 'more')}, which the report will list`] : []),
+      ...(more > 0 ? [`and ${countNoun(more, 'more', 'more')}; the report will list them`] : []),
     ],
-    actions: ['Decide whether any of these can wait for the report: until it is there, nothing here can be reviewed.'],
+    actions: ['Decide whether any of these can wait for the report. Nothing can be reviewed before it is written.'],
     facts: [
       ['Roster', roster ?? 'none'],
       ['Organisation', organisation],
@@ -83,8 +83,8 @@ function toLines(warning: EarlyWarning, isNamed: boolean): MessageLines {
       ['As of', formatTime(queuedAt)],
     ],
     closing: isNamed
-      ? 'This message holds personal data: treat it accordingly.'
-      : 'Customers are named by reference only; who they are is in the roster.',
+      ? 'This message contains personal data: treat it accordingly.'
+      : 'Customers are named by reference only; the roster has their names.',
   };
 }
 

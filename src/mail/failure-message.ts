@@ -2,24 +2,24 @@ import { formatDay, formatTime, toVisibleText } from '../reports/text.js';
 import { digestMessageId, type MailMessage, toBody } from './message.js';
 import type { MailSettings } from './settings.js';
 
-/** Something that went wrong without any report that tells of it. */
+/** A failure that no report covers. */
 export interface Failure {
-  /** What was to be done, as `rescreen`. */
+  /** The task, as `rescreen`. */
   task: string;
-  /** Null for what concerns every roster. */
+  /** Null for a failure that concerns every roster. */
   roster: string | null;
-  /** What became of it, as `did not run`. */
+  /** As `did not run`. */
   outcome: string;
   /** Without personal data. */
   reason: string;
   at: Date;
-  /** What to type to see more, or to mend it. */
+  /** What to type to see more, or to repair it. */
   actions: readonly string[];
 }
 
 const mostInSubject = 90;
 
-/** The message that tells one recipient of a failure; `key` tells incidents apart, and the same key and recipient have the same Message-ID. */
+/** The message to one recipient about a failure; `key` identifies the incident. The same key and recipient have the same Message-ID. */
 export function buildFailureMessage(
   { task, roster, outcome, reason, at, actions }: Failure,
   key: readonly string[],
@@ -36,7 +36,7 @@ export function buildFailureMessage(
       ['Roster', toVisibleText(roster ?? 'all')],
       ['When', formatTime(at)],
     ] as const,
-    closing: 'This message is sent once a day for the same reason. It holds no personal data.',
+    closing: 'This message is sent once a day for the same reason. It contains no personal data.',
   };
   return {
     messageId: digestMessageId(['failure', ...key, recipient.toLowerCase()], settings.from),
@@ -52,7 +52,7 @@ export function buildFailureMessage(
 const shorten = (text: string): string =>
   text.length <= mostInSubject ? text : `${text.slice(0, mostInSubject - 1)}…`;
 
-/** An incident to be told of: that it was found, that there is more of it, or that it is over. */
+/** News of an incident: it was found, something of it is new, or it is over. */
 export interface Alarm {
   phase: 'begun' | 'again' | 'over';
   /** As `retail: did not run`. */
@@ -63,20 +63,19 @@ export interface Alarm {
   at: Date;
   /** What to type. */
   actions: readonly string[];
-  /** Of the watchdog. */
+  /** The host of the watchdog. */
   host?: string;
   /** The organisation whose customers are screened. */
   installation?: string;
 }
 
 const closings: Readonly<Record<Alarm['phase'], string>> = {
-  begun: 'The watchdog sends this once, and once more when it is over. It holds no personal data.',
-  again:
-    'The watchdog has told of this before, and tells it again because something of it is new. It holds no personal data.',
-  over: 'This says that the alarm is over, not that nothing was missed meanwhile: see nightscreen coverage. It holds no personal data.',
+  begun: 'The watchdog sends this once, and once more when the incident is over. It contains no personal data.',
+  again: 'The watchdog sends this again, because something about the incident is new. It contains no personal data.',
+  over: 'The alarm is over. Some work may still be missing: see nightscreen coverage. This message contains no personal data.',
 };
 
-/** The message that tells one recipient of an incident; `key` tells tellings apart, and the same key and recipient have the same Message-ID. */
+/** The message to one recipient about an incident; `key` identifies the news. The same key and recipient have the same Message-ID. */
 export function buildAlarmMessage(
   { phase, title, reason, openedAt, at, actions, host, installation }: Alarm,
   key: readonly string[],
@@ -85,14 +84,14 @@ export function buildAlarmMessage(
 ): MailMessage {
   const what = toVisibleText(title);
   const level = phase === 'over' ? 'RECOVERED' : 'ALARM';
-  const was = phase === 'over' ? 'What it was: ' : '';
+  const was = phase === 'over' ? 'Reason of the alarm: ' : '';
   const lines = {
     headline: `${level}: ${what}`,
     sentences: [toVisibleText(`${was}${reason}`)],
     actions: actions.map(toVisibleText),
     facts: [
       ['Since', formatTime(openedAt)],
-      [phase === 'over' ? 'Over' : 'Looked at', formatTime(at)],
+      [phase === 'over' ? 'Over' : 'Checked', formatTime(at)],
       ...(installation === undefined ? [] : [['Installation', toVisibleText(installation)] as const]),
       ...(host === undefined ? [] : [['Watchdog on', host] as const]),
     ] as const,

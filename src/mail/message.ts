@@ -4,7 +4,7 @@ import type { Report } from '../reports/report.js';
 import { formatDay, toVisibleText } from '../reports/text.js';
 import type { RunMode } from '../vocabulary.js';
 
-/** A file that goes with a message; it is sent only while its bytes have this SHA-256 (hex). */
+/** A file of a message; it is sent only while its bytes have this SHA-256 (hex). */
 export interface MailAttachment {
   name: string;
   path: string;
@@ -12,13 +12,12 @@ export interface MailAttachment {
   sha256: string;
 }
 
-/** What a message says in both its forms. */
 interface MailBody {
   text: string;
   html: string;
 }
 
-/** A message to one recipient, complete: the same message always gives the same bytes. */
+/** A complete message to one recipient; the same message always gives the same bytes. */
 export interface MailMessage extends MailBody {
   /** With its angle brackets. */
   messageId: string;
@@ -27,18 +26,18 @@ export interface MailMessage extends MailBody {
   subject: string;
   date: Date;
   attachments: readonly MailAttachment[];
-  /** The Message-IDs of earlier mail that it follows, the one before it last. */
+  /** The Message-IDs of earlier mail that it follows, the latest last. */
   thread?: readonly string[] | undefined;
-  /** What it says without its attachments when the server takes none of that size; by default the same and their digests. */
+  /** Its text without attachments, for a server that refuses the size; default: the same text and their digests. */
   reduced?: MailBody | undefined;
-  /** What it says without its attachments when they are no longer there; by default the same and their digests. */
+  /** Its text without attachments, when their files are missing; default: the same text and their digests. */
   attachmentMissing?: MailBody | undefined;
 }
 
-/** A name, its value, and the address where the value is a link. */
+/** A name, its value, and the address of a link. */
 type MessageFact = readonly [name: string, value: string, href?: string];
 
-/** What a message says, in the order of reading: a headline, sentences, details one by one, what to do, facts by name, a closing. */
+/** The content of a message in the order of reading; a closing ends it. */
 export interface MessageLines {
   headline: string;
   sentences: readonly string[];
@@ -48,7 +47,7 @@ export interface MessageLines {
   closing: string;
 }
 
-/** Says that a test key was used; nothing with a live one. */
+/** Says that a test key was used; empty for a live key. */
 export const describeMode = (mode: Report['run']['mode']): readonly string[] =>
   mode === 'test'
     ? ['TEST: not evidence. This run used a test key; its answers say nothing about real customers.']
@@ -56,7 +55,7 @@ export const describeMode = (mode: Report['run']['mode']): readonly string[] =>
 
 const mostRosterCharacters = 60;
 
-/** The subject: how the run stands (`COMPLETE`) and what it comes to (`12 to review`) first, then key mode, roster and day. */
+/** The subject: the state of the run (`COMPLETE`) and its result (`12 to review`) first, then key mode, roster and day. */
 export function formatSubject({
   state,
   counts,
@@ -71,12 +70,12 @@ export function formatSubject({
   day: Date;
 }): string {
   const name = toVisibleText(roster ?? '');
-  const cut = name.length > mostRosterCharacters ? `${[...name].slice(0, mostRosterCharacters).join('')}…` : name;
-  const context = [mode === 'test' ? 'TEST key' : '', cut, formatDay(day)].filter((word) => word !== '');
+  const shown = name.length > mostRosterCharacters ? `${[...name].slice(0, mostRosterCharacters).join('')}…` : name;
+  const context = [mode === 'test' ? 'TEST key' : '', shown, formatDay(day)].filter((word) => word !== '');
   return `[${state}] ${toVisibleText(counts)} - ${context.join(', ')}`;
 }
 
-/** What a message says as plain text and as a page; what could mislead without being seen is shown by its number. */
+/** The content as plain text and as a page; invisible characters that could mislead are shown by number. */
 export const toBody = (lines: MessageLines): MailBody => ({ text: toText(lines), html: toHtml(lines) });
 
 function toText(lines: MessageLines): string {
@@ -131,7 +130,7 @@ function toVisibleLines({
   };
 }
 
-/** The Message-ID of whatever is told apart by these parts, the same for ever. */
+/** The Message-ID of these parts; it never changes. */
 export function digestMessageId(parts: readonly unknown[], from: string): string {
   const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
   const domain = from.slice(from.lastIndexOf('@') + 1).toLowerCase();

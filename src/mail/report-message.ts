@@ -17,10 +17,9 @@ import {
 } from './message.js';
 import type { MailSettings, Recipient } from './settings.js';
 
-/** What each kind of mail says about a report. */
 type ReportWords = Pick<MessageLines, 'sentences' | 'details' | 'actions'>;
 
-/** What stands first in mail that tells of a whole report: changed settings, the key, what waits, what changed, what else is to be known. */
+/** The first sentences of mail about a whole report: changed settings, the key, what waits, what changed, remarks. */
 export function toOpening({ run, accepted, verdict }: Report): readonly string[] {
   return [
     ...accepted.settingsChanges.map(
@@ -34,7 +33,6 @@ export function toOpening({ run, accepted, verdict }: Report): readonly string[]
   ].filter((sentence) => sentence !== '');
 }
 
-/** Which run it is about. */
 function listRunFacts({ run }: Report): MessageLines['facts'] {
   return [
     ['Roster', run.roster ?? 'none'],
@@ -44,14 +42,14 @@ function listRunFacts({ run }: Report): MessageLines['facts'] {
   ];
 }
 
-/** How much waits for a decision by severity, most severe first; nothing where nothing waits. */
+/** The open alerts by severity, most severe first. */
 const describeOpenItems = ({ openItems }: Report): readonly string[] =>
   (openItems?.bySeverity ?? []).map(
     ({ severity, waiting, overdue }) =>
       `${countNoun(waiting, 'open alert')} ${severity === 'info' ? 'for information' : `rated ${severity}`}, ${overdue === 0 ? 'none' : formatCount(overdue)} overdue`,
   );
 
-/** What reviewers are told: counts by severity, what waits and until when, and what to do; nothing about anybody. */
+/** For reviewers: counts by severity, what waits and until when, and what to do; no personal data. */
 function toReportWords(report: Report): ReportWords {
   return {
     sentences: toOpening(report),
@@ -65,7 +63,7 @@ function toReportWords(report: Report): ReportWords {
   };
 }
 
-/** `3 critical changes, 2 of them hits for a sanction`. */
+/** `3 critical changes, 2 of them sanction hits`. */
 function describeGroup(group: ChangeGroup, singular: string, plural?: string): string {
   const { severity, currentHits: hits } = group;
   const count = countNoun(group.count, singular, plural);
@@ -76,7 +74,7 @@ function describeGroup(group: ChangeGroup, singular: string, plural?: string): s
   return `${what}, ${formatCount(hits)} of them ${hits === 1 ? 'a sanction hit' : 'sanction hits'}`;
 }
 
-/** Until when the first of what this report tells and nobody has decided is to be decided. */
+/** When the first undecided alert of this report is due. */
 function describeNextDue({ changes, cut, run }: Report): readonly string[] {
   if (cut.changes !== null) return cut.changes.nextDueAt === null ? [] : [toNextDue(cut.changes.nextDueAt)];
   const due = (changes ?? []).flatMap((group) =>
@@ -106,35 +104,35 @@ function listActions({
   const toReview = [...(changes ?? []), ...baseline].some(({ severity }) => severity !== 'info');
   const actions = [
     ...(verdict.level === 'red'
-      ? ['Do not rely on this run: wait for the next one, or ask whoever runs Nightscreen.']
+      ? ['Do not rely on this run: wait for the next one, or ask the operator of Nightscreen.']
       : []),
     ...(openItems !== null && openItems.waiting > 0
       ? [
-          'Decide what waits, in the sheet To review of report.xlsx or in what nightscreen review export writes. The report shows each alert by customer, most urgent first.',
+          'Decide the open alerts, in the sheet To review of report.xlsx or in the file of nightscreen review export. The report shows each alert by customer, most urgent first.',
         ]
       : toReview
-        ? ['Read the report: it shows each match beside its customer.']
+        ? ['Read the report: it shows each match next to its customer.']
         : []),
     ...(discrepancies !== null && discrepancies.count > 0
       ? [
-          'Mend where roster, screenings and dossiers disagree, or accept it until a day: sheet Discrepancies of report.xlsx.',
+          'Correct the discrepancies between roster, screenings and dossiers, or accept them until a date: sheet Discrepancies of report.xlsx.',
         ]
       : []),
     ...(notScreened?.some(({ outcome }) => outcome !== 'skipped')
-      ? ['See who is not screened and why: not-screened.csv beside the report.']
+      ? ['See which customers are not screened and why: not-screened.csv next to the report.']
       : []),
     ...(rejects !== null && rejects.length > 0
-      ? ['Have the rejected rows mended: rejects.csv beside the report says what is wrong with each.']
+      ? ['Have the rejected rows corrected: rejects.csv next to the report says what is wrong with each.']
       : []),
-    ...(accepted.settingsChanges.length > 0 ? ['Check that the changed settings are meant.'] : []),
+    ...(accepted.settingsChanges.length > 0 ? ['Check that the changed settings are intended.'] : []),
   ];
   if (actions.length > 0) return actions;
   return [
-    run.kind === 'import' ? 'Nothing: the roster was only imported.' : 'Nothing: this mail says that the run was made.',
+    run.kind === 'import' ? 'Nothing: the roster was only imported.' : 'Nothing: this mail confirms that the run took place.',
   ];
 }
 
-/** What managers are told: coverage, counts, how it compares with before; no lists, and nothing about anybody. */
+/** For managers: coverage, counts and how they compare with before; no lists and no personal data. */
 function toSummaryWords(report: Report): ReportWords {
   const { run, verdict, coverage, watch } = report;
   return {
@@ -146,8 +144,8 @@ function toSummaryWords(report: Report): ReportWords {
     ],
     actions: [
       verdict.level === 'complete'
-        ? 'Nothing: reviewers decide about what waits.'
-        : 'See that it is followed up: the report says what is missing and why.',
+        ? 'Nothing: reviewers decide the open alerts.'
+        : 'Make sure that it is followed up: the report says what is missing and why.',
     ],
   };
 }
@@ -168,10 +166,10 @@ function describeCoverage({ counts, states }: Coverage): readonly string[] {
   ].filter((line) => line !== '');
 }
 
-/** Never rounded up to all of them. */
+/** Rounded down, so that 100 % means all. */
 const toPercent = (share: number): string => `${(Math.floor(share * 1_000) / 10).toFixed(1)} %`;
 
-/** What operators are told about a run that did not go as it should: what failed, why, and what to type. */
+/** For operators, about a run that failed in some way: what failed, why, and what to type. */
 function toFailureWords({ run, verdict, coverage, calls, canaries, dossiers }: Report): ReportWords {
   const failedCanaries = (canaries ?? []).filter((canary) => canary.verdict === 'failed').length;
   return {
@@ -188,7 +186,7 @@ function toFailureWords({ run, verdict, coverage, calls, canaries, dossiers }: R
       ) ?? []),
     ],
     actions: [
-      ...(run.state === 'stopped' ? [`Go on with it: nightscreen runs resume ${run.runId}`] : []),
+      ...(run.state === 'stopped' ? [`Resume it: nightscreen runs resume ${run.runId}`] : []),
       `See what happened: nightscreen runs show ${run.runId}`,
       'Check settings, key and service: nightscreen doctor',
     ],
@@ -207,9 +205,9 @@ const wordsByKind: Readonly<Record<Exclude<Recipient['shows'], 'warning'>, (repo
 };
 
 /**
- * The message that tells one recipient about a written report; the same report and recipient always give the same message. A plain address
- * gets the report as `settings.attach` says. An attachment that would make the message longer than `mail.maxBytes` stays behind;
- * `reduced` is for a mail server that takes less, `attachmentMissing` for when the file is gone by then.
+ * The message to one recipient about a written report; the same report and recipient always give the same message. A plain address gets the
+ * report as `settings.attach` says. An attachment that would make the message longer than `mail.maxBytes` is left out; `reduced` is for a mail
+ * server that accepts less, `attachmentMissing` for a missing file.
  */
 export function buildReportMessage(
   report: Report,
@@ -256,10 +254,7 @@ export const toSubject = ({ run, verdict }: Report): string =>
 
 const summaries: ReadonlySet<string> = new Set(['SHA256SUMS', 'manifest.json']);
 
-/**
- * The Message-ID of a report for a recipient, the same for ever: from the run, the contents of the report's files (not the
- * form of the manifest that lists them), the address, and what the mail shows of the report.
- */
+/** It depends on the run, the contents of the report's files (not on the form of the manifest), the address and what the mail shows. */
 function toMessageId(
   runId: string,
   written: WrittenReport,
@@ -275,38 +270,38 @@ function toMessageId(
   return digestMessageId(parts, from);
 }
 
-/** A path of this machine opens nothing for a reader, so only the folder's name is told. */
+/** A path of this machine is of no use to a reader, so only the name of the folder is shown. */
 function toPlaceFact({ place, directory }: ReportToMail): MessageLines['facts'][number] {
   const { kind, where }: ReportPlace = place ?? { kind: 'server', where: basename(directory) };
   if (kind === 'link') return ['Report', where, where];
   return ['Report', kind === 'folder' ? where : `on the server, in the folder ${where}`];
 }
 
-const namesNobody = 'This message holds no personal data; who it is about is in the report.';
+const namesNobody = 'This message contains no personal data; the report names the customers.';
 
 const toClosing = (isReadable: boolean): string =>
   isReadable
-    ? 'The attached report holds personal data: treat it accordingly.'
-    : 'This message names nobody; what is attached is masked or encrypted.';
+    ? 'The attached report contains personal data: treat it accordingly.'
+    : 'This message names no customer; its attachment is masked or encrypted.';
 
-/** The file that goes with a message, by its whole path, for it may be sent from elsewhere, and what is said about one that cannot. */
+/** The attachment by its absolute path, because another process may send it, and the facts that replace one that cannot be sent. */
 interface ChosenAttachment {
   attachments: readonly MailAttachment[];
   facts: MessageLines['facts'];
-  /** What is said instead when it turns out that the mail server does not take it. */
+  /** The facts when the mail server refuses the size. */
   leftBehind: MessageLines['facts'];
-  /** What is said instead when it is no longer there by the time it is sent. */
+  /** The facts when the file is missing at the time of sending. */
   gone: MessageLines['facts'];
-  /** Whether what goes along holds personal data that everybody who gets the message can read. */
+  /** Whether it contains personal data that every receiver of the message can read. */
   isReadable: boolean;
 }
 
 const none: ChosenAttachment = { attachments: [], facts: [], leftBehind: [], gone: [], isReadable: false };
 const pageType = 'text/html; charset=utf-8';
-/** Headers, both bodies in their longest encoding, and what surrounds the attachment. */
+/** Headers, both bodies in their longest encoding, and the frame of the attachment. */
 const aroundBytes = 40_000;
 
-/** Chooses what goes with a message of at most `maxBytes`; what is too large is told by size and SHA-256 instead. */
+/** Chooses the attachment of a message of at most `maxBytes`; size and SHA-256 replace one that is too large. */
 function chooseAttachment(
   runId: string,
   written: ReportToMail,
@@ -319,7 +314,7 @@ function chooseAttachment(
   const { bytes, ...attachment } = chosen;
   const leftBehind = describeMissing(attachment, `because it is too large for mail (${formatSize(bytes)})`);
   if (toEncodedBytes(bytes) + aroundBytes > maxBytes) return { ...none, facts: leftBehind };
-  const gone = describeMissing(attachment, 'because it is no longer where it was written');
+  const gone = describeMissing(attachment, 'because the file was removed or changed');
   return { attachments: [attachment], facts: [], leftBehind, gone, isReadable: attach === 'full' };
 }
 
@@ -328,7 +323,7 @@ const describeMissing = ({ name, sha256 }: MailAttachment, because: string): Mes
   ['SHA-256', sha256],
 ];
 
-/** In base64 a line of 76 characters and its end stands for 57 bytes. */
+/** In base64, a line of 76 characters and its end encodes 57 bytes. */
 const toEncodedBytes = (bytes: number): number => Math.ceil(bytes / 57) * 78;
 
 function findAttachment(

@@ -5,11 +5,11 @@ import { type Severity, severities } from '../vocabulary.js';
 
 const addressSchema = z.email({ error: 'must be an e-mail address' });
 
-/** What a mail shows: the reviewers' report, the managers' summary, the operators' failure, or a provisional warning. */
+/** The kinds of mail: the report for reviewers, the summary for managers, the failure for operators, and the provisional warning. */
 const mailKinds = ['report', 'summary', 'failure', 'warning'] as const;
 type MailKind = (typeof mailKinds)[number];
 
-/** What goes with a mail: nothing, the masked page, the page in full, or all files as an encrypted archive. */
+/** The attachment of a mail: none, the masked page, the full page, or all files as an encrypted archive. */
 const attachments = ['none', 'masked', 'full', 'archive'] as const;
 type Attach = (typeof attachments)[number];
 
@@ -19,31 +19,31 @@ const recipientSchema = z.strictObject({
     .array(z.string().min(1))
     .min(1)
     .optional()
-    .describe('rosters that are told of, all without it; what concerns no roster in particular goes to everybody'),
+    .describe('rosters whose mail is sent, all without it; mail about no single roster goes to everybody'),
   kinds: z
     .array(z.enum(mailKinds))
     .min(1)
     .default(['report', 'warning'])
     .describe(
-      'report: for reviewers; summary: figures only; failure: only when a run is not complete; warning: provisional, while a run goes on',
+      'report: for reviewers; summary: figures only; failure: only when a run is not complete; warning: provisional, while a run is in progress',
     ),
   severities: z
     .array(z.enum(severities))
     .min(1)
     .optional()
     .describe(
-      'only when changes or first matches of these severities were found; a red run is told all the same, and a partial one that nobody else is told of',
+      'only when changes or first matches of these severities were found; a red run is mailed in any case, and so is a partial one that no other recipient gets',
     ),
   attach: z
     .enum(attachments)
     .default('none')
     .describe(
-      'masked: the page with initials for names; full: the page, which holds personal data; archive: all files in a ZIP encrypted with AES-256',
+      'masked: the page with initials for names; full: the page, with personal data; archive: all files in a ZIP encrypted with AES-256',
     ),
 });
 type RecipientSettings = z.infer<typeof recipientSchema>;
 
-/** Who is told what and how: by SMTP (the address of the server is a secret, `SMTP_URL`) or as `.eml` files in `directory`. */
+/** Recipients and transport of mail: SMTP (the address of the server is a secret, `SMTP_URL`) or `.eml` files in `directory`. */
 export const mailSettingsSchema = z
   .strictObject({
     transport: z.enum(['smtp', 'file']).default('file').describe('smtp by SMTP_URL, or .eml files in `directory`'),
@@ -53,62 +53,62 @@ export const mailSettingsSchema = z
       .array(addressSchema)
       .default([])
       .describe(
-        'addresses that get reports, warnings and failures of every roster; they or `recipients` name somebody',
+        'addresses that get reports, warnings and failures of every roster; one of `to` and `recipients` must not be empty',
       ),
     recipients: z.array(recipientSchema).default([]).describe('who gets what'),
     attach: z
       .enum(attachments)
       .default('none')
       .describe(
-        'what goes with mail to `to`: nothing, the masked page, the page in full, or an archive that NIGHTSCREEN_ARCHIVE_PASSWORD opens',
+        'the attachment of mail to `to`: nothing, the masked page, the page in full, or an archive that NIGHTSCREEN_ARCHIVE_PASSWORD opens',
       ),
     maxBytes: z
       .number()
       .int()
       .min(100_000)
       .default(10_000_000)
-      .describe('bytes of a whole message; a longer one goes without its attachment, and many gateways take 10 MB'),
+      .describe('bytes of a whole message; a longer one is sent without its attachment; many gateways accept 10 MB'),
     earlyWarning: z
       .boolean()
       .default(true)
-      .describe('mail critical changes while a run is still going on, at most every five minutes, marked provisional'),
+      .describe('mail critical changes while a run is in progress, at most every five minutes, marked provisional'),
     retryFor: z
       .string()
       .regex(/^\d{1,6}(s|m|h|d)$/, 'must be a span such as 12h or 3d')
       .meta({ title: 'span' })
       .default('3d')
-      .describe('how long what was not accepted is tried again, as in 12h or 3d'),
+      .describe('how long a mail that is not accepted is tried again, such as 12h or 3d'),
     timeoutMs: z
       .number()
       .int()
       .positive()
       .default(30_000)
-      .describe('milliseconds without progress after which the mail server counts as gone'),
+      .describe('milliseconds without progress after which the mail server counts as unreachable'),
   })
   .refine(({ to, recipients }) => to.length + recipients.length > 0, {
-    error: 'names nobody: write to (a list of addresses) or recipients',
+    error: 'has no recipient: write to (a list of addresses) or recipients',
     path: ['to'],
   });
 export type MailSettings = z.infer<typeof mailSettingsSchema>;
 
-/** Somebody to be told, what their mail shows and what goes with it. */
+/** A recipient with the kind of mail and its attachment. */
 export interface Recipient {
   address: string;
   shows: MailKind;
   attach: Attach;
 }
 
-/** What there is to tell: a report that was made, a provisional warning, or a failure that no report tells of. */
+/** The reason for a mail: a written report, a provisional warning, or a failure that no report covers. */
 export interface MailTrigger {
   kind: 'report' | 'warning' | 'failure';
-  /** Null for what concerns every roster. */
+  /** Null when it concerns every roster. */
   roster: string | null;
   level: Verdict['level'];
-  /** That occur in it, first screenings included. */
+  /** The severities of its changes, first screenings included. */
   severities: readonly Severity[];
 }
 
-/** What each occasion is told as, the fullest first: nobody gets two mails about one. */
+/** The kinds of mail for each trigger, the fullest first: an address gets one mail. */
 const shownFor: Readonly<Record<MailTrigger['kind'], readonly MailKind[]>> = {
   report: ['report', 'failure', 'summary'],
   warning: ['warning'],
@@ -116,9 +116,9 @@ const shownFor: Readonly<Record<MailTrigger['kind'], readonly MailKind[]>> = {
 };
 
 /**
- * Who is told of it, each address once (upper and lower case are the same) and with the fullest mail that is meant for it. A failure that
- * nobody wants to be told of is told to those who would have had the report; a partial run whose findings are told to nobody, to whoever asked
- * for other severities, because it says nothing about what it has not seen.
+ * The recipients of a trigger, each address once (ignoring case) with the fullest mail that is meant for it. A failure without recipients goes
+ * to the recipients of reports. A partial run without recipients goes also to those who chose other severities, because it says nothing about
+ * customers that it did not reach.
  */
 export function listRecipients(settings: MailSettings, about: MailTrigger): readonly Recipient[] {
   const recipients = chooseRecipients(settings, about);
@@ -149,7 +149,7 @@ function chooseRecipients(
   return [...byAddress.values()];
 }
 
-/** What a report is to those who may be told of it. */
+/** The mail trigger of a report. */
 export function toMailTrigger(report: Pick<Report, 'run' | 'verdict' | 'changes' | 'baseline'>): MailTrigger {
   const groups = [...(report.changes ?? []), ...report.baseline];
   return {
@@ -160,13 +160,13 @@ export function toMailTrigger(report: Pick<Report, 'run' | 'verdict' | 'changes'
   };
 }
 
-/** The recipients of the settings, the short form `to` first as one of them. */
+/** The recipients of the settings; the short form `to` is the first. */
 export function listEntries({ to, attach, recipients }: MailSettings): readonly RecipientSettings[] {
   const short: RecipientSettings = { to, attach, kinds: ['report', 'warning', 'failure'] };
   return to.length === 0 ? recipients : [short, ...recipients];
 }
 
-/** Unless it is whole, that a run has found nothing of a severity says nothing. */
+/** An incomplete run without a severity does not show that there is none. */
 function concerns(
   { rosters, severities }: RecipientSettings,
   { roster, severities: found }: MailTrigger,

@@ -7,40 +7,40 @@ import { flagError, NightscreenError } from '../errors.js';
 import { isExpectedHost } from '../loopback.js';
 import type { listenSettingsSchema } from './settings.js';
 
-/** What is kept of an event: which dossiers it is about, and the digest of its `Idempotency-Key`. */
+/** The stored facts of an event: its dossiers, and the digest of its `Idempotency-Key`. */
 export interface HeardEvent {
   key: string;
   dossierIds: string[];
   isAml: boolean;
 }
 
-/** What a listener works with. */
+/** The parts of a listener. */
 export interface ListenerParts {
   settings: Omit<z.output<typeof listenSettingsSchema>, 'key'>;
   port: number;
   publicKey: KeyObject;
-  /** Keeps events durably, all or none; gives how many had not been taken before. Called once at a time. */
+  /** Stores events durably, all or none; gives how many were new. Calls do not overlap. */
   keep: (events: readonly HeardEvent[]) => Promise<number>;
-  /** Hears once of each way in which events are refused, and of each failure to keep some. */
+  /** Reports each kind of refusal once, and each failure to store events. */
   complain: (code: 'event_refused' | 'event_not_kept', message: string) => void;
 }
 
-/** Requests by what became of them; `taken` were new and are kept, with or without a dossier. */
+/** Requests by result; the `taken` ones were new and are stored, with or without a dossier. */
 interface ListenCounts {
   taken: number;
   repeated: number;
-  /** Taken, but of a type that nobody knows, and ignored. */
+  /** Authentic, but of an unknown type, and ignored. */
   unknownType: number;
-  /** Taken, but naming no dossier. */
+  /** Taken, but without a dossier. */
   withoutDossier: number;
   forged: number;
   malformed: number;
   tooLarge: number;
-  /** Not taken, because they could not be kept: the service sends them again. */
+  /** Not stored: the service sends them again. */
   notKept: number;
 }
 
-/** A listener that runs; `stop` answers what was received, and takes nothing more. */
+/** A running listener; `stop` answers the received requests and accepts no more. */
 export interface Listener {
   port: number;
   counts: Readonly<ListenCounts>;
@@ -49,7 +49,7 @@ export interface Listener {
 
 const eventSchema = z.object({ event_type: z.string().min(1), resource: z.unknown() });
 
-// The interface's kinds and the names of the published references (service facts: event names).
+// The types of the interface, and the names of the published references (service facts: event names).
 const knownTypes =
   /^(?:session\.completed|(?:identity_document|decision|entity|address_proof|proof_of_address|funds_proof|proof_of_funds|aml_entity|aml_activity|dossier)\.\w+|aml\.screening\.match(?:_confirmed|_rejected)?)$/;
 const amlTypes = /^aml[._]/;
@@ -59,7 +59,7 @@ const dossierLink = /\/dossiers\/(dossier_[A-Za-z0-9]{1,64})(?:[?#]|$)/;
 const deepest = 6;
 const mostDossiers = 10;
 
-/** The dossiers that a resource names as `dossier_id`, `id` or by a link (interface: Events); ten at most. */
+/** The dossiers that a resource names as `dossier_id`, `id` or in a link (interface: Events); at most ten. */
 function findDossiers(resource: unknown): string[] {
   const found = new Set<string>();
   const look = (value: unknown, depth: number): void => {
@@ -75,9 +75,9 @@ function findDossiers(resource: unknown): string[] {
   return [...found];
 }
 
-/** More than this at a time are not taken: the service sends them again. */
+/** Events beyond this number are refused: the service sends them again. */
 const mostWaiting = 10_000;
-/** So long events are gathered that are kept together: a commit for each would be 200 a second. */
+/** Events of this period are stored together: a commit for each would be 200 a second. */
 const gatherMs = 10;
 const mostTogether = 1_000;
 const mostConnections = 256;
@@ -87,8 +87,8 @@ const stopWithinMs = 5_000;
 type Answer = 200 | 400 | 401 | 404 | 405 | 413 | 421 | 503;
 
 /**
- * Listens for the events of the service at `/events`, and answers 200 once what they mark is kept. An event is verified before it is parsed
- * (service facts: webhook signature); nothing in it is believed but which dossier to look up. Throws ConfigError when the address cannot be taken.
+ * Listens for the events of the service at `/events`, and answers 200 once they are stored. An event is verified before it is parsed (service
+ * facts: webhook signature); only its dossier ids are used. Throws ConfigError when the address is not available.
  */
 export async function startListener({ settings, port, publicKey, keep, complain }: ListenerParts): Promise<Listener> {
   const counts: ListenCounts = {
@@ -122,7 +122,7 @@ export async function startListener({ settings, port, publicKey, keep, complain 
     const event = parseEvent(body);
     if (event === null) {
       counts.malformed += 1;
-      complainOnce('an event with a right signature is no JSON object with an event_type');
+      complainOnce('an event with a valid signature is no JSON object with an event_type');
       return 400;
     }
     if (!knownTypes.test(event.event_type)) {
@@ -131,7 +131,7 @@ export async function startListener({ settings, port, publicKey, keep, complain 
     }
     const dossierIds = findDossiers(event.resource);
     const named = request.headers['idempotency-key'];
-    // A repetition has the same body, too.
+    // A repetition also has the same body.
     const key = createHash('sha256')
       .update(typeof named === 'string' && named !== '' ? named : body)
       .digest('hex');
@@ -141,7 +141,7 @@ export async function startListener({ settings, port, publicKey, keep, complain 
   const answer = async (request: IncomingMessage): Promise<Answer> => {
     const [path] = (request.url ?? '/').split('?');
     if (path === '/events') return request.method === 'POST' ? take(request) : 405;
-    // Whoever reads needs no key, so pages of other sites must not (DNS rebinding); an event is known by its signature.
+    // Reading needs no key, so pages of other sites are refused (DNS rebinding); an event is verified by its signature.
     if (!isExpectedHost(request.headers.host, [settings.host])) return 421;
     if (path !== '/healthz') return 404;
     return request.method === 'GET' || request.method === 'HEAD' ? 200 : 405;
@@ -182,13 +182,13 @@ export async function startListener({ settings, port, publicKey, keep, complain 
 }
 
 function respond(request: IncomingMessage, response: ServerResponse, status: Answer, isLast: boolean): void {
-  // What was not read of a request would be taken for the next one.
+  // Unread bytes of a request would be read as the next one.
   if (!request.complete || isLast) response.setHeader('connection', 'close');
   response.writeHead(status, { 'content-type': 'text/plain', 'cache-control': 'no-store' });
   response.end(request.method === 'HEAD' ? undefined : status === 200 ? 'ok\n' : `${status}\n`);
 }
 
-/** The bytes of a request; null as soon as they are too many. Rejects where the sender goes away. */
+/** The body of a request; null as soon as it is too long. Rejects when the sender disconnects. */
 async function readBody(request: IncomingMessage, most: number): Promise<Buffer | null> {
   if (Number(request.headers['content-length'] ?? 0) > most) return null;
   const parts: Buffer[] = [];
@@ -209,7 +209,7 @@ function parseEvent(body: Buffer): z.infer<typeof eventSchema> | null {
   }
 }
 
-/** Keeps events together, one group after another, and counts what came of them. */
+/** Stores events in groups, one after another, and counts the results. */
 function openKeeper(keep: ListenerParts['keep'], counts: ListenCounts, complain: (message: string) => void) {
   let waiting: { event: HeardEvent; settle: (status: Answer) => void }[] = [];
   let keeping: Promise<void> | null = null;

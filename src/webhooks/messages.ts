@@ -3,20 +3,20 @@ import { type Dispatcher, request } from 'undici';
 import { ConfigError } from '../errors.js';
 import type { RunMode } from '../vocabulary.js';
 
-/** That a customer's state has changed, by its reference and without its name. */
+/** A change of a customer's state, by reference and without the name. */
 interface StateChange {
-  /** Grows with each change; the later one of a customer has the greater number. */
+  /** Grows with each change: of two changes of a customer, the later one has the greater number. */
   sequence: number;
   roster: string;
   reference: string;
-  /** Null for a customer whose first state this is. */
+  /** Null for the first state of a customer. */
   from: string | null;
   to: string;
-  /** Why it is not screened. */
+  /** Why the customer is not screened. */
   reason: string | null;
   asOf: Date | null;
   dueAt: Date | null;
-  /** From when it counts as not screened unless it is screened again, which nobody is told of at that moment. */
+  /** When the customer counts as not screened unless screened again; no message is sent at that moment. */
   expiresAt: Date | null;
   runId: string | null;
   mode: RunMode;
@@ -24,8 +24,8 @@ interface StateChange {
 }
 
 /**
- * One message of these changes; its id is of the webhook and the last of them, which are in no other message to it. Of the last: what waited
- * in a backup and is told together with something newer must not look like the message that had told it before.
+ * One message with these changes. Its id contains the webhook and the last change, which is in no other message to it. With the first change, a
+ * message that combines changes from a restored backup with newer ones would look like one that was sent before.
  */
 export function buildMessage(webhookId: number, changes: readonly StateChange[]): WebhookMessage {
   const id = `nightscreen_${webhookId}_${changes.at(-1)?.sequence ?? 0}`;
@@ -33,13 +33,13 @@ export function buildMessage(webhookId: number, changes: readonly StateChange[])
   return { id, body: JSON.stringify({ schema: 'nightscreen/status-changes/1', id, events }) };
 }
 
-/** What is sent to a webhook: the same id and the same bytes at each attempt. */
+/** A message to a webhook: each attempt sends the same id and bytes. */
 interface WebhookMessage {
   id: string;
   body: string;
 }
 
-/** The headers that let a receiver check a message (Standard Webhooks): a signature by each key over id, time and body. */
+/** The headers with which a receiver checks a message (Standard Webhooks): a signature by each key over id, time and body. */
 export function signMessage(
   { id, body }: WebhookMessage,
   keys: readonly Buffer[],
@@ -51,7 +51,7 @@ export function signMessage(
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': keys.map(sign).join(' ') };
 }
 
-/** What came of one attempt; what failed is to be tried again, not before `retryAfterMs` have passed. */
+/** The result of one attempt; a failed message is tried again after `retryAfterMs` at the earliest. */
 export type PostResult =
   | { kind: 'sent' | 'refused'; said: string }
   | { kind: 'failed'; said: string; retryAfterMs: number };
@@ -63,8 +63,8 @@ const longestAnswerBytes = 65_536;
 const longestWaitMs = 24 * 60 * 60_000;
 
 /**
- * Posts a message, signed as of now; never throws. `deadlineMs` is for all from its first byte to the last of the answer. A redirect is not followed: what is signed for one
- * address goes to no other.
+ * Posts a message, signed as of now; never throws. `deadlineMs` covers everything up to the last byte of the answer. A redirect is not followed:
+ * a signed message goes only to its own address.
  */
 export async function postMessage(
   {
@@ -98,7 +98,7 @@ function assessStatus(status: number, retryAfter: string | string[] | undefined)
   const said = `status ${status}`;
   if (status >= 200 && status < 300) return { kind: 'sent', said };
   if (status >= 300 && status < 400) return { kind: 'refused', said: `${said}: a redirect is not followed` };
-  if (status === 410) return { kind: 'refused', said: `${said}: the receiver wants no more` };
+  if (status === 410) return { kind: 'refused', said: `${said}: the receiver accepts no more messages` };
   const seconds = typeof retryAfter === 'string' && /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) : 0;
   return { kind: 'failed', said, retryAfterMs: Math.min(seconds * 1_000, longestWaitMs) };
 }
@@ -109,8 +109,8 @@ const describeFailure = (error: unknown): string => {
 };
 
 /**
- * The keys of a webhook's secret, `whsec_` and base64 of 24 to 64 bytes; two of them, apart by a space, while one takes the place of the other.
- * Throws ConfigError naming the variable, never its value.
+ * The keys of a webhook's secret, `whsec_` and base64 of 24 to 64 bytes; two of them, separated by a space, while one replaces the other. Throws
+ * ConfigError that names the variable, never its value.
  */
 export function parseWebhookSecrets(variable: string, text: string | undefined): readonly Buffer[] {
   const fail = (message: string): ConfigError => new ConfigError([{ where: `env ${variable}`, path: '', message }]);

@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { openDispatcher } from '../outgoing.js';
 
-/** One ping, that work began or how it ended: what belongs together carries the same `runUuid`; `body` says more, without personal data. */
+/** One ping: start and end of one look have the same `runUuid`; `body` has details, without personal data. */
 interface Ping {
   kind: 'start' | 'success' | 'failure';
   runUuid: string;
@@ -9,11 +9,10 @@ interface Ping {
 }
 
 const suffixes: Readonly<Record<Ping['kind'], string>> = { start: '/start', success: '', failure: '/fail' };
-/** What monitors keep of a body. */
+/** Monitors keep this much of a body. */
 const longestBody = 10_000;
 const longestAnswerBytes = 4_096;
 
-/** The address of a ping: of the monitor's own address, with what happened and which start it belongs to. */
 function toPingUrl(address: string, { kind, runUuid }: Pick<Ping, 'kind' | 'runUuid'>): string {
   const url = new URL(address);
   url.pathname = `${url.pathname.replace(/\/+$/, '')}${suffixes[kind]}`;
@@ -21,7 +20,7 @@ function toPingUrl(address: string, { kind, runUuid }: Pick<Ping, 'kind' | 'runU
   return url.href;
 }
 
-/** Posts a ping; gives why it was not taken, or null. Never throws, ends within `deadlineMs` or by `stop`, and says nothing of the address. */
+/** Posts a ping; gives the reason when it was not accepted, otherwise null. Never throws, ends within `deadlineMs` or by `stop`, never shows the address. */
 export async function sendPing(
   address: string,
   ping: Ping,

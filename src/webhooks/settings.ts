@@ -11,23 +11,23 @@ const urlSchema = z.string().superRefine((text, context) => {
   if (!URL.canParse(text)) return complain('is not a URL');
   const url = new URL(text);
   if (!isSafeUrl(url)) complain('must begin with https:// (http:// is allowed to this machine only)');
-  if (url.username !== '' || url.password !== '') complain('must not hold credentials; secretEnv says who sends');
-  // The address is shown, logged and in every backup.
+  if (url.username !== '' || url.password !== '') complain('must not contain credentials; the secret of secretEnv identifies the sender');
+  // The address is shown, logged and part of every backup.
   if (text.includes('?')) {
-    complain('must not hold a query, which would be shown and backed up; put what is public of it into the path');
+    complain('must not contain a query, which would be shown and backed up; put its public parts into the path');
   }
-  if (url.hash !== '') complain('must not hold a fragment');
+  if (url.hash !== '') complain('must not contain a fragment');
 });
 
 const webhookSchema = z.strictObject({
   url: urlSchema.describe(
-    'https:// (http:// to this machine only), without credentials or a query; it is no secret, the one of secretEnv is',
+    'https:// (http:// to this machine only), without credentials or a query; the address is not secret, only the value of secretEnv is',
   ),
   secretEnv: z
     .string()
     .regex(/^[A-Z][A-Z0-9_]*$/, 'must be the name of an environment variable')
     .default('NIGHTSCREEN_WEBHOOK_SECRET')
-    .describe('the variable that holds its secret, or two of them while one takes the place of the other'),
+    .describe('the variable with its secret, or with two secrets while one replaces the other'),
   states: z
     .array(z.enum(customerStates))
     .min(1)
@@ -35,25 +35,25 @@ const webhookSchema = z.strictObject({
     .describe('only changes from or to one of these states; all without it'),
   rosters: z.array(z.string().min(1)).min(1).optional().describe('only customers of these rosters; all without it'),
 });
-/** A system that is told of changes of state. */
+/** A system that receives changes of state. */
 export type WebhookSettings = z.output<typeof webhookSchema>;
 
-/** The systems that are told of changes of state, each address once. */
+/** The systems that receive changes of state, each address once. */
 export const webhooksSettingsSchema = z.array(webhookSchema).superRefine((webhooks, context) => {
   for (const [index, { url }] of webhooks.entries()) {
     if (webhooks.findIndex((other) => other.url === url) < index) {
-      context.addIssue({ code: 'custom', path: [index, 'url'], message: 'stands here a second time' });
+      context.addIssue({ code: 'custom', path: [index, 'url'], message: 'is listed twice' });
     }
   }
 });
 
-/** How the events of the service are taken (`nightscreen listen`). */
+/** How `nightscreen listen` receives the events of the service. */
 export const listenSettingsSchema = z.strictObject({
   key: z
     .string()
     .min(1)
     .optional()
-    .describe('the file (PEM) with the public key that events are signed with; without it nothing is taken'),
+    .describe('the PEM file with the public key of the events; without it no event is accepted'),
   header: z
     .string()
     .regex(/^[A-Za-z0-9-]+$/, 'must be the name of a header')
@@ -63,17 +63,17 @@ export const listenSettingsSchema = z.strictObject({
     .string()
     .min(1)
     .default('127.0.0.1')
-    .describe('the address to listen on: behind a proxy that ends TLS this machine is enough; 0.0.0.0 for all'),
+    .describe('the address to listen on: this machine only, for a TLS proxy on it, or 0.0.0.0 for all'),
   maxBody: z.int().min(1_024).max(10_485_760).default(262_144).describe('bytes of an event; a larger one is refused'),
 });
 
-/** Reads the key that events are verified with; throws ConfigError where there is none, or it is no public RSA key. */
+/** Reads the public key of the events; throws ConfigError when it is missing or no public RSA key. */
 export function readEventKey({ key }: Pick<z.output<typeof listenSettingsSchema>, 'key'>, where: string): KeyObject {
   const refuse = (message: string, cause?: unknown): ConfigError =>
     new ConfigError([{ where, path: 'listen.key', message }], { cause });
   if (key === undefined) {
     throw refuse(
-      'is not set, so no event could be told from a forged one: set it (or NIGHTSCREEN_LISTEN_KEY) to the PEM file of the public key that the service signs events with',
+      'is not set, so forged events could not be recognised: set it (or NIGHTSCREEN_LISTEN_KEY) to the PEM file with the public key of the events',
     );
   }
   const odd = findOddFile(key);
@@ -84,7 +84,7 @@ export function readEventKey({ key }: Pick<z.output<typeof listenSettingsSchema>
   } catch (error) {
     throw refuse(`cannot be read: ${error instanceof Error ? error.message : String(error)}`, error);
   }
-  if (text.includes('PRIVATE KEY')) throw refuse('holds a private key: only the service has one; take the public key');
+  if (text.includes('PRIVATE KEY')) throw refuse('contains a private key, which only the service may have; use the public key');
   try {
     const found = createPublicKey(text);
     if (found.asymmetricKeyType === 'rsa') return found;
@@ -98,10 +98,10 @@ const pingSchema = z.strictObject({
   urlEnv: z
     .string()
     .regex(/^[A-Z][A-Z0-9_]*$/, 'must be the name of an environment variable')
-    .describe('the variable that holds the address, which is as good as a password (or NAME_FILE)'),
+    .describe('the variable with the address (or NAME_FILE); the address is as secret as a password'),
 });
 
-/** The outside monitor that the watchdog pings, in the manner of healthchecks, when it begins to look and when it has looked. */
+/** The external monitor (as healthchecks) that the watchdog pings before and after each look. */
 export const pingsSettingsSchema = z.strictObject({
   watchdog: pingSchema.optional().describe('the monitor of the watchdog'),
   timeoutMs: z.number().int().min(100).max(60_000).default(10_000).describe('how long one ping may take'),

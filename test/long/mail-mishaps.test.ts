@@ -98,11 +98,11 @@ describe('mail', () => {
       {
         attachments: [],
         text: expect.stringMatching(
-          /Not attached: .*report\.html, because it is no longer where it was written\nSHA-256: +[0-9a-f]{64}\n/,
+          /Not attached: .*report\.html, because the file was removed or changed\nSHA-256: +[0-9a-f]{64}\n/,
         ),
       },
     ]);
-    expect(server.received[0]?.text).toContain('This message holds no personal data');
+    expect(server.received[0]?.text).toContain('This message contains no personal data');
     expect(server.received[0]?.text).not.toContain('The attached report');
   });
 

@@ -84,7 +84,7 @@ it('a database that hangs is told once, noted in a file, and told as over once i
     '[RECOVERED] watchdog: the database is out of reach',
   ]);
   expect(server.received.find(({ subject }) => subject.startsWith('[RECOVERED]'))?.text).toContain(
-    'What it was: the database could not be looked into',
+    'Reason of the alarm: the database could not be looked into',
   );
 });
 

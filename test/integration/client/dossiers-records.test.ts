@@ -30,8 +30,8 @@ test.each<[object, string]>([
 });
 
 test.each<[object, string]>([
-  [link, 'names the dossier in none of'],
-  [{ ...link, token: null }, 'names the dossier in none of'],
+  [link, 'has none of'],
+  [{ ...link, token: null }, 'has none of'],
   [{ ...link, id: 7 }, 'id'],
   [{ token: 'ABC123DEF' }, 'verification_url'],
   [{ ...link, token: 'ABC123DEF', qr_base64_png: 1 }, 'qr_base64_png'],

@@ -179,7 +179,7 @@ describe('an encrypted archive', () => {
     for (const text of [raw.toString(), JSON.stringify([message, written, reported, await readdir(dir())])]) {
       expect(text).not.toContain(password);
     }
-    expect(message.text).toContain('what is attached is masked or encrypted');
+    expect(message.text).toContain('its attachment is masked or encrypted');
   });
 
   it('that cannot be made is told in the mail and as a warning, and the mail goes without', async () => {
@@ -222,11 +222,11 @@ it('what is too large for mail stays behind, told by size and digest, with where
     expect(body?.text).toContain(`SHA-256:      ${page?.sha256}`);
     expect(body?.text).toContain(`Report:       ${link}`);
     expect(body?.html).toContain(`<a href="${link}">`);
-    expect(body?.text).toContain('holds no personal data');
+    expect(body?.text).toContain('contains no personal data');
   }
   for (const body of [attachmentMissing?.text, attachmentMissing?.html]) {
-    expect(body).toContain('because it is no longer where it was written');
-    expect(body).toContain('holds no personal data');
+    expect(body).toContain('because the file was removed or changed');
+    expect(body).toContain('contains no personal data');
     expect(body).not.toContain('The attached report');
   }
   expect(build(written, 'full').messageId).toBe(small.messageId);

@@ -140,7 +140,7 @@ describe('webhooks of state changes', () => {
     );
     expect(states).toEqual([
       { state: 'refused', said: 'status 302: a redirect is not followed' },
-      { state: 'refused', said: 'status 410: the receiver wants no more' },
+      { state: 'refused', said: 'status 410: the receiver accepts no more messages' },
       { state: 'sent', said: null },
     ]);
   });

@@ -99,7 +99,7 @@ describeOnEachDatabase('sending a message to a webhook again', (open, { dialect 
     expect(first?.nextAttemptAt?.getTime()).toBeGreaterThan(Date.now());
     for (const { nextAttemptAt } of others) expect(nextAttemptAt).toEqual(first?.nextAttemptAt);
     const [row] = (await listMails(database, { all: true })).filter(({ id }) => id === 1);
-    expect(row?.attempts.map(({ said }) => said)).toEqual(['status 410: the receiver wants no more', 'status 503']);
+    expect(row?.attempts.map(({ said }) => said)).toEqual(['status 410: the receiver accepts no more messages', 'status 503']);
   });
 
   it('goes with the ids and bytes that it had, before what came after it and waits for the same webhook', async () => {

@@ -41,7 +41,7 @@ describe('who gets what', () => {
   });
 
   test.each([
-    ['mail: { from: a@b.example }\n', 'nightscreen.config.yaml:1:1 mail.to names nobody'],
+    ['mail: { from: a@b.example }\n', 'nightscreen.config.yaml:1:1 mail.to has no recipient'],
     [mail('{ to: [] }'), 'nightscreen.config.yaml:5:9 mail.recipients[0].to must have at least 1 entries'],
     [mail('{ to: b@b.example, kinds: [reports] }'), '5:34 mail.recipients[0].kinds[0] must be one of report, summary'],
     [mail('{ to: b@b.example, attach: zip }'), '5:34 mail.recipients[0].attach must be one of none, masked'],

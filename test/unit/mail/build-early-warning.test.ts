@@ -22,7 +22,7 @@ describe('a provisional mail', () => {
   it('says that it is provisional in subject and text, and tells customers by reference only', () => {
     const { subject, text, html } = buildEarlyWarning(warn(), 'a@example.org', settings);
     expect(subject).toBe('[PROVISIONAL] 1 critical change - retail, 2026-11-21');
-    expect(text).toContain('PROVISIONAL: 1 critical change, while the run is still going on');
+    expect(text).toContain('PROVISIONAL: 1 critical change, while the run is still in progress');
     expect(text).toContain('- C-1001: Newly listed, flagged as hit - Politically exposed, Sanctioned');
     expect(text).toContain('2026-11-21-rescreen-7, not finished');
     for (const body of [text, html]) expect(body).not.toMatch(/Haddad/i);
@@ -45,7 +45,7 @@ describe('a provisional mail', () => {
     expect(text).toContain(
       'C-1001 Amina Haddad: Newly listed, flagged as hit - Politically exposed, Sanctioned, as Amina HADDAD',
     );
-    expect(text).toContain('This message holds personal data');
+    expect(text).toContain('This message contains personal data');
   });
 
   it('is the same message for the same changes and recipient, and another one otherwise', () => {
@@ -66,7 +66,7 @@ describe('a provisional mail', () => {
     );
     expect(subject).toContain('61 critical changes - TEST key');
     expect(text).toContain('First screening, flagged as hit');
-    expect(text).toContain('and 60 more, which the report will list');
+    expect(text).toContain('and 60 more; the report will list them');
     expect(html).not.toContain('<b>');
     for (const body of [text, html]) {
       for (const hidden of ['\u0000', '\u202e', '\r']) expect(body).not.toContain(hidden);

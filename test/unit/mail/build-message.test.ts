@@ -124,7 +124,7 @@ describe('each reader is told what they need', () => {
     expect(text).toContain('- 2 open alerts rated critical, 1 overdue');
     expect(text).toContain('- Next due among the changes: 2026-11-24 02:00:00 UTC');
     expect(text).toContain('nightscreen review export');
-    expect(emit('report', buildRunFacts()).text).toContain('Nothing: this mail says that the run was made.');
+    expect(emit('report', buildRunFacts()).text).toContain('Nothing: this mail confirms that the run took place.');
   });
 
   it('managers: coverage and figures, no lists and no commands', () => {
