@@ -3,24 +3,24 @@ import { findFirstInstant, listInstants, toDate, toDayNumber, toDayNumberOf } fr
 import type { JobSchedule } from '../runs/app-context.js';
 import type { JobDue } from '../store/jobs.js';
 
-/** The 29th of February comes round after eight years at most; what has not by then never does. */
+/** The 29th of February returns after eight years at most; a time that has not come by then never comes. */
 const longestSearchDays = 8 * 366 + 1;
 
 const daysKept = 12;
 
-/** When a job is due, in order, each time once. */
+/** The times at which a job is due, in order, each once. */
 export interface DueTimes {
-  /** Whether it runs at fixed times of a date, which clocks that are changed neither leave out nor double. */
+  /** Whether it runs at fixed times of a date, which a change of clocks neither skips nor doubles. */
   isByDate: boolean;
-  /** All after one instant up to and including another; of several that a change of clocks moves to one instant the last. */
+  /** All after one instant up to and including another; of several that a change of clocks moves to one instant, the last. */
   between(after: Date, until: Date): readonly JobDue[];
-  /** The first one after an instant; null when it never comes round. */
+  /** The first after an instant; null when none comes. */
   next(after: Date): JobDue | null;
-  /** The last one on a date (`yyyy-mm-dd`) of the schedule's time zone; null when there is none. */
+  /** The last on a date (`yyyy-mm-dd`) of the schedule's time zone; null without one. */
   lastOn(date: string): JobDue | null;
 }
 
-/** The times at which a schedule asks for its job (`toDueSlotsOfDate` says which). */
+/** The due times of a schedule, by the rules of `toDueSlotsOfDate`. */
 export function toDueTimes({ cron, timezone }: JobSchedule): DueTimes {
   const times = toCronTimes(cron);
   const recent = new Map<number, readonly JobDue[]>();
@@ -28,12 +28,12 @@ export function toDueTimes({ cron, timezone }: JobSchedule): DueTimes {
     const known = recent.get(day);
     if (known) return known;
     const dueSlots = toDueSlotsOfDate(times, toDate(day), timezone);
-    // A look needs a few days around its own; a schedule of every second has many times on each.
+    // A look needs only the days around it, and a schedule of every second has many times a day.
     if (recent.size >= daysKept) recent.clear();
     recent.set(day, dueSlots);
     return dueSlots;
   };
-  // Where a date ends amid a change of clocks, its last time may fall on the next one.
+  // When clocks change around midnight, the last time of a date may fall on the next date.
   const firstDay = (after: Date): number => toDayNumber(after, timezone) - 1;
   return {
     isByDate: times.isByDate,
@@ -58,8 +58,8 @@ export function toDueTimes({ cron, timezone }: JobSchedule): DueTimes {
 }
 
 /**
- * The times of a date at which a schedule is due. By date: each wall time once, the first time where it comes twice, and at the first
- * instant after it where clocks are put forward past it. Otherwise: every instant at which a wall clock shows one of its times.
+ * The due times of one date. By date: each wall time once, the first of two equal ones, and for a time that clocks skip the first instant after
+ * it. Otherwise: every instant at which a wall clock shows one of the times.
  */
 function toDueSlotsOfDate(times: CronTimes, date: string, timezone: string): readonly JobDue[] {
   if (!times.isOn(date)) return [];
@@ -77,20 +77,19 @@ function toDueSlotsOfDate(times: CronTimes, date: string, timezone: string): rea
 }
 
 /**
- * What a cron expression asks of wall clocks, whatever the zone: on which dates, at which times (`hh:mm:ss`, in order). `isByDate`: at fixed
- * hours of a date; otherwise it comes round every hour, and the instants count instead.
+ * The dates and wall times (`hh:mm:ss`, in order) of a cron expression, in any zone. `isByDate`: at fixed hours of a date; otherwise it runs every
+ * hour, and instants count instead.
  */
 interface CronTimes {
   times: readonly string[];
   isByDate: boolean;
-  /** Whether a date (`yyyy-mm-dd`) is one of its dates. */
   isOn(date: string): boolean;
 }
 
 const hoursOfDay = 24;
 const known = new Map<string, CronTimes>();
 
-/** Reads a cron expression that `jobSettingsSchema` accepts. */
+/** Reads a cron expression that is valid by `jobSettingsSchema`. */
 export function toCronTimes(cron: string): CronTimes {
   const times = known.get(cron) ?? readCron(cron);
   known.set(cron, times);
@@ -102,7 +101,7 @@ function readCron(cron: string): CronTimes {
   const times = product(hour, minute, second).toSorted();
   const [first = '00:00:00'] = times;
   const isDaily = new Set(dayOfMonth).size === 31 && new Set(month).size === 12 && new Set(dayOfWeek).size === 7;
-  // Dates are judged by the library itself: L, W and # are its own.
+  // The library itself checks dates, because L, W and # are its own syntax.
   const task = isDaily ? null : toUnregistered(cron);
   return {
     times,
@@ -111,7 +110,7 @@ function readCron(cron: string): CronTimes {
   };
 }
 
-/** A task that never starts; matching needs no timer. */
+/** A task that never starts: matching needs no timer. */
 function toUnregistered(cron: string): ScheduledTask {
   const task = createTask(cron, () => {}, { timezone: 'UTC' });
   void task.destroy();
@@ -128,11 +127,11 @@ function product(...fields: readonly (readonly number[])[]): string[] {
 const join = (start: string, value: number): string =>
   `${start === '' ? '' : `${start}:`}${String(value).padStart(2, '0')}`;
 
-/** When the schedule comes round next after now; null when it never does. */
+/** The next time of a schedule after now; null when none comes. */
 export const findNextRun = (schedule: JobSchedule, now = new Date()): Date | null =>
   toDueTimes(schedule).next(now)?.dueAt ?? null;
 
-/** The next times at which the schedule comes round, at most `count`. */
+/** The next times of a schedule, at most `count`. */
 export function listNextRuns(schedule: JobSchedule, now: Date, count: number): Date[] {
   const times = toDueTimes(schedule);
   const found: Date[] = [];

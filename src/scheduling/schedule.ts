@@ -5,15 +5,15 @@ import type { JobDue, JobRun } from '../store/jobs.js';
 import { type DueTimes, toDueTimes } from './due-times.js';
 import { type JobsSettings, type SchedulerSettings, toSpanMs } from './settings.js';
 
-/** A job and when it starts by itself. */
+/** A job with the schedule on which it starts. */
 export interface PlannedJob {
   job: Job;
   schedule: JobSchedule;
-  /** How long one attempt may last. */
+  /** The longest time for one attempt. */
   timeoutMs: number;
 }
 
-/** The jobs that have a schedule: the configured one, or the job's own default where the configuration is silent. */
+/** The jobs with a schedule: the configured one, otherwise the job's own default. */
 export function planJobs(jobs: readonly Job[], settings: JobsSettings): PlannedJob[] {
   return jobs.flatMap((job) => {
     const configured = settings[job.name];
@@ -24,33 +24,33 @@ export function planJobs(jobs: readonly Job[], settings: JobsSettings): PlannedJ
   });
 }
 
-/** The time zone whose dates a job goes by. */
+/** The time zone of a job's dates. */
 export const toTimezone = (job: Job, settings: JobsSettings): string =>
   settings[job.name]?.timezone ?? job.defaultSchedule?.timezone ?? 'UTC';
 
 const hourMs = 3_600_000;
 
-/** How long one attempt of a job may last, in milliseconds: what the configuration says, else the job's own limit, else an hour. */
+/** The longest time for one attempt of a job, in milliseconds: configured, else the job's own, else an hour. */
 export function toTimeoutMs(job: Job, settings: JobsSettings): number {
   const configured = settings[job.name]?.timeout;
   return configured === undefined ? (job.timeoutMs ?? hourMs) : toSpanMs(configured);
 }
 
-/** What a schedule is made of. */
+/** The inputs of a schedule. */
 export interface SchedulePlan {
   planned: readonly PlannedJob[];
   settings: SchedulerSettings;
-  /** Tells one installation from another, so that they do not all begin at the same moment. */
+  /** Differs between installations, so that they do not all start at the same moment. */
   seed: string;
 }
 
-/** By what is decided at a moment, as the settings of the plan say. */
+/** The rules for decisions at a moment, by the settings of the plan. */
 export const toDecidingRules = (
   { settings: { catchUp, waitAtMost } }: SchedulePlan,
   moment: Pick<DecidingRules, 'now' | 'freeSince'>,
 ): DecidingRules => ({ ...moment, catchUpMs: toSpanMs(catchUp), waitAtMostMs: toSpanMs(waitAtMost) });
 
-/** How each planned job stands, in the order of the plan; one that was never kept is planned from now on. */
+/** The status of each planned job, in the order of the plan; a job without a stored schedule counts from now on. */
 export async function readJobStatuses(
   app: AppContext,
   { planned, settings, seed }: SchedulePlan,
@@ -72,46 +72,45 @@ export async function readJobStatuses(
   return new Map(statuses.map((status) => [status.job, status]));
 }
 
-/** How much later than it is due a job is begun, below `jitterMs`: the same for the same words, on every host and after every restart. */
+/** The delay of a job's start after its due time, below `jitterMs`: the same for the same words, on every host and after every restart. */
 export function toJitterMs(jitterMs: number, ...words: readonly string[]): number {
   const digest = createHash('sha256').update(words.join('\n')).digest();
   return Math.floor((digest.readUInt32BE(0) / 2 ** 32) * jitterMs);
 }
 
-/** What is begun later than this after it could have been is late. */
+/** A start is late when it comes this long after the earliest possible one. */
 const lateMs = 5 * 60_000;
-/** Whoever was begun this often and never came to an end is given up. */
+/** A run that began this often and never ended is given up. */
 export const mostAttempts = 24;
 const dayMs = 24 * hourMs;
 
-/** A planned job and how it stands. */
+/** A planned job and its status. */
 export interface JobStatus {
   job: string;
   times: DueTimes;
-  /** Nothing up to this moment is due. */
+  /** Nothing is due up to this moment. */
   plannedSince: Date;
-  /** The jobs that it waits for on the same date. */
+  /** The jobs of the same date that must end before it. */
   after: readonly string[];
-  /** When it is to be begun that was due; later by the jitter. */
+  /** When a due job starts: later by the jitter. */
   toStart(due: JobDue): Date;
-  /** What became of its last times, newest first. */
+  /** Its last runs, newest first. */
   known: readonly JobRun[];
 }
 
-/** By what is decided. */
+/** The rules of a decision. */
 export interface DecidingRules {
   now: Date;
-  /** What was missed is caught up no later than this; 0 never. */
+  /** How late a missed run still starts; 0 for never. */
   catchUpMs: number;
-  /** How long a job waits for those that come before it. */
+  /** How long a job waits for the jobs that come before it. */
   waitAtMostMs: number;
-  /** When whoever decides last ended a job: before it nothing else could be begun. Null: it has not run any. */
+  /** When the deciding scheduler last ended a job: before that, no other could start. Null: it has not run any. */
   freeSince: Date | null;
 }
 
-/** What is to be done about a job now, with the times that were missed for good, oldest first, and what is given up. */
+/** What to do about a job now, with the runs that were missed for good, oldest first, and the run that is given up. */
 export interface DueDecision {
-  /** `none`: nothing is due. */
   decision:
     | { kind: 'none' }
     | { kind: 'begin'; due: JobDue; isLate: boolean }
@@ -123,8 +122,8 @@ export interface DueDecision {
 const isSettled = ({ state }: JobRun): boolean => state === 'finished' || state === 'missed';
 
 /**
- * Decides what of a job is due: of all times since the last that is settled only the newest, once, within `catchUpMs`; the others were
- * missed. What was begun and left is taken up again as long as nothing newer is due.
+ * Decides which run of a job is due: of all times since the last finished or missed one only the newest, once, within `catchUpMs`. The others
+ * were missed. A run that was begun and left is continued while nothing newer is due.
  */
 export function decideDue(
   status: JobStatus,
@@ -150,7 +149,7 @@ export function decideDue(
   const ended = before.flatMap((other) => findRun(other, newest.localDate)?.endedAt ?? []);
   const readyAt = latestOf([startsAt, ...pastOnly(rules.freeSince, rules.now), ...ended]);
   const delayMs = rules.now.getTime() - readyAt.getTime();
-  // What has waited for its full time could not be begun before that.
+  // A run that has waited for its full time could not begin before that.
   const missedMs = rules.now.getTime() - (unended ? latestOf([readyAt, until]) : readyAt).getTime();
   if (missedMs > Math.max(lateMs, rules.catchUpMs)) return { decision: { kind: 'none' }, missed: pending, givenUp };
   return { decision: { kind: 'begin', due: newest, isLate: delayMs > lateMs }, missed: passed, givenUp };
@@ -160,7 +159,7 @@ const latestOf = (moments: readonly Date[]): Date => new Date(Math.max(...moment
 
 const pastOnly = (moment: Date | null, now: Date): readonly Date[] => (moment === null || moment > now ? [] : [moment]);
 
-/** When a job is to be begun next after `now`, as far as is known; null when it never comes round. */
+/** The next start of a job after `now`, as far as is known; null when none comes. */
 export function findNextStart({ times, toStart, known }: JobStatus, now: Date): { due: JobDue; at: Date } | null {
   const settled = new Set(known.filter(isSettled).map(({ dueSlot }) => dueSlot));
   const since = new Date(now.getTime() - (times.isByDate ? dayMs : 0));
@@ -171,16 +170,16 @@ export function findNextStart({ times, toStart, known }: JobStatus, now: Date): 
   return due && { due, at: toStart(due) };
 }
 
-/** The newest time, where it was begun and never came to its end. */
+/** The newest run, when it was begun and has not ended. */
 function findLeft({ known }: JobStatus): JobRun | null {
   const [newest] = known;
   return newest && !isSettled(newest) ? newest : null;
 }
 
 function listPending({ times, plannedSince, toStart, known }: JobStatus, now: Date): readonly JobDue[] {
-  // Whatever is older was seen to when the newest was begun or missed; one that was begun early saw to nothing after that.
+  // The newest run accounts for everything older. A run that began early accounts for nothing after its beginning.
   const floors = [plannedSince, ...known.map(({ dueAt, begunAt }) => (begunAt && begunAt < dueAt ? begunAt : dueAt))];
-  // Of what comes round every hour or more often nothing older is ever caught up.
+  // Of a job that runs every hour or more often, nothing older is caught up.
   if (!times.isByDate) floors.push(new Date(now.getTime() - hourMs));
   const floor = new Date(Math.max(...floors.map((moment) => moment.getTime())));
   const begun = new Set(known.map(({ dueSlot }) => dueSlot));
@@ -193,7 +192,7 @@ const findRun = ({ times, known }: JobStatus, date: string): JobRun | undefined 
   return known.find(({ dueSlot }) => dueSlot === due?.dueSlot);
 };
 
-/** Whether a job of the same date has not ended that is waited for until a moment. */
+/** Whether a job that comes before on the same date has not ended and may still start before `until`. */
 function isAwaited(other: JobStatus, { localDate }: JobDue, until: Date): boolean {
   const due = other.times.isByDate ? other.times.lastOn(localDate) : null;
   if (due === null) return false;

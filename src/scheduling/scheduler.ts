@@ -16,12 +16,12 @@ import {
 const everySecond = '* * * * * *';
 const shortestRetryMs = 1_000;
 const longestRetryMs = 60_000;
-// Due times decide what was missed, not the timer; a job that keeps the process busy for a second is no news.
+// Due times, not the timer, decide what was missed; a job that blocks the process for a second needs no warning.
 const silent: Logger = { info: () => {}, warn: () => {}, error: () => {}, debug: () => {} };
 
 /**
- * Looks at once, and then whenever the time has come by the clock, however it was set meanwhile; never twice at the same time. A look that
- * fails is told and tried again, after a minute at most. `look` begins what is due and gives when to look again.
+ * Looks at once, and then whenever the clock shows the next time, also after the clock was set; looks never overlap. A look that fails is
+ * reported and repeated after a minute at most. `look` begins what is due and gives the time of the next look.
  */
 export function startScheduler({
   clock,
@@ -50,7 +50,7 @@ export function startScheduler({
   };
   const tick = (): void => {
     const now = clock.now();
-    // Where the clock was put back, what was to come may be due sooner by it.
+    // When the clock was set back, the next run may come earlier.
     const isDue = now >= lookAt || now < tickedAt;
     tickedAt = now;
     if (!isDue || underWay) return;
@@ -67,7 +67,7 @@ export function startScheduler({
   void task.start();
   tick();
   return {
-    /** Begins nothing more; resolves when the job under way has ended. */
+    /** Begins no more; resolves when the job in progress has ended. */
     stop: async (): Promise<void> => {
       await task.destroy();
       await underWay;
@@ -75,22 +75,22 @@ export function startScheduler({
   };
 }
 
-/** What a scheduler tells; none of it stops it. */
+/** An event of a scheduler; none of them stops it. */
 export type ScheduleEvent =
   | { kind: 'begun'; run: JobRun }
   | { kind: 'ended'; run: JobRun; exitCode: number; because: string | null; runIds: readonly string[] }
-  /** It was asked to stop or lost its database, and is taken up again. */
+  /** It was asked to stop or lost its database; it will be continued. */
   | { kind: 'interrupted'; run: JobRun; because: string | null }
-  /** It ignored its signal after its timeout: nothing waits for it any more, and it is not begun beside itself. */
+  /** It ignored its signal after its timeout: no one waits for it any more, and it does not start again while it runs. */
   | { kind: 'hanging'; run: JobRun; because: string | null }
   | { kind: 'missed'; job: string; missed: readonly JobDue[] }
   | { kind: 'given_up'; run: JobRun }
   | { kind: 'held'; job: string; due: JobDue; holder: string }
   | { kind: 'waiting'; job: string; due: JobDue; for: string; until: Date }
-  /** The schedule could not be looked at; it is tried again after `retryMs`. */
+  /** A look failed; it is repeated after `retryMs`. */
   | { kind: 'blocked'; error: unknown; retryMs: number; sinceMs: number };
 
-/** Does the work of a job that is due; throws nothing. */
+/** Does the work of a due job; never throws. */
 export type PerformJob = (app: AppContext, job: Job, run: JobRun, signal: AbortSignal) => Promise<JobEnding>;
 
 const minuteMs = 60_000;
@@ -102,10 +102,10 @@ const longestSleepMs = 60 * minuteMs;
 type Begin = Extract<DueDecision['decision'], { kind: 'begin' }>;
 type Decided = DueDecision & { status: JobStatus };
 
-/** Jobs that work through rosters or dossiers share the service and the night: of these, one follows the other as far as their waits allow. */
+/** Jobs that process rosters or dossiers share the service and the night: they run one after another, as far as their waits allow. */
 const nightly: ReadonlySet<string> = new Set(['sweep', 'rescreen', 'onboard', 'dirty']);
 
-/** Looks what is due and begins it, each job beside the others; remembers what it has told, what is under way and what has to pause. */
+/** Finds what is due and begins it, jobs side by side; remembers what it has reported, what is in progress and what is paused. */
 export class JobStarter {
   readonly #plan: SchedulePlan;
   readonly #perform: PerformJob;
@@ -125,20 +125,17 @@ export class JobStarter {
     this.#emit = emit;
   }
 
-  /** Whether the next look may begin what takes hours; `mail` does not. */
+  /** Whether the next look may begin a long job; `mail` is short. */
   get isLasting(): boolean {
     return this.#nextJobs.some((job) => job !== 'mail');
   }
 
-  /** The jobs that are under way, or whose code still runs. */
+  /** The jobs in progress, or whose code still runs. */
   get running(): readonly string[] {
     return [...new Set([...this.#underWay.keys(), ...this.#hanging])];
   }
 
-  /**
-   * Begins everything that is due, and goes on as long as a job is under way; gives when to look again. Throws StoreError when the database
-   * goes away.
-   */
+  /** Begins everything that is due until no job is in progress; gives the time of the next look. Throws StoreError when the database fails. */
   async look(app: AppContext, signal: AbortSignal): Promise<Date> {
     for (;;) {
       const next = await this.#lookOnce(app, signal);
@@ -165,7 +162,7 @@ export class JobStarter {
         now,
       );
     } catch (error) {
-      // The jobs under way keep their database; nothing is lost by a look that fails.
+      // The jobs in progress keep their database; a failed look loses nothing.
       if (this.#underWay.size === 0) throw error;
       this.#emit({ kind: 'blocked', error, retryMs: askAgainMs, sinceMs: 0 });
       return new Date(app.clock.now().getTime() + askAgainMs);
@@ -178,7 +175,7 @@ export class JobStarter {
     if (failure) throw failure.error;
   }
 
-  /** Until a job ends, somebody asks to stop, or the next look is due. */
+  /** Waits until a job ends, a stop is requested, or the next look is due. */
   async #waitForNews({ clock }: AppContext, next: Date, signal: AbortSignal): Promise<void> {
     const awake = new AbortController();
     const ms = Math.max(shortestWaitMs, Math.min(askAgainMs, next.getTime() - clock.now().getTime()));
@@ -191,7 +188,7 @@ export class JobStarter {
     const { job } = status;
     const work = this.#begin(app, status, decision, signal)
       .catch((error: unknown) => {
-        // With nothing else under way the whole look fails, and is tried again.
+        // Without another job in progress the whole look fails, and is repeated.
         if (this.#underWay.size > 1) this.#pausedUntil.set(job, new Date(app.clock.now().getTime() + askAgainMs));
         this.#failure = { error };
       })
@@ -212,7 +209,7 @@ export class JobStarter {
     this.#emitOnce(`${job} ${decision.due.dueSlot} ${decision.for}`, { ...decision, kind: 'waiting', job });
   }
 
-  /** Those that need not wait, in the order of their starts; of the nightly ones the first, unless it has waited for its full time. */
+  /** The jobs that need not wait, by start; of the nightly ones only the first, and those that have waited for their full time. */
   #choose(decided: readonly Decided[], now: Date): readonly { status: JobStatus; decision: Begin }[] {
     const startOf = ({ status, decision }: { status: JobStatus; decision: Begin }): number =>
       status.toStart(decision.due).getTime();
@@ -231,7 +228,7 @@ export class JobStarter {
     });
   }
 
-  /** A pause that is longer than any was begun before the clock was put back. */
+  /** A pause longer than any possible one was begun before the clock was set back. */
   #isPaused(job: string, now: Date): boolean {
     const leftMs = (this.#pausedUntil.get(job) ?? now).getTime() - now.getTime();
     return leftMs > 0 && leftMs <= longestPauseMs;
@@ -252,7 +249,7 @@ export class JobStarter {
       this.#pausedUntil.set(job, new Date(now.getTime() + askAgainMs));
       this.#emitOnce(`${job} ${due.dueSlot} ${answer.holder}`, { ...answer, job, due });
     }
-    // Another host was quicker; what it did is known by the next look.
+    // Another host was faster; the next look reads its result.
     if (answer.kind === 'done') this.#pausedUntil.set(job, new Date(now.getTime() + askAgainMs));
     if (answer.kind !== 'ended') return;
     if (nightly.has(job)) this.#freeSince = now;

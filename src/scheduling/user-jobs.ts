@@ -7,12 +7,12 @@ import { findOddFile } from '../files.js';
 import type { AppContext, Job, JobResult, JobSlot } from '../runs/app-context.js';
 import { jobScheduleSchema, timeoutSchema, toSpanMs } from './settings.js';
 
-/** What a job of a user's own is given. */
+/** The input of a job of the user's own. */
 interface UserJobContext extends JobSlot {
   job: string;
   /** The folder of the reports. */
   reportsFolder: string;
-  /** The rows of a question to the database; see docs/internals.md for its tables, which may change with each version. */
+  /** The rows of a query; docs/internals.md has the tables, which may change with each version. */
   query(sql: string, parameters?: readonly unknown[]): Promise<Record<string, unknown>[]>;
   /** A secret by the name of its environment variable (or `NAME_FILE`). */
   secret(name: string): string | undefined;
@@ -38,8 +38,8 @@ const userResultSchema = z.strictObject({
 });
 
 /**
- * The jobs of the `.mjs` files in a folder, by name of file; each exports one as `default`. Throws ConfigError with everything that is wrong,
- * by file; `shipped` are names that are taken, `where` says which setting names the folder.
+ * The jobs of the `.mjs` files in a folder, by file name; each file exports one as `default`. Throws ConfigError with all problems, by file. The
+ * names in `shipped` are taken; `where` names the setting of the folder.
  */
 export async function readUserJobs(folder: string, shipped: readonly string[], where: string): Promise<readonly Job[]> {
   const files = await listFiles(folder, where);
@@ -69,7 +69,7 @@ async function listFiles(folder: string, where: string): Promise<string[]> {
   try {
     return (await readdir(folder)).filter((name) => name.endsWith('.mjs')).sort();
   } catch (cause) {
-    const message = `the folder ${folder} cannot be read; make it, or leave the setting out`;
+    const message = `the folder ${folder} cannot be read; create it, or remove the setting`;
     throw new ConfigError([{ where, path: 'scheduler.jobsFolder', message }], { cause });
   }
 }
@@ -103,7 +103,7 @@ function toJob({ name, defaultSchedule, after, timeout, run }: z.output<typeof u
       const result: unknown = await run(toContext(name, app, slot), signal);
       const parsed = userResultSchema.safeParse(result ?? {});
       if (parsed.success) return toResult(parsed.data);
-      const message = `the job ${name} has run, and returned neither nothing nor { exitCode: 0 or 3, note }`;
+      const message = `the job ${name} has run, but its result is invalid: return nothing, or { exitCode: 0 or 3, note }`;
       throw new NightscreenError('job_result', message);
     },
   };

@@ -10,13 +10,13 @@ import type { Nights } from '../../store/watch-facts.js';
 import { type DueTimes, toDueTimes } from '../due-times.js';
 import { type JobsSettings, type SchedulerSettings, toSpanMs, type watchdogSettingsSchema } from '../settings.js';
 
-/** The schedule of a job, and since when a scheduler goes by it; null where only somebody wrote it down, such as for a timer. */
+/** The schedule of a job, and since when a scheduler runs it; null when it is only configured, such as for a timer. */
 interface Plan {
   schedule: JobSchedule;
   keptSince: Date | null;
 }
 
-/** The schedules that jobs go by: what the configuration says of one, else what a scheduler has last gone by. */
+/** The schedules of jobs: the configured one, otherwise the one that a scheduler last ran. */
 export function findPlans(kept: readonly KnownSchedule[], jobs: JobsSettings): ReadonlyMap<string, Plan> {
   const plans = new Map<string, Plan>();
   for (const { job, cron, timezone, plannedSince, retiredAt } of kept) {
@@ -31,46 +31,46 @@ export function findPlans(kept: readonly KnownSchedule[], jobs: JobsSettings): R
   return plans;
 }
 
-/** A job of one's own may bring the time zone that its settings leave out. */
+/** A user's own job may have a time zone that its settings omit. */
 const isKept = (plan: Plan | undefined, { cron, timezone }: NonNullable<JobsSettings[string]>): boolean =>
   plan !== undefined && plan.schedule.cron === cron && (timezone === undefined || timezone === plan.schedule.timezone);
 
-/** A nightly job and when it should have begun; `isWaiting`: it may yet, for another one is under way that comes before it. */
+/** A nightly job and its expected start; `isWaiting`: it may still start, because another job that comes before it is in progress. */
 export interface StartFacts extends Pick<Nights, 'begun'> {
-  /** Null where no start was due yet. */
+  /** Null when no start was due yet. */
   expected: {
-    /** A start before this moment is not the one that was due. */
+    /** An earlier start is not the expected one. */
     since: Date;
-    /** Until when it may wait for other jobs to end. */
+    /** Until when it may wait for other jobs. */
     waitsUntil: Date;
     because: string;
   } | null;
   isWaiting: boolean;
 }
 
-/** What a job goes by: the schedule that somebody wrote down, or how old its last start may be. */
+/** The expectation for a job: its configured schedule, or the highest age of its last start. */
 type Expectation = { schedule: JobSchedule } | { everyMs: number };
 
-/** What is put up with. */
+/** The tolerated delays. */
 export interface LateRules {
   now: Date;
-  /** How long after its time a job may begin. */
+  /** How long after its time a job may start. */
   lateAfterMs: number;
-  /** By how much more, where it is due at fixed times of a date. */
+  /** How much longer, for a job at fixed times of a date. */
   jitterMs: number;
-  /** How much longer it may wait while another job is under way. */
+  /** How much longer, while another job is in progress. */
   waitAtMostMs: number;
 }
 
 const hourMs = 3_600_000;
-/** A start may be this much early: clocks of two hosts differ. */
+/** A start may be this much too early: the clocks of two hosts differ. */
 const earlyMs = 60_000;
-/** A schedule that has not come round for longer than this is not looked for further. */
+/** Older due times of a schedule are not searched. */
 const longestBackMs = 32 * 24 * hourMs;
 
 /**
- * The start that should have been made by now; null when none was due yet, or only before one of the moments since when it is watched (those
- * yet to come are the mistake of a clock). `runs`: what became of the job's last times; one that was done early counts from its beginning.
+ * The start that should have happened by now; null when none was due, or only before one of the moments in `watchedSince` (a future one is the
+ * mistake of a clock). `runs` are the last runs of the job; one that began early counts from its beginning.
  */
 export function findExpectedStart(
   expectation: Expectation,
@@ -101,7 +101,7 @@ export function findExpectedStart(
 const findLastDue = (times: DueTimes, before: Date): JobDue | null =>
   times.between(new Date(before.getTime() - longestBackMs), before).at(-1) ?? null;
 
-/** The first time since the last start that was not begun: a job that comes round often must not wait anew from each of its times. */
+/** The first missed time since the last start: a frequent job must not get a new wait at each of its times. */
 function findFirstMissing(times: DueTimes, due: JobDue, runs: readonly JobRun[], watchedSince: readonly Date[]): Date {
   const begun = runs.flatMap(({ begunAt, dueAt }) => (begunAt === null || dueAt >= due.dueAt ? [] : dueAt.getTime()));
   const since = watchedSince.map((moment) => moment.getTime()).filter((ms) => ms < due.dueAt.getTime());
@@ -110,21 +110,21 @@ function findFirstMissing(times: DueTimes, due: JobDue, runs: readonly JobRun[],
   return times.next(new Date(floorMs))?.dueAt ?? due.dueAt;
 }
 
-/** What a watchdog goes by beside the settings of runs. */
+/** The settings of a watchdog beside those of runs. */
 export interface WatchSettings {
   jobs: JobsSettings;
   scheduler: Pick<SchedulerSettings, 'jitter' | 'waitAtMost'>;
   watchdog: z.output<typeof watchdogSettingsSchema>;
 }
 
-/** What a job is called among what is watched that goes by a certain schedule. */
+/** The watched subject of a job with a certain schedule. */
 const toScheduleSubject = (job: string, { cron, timezone }: JobSchedule): string =>
   `schedule/${job} ${cron} ${timezone}`;
 
 /**
- * Reads what should have been begun by now, of whom, and notes that these rosters and the planned jobs are watched. `runs`: what became of the
- * last times of each job, newest first; `silences`: how long ago the processes were last heard of that hold a job's lease or have left it, null
- * where one is at work; `subjects`: what this watchdog watches, `watched`: what any did.
+ * Reads which starts are expected by now, and notes that these rosters and the planned jobs are watched. `runs`: the last runs of each job, newest
+ * first. `silences`: the age of the last heartbeat of the processes that hold or left a job's lease, null for one at work. `subjects`: what this
+ * watchdog watches; `watched`: what any watchdog did.
  */
 export async function readExpectations(
   app: AppContext,
@@ -151,19 +151,19 @@ export async function readExpectations(
   const lateAfterMs = toDurationMs(watchdog.lateAfter);
   const waits = { jitterMs: toSpanMs(scheduler.jitter), waitAtMostMs: toSpanMs(scheduler.waitAtMost) };
   const rules: LateRules = { now, lateAfterMs, ...waits };
-  // What waited for the end of a pause has `watchdog.lateAfter` to begin.
+  // A job that waited for the end of a pause has `watchdog.lateAfter` to start.
   const lastPause = await findSchedulePause(database, organisationId, new Date(now.getTime() - lateAfterMs));
   const shortestMs = Math.min(...Object.values(toCadence(settings.screening).hours)) * hourMs;
-  /** Since when a planned job counts as planned. */
+  /** Since when a job counts as planned. */
   const sinceOf = (job: string): Date => {
     const plan = plans.get(job);
     return plan?.keptSince ?? (plan && since.get(toScheduleSubject(job, plan.schedule))) ?? now;
   };
   const expect = (expectation: Expectation | undefined, job: string, counts: readonly Date[]) => {
     const expected = expectation ? findExpectedStart(expectation, rules, counts, runs.get(job)) : null;
-    // A start that was due before the pause is missed all the same; pauses end after seven days at most.
+    // A start that was due before the pause is missed in any case; a pause lasts seven days at most.
     const isPaused = lastPause !== null && expected !== null && expected.since >= lastPause.pausedAt;
-    // Nightly jobs follow one another; what waits for that does so for a time, not for ever.
+    // Nightly jobs run one after another, so a job may wait, but only for a limited time.
     const mayWait = expected !== null && now < expected.waitsUntil && isAnyAtWork;
     return { expected, isWaiting: isPaused || mayWait };
   };

@@ -5,14 +5,14 @@ import type { JobRun } from '../../store/jobs.js';
 import type { NightFacts, Nights, RunningFacts } from '../../store/watch-facts.js';
 import type { StartFacts } from './expectations.js';
 
-/** Something that is not as it should be, and what to type. */
+/** A problem, with the commands to type. */
 export interface Finding extends Pick<Incident, 'kind' | 'subject' | 'roster' | 'reason' | 'mark' | 'runId'> {
   actions: readonly string[];
-  /** Told already, with nothing new about it: it is listed, and is no alarm. */
+  /** Reported before and unchanged: it is listed, but is no alarm. */
   isKnown: boolean;
 }
 
-/** Which of the incidents that are not over this is, if any. A roster may be called `sweep`, or as a job is. */
+/** The open incident of a finding, if any. A roster may be named `sweep`, or like a job. */
 export const findSame = (
   incidents: readonly Incident[],
   { kind, subject, roster }: Pick<Incident, 'kind' | 'subject' | 'roster'>,
@@ -22,21 +22,21 @@ export const findSame = (
 const words: Readonly<Record<Incident['kind'], string>> = {
   did_not_run: 'did not run',
   stuck: 'is stuck',
-  partial: 'ran, but not all of it is done',
+  partial: 'ran, but is not complete',
   customers_failing: 'customers cannot be screened',
   canary_failed: 'control searches failed',
-  screening_overdue: 'screenings are older than the cadence allows',
+  screening_overdue: 'screenings are overdue',
   job_failed: 'the job failed',
   job_stuck: 'the job is stuck',
 };
 
 const wordsOfClock = 'a clock was ahead';
 
-/** An incident in a few words, as `retail: did not run`; what is kept of a roster among `job_failed` is that a clock was ahead. */
+/** An incident in a few words, as `retail: did not run`; a `job_failed` with a roster means that a clock was ahead. */
 export const describeIncident = ({ kind, subject, roster }: Pick<Incident, 'kind' | 'subject' | 'roster'>): string =>
   `${subject}: ${kind === 'job_failed' && roster !== null ? wordsOfClock : words[kind]}`;
 
-/** What is not as it should be at a moment, against what has been told and is not over (`open`). */
+/** All problems at a moment, compared with the open incidents. */
 export function assess(
   {
     rosters,
@@ -60,7 +60,7 @@ export function assess(
   ];
 }
 
-/** What was told of and neither is over nor has anything new about it. */
+/** A finding that was reported, is not over and has nothing new. */
 const toCurrentFinding = (
   { kind, subject, roster, runId, reason, mark }: Incident,
   actions: readonly string[],
@@ -75,7 +75,7 @@ const toCurrentFinding = (
   isKnown: false,
 });
 
-/** Whether a start that was due is missing. What was told as missing stays so until something has begun, whatever else begins. */
+/** Whether an expected start is missing. A start that was reported as missing stays so until something has begun. */
 function isStartMissing({ begun, expected, isWaiting }: StartFacts, reported: Incident | undefined): boolean {
   if (expected !== null && begun !== null && begun.takenAt >= expected.since) return false;
   if (expected !== null && !isWaiting) return true;
@@ -85,12 +85,12 @@ function isStartMissing({ begun, expected, isWaiting }: StartFacts, reported: In
 const hasBegunSince = (begun: NightFacts | null, { runId, openedAt }: Incident): boolean =>
   begun !== null && (begun.runId > (runId ?? 0) || begun.takenAt > openedAt);
 
-/** What is told of the end of a run. */
+/** Findings about the end of a run. */
 const endKinds: ReadonlySet<Incident['kind']> = new Set(['partial', 'canary_failed']);
 
 /**
- * What was told of an end and stands, because no end as late as that has come since: a run that is gone on with has left the state that was
- * told of, and one that is given up for a newer one counts no more.
+ * Findings about the end of a run that stay, because no later end has come: a run that is resumed has left the reported state, and one that was
+ * abandoned for a newer one no longer counts.
  */
 function findUnanswered(
   { ended }: Pick<Nights, 'ended'>,
@@ -101,22 +101,22 @@ function findUnanswered(
     endKinds.has(kind) && (ended?.runId ?? 0) < (runId ?? 0) && !findings.some((one) => one.kind === kind);
   return open
     .filter((incident) => incident.subject === subject && incident.roster === roster && isUnanswered(incident))
-    .map((incident) => toCurrentFinding(incident, ['See whether it is being gone on with: nightscreen runs list']));
+    .map((incident) => toCurrentFinding(incident, ['See whether it was resumed: nightscreen runs list']));
 }
 
-/** Who works on a run or a job renews its lock every second; one that has not for so long has ended without a word, or stands still. */
+/** A process at work on a run or job renews its lock every second; after this silence it has crashed or hangs. */
 const longestSilenceMs = 10 * 60_000;
 
 const toMinutes = (ms: number): string => `${Math.floor(ms / 60_000)} minutes`;
 
-/** The runs that are open although nobody works on them, or that have saved nothing for too long. */
+/** The runs in progress without a living process, or that have saved nothing for too long. */
 export function assessRunning(running: readonly RunningFacts[], stuckAfterMs: number, now: Date): readonly Finding[] {
   return running.flatMap(({ runId, name, roster, owner, silentMs, activeAt }): Finding[] => {
     const shared = { kind: 'stuck', subject: name, roster, runId, isKnown: false } as const;
     const see = `See what it did: nightscreen runs show ${name}`;
     if (silentMs !== null && silentMs >= longestSilenceMs) {
-      const reason = `its process (${owner}) was last heard of ${toMinutes(silentMs)} ago, and nobody has gone on with it`;
-      const actions = [see, 'See whether that host is up', 'The next start goes on with it: nightscreen rescreen'];
+      const reason = `the last sign of its process (${owner}) was ${toMinutes(silentMs)} ago, and no other process has resumed it`;
+      const actions = [see, 'See whether that host is up', 'The next start resumes it: nightscreen rescreen'];
       return [{ ...shared, reason, mark: 'silent', actions }];
     }
     const idleMs = now.getTime() - activeAt.getTime();
@@ -127,23 +127,22 @@ export function assessRunning(running: readonly RunningFacts[], stuckAfterMs: nu
   });
 }
 
-/** What is known of the sweeps of the dossiers. */
+/** The facts about the sweeps of dossiers. */
 export interface SweepFacts extends Nights, StartFacts {
   isPlanned: boolean;
-  /** Whether the last one is of these days; what somebody swept once long ago is history where none are planned. */
+  /** Whether the last one is recent; where none are planned, an old sweep is history. */
   isRecent: boolean;
 }
 
-/** What to write so that a job is expected no more, for whoever reads that it did not run. */
+/** The configuration that ends the expectation of a job. */
 const toUnplanning = (job: string): string =>
-  `Where ${job} is not to be run any more: write jobs.${job}.enabled: false into the configuration, also on the host of the watchdog`;
+  `If ${job} should not run any more: write jobs.${job}.enabled: false into the configuration, also on the host of the watchdog`;
 
-/** What incidents of sweeps are about. */
 const sweepSubject = { subject: 'sweep', roster: null } as const;
 
 const again = 'Sweep again: nightscreen sweep';
 
-/** What is not as it should be with the sweep of the dossiers, against what has been told and is not over (`open`). */
+/** The problems of the sweep of dossiers, compared with the open incidents. */
 export function assessSweep(facts: SweepFacts, open: readonly Incident[]): readonly Finding[] {
   if (!facts.isPlanned && !facts.isRecent) return [];
   const findings = [...(facts.isPlanned ? assessSweepStart(facts, open) : []), ...assessSweepEnd(facts.ended)];
@@ -164,29 +163,26 @@ function assessSweepStart(facts: SweepFacts, open: readonly Incident[]): readonl
 function assessSweepEnd(ended: NightFacts | null): readonly Finding[] {
   if (ended === null || (ended.state === 'complete' && ended.isProven !== false)) return [];
   const { runId, name, state, reasons } = ended;
-  const because = reasons.length > 0 ? reasons.join('; ') : 'it does not say why';
-  const reason = `${name} ended ${state}: ${because}; nothing is told as gone by it`;
+  const because = reasons.length > 0 ? reasons.join('; ') : 'it gives no reason';
+  const reason = `${name} ended ${state}: ${because}; it reports no dossier as gone`;
   const mark = `${state}: ${because.replace(/\d+/g, '#')}`;
   const actions = [`See what happened: nightscreen runs show ${name}`, again];
   return [{ ...sweepSubject, runId, isKnown: false, kind: 'partial', reason, mark, actions }];
 }
 
-/** What is known of a roster. */
+/** The facts about a roster. */
 export interface RosterFacts extends Nights, StartFacts {
   roster: string;
-  /** Null before the roster was ever imported. */
+  /** Null before the first import of the roster. */
   failing: FailingFacts | null;
-  /** Customers whose last valid answer is older than their cadence and its grace, without those whose searches fail. */
+  /** Customers whose last valid answer is older than cadence and grace, without those whose searches fail. */
   overdue: { customers: number; oldestScreenedAt: Date | null };
 }
 
 const see = (night: Pick<NightFacts, 'name'>): string => `See what happened: nightscreen runs show ${night.name}`;
-const startAgain = 'Start it again once that is mended: nightscreen rescreen';
+const startAgain = 'Start it again when that is repaired: nightscreen rescreen';
 
-/**
- * What is not as it should be with a roster, against what has been told and is not over (`open`). What a night says it says at its end: until
- * then the one before it stands.
- */
+/** The problems of a roster, compared with the open incidents. A night reports at its end; until then the one before it counts. */
 export function assessRoster(facts: RosterFacts, open: readonly Incident[], now: Date): readonly Finding[] {
   const { roster, begun, ended } = facts;
   const about = { subject: roster, roster };
@@ -208,67 +204,67 @@ type Assessed = Pick<Finding, 'kind' | 'reason' | 'mark' | 'actions'> & Partial<
 function assessRosterStart(facts: RosterFacts, reported: Incident | undefined): Assessed | null {
   if (!isStartMissing(facts, reported)) return null;
   const { begun, expected } = facts;
-  const last = begun === null ? 'it never has' : `the last one, ${begun.name}, began at ${begun.takenAt.toISOString()}`;
+  const last = begun === null ? 'there was none before' : `the last one, ${begun.name}, began at ${begun.takenAt.toISOString()}`;
   return {
     kind: 'did_not_run',
     runId: begun?.runId ?? null,
     reason: `no screening of it has begun: ${expected === null ? '' : `${expected.because}; `}${last}`,
     mark: 'did_not_run',
     actions: [
-      'See that the scheduler, cron or timer is running, and on which host',
+      'Check that the scheduler, cron or timer is running, and on which host',
       'Check settings, key, database and service: nightscreen doctor',
       'Screen now: nightscreen rescreen',
     ],
   };
 }
 
-/** A control search that fails is told before its run ends. */
+/** A failed control search is reported before its run ends. */
 function assessCanaries({ begun, ended }: RosterFacts): Assessed | null {
   const night = [begun, ended].find((one) => one?.hasFailedCanary);
   if (!night) return null;
   return {
     kind: 'canary_failed',
     runId: night.runId,
-    reason: `control searches of ${night.name} failed: what the service said cannot be relied on, and whoever it was asked about is not screened`,
+    reason: `control searches of ${night.name} failed: the answers of the service are not reliable, and the customers that were searched are not screened`,
     mark: 'canary_failed',
-    actions: [see(night), "Ask the service's operators; check that the canary is still listed", startAgain],
+    actions: [see(night), "Ask the service's operators; check that the party of the control search is still listed", startAgain],
   };
 }
 
 const partialStates: ReadonlySet<string> = new Set(['incomplete', 'stopped', 'unbalanced', 'refused']);
 
-/** A run that is partial only because of customers who fail, or of control searches, is told of as that. */
+/** A run that is partial only because of failing customers or control searches has its own finding. */
 function assessRosterEnd(night: NightFacts | null): Assessed | null {
   if (night === null || !partialStates.has(night.state)) return null;
   const { state, reasons, failed, hasFailedCanary, name } = night;
   const others = reasons.filter((reason) => failed === 0 || reason !== describeFailed(failed));
   if (state === 'incomplete' && (hasFailedCanary || (others.length === 0 && reasons.length > 0))) return null;
-  const because = others.length === 0 ? 'it does not say why' : others.join('; ');
+  const because = others.length === 0 ? 'it gives no reason' : others.join('; ');
   return {
     kind: 'partial',
     reason: `${name} ended ${state}: ${because}`,
     // Figures and names of runs are no news.
     mark: `${state}: ${because.replace(/\d+/g, '#')}`,
-    actions: [see(night), ...(state === 'stopped' ? [`Go on with it: nightscreen runs resume ${name}`] : [startAgain])],
+    actions: [see(night), ...(state === 'stopped' ? [`Resume it: nightscreen runs resume ${name}`] : [startAgain])],
   };
 }
 
 function assessAge({ overdue: { customers, oldestScreenedAt } }: RosterFacts, now: Date): Assessed | null {
   if (customers === 0) return null;
-  // By a clock that was ahead: of such a screening nobody knows how old it is.
+  // The age of a screening by a clock that was ahead is unknown.
   const isAhead = oldestScreenedAt !== null && oldestScreenedAt > now;
   const since = oldestScreenedAt === null || isAhead ? '' : `; the oldest is of ${oldestScreenedAt.toISOString()}`;
   return {
     kind: 'screening_overdue',
-    reason: `the screening of ${countNoun(customers, 'customer')} is ${isAhead ? 'dated at what is yet to come' : 'older than the cadence allows'}${since}`,
+    reason: `the screening of ${countNoun(customers, 'customer')} is ${isAhead ? 'dated in the future' : 'older than the cadence allows'}${since}`,
     mark: 'screening_overdue',
-    actions: ['See who it is: nightscreen coverage --list 20', 'Screen whoever is due: nightscreen rescreen'],
+    actions: ['List them: nightscreen coverage --list 20', 'Screen the customers that are due: nightscreen rescreen'],
   };
 }
 
-/** Who fails every night is told of when that is new and when it has lasted for too long, and else listed as known. */
+/** Customers that fail every night are reported when they are new and when they fail for too long, and are otherwise listed as known. */
 function assessFailing({ failing, ended }: RosterFacts, reported: Incident | undefined, now: Date): Assessed | null {
-  // What a failed control search took back says nothing about the customers.
+  // A failed control search voided the answers, so it says nothing about the customers.
   if (ended?.hasFailedCanary && reported) {
     const { kind, runId, reason, mark } = reported;
     return { kind, runId, reason, mark, isKnown: true, actions: [] };
@@ -280,7 +276,7 @@ function assessFailing({ failing, ended }: RosterFacts, reported: Incident | und
   const parts = [
     `${countNoun(customers, 'customer')} cannot be screened though the service answers others`,
     ...(newly > 0 ? [`${newly} of them newly`] : []),
-    ...(aged > 0 ? [`${aged} without a valid answer for longer than watchdog.failingFor allows`] : []),
+    ...(aged > 0 ? [`${aged} without a valid answer for longer than watchdog.failingFor`] : []),
     ...(since === null ? [] : [`the longest since ${since.toISOString()}`]),
   ];
   return {
@@ -288,39 +284,39 @@ function assessFailing({ failing, ended }: RosterFacts, reported: Incident | und
     runId: lookedAt,
     reason: parts.join('; '),
     mark: isNew ? `${lookedAt}/${newly}/${aged}/${now.toISOString().slice(0, 10)}` : reported.mark,
-    // Until another run has looked, what has just been told stands.
+    // Until another run has looked, this stays news.
     isKnown: !isNew && reported.runId !== lookedAt,
     actions: [
-      `See who it is: nightscreen runs show ${run.name} --list failed`,
-      "Give the service's operators the names and the times of the calls",
+      `List them: nightscreen runs show ${run.name} --list failed`,
+      "Send the service's operators the names and the times of the calls",
     ],
   };
 }
 
-/** What is known of a job of the scheduler. */
+/** The facts about a job of the scheduler. */
 export interface JobFacts {
   job: string;
-  /** What became of its last times, newest first. */
+  /** Its last runs, newest first. */
   runs: readonly JobRun[];
-  /** How long ago the process was last heard of that began the newest and has not ended it; null where none is missing. */
+  /** The age of the last heartbeat of the process that began the newest run and has not ended it; null for none. */
   silentMs: number | null;
-  /** When what it does was last begun and has ended, by whatever command; null where only the job itself can tell. */
+  /** When its work was last begun and has ended, by any command; null when only the job itself shows that. */
   doneAt: Date | null;
-  /** Null where nobody notes its starts, and for those whose runs are judged by themselves. */
+  /** Null when its starts are not noted, and for jobs whose runs are assessed. */
   start: Omit<StartFacts, 'begun'> | null;
 }
 
-/** The jobs whose runs are judged by themselves. */
+/** The jobs whose runs are assessed instead. */
 const assessedByRuns: ReadonlySet<string> = new Set(['rescreen', 'sweep']);
-/** These exit codes say that there may be no run that says the same. */
+/** With these exit codes there may be no run that reports the failure. */
 const runlessExitCodes: ReadonlySet<number> = new Set([1, 2]);
-/** These let a job be begun again for the same date. */
+/** After these exit codes a job may be run again for the same date. */
 const repeatable: ReadonlySet<number> = new Set([1, 2, 4]);
 const reportMissedForMs = 24 * 3_600_000;
 
 /**
- * The jobs of the scheduler that were not begun, failed or were refused the last time they came to an end, or whose process is gone. While one
- * is under way, what was told of it stands.
+ * The jobs of the scheduler that did not start, that failed or were refused at their last end, or whose process has gone silent. While a job is
+ * in progress, what was reported of it stays.
  */
 export function assessJobs(jobs: readonly JobFacts[], open: readonly Incident[], now: Date): readonly Finding[] {
   return jobs.flatMap((facts) => {
@@ -332,7 +328,7 @@ export function assessJobs(jobs: readonly JobFacts[], open: readonly Incident[],
   });
 }
 
-/** A job that has exceeded its timeout, whether its process still renews its lease or has stopped waiting for it; until a later attempt ends. */
+/** A job past its timeout, whether its process still renews the lease or has stopped waiting; until a later attempt ends. */
 function assessJobStuck(
   { job, runs: [newest], silentMs }: JobFacts,
   reported: Incident | undefined,
@@ -354,7 +350,7 @@ function assessJobStuck(
       actions: [
         seeJobs,
         ...(isRunning ? [`End it: nightscreen schedule cancel ${job}`] : []),
-        `Where its code ignores its signal, restart the scheduler on ${host}`,
+        `If its code ignores its signal, restart the scheduler on ${host}`,
       ],
     },
   ];
@@ -370,10 +366,10 @@ function assessJobStart({ job, runs: [newest], start }: JobFacts, reported: Inci
   }
   const last =
     newest === undefined
-      ? 'it never was'
+      ? 'there was none before'
       : `the last one was due at ${newest.dueAt.toISOString()}${newest.owner === null ? '' : `, by ${newest.owner}`}`;
-  const reason = `the job ${job} was not begun: ${expected.because}; ${last}`;
-  const actions = ['See that the scheduler is running, and on which host', seeJobs, toUnplanning(job)];
+  const reason = `the job ${job} did not start: ${expected.because}; ${last}`;
+  const actions = ['Check that the scheduler is running, and on which host', seeJobs, toUnplanning(job)];
   const about = { subject: job, roster: null, runId: null, isKnown: false };
   return [{ ...about, kind: 'did_not_run', reason, mark: 'did_not_run', actions }];
 }
@@ -384,8 +380,8 @@ function assessJobEnd(facts: JobFacts, reported: Incident | undefined, now: Date
   if (newest === undefined) return [];
   if (newest.state === 'running' && !assessedByRuns.has(job) && silentMs !== null && silentMs >= longestSilenceMs) {
     const minutes = Math.floor(silentMs / 60_000);
-    const why = `its process (${newest.owner ?? 'unknown'}) was last heard of ${minutes} minutes ago`;
-    return [toFinding(newest, { what: 'was left', why, mark: 'left', canRepeat: true })];
+    const why = `the last sign of its process (${newest.owner ?? 'unknown'}) was ${minutes} minutes ago`;
+    return [toFinding(newest, { what: 'was interrupted', why, mark: 'left', canRepeat: true })];
   }
   if (reported && (newest.state === 'running' || newest.state === 'interrupted'))
     return [toCurrentFinding(reported, [seeJobs])];
@@ -399,7 +395,7 @@ function assessJobEnd(facts: JobFacts, reported: Incident | undefined, now: Date
 const isDoneSince = ({ doneAt }: JobFacts, since: Date | null): boolean =>
   doneAt !== null && since !== null && doneAt > since;
 
-/** What nobody began: of the newest until it is made up for, of those that a newer one has overtaken for a day after that was noted. */
+/** Missed starts: the newest until it is made up for, older ones for a day after they were noted. */
 function assessMissed(runs: readonly JobRun[], now: Date): readonly Finding[] {
   const isReported = ({ state, endedAt }: JobRun, index: number): boolean =>
     state === 'missed' && (index === 0 || (endedAt !== null && now.getTime() - endedAt.getTime() < reportMissedForMs));
@@ -408,10 +404,10 @@ function assessMissed(runs: readonly JobRun[], now: Date): readonly Finding[] {
   if (last === undefined) return [];
   const others = missed.length > 1 ? `, as ${countNoun(missed.length - 1, 'time')} before it` : '';
   const why = `${last.because ?? 'the log says more'}${others}`;
-  return [toFinding(last, { what: 'was not begun', why, mark: `missed ${last.dueSlot}`, canRepeat: last === runs[0] })];
+  return [toFinding(last, { what: 'did not start', why, mark: `missed ${last.dueSlot}`, canRepeat: last === runs[0] })];
 }
 
-/** Runs say by their state what 3 and 4 mean; those of other jobs that stopped are no nights. */
+/** The state of a run explains exit codes 3 and 4; a stopped job that makes no nights has no such run. */
 function isConclusive({ job, exitCode, runIds }: JobRun): boolean {
   if (exitCode === null || exitCode === 0) return false;
   return runlessExitCodes.has(exitCode) || runIds.length === 0 || (exitCode === 4 && !assessedByRuns.has(job));
@@ -441,19 +437,19 @@ function toFinding(
     actions: [
       seeJobs,
       'Check settings, key and service: nightscreen doctor',
-      ...(canRepeat ? [`Run it again once that is mended: nightscreen schedule run ${job}`] : []),
+      ...(canRepeat ? [`Run it again when that is repaired: nightscreen schedule run ${job}`] : []),
     ],
   };
 }
 
 /**
- * The rosters that were begun or screened at what is yet to come: a clock was ahead, and of who was screened by it nobody knows when. It is
- * kept among `job_failed`, with a roster, which no job has.
+ * The rosters with a run or a screening dated in the future: a clock was ahead, and the time of these screenings is unknown. They are stored as
+ * `job_failed` with a roster, which no job has.
  */
 export function assessAhead(rosters: readonly AheadFacts[]): readonly Finding[] {
   return rosters.map(({ roster, run, startedAt, customers, latestScreenedAt }) => {
-    const began = startedAt === null ? [] : [`${run} began at ${startedAt.toISOString()}, which is yet to come`];
-    const who = `${countNoun(customers, 'customer')} screened at what is yet to come`;
+    const began = startedAt === null ? [] : [`${run} began at ${startedAt.toISOString()}, which is in the future`];
+    const who = `${countNoun(customers, 'customer')} screened in the future`;
     const screened = latestScreenedAt === null ? [] : [`${who}, up to ${latestScreenedAt.toISOString()}`];
     return {
       kind: 'job_failed',
@@ -464,8 +460,8 @@ export function assessAhead(rosters: readonly AheadFacts[]): readonly Finding[] 
       mark: customers > 0 ? 'screened ahead' : 'begun ahead',
       isKnown: false,
       actions: [
-        'Set the clock of the host that runs the nights (NTP), and see that it stays so: nightscreen doctor',
-        `The next night asks anew about whom it dated more than an hour ahead; about everybody, now: nightscreen screen --all --roster ${roster}`,
+        'Correct the clock of the host that runs the nights (NTP), and check it: nightscreen doctor',
+        `The next night searches the customers again that it dated more than an hour ahead; to search all now: nightscreen screen --all --roster ${roster}`,
       ],
     };
   });

@@ -30,12 +30,12 @@ import {
 import { readExpectations, type StartFacts, type WatchSettings } from './expectations.js';
 import { assess, assessAhead, describeIncident, type Finding, findSame } from './findings.js';
 
-/** A sweep that nobody plans is judged for so long. */
+/** How long an unplanned sweep is assessed. */
 const recentMs = 7 * 24 * 3_600_000;
 
 /**
- * Reads everything that is judged at a moment, of these rosters, and notes that they are watched; `open`: what has been told of and is not
- * over. `starts` are the jobs of which it is watched whether they begin; `subjects` is what this watchdog watches, `watched` what any does.
+ * Reads the facts of these rosters and jobs, and notes that they are watched; `open` are the open incidents. `starts`: the jobs whose starts are
+ * watched. `subjects`: what this watchdog watches; `watched`: what any watchdog does.
  */
 async function readWatchFacts(
   app: AppContext,
@@ -72,7 +72,7 @@ async function readWatchFacts(
 type Expectations = Awaited<ReturnType<typeof readExpectations>>;
 type WatchFacts = Awaited<ReturnType<typeof readWatchFacts>>;
 
-/** What is known of the jobs that are planned; `nights` by the job that makes them. */
+/** The facts of the planned jobs; `nights` by the job that makes them. */
 function toJobFacts(
   { plans, runs, silences, ofJob, sinceOf }: Expectations,
   nights: ReadonlyMap<string, readonly Pick<Nights, 'ended'>[]>,
@@ -80,9 +80,9 @@ function toJobFacts(
 ) {
   return [...plans].map(([job, { keptSince }]) => {
     const known = runs.get(job) ?? [];
-    // What a scheduler did that no longer plans the job is history.
+    // Runs of a scheduler that no longer plans the job are history.
     const current = keptSince === null ? known.filter((run) => isSince(run, sinceOf(job))) : known;
-    // Only a scheduler notes each start; what a timer runs may leave runs and nothing else.
+    // Only a scheduler notes each start; a timer may leave runs and nothing else.
     const isNoted = keptSince !== null && !nights.has(job);
     return {
       job,
@@ -101,32 +101,32 @@ function toSilence(newest: JobRun | undefined, silentMs: number | null | undefin
   return silentMs ?? now.getTime() - (newest.begunAt ?? newest.dueAt).getTime();
 }
 
-/** When the last of them was begun that has ended, where each has. */
+/** When the last ended night of each was begun, the earliest of them; null while one has none. */
 function findDone(nights: readonly Pick<Nights, 'ended'>[]): Date | null {
   const moments = nights.flatMap(({ ended }) => ended?.takenAt.getTime() ?? []);
   return moments.length === 0 || moments.length < nights.length ? null : new Date(Math.min(...moments));
 }
 
-/** What one look found: everything that is not as it should be, with the incident that it belongs to, and what is over. */
+/** The result of one look: all problems with their incidents, and the incidents that are over. */
 export interface Watch {
   at: Date;
   rosters: readonly string[];
   findings: readonly (Finding & { incident: Incident; isNews: boolean })[];
   over: readonly Incident[];
-  /** What is closed because nobody watches it any more; whether it is over, nobody knows. */
+  /** Closed because no watchdog watches them any more; whether they are over is unknown. */
   dropped: readonly Incident[];
-  /** The rosters that no night has begun to screen yet, and of which none was due either. */
+  /** The rosters without any night so far, of which none was due. */
   unscreened: readonly string[];
-  /** The pause of the schedule; null where it is not paused. */
+  /** The pause of the schedule; null without one. */
   pause: SchedulePause | null;
-  /** Whether anything stands that is not merely known. */
+  /** Whether anything is wrong that was not already known. */
   isAlarm: boolean;
 }
 
 /**
- * Looks once, and tells what is new: each incident once, again when something of it is new, and once when it is over, whoever else looks at
- * the same time and wherever this process dies. `noteLooked` is called when all that is left to do is to send; `signal` cuts that short.
- * Throws ConfigError when there is nothing to watch.
+ * Looks once and reports the news: each incident once, again when something of it is new, and once when it is over, also when several watchdogs
+ * look at once or this process dies. `noteLooked` is called when only sending is left; `signal` ends that early. Throws ConfigError when there is
+ * nothing to watch.
  */
 export async function watch(
   app: AppContext,
@@ -167,7 +167,7 @@ const listUnscreened = ({ rosters }: WatchFacts, findings: readonly Finding[]): 
     .filter(({ begun, roster }) => begun === null && !findings.some((finding) => finding.roster === roster))
     .map(({ roster }) => roster);
 
-/** The configured rosters; where none is, those that were ever imported. */
+/** The configured rosters, otherwise all that were ever imported. */
 async function chooseRosters({ database, settings }: AppContext, organisationId: number): Promise<readonly string[]> {
   const configured = settings.rosters.map(({ name }) => name);
   const rosters =
@@ -179,14 +179,13 @@ async function chooseRosters({ database, settings }: AppContext, organisationId:
   throw new ConfigError([{ where: 'settings', path: 'rosters', message }]);
 }
 
-/** When a job or a night was last begun. */
 function findLastBegun({ jobs, rosters, sweep }: WatchFacts): Date {
   const begun = jobs.flatMap(({ runs }) => runs.flatMap(({ attemptAt, begunAt }) => attemptAt ?? begunAt ?? []));
   const nights = [...rosters, sweep].flatMap((night) => night.begun?.takenAt ?? []);
   return new Date(Math.max(0, ...[...begun, ...nights].map((moment) => moment.getTime())));
 }
 
-/** Alarms alone: reports are written and mailed by the host that makes them. What cannot be sent now stays in the outbox. */
+/** Sends alarms only: the host of a report mails the report. Alarms that cannot be sent now stay in the outbox. */
 async function send(app: AppContext, signal: AbortSignal | undefined): Promise<void> {
   try {
     await deliverDue(app, signal, alarmKeyPrefix);
@@ -201,26 +200,26 @@ async function send(app: AppContext, signal: AbortSignal | undefined): Promise<v
   }
 }
 
-/** Whoever has other settings looks at least this often, or has been switched off. */
+/** A watchdog with other settings looks at least this often, or has been switched off. */
 const forgottenAfterMs = 24 * 3_600_000;
 
-/** Who watches what an incident is about: this watchdog, another one that has other settings, or nobody any more. */
+/** Who watches the subject of an incident: this watchdog, another one with other settings, or none. */
 export function findWatching(
   { kind, subject, roster }: Pick<Incident, 'kind' | 'subject' | 'roster'>,
   { starts, subjects, watched, now }: Pick<WatchFacts, 'starts' | 'subjects' | 'watched'> & { now: Date },
 ): 'here' | 'elsewhere' | 'nowhere' {
-  // Every open run is looked at, whoever began it.
+  // Every run in progress is watched, whoever began it.
   if (kind === 'stuck') return 'here';
   const what = roster === null ? toJobSubject(subject) : toRosterSubject(roster);
   if (roster === null && kind === 'did_not_run' && !starts.includes(subject)) {
-    // A timer begins it now, and nobody notes that.
+    // A timer starts it now, which notes no starts.
     if (subjects.includes(what)) return 'nowhere';
   } else if (subjects.includes(what)) return 'here';
   const last = watched.find((one) => one.subject === what)?.lastWatchedAt;
   return last !== undefined && last.getTime() > now.getTime() - forgottenAfterMs ? 'elsewhere' : 'nowhere';
 }
 
-/** Reads what is known of each roster; `open` is what has been told of and is not over, `agedMs` how long a customer may fail. */
+/** Reads the facts of each roster; `open` are the open incidents, `agedMs` is how long a customer may fail. */
 async function readRosterFacts(
   app: Pick<AppContext, 'database' | 'settings'>,
   organisationId: number,
@@ -275,12 +274,12 @@ async function readCustomers(
   };
 }
 
-/** No night that lasts longer makes anybody's screening younger. */
+/** A longer night makes no screening younger. */
 const longestNightMs = 24 * 3_600_000;
 
 /**
- * The moment at which the ages of a roster's screenings are judged: while a night that began in time is under way, its own or the one of
- * another roster that it waits for (`others`), the beginning of that, since it answers who grows too old meanwhile; else now.
+ * The moment for the ages of a roster's screenings. While a night that began in time is in progress (its own, or in `others` one that it waits
+ * for), the beginning of that night, because it will screen the customers that become overdue meanwhile; otherwise now.
  */
 export function findAgeMoment(
   { begun, expected, isWaiting }: StartFacts,
@@ -299,14 +298,14 @@ export function findAgeMoment(
   return new Date(Math.min(now.getTime(), ...answering.map(({ takenAt }) => takenAt.getTime())));
 }
 
-/** Starts that are missing within this span have one cause; what is missing for longer says nothing about them. */
+/** Missing starts within this span have one cause. */
 const oneCauseMs = 24 * 3_600_000;
 
 const isMissedStart = ({ kind }: Pick<Incident, 'kind'>): boolean => kind === 'did_not_run';
 
 /**
- * Notes what is new and queues its mail, in one transaction. Starts that are missing because one scheduler is gone are one mail. Gives
- * the incidents that it has told of, and what it has closed.
+ * Stores the news and queues its mail, in one transaction. Starts that are missing because one scheduler is down share a mail. Gives the reported
+ * and the closed incidents.
  */
 async function reportNews(
   app: AppContext,
@@ -326,7 +325,7 @@ async function reportNews(
     }
     const missing = saved.begun.filter(isMissedStart);
     const actions = [...new Set(news.begun.filter(isMissedStart).flatMap((finding) => finding.actions))];
-    // Nothing has begun since those were told of.
+    // Nothing has begun since those were reported.
     const lastBegunAt = findLastBegun(facts);
     const before = open.filter((one) => isMissedStart(one) && isOneCause(one, now) && one.openedAt > lastBegunAt);
     if (missing.length > 0) await queue({ incidents: missing, phase: 'begun', actions, reportedBefore: before });
@@ -335,7 +334,7 @@ async function reportNews(
       await queue({ incidents: [incident], phase: 'again', actions: again });
     }
     const { over, dropped } = saved;
-    const afterwards = ['See how the rosters stand: nightscreen coverage'];
+    const afterwards = ['See the coverage of the rosters: nightscreen coverage'];
     for (const incident of over.filter((one) => !isMissedStart(one))) {
       await queue({ incidents: [incident], phase: 'over', actions: afterwards });
     }
@@ -343,7 +342,7 @@ async function reportNews(
     const left = (await readOpenIncidents(transaction, organisationId)).filter(
       (one) => isMissedStart(one) && started.some(({ openedAt }) => isOneCause(one, openedAt)),
     );
-    // Those who are still told of one of them hear when the last has begun.
+    // Recipients with another open incident of this cause get the mail when the last start has come.
     if (started.length > 0)
       await queue({ incidents: started, phase: 'over', actions: afterwards, reportedBefore: left });
     return { reported: new Set([...saved.begun, ...saved.again].map(({ incidentId }) => incidentId)), over, dropped };
@@ -354,8 +353,8 @@ const isOneCause = ({ openedAt }: Incident, moment: Date): boolean =>
   Math.abs(openedAt.getTime() - moment.getTime()) < oneCauseMs;
 
 /**
- * Compares what is found now with the incidents that are not over: what is new, what is new about something known, what is over, and what is
- * closed without a word (`dropped`), because nobody knows whether it is over.
+ * Compares the findings with the open incidents: new ones, known ones with news, those that are over, and those that are closed without a report
+ * (`dropped`), because their state is unknown.
  */
 export function compareIncidents(
   open: readonly Incident[],
@@ -375,12 +374,12 @@ export function compareIncidents(
   };
 }
 
-/** How the keys of alarms in the outbox begin. */
+/** The prefix of alarm keys in the outbox. */
 const alarmKeyPrefix = 'alarm/';
 
 /**
- * Queues one mail about incidents that have one cause, in the transaction that notes them as told; where no mail is configured it does
- * nothing. Who is told of one of `reportedBefore` is not told of the others.
+ * Queues one mail about incidents with one cause, in the transaction that notes them as reported; without configured mail it does nothing. The
+ * recipients of one of `reportedBefore` do not get the others.
  */
 async function queueAlarm(
   { settings: { mail, organisation }, clock }: Pick<AppContext, 'settings' | 'clock'>,

@@ -79,7 +79,7 @@ it('a database that hangs is told once, noted in a file, and told as over once i
   expect(over.document).toMatchObject({ canLook: true });
   expect(existsSync(note)).toBe(false);
   expect(subjects().toSorted()).toEqual([
-    '[ALARM] people: ran, but not all of it is done',
+    '[ALARM] people: ran, but is not complete',
     '[ALARM] watchdog: the database is out of reach',
     '[RECOVERED] watchdog: the database is out of reach',
   ]);

@@ -7,7 +7,7 @@ const alarm: Alarm = {
   reason: 'no screening of it has begun',
   openedAt: new Date('2026-11-21T04:00:00Z'),
   at: new Date('2026-11-22T07:30:00Z'),
-  actions: ['See how the rosters stand: nightscreen coverage'],
+  actions: ['See the coverage of the rosters: nightscreen coverage'],
 };
 const settings = { from: 'night@bank.example' };
 const build = (changes: Partial<Alarm>, key = ['7', changes.phase ?? 'begun'], to = 'ops@bank.example') =>

@@ -6,14 +6,14 @@ const retail = {
   ...{ roster: 'retail', run: '2026-12-24-rescreen-9', startedAt: later, customers: 2, latestScreenedAt: later },
 };
 
-it('a roster that was begun and screened at what is yet to come is one alarm, which says whom to screen again', () => {
+it('a roster that was begun and screened in the future is one alarm, which says whom to screen again', () => {
   expect(assessAhead([])).toEqual([]);
   const [finding, ...others] = assessAhead([retail]);
   if (!finding) throw new Error('nothing was found');
   expect(others).toEqual([]);
   expect(describeIncident(finding)).toBe('retail: a clock was ahead');
-  expect(finding.reason).toContain('2026-12-24-rescreen-9 began at 2026-12-24T02:00:00.000Z, which is yet to come');
-  expect(finding.reason).toContain('2 customers screened at what is yet to come, up to 2026-12-24T02:00:00.000Z');
+  expect(finding.reason).toContain('2026-12-24-rescreen-9 began at 2026-12-24T02:00:00.000Z, which is in the future');
+  expect(finding.reason).toContain('2 customers screened in the future, up to 2026-12-24T02:00:00.000Z');
   expect(finding.actions.at(-1)).toContain('nightscreen screen --all --roster retail');
   expect(finding.isKnown).toBe(false);
 });
