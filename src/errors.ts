@@ -1,4 +1,4 @@
-/** Settings of an error that every class of the tree accepts. */
+/** The context that every error class accepts. */
 export interface ErrorContext {
   cause?: unknown;
 }
@@ -14,7 +14,7 @@ export class NightscreenError extends Error {
   }
 }
 
-/** One wrong setting: where it stands (`file.yaml:3:5`, an environment variable, a flag) and what to do about it. */
+/** One wrong setting: its place (`file.yaml:3:5`, an environment variable, a flag) and what to do. */
 export interface ConfigProblem {
   where: string;
   path: string;
@@ -34,58 +34,58 @@ export class ConfigError extends NightscreenError {
   }
 }
 
-/** What is wrong with a flag of the command line. */
+/** An error about a flag of the command line. */
 export const flagError = (flag: string, message: string, cause?: unknown): ConfigError =>
   new ConfigError([{ where: `flag ${flag}`, path: '', message }], cause === undefined ? {} : { cause });
 
 /** A roster that cannot be read or must not be used: missing file, missing column, empty, query refused. */
 export class RosterError extends NightscreenError {}
 
-/** One reason for which a roster is held: which guard, what it found, in words that give both figures, and what to look at. */
+/** A reason for which a roster is held: the guard, its finding with both figures, and what to check. */
 export interface HeldBy {
   guard: string;
   message: string;
   look: string;
 }
 
-/** A roster that guards hold before anything of it counts; nothing has changed, and nobody counts as having left. */
+/** A roster that guards hold before any of it counts; nothing has changed, and no customer counts as offboarded. */
 export class RosterHeldError extends RosterError {
   readonly heldBy: readonly HeldBy[];
 
-  /** `override`: what to type to take it all the same. */
+  /** `override`: the command that accepts the roster in any case. */
   constructor(source: string, heldBy: readonly HeldBy[], override: string, context: ErrorContext = {}) {
     const reasons = heldBy.map(({ guard, message, look }) => `${message} [guard ${guard}]; ${look}`).join('. ');
     super(
       'roster_held',
-      `${source} is held: ${reasons}. Nothing was changed. Mend the source (the same with --dry-run in place of --accept-roster shows what it would come to), or take it as it is: ${override}`,
+      `${source} is held: ${reasons}. Nothing was changed. Correct the source (the same command with --dry-run instead of --accept-roster shows the effect), or accept it as it is: ${override}`,
       context,
     );
     this.heldBy = heldBy;
   }
 }
 
-/** Work that was to be done and was not begun, because what came before it had to stop. */
+/** Work that did not start, because the work before it had to stop. */
 export class NotStartedError extends NightscreenError {
   constructor(message: string, context: ErrorContext = {}) {
     super('not_started', message, context);
   }
 }
 
-/** The database refused, is unreachable, or holds something that breaks our contract. */
+/** The database refused, is unreachable, or contains something that breaks our contract. */
 export class StoreError extends NightscreenError {}
 
-/** The schema of the database is not one that this version can work with: newer, or made by migrations that were edited. */
+/** This version cannot use the schema of the database: it is newer, or made by edited migrations. */
 export class SchemaError extends StoreError {}
 
-/** There is nothing of ours where a database is to be read; reading makes none. */
+/** There is no database of ours to read; reading does not create one. */
 export class DatabaseMissingError extends StoreError {
   /** `found`: what is there instead. */
   constructor(found: string) {
-    super('database_missing', `${found}; nothing was looked up, and none was made`);
+    super('database_missing', `${found}; nothing was read, and no database was created`);
   }
 }
 
-/** The embedded database, or a part of it, belongs to another user than the one who would work in it; `remedy` says what to type. */
+/** The embedded database, or a part of it, belongs to another user than this process; `remedy` says what to type. */
 export class FolderOwnerError extends StoreError {
   readonly remedy: string;
 
@@ -95,10 +95,10 @@ export class FolderOwnerError extends StoreError {
   }
 }
 
-/** A backup that must not be restored, or a database that nothing may be restored into; nothing was changed. */
+/** A backup that must not be restored, or a database that must not be overwritten; nothing was changed. */
 export class BackupError extends StoreError {}
 
-/** Another process holds the run lease or the embedded folder; `holder` says who, in words for an operator, `heldMs` for how long where that is known. */
+/** Another process holds the lease of the run or the embedded folder; `holder` names it for an operator, `heldMs` says for how long, where known. */
 export class RunLockedError extends StoreError {
   readonly holder: string;
   readonly heldMs: number | null;
@@ -110,26 +110,26 @@ export class RunLockedError extends StoreError {
   }
 }
 
-/** This process lost its lease: its epoch is no longer the current one, so nothing it writes may be kept. */
+/** This process lost its lease: its epoch is no longer current, so its writes must not be kept. */
 export class LeaseLostError extends StoreError {
   constructor(message: string, context: ErrorContext = {}) {
     super('lease_lost', message, context);
   }
 }
 
-/** A report whose sums do not hold, or that could not be written whole. */
+/** A report whose sums do not hold, or that could not be written completely. */
 export class ReportError extends NightscreenError {}
 
-/** A mail that could not be built or was not accepted for delivery. */
+/** A mail that could not be built or was not accepted. */
 export class MailError extends NightscreenError {}
 
-/** What is known of a call that failed. */
+/** The context of a failed call. */
 export interface CallContext extends ErrorContext {
   method: string;
   path: string;
 }
 
-/** What is known of an answer with an error status. */
+/** The context of an answer with an error status. */
 export interface ApiErrorContext extends CallContext {
   status: number;
   requestId?: string | undefined;
@@ -140,20 +140,20 @@ export interface ApiErrorContext extends CallContext {
   remainingSeconds?: number | undefined;
 }
 
-/** The service answered with an error status; the class follows the status, `code` is the service's own word (an open string). */
+/** The service answered with an error status; the class follows the status, `code` is the service's own (an open string). */
 export class ApiError extends NightscreenError {
   readonly status: number;
   readonly method: string;
   readonly path: string;
   readonly requestId: string | undefined;
   readonly retryAfterMs: number | undefined;
-  /** What the service says in its own words, or undefined; may hold customer data, which is why it is no part of `message`. */
+  /** The service's own message, or undefined; it may contain customer data and is therefore no part of `message`. */
   readonly serviceMessage: string | undefined;
-  /** After how many seconds a resend may be tried, by the hint of a cooldown (interface: Errors, cooldown_active); undefined without one. */
+  /** The seconds until a resend may be tried, by the hint of a cooldown (interface: Errors, cooldown_active); undefined without one. */
   readonly remainingSeconds: number | undefined;
-  /** Of the answer, by lower-case name. */
+  /** Headers of the answer, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The answer as received, cut to what is fit to keep; says what is wrong with a request, and may hold customer data. */
+  /** The answer as received, truncated for storage; it explains what is wrong with a request, and may contain customer data. */
   readonly body: string;
 
   constructor(code: string, message: string, context: ApiErrorContext) {
@@ -169,7 +169,7 @@ export class ApiError extends NightscreenError {
     this.body = context.body ?? '';
   }
 
-  /** Whether the same request may succeed a little later although this one was answered: 408 and 425 (RFC 9110 15.5.9, RFC 8470 5.2). */
+  /** Whether the same request may succeed a little later: 408 and 425 (RFC 9110 15.5.9, RFC 8470 5.2). */
   get isUntimely(): boolean {
     return this.status === 408 || this.status === 425;
   }
@@ -198,13 +198,13 @@ export class ServiceUnavailableError extends ApiError {}
 /** Any other 5xx. */
 export class ServerError extends ApiError {}
 
-/** What is known of a call without an answer. */
+/** The context of a call without an answer. */
 export interface ConnectionErrorContext extends CallContext {
   /** Default true: without proof that nothing was sent, the service may have done the work. */
   mayHaveArrived?: boolean;
 }
 
-/** No answer came: refused, reset, DNS, TLS; unless `mayHaveArrived` is false, whether the service did the work is unknown. */
+/** No answer came (refused, reset, DNS, TLS); unless `mayHaveArrived` is false, the service may have done the work. */
 export class ConnectionError extends NightscreenError {
   readonly method: string;
   readonly path: string;
@@ -218,7 +218,7 @@ export class ConnectionError extends NightscreenError {
   }
 }
 
-/** The total deadline of a call passed, or no connection came about in time. */
+/** The total deadline of a call passed, or no connection was made in time. */
 export class TimeoutError extends ConnectionError {}
 
 /** A 2xx whose body breaks the contract; it never counts as an answer. */
@@ -226,7 +226,7 @@ export class ResponseError extends NightscreenError {
   readonly method: string;
   readonly path: string;
   readonly status: number;
-  /** The body as received, cut to what is fit to keep as evidence. */
+  /** The body as received, truncated for storage as evidence. */
   readonly body: string;
 
   constructor(code: string, message: string, context: CallContext & { status: number; body: string }) {
@@ -237,7 +237,7 @@ export class ResponseError extends NightscreenError {
     this.body = context.body;
   }
 
-  /** Whether something stood in the service's place: a page where JSON belongs, or a success that is none. */
+  /** Whether something else answered in place of the service: a page instead of JSON, or an unexpected success. */
   get isStandIn(): boolean {
     return this.code === 'not_json' || this.code === 'unexpected_status';
   }

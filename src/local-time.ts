@@ -1,4 +1,4 @@
-/** A stretch of time in which a zone changes its offset once at most; `changesAtMs` is infinite where it does not. */
+/** A period in which a zone changes its offset at most once; `changesAtMs` is infinite without a change. */
 interface Stretch {
   beforeMs: number;
   changesAtMs: number;
@@ -17,7 +17,7 @@ function toOffsetMs(instantMs: number, timezone: string): number {
   return instantMs < changesAtMs ? beforeMs : afterMs;
 }
 
-/** When the clocks of a zone are changed between two instants that are less than two days apart; null when they are not. */
+/** When a zone changes its clocks between two instants that are less than two days apart; null without a change. */
 function findChange(fromMs: number, untilMs: number, timezone: string): number | null {
   for (const instantMs of [fromMs, untilMs]) {
     const { changesAtMs } = findStretch(instantMs, timezone);
@@ -31,7 +31,7 @@ function findStretch(instantMs: number, timezone: string): Stretch {
   const stretches = knownStretches.get(timezone) ?? new Map<number, Stretch>();
   const known = stretches.get(number);
   if (known) return known;
-  // What the neighbours end and begin with is known.
+  // The offsets at both ends may be known from the neighbours.
   const beforeMs = stretches.get(number - 1)?.afterMs ?? readOffset(number * stretchMs, timezone);
   const afterMs = stretches.get(number + 1)?.beforeMs ?? readOffset((number + 1) * stretchMs, timezone);
   const changesAtMs =
@@ -41,7 +41,7 @@ function findStretch(instantMs: number, timezone: string): Stretch {
   return stretch;
 }
 
-/** The first instant of a stretch at which the offset is another than `beforeMs`. */
+/** The first instant of a period with another offset than `beforeMs`. */
 function seekChange(startMs: number, beforeMs: number, timezone: string): number {
   let [lastBeforeMs, firstAfterMs] = [startMs, startMs + stretchMs];
   while (firstAfterMs - lastBeforeMs > secondMs) {
@@ -78,7 +78,7 @@ function formatFor(timeZone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** A date (`yyyy-mm-dd`) and a time (`hh:mm:ss`) as a clock on a wall shows them. */
+/** A date (`yyyy-mm-dd`) and a time (`hh:mm:ss`) of a wall clock. */
 interface LocalTime {
   date: string;
   time: string;
@@ -86,11 +86,11 @@ interface LocalTime {
 
 const dayMs = 86_400_000;
 
-/** The number of the date that a wall clock in an IANA time zone shows, counted from 1970-01-01. */
+/** The number of a wall clock's date in an IANA time zone, counted from 1970-01-01. */
 export const toDayNumber = (instant: Date, timezone: string): number =>
   Math.floor((instant.getTime() + toOffsetMs(instant.getTime(), timezone)) / dayMs);
 
-/** The date (`yyyy-mm-dd`) of a number that `toDayNumber` gives. */
+/** The date (`yyyy-mm-dd`) of a number from `toDayNumber`. */
 export const toDate = (dayNumber: number): string => new Date(dayNumber * dayMs).toISOString().slice(0, 10);
 
 /** The number of a date (`yyyy-mm-dd`). */
@@ -99,15 +99,15 @@ export const toDayNumberOf = (date: string): number => Date.parse(`${date}T00:00
 /** The day after a date (`yyyy-mm-dd`). */
 export const toNextDay = (date: string): string => toDate(toDayNumberOf(date) + 1);
 
-/** What a wall clock in an IANA time zone shows at an instant. */
+/** The date and time of a wall clock in an IANA time zone at an instant. */
 export function toLocalTime(instant: Date, timezone: string): LocalTime {
   const shown = new Date(instant.getTime() + toOffsetMs(instant.getTime(), timezone)).toISOString();
   return { date: shown.slice(0, 10), time: shown.slice(11, 19) };
 }
 
 /**
- * When a wall clock in an IANA time zone shows a date and time: the first of two such instants where clocks are put back, and as much
- * later as clocks are put forward where the time does not exist.
+ * The instant at which a wall clock in an IANA time zone shows a date and time. When clocks are put back, the first of two; a time that clocks
+ * skip moves later by the skipped span.
  */
 export function toInstant(local: LocalTime, timezone: string): Date {
   const [first] = listInstants(local, timezone);
@@ -116,7 +116,7 @@ export function toInstant(local: LocalTime, timezone: string): Date {
   return new Date(shownMs - toOffsetMs(shownMs - dayMs, timezone));
 }
 
-/** Every instant at which a wall clock in an IANA time zone shows a date and time, in order: one, two where clocks are put back, or none. */
+/** All instants at which a wall clock in an IANA time zone shows a date and time, in order: one, two when clocks are put back, or none. */
 export function listInstants(local: LocalTime, timezone: string): Date[] {
   const shownMs = toShownMs(local);
   const offsets = new Set([toOffsetMs(shownMs - dayMs, timezone), toOffsetMs(shownMs + dayMs, timezone)]);
@@ -128,8 +128,8 @@ export function listInstants(local: LocalTime, timezone: string): Date[] {
 }
 
 /**
- * The first instant at which a wall clock in an IANA time zone shows a date and time, or, where clocks are put forward past it, a later one;
- * null where there is no such date: zones that moved across the date line have left one out.
+ * The first instant at which a wall clock in an IANA time zone shows a date and time, or a later time when clocks skip it; null for a date that
+ * does not exist: zones that moved across the date line skipped one.
  */
 export function findFirstInstant(local: LocalTime, timezone: string): Date | null {
   const [first] = listInstants(local, timezone);
@@ -140,7 +140,7 @@ export function findFirstInstant(local: LocalTime, timezone: string): Date | nul
     : null;
 }
 
-/** The first instant at which the clocks show a time, or, where they are put forward past it, when they are. */
+/** The first instant at which the clocks show a time; for a time that they skip, the instant of the change. */
 function toFirstInstant(local: LocalTime, timezone: string): Date {
   const [first] = listInstants(local, timezone);
   if (first) return first;

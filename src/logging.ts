@@ -1,11 +1,11 @@
 import { type Logger, pino } from 'pino';
 import { ApiError, ConnectionError, NightscreenError } from './errors.js';
 
-/** A secret shorter than this is not looked for: replacing every `a` would destroy the log and hide nothing. */
+/** A shorter secret is not redacted: replacing every `a` would destroy the log and hide nothing. */
 const shortestSecret = 4;
 const replacement = '[secret]';
 
-/** Base64 holds a text in one of three forms, as it starts at the first, second or third byte of a group; the ends depend on the neighbours. */
+/** Base64 encodes a text in one of three forms, by its offset in a group of three bytes; the characters at both ends depend on the neighbours. */
 function listBase64Forms(secret: string): string[] {
   return [0, 1, 2].flatMap((lead) => {
     const bytes = Buffer.concat([Buffer.alloc(lead), Buffer.from(secret)]);
@@ -37,7 +37,7 @@ function listForms(secret: string): string[] {
   return [secret, escaped, twice, inUrl, inUrl.replace(/%../g, (hex) => hex.toLowerCase()), ...listBase64Forms(secret)];
 }
 
-/** Replaces the secrets in any text, whichever way they are written: plain, JSON-escaped, in a URL, in Base64; a URL's password also alone. */
+/** Replaces the secrets in any text, in each of their forms: plain, JSON-escaped, in a URL, in Base64; also the password of a URL alone. */
 export function toRedactor(secrets: readonly string[]): (text: string) => string {
   const forms = new Set(
     secrets.flatMap(listParts).flatMap((part) => (part.length < shortestSecret ? [] : listForms(part))),
@@ -48,7 +48,7 @@ export function toRedactor(secrets: readonly string[]): (text: string) => string
   return (text) => ordered.reduce((safe, form) => safe.replaceAll(form, replacement), text);
 }
 
-/** Replaces secrets that become known one by one; at first it knows none. */
+/** Replaces secrets that become known one by one. */
 export function openRedactor() {
   const known = new Set<string>();
   let redact = toRedactor([]);
@@ -64,7 +64,7 @@ export function openRedactor() {
 
 const deepestCause = 5;
 
-/** An error as it is logged: chosen fields only, because answers and rows that errors carry hold customer data. */
+/** The logged form of an error: chosen fields only, because answers and rows in errors contain customer data. */
 function toLoggedError(error: unknown, withStack: boolean, depth = 0): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
   return {
@@ -82,17 +82,17 @@ function toLoggedError(error: unknown, withStack: boolean, depth = 0): unknown {
   };
 }
 
-/** What a logger needs: how much to log, what must never appear, and where the lines go. */
+/** Settings of a logger: the level, the secrets to redact, and the target of the lines. */
 export interface LoggerSettings {
   level: 'silent' | 'error' | 'warn' | 'info' | 'debug';
   secrets: readonly string[];
   write: (line: string) => void;
 }
 
-/** A logger of JSON lines that no secret passes in any field, message, cause or URL; errors go under the key `err`, stacks only at level debug. */
+/** A logger of JSON lines without secrets in any field, message, cause or URL; errors have the key `err`, stacks only at level debug. */
 export function createLogger(settings: LoggerSettings): Logger {
   const redact = toRedactor(settings.secrets);
-  // Asked for each line: a signal may change the level.
+  // Read for each line: a signal may change the level.
   const withStack = (): boolean => logger.level === 'debug';
   const options = {
     level: settings.level,

@@ -1,17 +1,17 @@
 import { isIP } from 'node:net';
 
-/** Whether a URL's host is this machine by its name; nothing is looked up. */
+/** Whether a URL's host is this machine by name; nothing is resolved. */
 export const isLoopback = ({ hostname }: URL): boolean =>
-  // Only of the schemes that it knows does a URL write its host in small letters.
+  // A URL lowercases its host only for the schemes that it knows.
   /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/i.test(hostname);
 
-/** Whether what is sent to an address is encrypted on its way, or does not leave this machine. */
+/** Whether data to an address is encrypted, or does not leave this machine. */
 export const isSafeUrl = (url: URL): boolean =>
   url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
 
 /**
- * Whether a request's `Host` is an IP literal, localhost or one of `names`: a page of another site can make its own name lead to this machine
- * (DNS rebinding), and no page can be served by an address. HTTP/1.0 has no `Host`, and no browser speaks it.
+ * Whether the `Host` of a request is an IP literal, localhost or one of `names`. A page of another site can point its own name to this machine (DNS
+ * rebinding), but no page is served by an address. HTTP/1.0 has no `Host`, and no browser uses it.
  */
 export function isExpectedHost(host: string | undefined, names: readonly string[] = []): boolean {
   if (host === undefined || host === '') return true;

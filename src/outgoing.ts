@@ -3,14 +3,14 @@ import { isLoopback } from './loopback.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Which way requests are to leave this machine. */
+/** How requests leave this machine. */
 export interface OutgoingSettings {
-  /** A proxy in place of the environment's, or `none` to go without one. */
+  /** A proxy that replaces that of the environment, or `none`. */
   proxy?: string | undefined;
   connectTimeoutMs: number;
 }
 
-/** The proxy that requests to an address go through, without credentials, and what names it; null where they go directly. */
+/** The proxy for an address, without credentials, and the setting that names it; null for a direct connection. */
 export function findProxy(
   url: URL,
   { proxy }: Pick<OutgoingSettings, 'proxy'>,
@@ -31,7 +31,7 @@ const readProxy = (environment: Environment): { source: string; given: string } 
 const readNoProxy = (environment: Environment): string =>
   (environment['no_proxy'] ?? environment['NO_PROXY'] ?? '').trim();
 
-/** As undici reads NO_PROXY, so that what is said of the way is true. */
+/** As undici reads NO_PROXY, so that the report is correct. */
 function isExempt({ hostname, port }: URL, environment: Environment): boolean {
   const given = readNoProxy(environment);
   if (given === '*') return true;
@@ -44,10 +44,10 @@ function isExempt({ hostname, port }: URL, environment: Environment): boolean {
   });
 }
 
-// Clear text goes to this machine alone, and no proxy stands between a machine and itself.
+// Clear text is sent only to this machine, and never through a proxy.
 const loopback = 'localhost,127.0.0.1,[::1]';
 
-/** Connections of one's own, through a proxy where there is one; to be closed. */
+/** New connections, through a proxy where one is set; the caller closes them. */
 export function openDispatcher(
   { proxy, connectTimeoutMs: timeout }: OutgoingSettings,
   environment: Environment = process.env,
@@ -65,8 +65,8 @@ export function openDispatcher(
 const mostHangUps = 3;
 
 /**
- * Connects to a proxy. A connection that ends without an answer is opened anew as long as a request waits for it, with no end: after a few in a
- * row what waits fails instead, and the caller decides when to try again.
+ * Connects to a proxy. undici reopens a connection that ends without an answer, without limit, while a request waits: after a few in a row the
+ * request fails instead, and the caller decides when to try again.
  */
 function failAfterHangUps(options: object, timeout: number): buildConnector.connector {
   const given = 'connect' in options ? options.connect : undefined;

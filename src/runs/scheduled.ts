@@ -21,10 +21,10 @@ import { assertLease, type Lease, waitForLease } from '../store/leases.js';
 import type { AppContext, JobSchedule } from './app-context.js';
 import { leaseTtlMs, openOrganisation, underLease } from './session.js';
 
-// Enough to know whether any time of the last days has been seen to.
+// Enough to find every run of the last days.
 const timesKept = 100;
 
-/** Notes which jobs are planned from now on; `areAll` retires all others. */
+/** Notes the planned jobs with their schedules; `areAll` retires all others. */
 export async function keepSchedules(
   app: AppContext,
   planned: readonly { job: string; schedule: JobSchedule }[],
@@ -38,21 +38,21 @@ export async function keepSchedules(
   );
 }
 
-/** Makes schedules that were kept by a clock which was ahead count from now on. */
+/** Lets schedules that a clock ahead has noted count from now on. */
 export async function mendSchedules(app: AppContext): Promise<void> {
   const { organisationId } = await openOrganisation(app);
   await bringSchedulesBack(app.database, organisationId, app.clock.now());
 }
 
-/** The pause of the schedule at this moment; null where it is not paused. */
+/** The current pause of the schedule; null without one. */
 export async function readPause(app: AppContext): Promise<SchedulePause | null> {
   const { organisationId } = await openOrganisation(app);
   return findSchedulePause(app.database, organisationId, app.clock.now());
 }
 
 /**
- * What is known of all jobs by name, without what a clock that was ahead has noted of them: since when their schedules count, and what became
- * of their last times, newest first.
+ * The known facts of all jobs by name, without those that a clock ahead has noted: since when their schedules count, and their last runs, newest
+ * first.
  */
 export async function readScheduleHistory(app: AppContext) {
   const { database, clock } = app;
@@ -64,10 +64,10 @@ export async function readScheduleHistory(app: AppContext) {
   return { schedules: new Map(schedules.map((schedule) => [schedule.job, schedule])), runs: byJob };
 }
 
-// Whoever was away for years is told of the last ones.
+// After years of absence, the last ones are enough.
 const mostMissed = 400;
 
-/** Notes the times of a job that were missed for good, and what is given up because it never came to its end. */
+/** Notes the runs of a job that were missed for good, and gives up a run that never ended. */
 export async function recordMissed(
   app: AppContext,
   job: string,
@@ -77,35 +77,34 @@ export async function recordMissed(
   const { organisationId } = await openOrganisation(app);
   const now = app.clock.now();
   await app.database.transaction(async (transaction) => {
-    const because = 'nothing was there to begin it when it was due';
+    const because = 'no scheduler was there to start it when it was due';
     for (const due of missed.slice(-mostMissed)) {
       await noteMissedJob(transaction, organisationId, job, due, { now, because });
     }
     if (givenUp === null) return;
-    const ending = { exitCode: 1, because: `was begun ${givenUp.attempts} times and never came to its end` };
+    const ending = { exitCode: 1, because: `it was begun ${givenUp.attempts} times and never ended` };
     await endJobRun(transaction, givenUp.jobRunId, { ...ending, runIds: [] }, now);
   });
 }
 
-/** What became of the request: `held` by a process that is alive, `done` before, or `ended` by this one; `hanging` settles when code that ignored its signal ends. */
+/** `held`: by a living process; `done`: before; `ended`: by this process. `hanging` settles when code that ignored its signal ends. */
 type DueSlotAnswer =
   | { kind: 'held'; holder: string }
   | { kind: 'done'; run: JobRun }
   | { kind: 'ended'; run: JobRun; ending: JobEnding; hanging: Promise<void> | null };
 
-/** The lease that whoever runs a job holds. */
+/** The lease of the process that runs a job. */
 export const toJobLeaseKey = (organisation: string, job: string): string => `job/${organisation}/${job}`;
 
 const forgottenAfterMs = 7 * 86_400_000;
 
-/** Since when the times of a job that comes round all the time are kept. */
+/** Older runs of a job that runs all the time are forgotten. */
 export const toForgetBefore = (now: Date): Date => new Date(now.getTime() - forgottenAfterMs);
 
 /**
- * Does the work of one time at which a job is due, once: under the lease of the job, noted before it begins and when it has ended. Throws
- * LeaseLostError when another process has taken it over, and DatabaseError when the database goes away: it is taken up again then. `again`
- * names the exit codes after which it is run although it has finished. Of a job that runs too often for every time to be kept, what ended
- * well before `forgetBefore` is forgotten.
+ * Does the work of one due slot of a job, once: under the lease of the job, noted before it begins and when it has ended. Throws LeaseLostError
+ * when another process has taken over, and DatabaseError when the database fails; the work is then repeated. `again` lists the exit codes after
+ * which a finished slot is run again. Successful runs before `forgetBefore` are forgotten, for a job that runs too often to keep all.
  */
 export async function runDueSlot(
   app: AppContext,
@@ -168,14 +167,14 @@ async function takeLease(
   }
 }
 
-/** How an attempt is limited; one that can be continued is interrupted at its timeout, any other has failed then. */
+/** The limits of an attempt; at its timeout, work that can be continued is interrupted, and other work fails. */
 interface JobLimits {
   timeoutMs: number;
   canContinue: boolean;
 }
 
 const lookForCancelMs = 2_000;
-/** Code of the user's own that does not end by then after its signal is left behind; a run writes what it has. */
+/** User code that has not ended by then after its signal is abandoned; a run saves its results first. */
 const ownGraceMs = 10_000;
 const runGraceMs = 60_000;
 /** A process that is asked to stop has 7 seconds for everything. */
@@ -191,9 +190,8 @@ class JobLimitError extends NightscreenError {
 }
 
 /**
- * Does `work` until it ends, exceeds its timeout, is cancelled through the store, or is asked to stop: its signal is aborted then. Work that
- * ignores the signal is left behind, so that nothing else waits for it; nothing can end code inside this process. `hanging` settles when such
- * code ends after all.
+ * Does `work` until it ends, exceeds its timeout, is cancelled through the store, or is asked to stop; its signal is then aborted. Work that
+ * ignores the signal is abandoned, because nothing can end code inside this process. `hanging` settles when such code ends.
  */
 async function limitJob(
   { database, clock }: Pick<AppContext, 'database' | 'clock'>,
@@ -236,7 +234,6 @@ async function limitJob(
   }
 }
 
-/** Resolves with null when the work has ignored its signal for too long. */
 async function waitForLeft(
   clock: Clock,
   { stopping, limit, done }: { stopping: AbortSignal; limit: AbortSignal; done: AbortSignal },
@@ -269,7 +266,7 @@ function toStoppedEnding(
   { exitCode, because, runIds }: JobEnding,
   { canContinue }: JobLimits,
 ): JobEnding {
-  // The signal came when all was done.
+  // The signal came when the work was complete.
   if (canContinue && (exitCode === 0 || exitCode === 3)) return { exitCode, because, runIds };
   const said = because === null ? message : `${message}; ${because}`;
   if (!isTimeout) return { exitCode: 4, because: said, runIds };

@@ -32,28 +32,28 @@ import type { AppContext } from './app-context.js';
 import { chooseImportedRosters } from './coverage.js';
 import { openOrganisation, type RunSession } from './session.js';
 
-/** How customers stand at one moment. */
+/** The statuses of customers at one moment. */
 export interface StatusExport {
   rosters: readonly string[];
-  /** Configured rosters that were never imported: nothing is known of their customers. */
+  /** Configured rosters without any import: the status of their customers is unknown. */
   neverImported: readonly string[];
-  /** Those that are meant, to be read once. */
+  /** The selected customers, to be read once. */
   batches: AsyncIterable<readonly CustomerStatus[]>;
-  /** Once all are read: how many there were, and the states of all customers in scope, with how many have no valid screening or one whose successor is held. */
+  /** After all are read: how many were exported, and the states of all customers in scope; `notValid` counts those without a valid screening and those whose newer record is held. */
   sums: { exported: number; inScope: number; notValid: number; states: Record<string, number> };
-  /** Once all are read: whether everybody in scope has a valid screening, or an exception was accepted. */
+  /** After all are read: whether every customer in scope has a valid screening or an accepted exception. */
   isCovered(): boolean;
 }
 
-/** Opens an export of how customers stand; throws ConfigError when there is no such roster. */
+/** Opens an export of customer statuses; throws ConfigError for an unknown roster. */
 export async function exportStatus(
   app: AppContext,
   choice: {
-    /** Of this roster; left out for all that were ever imported or are configured. */
+    /** Of this roster; by default of all that were imported or are configured. */
     roster?: string | undefined;
-    /** In one of these states; left out for all. */
+    /** In one of these states; by default in all. */
     states?: readonly CustomerState[] | undefined;
-    /** Whose state is another since this moment, or so new that nothing has recorded it yet. */
+    /** With another state since this moment, or too new to be recorded. */
     changedSince?: Date | undefined;
   },
   signal: AbortSignal,
@@ -89,8 +89,8 @@ export async function exportStatus(
 }
 
 /**
- * Records whose state has changed, for the history and for the systems that are told of it; the last step of its transaction. When a run is
- * planned, that is whose screening has expired or been superseded; when it closes, whatever it has found. Whoever is new is recorded then.
+ * Records changes of state, for the history and for webhooks; the last step of its transaction. A planned run records expired and superseded
+ * screenings; a closed run records all its results, also of new customers.
  */
 export async function recordStates(
   transaction: Queryable,
@@ -104,18 +104,17 @@ export async function recordStates(
 
 const minuteMs = 60_000;
 const keptForMs = 7 * 24 * 60 * minuteMs;
-/** Another process may take a message up after twice the time that an attempt may take. */
+/** Another process may repeat a message after twice the longest attempt. */
 const deadlineMs = webhookWaitMs;
 
-/** A message of this moment that fails after this is given up. */
+/** A message of this moment is given up when it fails after this. */
 export const toRetryEnd = (now: Date): Date => new Date(now.getTime() + keptForMs);
 
 const messageSchema = z.object({ id: z.string(), body: z.string() });
 
 /**
- * Tells webhooks of the changes of state that they have not been told of, each message once in a pass; a receiver that does not take one is
- * left alone for a growing while. Gives how many messages it got off, what it could not, and what waits afterwards. Throws ConfigError when
- * a secret is missing.
+ * Sends webhooks the changes of state that they have not received, each message once in a pass; a receiver that does not accept one is left alone
+ * for a growing time. Gives how many messages were sent, failed and refused, and how many wait. Throws ConfigError when a secret is missing.
  */
 export async function notifyStates(app: AppContext, signal?: AbortSignal) {
   const { database, clock, owner } = app;
@@ -133,13 +132,13 @@ export async function notifyStates(app: AppContext, signal?: AbortSignal) {
       const url = row.destination ?? '';
       const keys = keysByUrl.get(url);
       if (keys === undefined) {
-        // A process with other settings knows the receiver's secret.
+        // A process with other settings may know the receiver's secret.
         await leave(app, row, 'no webhook of this address is configured here');
         continue;
       }
       const { data: message } = messageSchema.safeParse(row.content);
       if (message === undefined) {
-        await leave(app, row, 'what is stored of it cannot be read');
+        await leave(app, row, 'its stored content cannot be read');
         pass.failed += 1;
         continue;
       }
@@ -156,7 +155,7 @@ export async function notifyStates(app: AppContext, signal?: AbortSignal) {
 /** The most changes that one message carries. */
 const mostChanges = 100;
 
-/** Puts what is in no message yet into messages; each is stored with its changes taken, or neither. */
+/** Packs changes into messages; each message is stored in the transaction that takes its changes. */
 async function packEvents({ database, clock }: AppContext, organisationId: number): Promise<void> {
   let isMore = true;
   while (isMore) {
@@ -205,18 +204,18 @@ async function note({ database, clock, owner, emit }: AppContext, row: OutboxRow
     state === 'queued'
       ? `it is tried again from ${nextAttemptAt.toISOString()}`
       : `it is not tried again unless by nightscreen mail retry ${outboxId}`;
-  const message = `message ${outboxId} with changes of state was not taken by ${new URL(url).host} (${said}); ${next}`;
+  const message = `message ${outboxId} with changes of state was not accepted by ${new URL(url).host} (${said}); ${next}`;
   emit({ kind: 'warning', runId: null, code: state === 'queued' ? 'webhook_waits' : 'webhook_not_sent', message });
 }
 
-/** Leaves what cannot be sent from here for an hour, and the other messages to its address as they are. */
+/** Postpones a message that cannot be sent from here by an hour; other messages to its address stay due. */
 async function leave({ database, clock, owner }: AppContext, row: OutboxRow, said: string): Promise<void> {
   const now = clock.now();
   const nextAttemptAt = new Date(now.getTime() + 60 * minuteMs);
   await noteUnprepared(database, row, owner, { said, now, nextAttemptAt });
 }
 
-/** The keys that sign what goes to each address; throws ConfigError when a secret is missing or none. */
+/** The signing keys of each address; throws ConfigError when a secret is missing or invalid. */
 export const readWebhookKeys = ({
   settings,
   secret,
@@ -225,7 +224,7 @@ export const readWebhookKeys = ({
     (settings.webhooks ?? []).map(({ url, secretEnv }) => [url, parseWebhookSecrets(secretEnv, secret(secretEnv))]),
   );
 
-/** Sends changes of state to webhooks after a run has ended; a failure is a warning, and the report is written all the same. */
+/** Sends changes of state to webhooks after a run has ended; a failure is a warning. */
 export async function sendStatesAfterRun(app: AppContext, runId: string, signal: AbortSignal): Promise<void> {
   try {
     await notifyStates(app, signal);

@@ -72,7 +72,7 @@ describe('mail', () => {
     expect(await deliverDue(at(app, 1))).toEqual({ sent: 1, failed: 1 });
     expect(server.received.map(({ to }) => to)).toEqual(['two@bank.example']);
     expect(await listMails(database, { all: true })).toMatchObject([
-      { state: 'queued', subject: null, lastError: 'what is stored of it cannot be read' },
+      { state: 'queued', subject: null, lastError: 'its stored content cannot be read' },
       { state: 'sent' },
     ]);
   });

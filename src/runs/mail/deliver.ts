@@ -25,17 +25,17 @@ import type { AppContext } from '../app-context.js';
 import type { RunSummary } from '../run-summary.js';
 import { prepareReportMail, type RunReport, writeReportFor, writeRunReport } from '../write-reports.js';
 
-/** When something queued now is sent no more. */
+/** When something queued now is no longer sent. */
 export const toGiveUpAt = ({ retryFor }: MailSettings, now: Date): Date =>
   new Date(now.getTime() + toDurationMs(retryFor));
 
-/** When to try again after so many attempts: after 2, 4, 8 minutes and so on, and then every hour. */
+/** When to try again after this many attempts: after 2, 4, 8 minutes and so on, then every hour. */
 export const toNextAttempt = (attempts: number, now: Date): Date => new Date(now.getTime() + toWaitMs(attempts));
 
-/** How long what is being sent may take once somebody has asked to stop; a process that is asked to end has few seconds (PROMISES: 15). */
+/** The time left for a message in progress after a stop request; a process that must end has few seconds (PROMISES: 15). */
 const graceMs = 2_000;
 
-/** A signal for the sending of one thing: aborted after `limitMs`, or a moment after `signal` is, so that an answer on its way is heard. */
+/** A signal for one message: aborted after `limitMs`, or shortly after `signal` is, so that an answer on its way is received. */
 export function limitSending(limitMs: number, signal?: AbortSignal): { signal: AbortSignal; clear: () => void } {
   const limit = new AbortController();
   const timers = new AbortController();
@@ -58,7 +58,7 @@ export function limitSending(limitMs: number, signal?: AbortSignal): { signal: A
   };
 }
 
-/** The signal that sending is to stop for; where that is aborted already, the time that is left for what cannot be told later. */
+/** The signal that stops sending; when it is already aborted, the short time left for what cannot be sent later. */
 export const allowLastWords = (signal: AbortSignal | undefined): AbortSignal | undefined =>
   signal?.aborted ? AbortSignal.timeout(graceMs) : signal;
 
@@ -78,7 +78,7 @@ const messageSchema = bodySchema.extend({
   bereft: bodySchema.optional(),
 });
 
-/** The message as it was stored in the outbox; null for anything else. */
+/** The message as stored in the outbox; null for other content. */
 export function findStoredMessage(content: unknown): MailMessage | null {
   const stored = messageSchema.safeParse(content).data;
   if (stored === undefined) return null;
@@ -86,20 +86,20 @@ export function findStoredMessage(content: unknown): MailMessage | null {
   return bereft === undefined ? message : { ...message, attachmentMissing: bereft };
 }
 
-/** What in the outbox is mail. */
+/** The kinds of outbox rows that are mail. */
 export const mailKinds: readonly OutboxRow['kind'][] = ['mail_report', 'mail_warning', 'mail_failure'];
 
-/** No attempt takes longer than this; another process may take it up after twice that. */
+/** The longest attempt; another process may repeat it after twice that. */
 const attemptLimitMs = 5 * 60_000;
-/** A folder that is not mounted may come back; after so many attempts a mail goes without what it cannot find. */
+/** A folder that is not mounted may return; after this many attempts a mail is sent without its missing attachments. */
 const mostWithoutAttachment = 4;
-/** A server that was out of reach so often in a row is not asked for the others. */
+/** After this many unreachable attempts in a row, the others are not tried. */
 const mostUnreached = 2;
 
 /**
- * Tries to send every mail that is due, each once; reports that are not written yet are written first. A mail that is not accepted is told
- * as a warning and keeps its reason. Once `signal` is aborted none is begun, and the one being sent has a moment left. `keyPrefix` leaves
- * out all whose keys begin otherwise. Throws MailError when the settings are at fault.
+ * Tries to send every mail that is due, each once, and writes reports that are not written yet. A mail that is not accepted causes a warning and
+ * stores the reason. After `signal` is aborted none is begun, and the one in progress has a short time left. `keyPrefix` selects the keys that
+ * begin with it. Throws MailError for wrong settings.
  */
 export async function deliverDue(app: AppContext, signal?: AbortSignal, keyPrefix = '') {
   const { database, settings, clock, owner, secret } = app;
@@ -110,8 +110,8 @@ export async function deliverDue(app: AppContext, signal?: AbortSignal, keyPrefi
   let unreached = 0;
   const attempt = async ({ content, attempts }: OutboxRow): Promise<DeliveryResult> => {
     const message = findStoredMessage(content);
-    // One that cannot be read must not keep the others from being sent.
-    if (message === null) return { kind: 'failed', said: 'what is stored of it cannot be read', isUnreachable: false };
+    // A mail that cannot be read must not block the others.
+    if (message === null) return { kind: 'failed', said: 'its stored content cannot be read', isUnreachable: false };
     const limit = limitSending(attemptLimitMs, signal);
     const may = { mayLeaveAttachments: attempts >= mostWithoutAttachment };
     return mailer.attempt(message, limit.signal, may).finally(limit.clear);
@@ -161,17 +161,17 @@ async function note(
   emit({ kind: 'warning', runId: null, code: state === 'queued' ? 'mail_waits' : 'mail_not_sent', message });
 }
 
-/** Writes the report that a mail waits for and queues the mails of it; false, with the reason noted, when that cannot be done. */
+/** Writes the report of a queued row and queues its mails; on failure it notes the reason and gives false. */
 async function makeReport(app: AppContext, row: OutboxRow): Promise<boolean> {
   const { database, clock, owner, emit } = app;
   const run = row.runId === null ? null : await readRun(database, row.runId);
-  // What an abandoned run found is in the next report of its roster.
+  // The next report of the roster contains the results of an abandoned run.
   if (run === null || run.state === 'abandoned') {
     if (run) await dropUnwritten(database, run, row.queuedAt);
     return true;
   }
   try {
-    if (run.state === 'running') throw new Error('the run goes on');
+    if (run.state === 'running') throw new Error('the run is in progress');
     await queueWrittenReport(app, await writeReportFor(app, run));
     return true;
   } catch (error) {
@@ -183,10 +183,10 @@ async function makeReport(app: AppContext, row: OutboxRow): Promise<boolean> {
   }
 }
 
-/** Within this time nobody but the process of the run writes its report. */
+/** Within this time, only the process of the run writes its report. */
 const ownWriteMs = 10 * 60_000;
 
-/** Queues the report of a run that ends, in the transaction that closes it; does nothing where no mail is configured. */
+/** Queues the report of a run that ends, in the transaction that closes it; without configured mail it does nothing. */
 export async function queueReportOf(
   { settings, clock }: AppContext,
   transaction: Queryable,
@@ -195,12 +195,12 @@ export async function queueReportOf(
   if (!settings.mail) return;
   const now = clock.now();
   const nextAttemptAt = new Date(now.getTime() + ownWriteMs);
-  // What tells this end of the run from an earlier one, whose report may be in the making.
+  // The end of the run distinguishes this report from one of an earlier end that may be in progress.
   const queuedAt = (await readRun(transaction, run.runId))?.finishedAt ?? now;
   await queueReport(transaction, run, { queuedAt, nextAttemptAt, giveUpAt: toGiveUpAt(settings.mail, now) });
 }
 
-/** Queues the mails of a report that is written, each once for its revision and recipient; does nothing where no mail is configured. */
+/** Queues the mails of a written report, each once for its revision and recipient; without configured mail it does nothing. */
 export async function queueWrittenReport(app: AppContext, written: RunReport): Promise<void> {
   const { database, settings, clock } = app;
   const { mail } = settings;
@@ -223,7 +223,7 @@ export async function queueWrittenReport(app: AppContext, written: RunReport): P
   });
 }
 
-/** Queues the reports that nobody has been sent yet, of each roster's newest screening and of those it overtook, and tries all that is due. */
+/** Queues the unsent reports of each roster's newest screening and of those before it, and sends all mail that is due. */
 export async function sendUnsentReports(app: AppContext): ReturnType<typeof deliverDue> {
   for (const run of await findUnsentRuns(app.database)) {
     await queueWrittenReport(app, await writeReportFor(app, run));
@@ -232,9 +232,8 @@ export async function sendUnsentReports(app: AppContext): ReturnType<typeof deli
 }
 
 /**
- * Mails the report of a run that has just ended, and whatever else is due; nothing more is tried once somebody has asked to stop. Whatever
- * goes wrong is a warning and nothing to the run. Gives how many mails the report has and how many were accepted; null where no mail is
- * configured or that went wrong.
+ * Mails the report of a run that has just ended, and all other mail that is due, until a stop is requested. A failure is a warning and does not
+ * affect the run. Gives how many mails the report has and how many were accepted; null after a failure or without configured mail.
  */
 export async function mailRunReport(
   app: AppContext,
@@ -255,7 +254,7 @@ export async function mailRunReport(
   }
 }
 
-/** Writes and mails the report of a run that has ended; only mails what is due where the run has none to write. */
+/** Writes and mails the report of a run that has ended; without a report it only sends the mail that is due. */
 export async function reportAndMail(
   app: AppContext,
   summary: RunSummary,
@@ -269,7 +268,7 @@ export async function reportAndMail(
   return { ...summary, artifacts: report.directory, ...(mail && { mail }) };
 }
 
-/** Tries what is due when a run has ended that has no report to mail; whatever goes wrong is a warning and nothing to the run. */
+/** Sends the mail that is due after a run without a report; a failure is a warning and does not affect the run. */
 async function mailWithoutReport(app: AppContext, runId: string, signal: AbortSignal): Promise<void> {
   try {
     await deliverDue(app, signal);

@@ -18,21 +18,21 @@ import { RunHalted } from '../halt.js';
 import { openOrganisation, type RunSession } from '../session.js';
 import { allowLastWords, deliverDue, toGiveUpAt } from './deliver.js';
 
-/** Work that ended in an error. */
+/** Work that ended with an error. */
 export interface FailedWork {
-  /** What was to be done, as `rescreen`. */
+  /** As `rescreen`. */
   task: string;
-  /** Null for what concerns every roster. */
+  /** Null for work on every roster. */
   roster: string | null;
   error: unknown;
-  /** What the work was to stop for. */
+  /** The signal that could stop the work. */
   signal?: AbortSignal | undefined;
 }
 
 const refusals = [ConfigError, RosterError, RunLockedError, ApiError, RunHalted, NotStartedError];
 const lookUp = 'See the runs and their states: nightscreen runs list';
 
-/** What went wrong in words; of an error that was not meant to happen only its kind, for nobody knows what else it says. */
+/** The failure in words; of an unexpected error only its kind, because its text could contain anything. */
 export function describeFailure(work: FailedWork): Pick<Failure, 'outcome' | 'reason' | 'actions'> {
   const { error } = work;
   if (isStopped(work)) return describeStop(work);
@@ -48,37 +48,37 @@ export function describeFailure(work: FailedWork): Pick<Failure, 'outcome' | 're
   };
 }
 
-/** Whether it ended because somebody asked it to, which is no fault. */
+/** Whether a stop request ended it, which is no fault. */
 const isStopped = ({ error, signal }: FailedWork): boolean =>
   signal?.aborted === true && (error === signal.reason || (error instanceof Error && error.name === 'AbortError'));
 
-/** Told all the same: whoever was to be screened was not, and nothing else says so. */
+/** A stop is reported in any case: its customers were not screened, and nothing else says so. */
 function describeStop({ task, signal }: FailedWork): Pick<Failure, 'outcome' | 'reason' | 'actions'> {
   const reason: unknown = signal?.reason;
   const stopped = reason instanceof NightscreenError ? reason.message : 'stopped on request';
   const came =
     task === 'rescreen' || task === 'onboard'
-      ? 'before its first search: it has screened nobody, and no report will tell of it'
-      : 'before it was done';
+      ? 'before its first search: it has screened no customer, and there will be no report'
+      : 'before it was complete';
   return {
     outcome: 'was stopped',
     reason: `${stopped} ${came}`,
     actions: [
       lookUp,
-      ...(task === 'rescreen' ? ['Go on with it, unless it is begun again by itself: nightscreen rescreen'] : []),
+      ...(task === 'rescreen' ? ['Resume it, unless it starts again by itself: nightscreen rescreen'] : []),
     ],
   };
 }
 
-/** The mails that tell of work that failed, one for each recipient; those of the same incident and day have the same Message-ID. */
+/** The mails about failed work, one for each recipient; those of the same incident and day have the same Message-ID. */
 export function buildFailureMails(work: FailedWork, mail: MailSettings, at: Date): readonly MailMessage[] {
   return buildMails({ ...describeFailure(work), task: work.task, roster: work.roster, at }, mail);
 }
 
 /**
- * Mails that something did not run or failed, once for each incident and day; directly, without the outbox, when the database has gone away.
- * Does nothing where no mail is configured, nor for a roster that another process has begun within hours. Of work that somebody has asked to
- * stop it is said that it was stopped, and only a moment is given to sending. Whatever goes wrong with that is told as a warning.
+ * Mails that work did not run or failed, once for each incident and day; directly, without the outbox, when the database fails. It does nothing
+ * without configured mail, and for a roster that another process took within hours. Stopped work is reported as stopped, with a short time for
+ * sending. A failure of the mail is a warning.
  */
 export async function mailFailure(app: AppContext, work: FailedWork): Promise<void> {
   const { database, settings, clock, emit } = app;
@@ -98,14 +98,14 @@ export async function mailFailure(app: AppContext, work: FailedWork): Promise<vo
   }
 }
 
-/** Longer than this no night takes, so whoever holds the roster for longer keeps it from being screened. */
+/** No night is longer: a process that holds the roster for longer prevents its screening. */
 const longestNightMs = 12 * 3_600_000;
 
-/** Several hosts may start the same night, and one of them is at it. */
+/** Several hosts may start the same night, and one of them is doing it. */
 const isDoneElsewhere = ({ error }: FailedWork): boolean =>
   error instanceof RunLockedError && error.heldMs !== null && error.heldMs < longestNightMs;
 
-/** The database that would keep it is what has failed, so it is tried once. */
+/** The database that should store the mail has failed, so the mail is tried once. */
 async function mailDirectly(
   { settings, secret, emit }: AppContext,
   mails: readonly MailMessage[],
@@ -140,7 +140,7 @@ export async function queueBrokenRun(
 
 function buildMails(failure: Failure, mail: MailSettings, incident = ''): readonly MailMessage[] {
   const { task, roster, outcome, reason, at } = failure;
-  // Figures such as how long ago somebody was heard of make no other incident.
+  // A figure, such as the age of a heartbeat, makes no new incident.
   const why = reason.replace(/\d+/g, '#');
   const key = [task, roster ?? '', outcome, incident, at.toISOString().slice(0, 10), why];
   const recipients = listRecipients(mail, { kind: 'failure', roster, level: 'red', severities: [] });

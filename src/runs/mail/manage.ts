@@ -17,17 +17,17 @@ import { notifyStates, readWebhookKeys, toRetryEnd } from '../status.js';
 import { type ReportChoice, type ReportResult, runReports } from '../write-reports.js';
 import { deliverDue, findStoredMessage, mailKinds, queueWrittenReport, toGiveUpAt } from './deliver.js';
 
-/** A mail, or a message to a webhook, as it stands. */
+/** A mail, or a message to a webhook, with its state. */
 export interface Mail {
   id: number;
   kind: OutboxRow['kind'];
-  /** Number of the run that it tells of; null where there is none. */
+  /** Number of its run; null without one. */
   run: number | null;
-  /** Of a report; null until that is written. */
+  /** Of a report; null until it is written. */
   revision: number | null;
   /**
-   * An address, or the URL of a webhook. Null, as the next two, as long as its report is not written; the subject also for a webhook and
-   * when what is stored cannot be read.
+   * An address, or the URL of a webhook. Null, like the next two, until its report is written. The subject is also null for a webhook and for
+   * content that cannot be read.
    */
   recipient: string | null;
   subject: string | null;
@@ -35,21 +35,20 @@ export interface Mail {
   state: OutboxRow['state'];
   queuedAt: Date;
   sentAt: Date | null;
-  /** Null once nothing more is tried. */
+  /** Null when no further attempt follows. */
   nextAttemptAt: Date | null;
   lastError: string | null;
-  /** Who put it aside for good and why; null where nobody did. */
+  /** Who dropped it for good, and why; null when it was not dropped. */
   dropped: { by: string; reason: string; at: Date } | null;
-  /** Each attempt and what the other side said. */
+  /** Each attempt with the answer. */
   attempts: readonly { attempt: number; triedAt: Date; outcome: 'sent' | 'refused' | 'failed'; said: string }[];
 }
 
-/** Mails and messages to webhooks, oldest first: what waits, was refused or given up, and with `all` what was sent or put aside. */
+/** Mails and messages to webhooks, oldest first: waiting, refused and given up ones, with `all` also sent and dropped ones. */
 export async function listMails(database: Queryable, options: { all: boolean }): Promise<readonly Mail[]> {
   return toMails(database, await listOutbox(database, [...mailKinds, 'webhook'], options));
 }
 
-/** What is in these rows of the outbox. */
 async function toMails(database: Queryable, rows: readonly OutboxRow[]): Promise<readonly Mail[]> {
   const attempts = await readAttempts(
     database,
@@ -76,14 +75,14 @@ async function toMails(database: Queryable, rows: readonly OutboxRow[]): Promise
 const toDrop = ({ droppedAt: at, droppedBy: by, droppedBecause: reason }: OutboxRow) =>
   at === null || by === null || reason === null ? null : { by, reason, at };
 
-/** A written report and how its mails stand. */
+/** A written report and its mails. */
 export interface SentReport extends ReportResult {
   mails: readonly Mail[];
 }
 
 /**
- * Writes reports as `runReports` does, mails them to whoever has not been queued for them, and tries all that is due. Throws ConfigError
- * also when no mail is configured.
+ * Writes reports as `runReports` does, queues their mails for recipients without one, and sends all mail that is due. Throws ConfigError also
+ * without configured mail.
  */
 export async function sendReports(app: AppContext, choice: ReportChoice): Promise<readonly SentReport[]> {
   const { database, settings, clock } = app;
@@ -115,10 +114,9 @@ const toIds = (rows: readonly OutboxRow[]): readonly number[] => rows.map(({ out
 const refuse = (message: string): ConfigError => new ConfigError([{ where: 'mail', path: '', message }]);
 
 /**
- * Tries again now: the mails and messages to webhooks of these numbers, whatever became of them, or all mail that waits. Messages go with
- * the ids and bytes that they had, after what is older and waits for the same webhook. Gives the named ones and all of their sort that are
- * still not accepted. Throws ConfigError, with nothing tried, for a number that there is not, for what was put aside, where no mail is
- * configured, and where a webhook or its secret is not.
+ * Tries again now: the mails and messages to webhooks with these numbers, whatever their state, or all waiting mail. A message keeps its id and
+ * bytes, and follows older ones to the same webhook. Gives the named rows and all waiting ones of their kind. Throws ConfigError, with nothing
+ * tried, for an unknown number, for a dropped row, without configured mail, and without the webhook or its secret.
  */
 export async function retryMails(app: AppContext, ids: readonly number[]): Promise<readonly Mail[]> {
   const { database } = app;
@@ -126,11 +124,11 @@ export async function retryMails(app: AppContext, ids: readonly number[]): Promi
   const missing = ids.filter((id) => !named.some(({ outboxId }) => outboxId === id));
   if (missing.length > 0) throw refuse(`there is no mail ${missing.join(', ')}; nightscreen mail list shows them`);
   const aside = named.find(({ state }) => state === 'dropped');
-  if (aside) throw refuse(`${aside.outboxId} was put aside for good by ${aside.droppedBy}: ${aside.droppedBecause}`);
+  if (aside) throw refuse(`${aside.outboxId} was dropped for good by ${aside.droppedBy}: ${aside.droppedBecause}`);
   const webhooks = named.filter(isWebhook);
   const isMailMeant = webhooks.length < named.length || ids.length === 0;
   if (isMailMeant && !app.settings.mail) {
-    throw refuse('is not configured, so none can be sent; messages to webhooks that wait: nightscreen status send');
+    throw refuse('is not configured, so no mail can be sent; for waiting messages to webhooks: nightscreen status send');
   }
   if (webhooks.length > 0) requireReachable(app, webhooks);
   const mails =
@@ -159,21 +157,21 @@ async function retryMail(app: AppContext, mails: readonly OutboxRow[]): Promise<
   await deliverDue(app);
 }
 
-/** Throws ConfigError where a message goes to an address that is no webhook here, or has no secret here. */
+/** Throws ConfigError for a message to an address that is no configured webhook, or has no secret here. */
 function requireReachable(app: AppContext, webhooks: readonly OutboxRow[]): void {
   const keysByUrl = readWebhookKeys(app);
   const strange = webhooks.find(({ destination }) => !keysByUrl.has(destination ?? ''));
   if (strange) {
     throw refuse(
-      `${strange.outboxId} is a message to ${strange.destination}, which is no webhook in this configuration; nightscreen mail drop ${strange.outboxId} puts it aside`,
+      `${strange.outboxId} is a message to ${strange.destination}, which is no webhook in this configuration; nightscreen mail drop ${strange.outboxId} drops it`,
     );
   }
 }
 
 /**
- * Puts mails and messages to webhooks aside for good, all of those that are named or none: they are never tried again, and who did it and why
- * is kept; on Postgres the login says who. `evenQueued` is for what is still being tried as well. Gives them as they stand then. Throws ConfigError for a number that there is not, for what was sent or put aside before, for what
- * is still being tried unless that is wanted, and where a reason or a name is missing.
+ * Drops mails and messages to webhooks for good, all of the named ones or none: they are never tried again, and person and reason are stored; on
+ * Postgres the login names the person. `evenQueued` includes those that are still tried. Gives the rows afterwards. Throws ConfigError for an
+ * unknown number, for a sent or dropped one, for one that is still tried without `evenQueued`, and without a reason or a name.
  */
 export async function dropMails(
   { database, clock }: Pick<AppContext, 'database' | 'clock'>,
@@ -185,7 +183,7 @@ export async function dropMails(
   }: { ids: readonly number[]; reason: string | undefined; by: string | undefined; evenQueued: boolean },
 ): Promise<readonly Mail[]> {
   if (reason.trim() === '')
-    throw flagError('--reason', 'is missing: what is put aside is kept with who did it and why');
+    throw flagError('--reason', 'is missing: the reason is stored with the name');
   const { name } = await findReviewer(database, by, false, '--by');
   const at = clock.now();
   const wanted = [...new Set(ids)];
@@ -206,9 +204,9 @@ export async function dropMails(
       at,
       evenQueued,
     });
-    const held = wanted.filter((id) => !dropped.includes(id));
-    if (held.length > 0)
-      throw refuseToDrop(held.map((id) => `${id} is being sent at this moment: look again in a minute`));
+    const claimed = wanted.filter((id) => !dropped.includes(id));
+    if (claimed.length > 0)
+      throw refuseToDrop(claimed.map((id) => `${id} is being sent at this moment: look again in a minute`));
     for (const { runId, revision } of known) {
       if (runId !== null && revision !== null) await noteReportSent(transaction, runId, revision, at);
     }
@@ -217,18 +215,18 @@ export async function dropMails(
   return toMails(database, rows);
 }
 
-/** Why something of the outbox cannot be put aside, in words; null when it can. */
+/** Why a row of the outbox cannot be dropped; null when it can. */
 function findBlocker(id: number, row: OutboxRow | undefined, evenQueued: boolean): string | null {
-  if (!row) return `there is no ${id}; nightscreen mail list shows what there is`;
+  if (!row) return `there is no ${id}; nightscreen mail list shows the numbers`;
   switch (row.state) {
     case 'sent':
       return `${id} was sent`;
     case 'dropped':
-      return `${id} was put aside before, by ${row.droppedBy}: ${row.droppedBecause}`;
+      return `${id} was dropped before, by ${row.droppedBy}: ${row.droppedBecause}`;
     case 'queued':
       return evenQueued
         ? null
-        : `${id} is still being tried, next at ${row.nextAttemptAt.toISOString()}; to put it aside all the same, add --even-queued`;
+        : `${id} is still tried, next at ${row.nextAttemptAt.toISOString()}; to drop it in any case, add --even-queued`;
     default:
       return null;
   }

@@ -76,8 +76,8 @@ describeOnEachDatabase('putting aside what is not sent', (open, { dialect }) => 
 
   it('is refused, all or nothing, for what was sent or put aside before, without a reason, and for what is not there', async () => {
     await expect(drop([2, 5])).rejects.toThrow('5 was sent');
-    await expect(drop([2, 1])).rejects.toThrow(`1 was put aside before, by ${by}: the address was closed`);
-    await expect(drop([2, 99])).rejects.toThrow('there is no 99; nightscreen mail list shows what there is');
+    await expect(drop([2, 1])).rejects.toThrow(`1 was dropped before, by ${by}: the address was closed`);
+    await expect(drop([2, 99])).rejects.toThrow('there is no 99; nightscreen mail list shows the numbers');
     await expect(drop([2], { reason: ' ' })).rejects.toThrow('--reason: is missing');
     const name = dialect === 'embedded' ? { by: undefined } : { by: 'somebody else' };
     await expect(drop([2], name)).rejects.toThrow('--by');
@@ -85,7 +85,7 @@ describeOnEachDatabase('putting aside what is not sent', (open, { dialect }) => 
   });
 
   it('leaves what is still being tried, unless that is said, and what is being sent at this moment', async () => {
-    await expect(drop([2, 3])).rejects.toThrow('3 is still being tried, next at 2026-11-22T02:00:00.000Z');
+    await expect(drop([2, 3])).rejects.toThrow('3 is still tried, next at 2026-11-22T02:00:00.000Z');
     await claimNext(database, { kinds: ['mail_failure'], owner: 'sender', now, leaseMs: 60_000, except: [] });
     const dropping = drop([2, 3], { evenQueued: true });
     // The embedded database has one process: whoever held it there is gone.
@@ -102,8 +102,8 @@ describeOnEachDatabase('putting aside what is not sent', (open, { dialect }) => 
     const mail = mailSettingsSchema.parse({ from: 'night@bank.example', to: ['mlro@bank.example'] });
     const sandbox = { url: 'http://127.0.0.1:9', privateKey: 'private_sandbox_aaaaaaaaaaaaaaaa' };
     const app = await makeAppContext(database, sandbox, { settings: { mail } });
-    await expect(retryMails(app, [1])).rejects.toThrow(`1 was put aside for good by ${by}`);
-    await expect(retryMails(app, [4])).rejects.toThrow(`4 was put aside for good by ${by}`);
+    await expect(retryMails(app, [1])).rejects.toThrow(`1 was dropped for good by ${by}`);
+    await expect(retryMails(app, [4])).rejects.toThrow(`4 was dropped for good by ${by}`);
     expect(await retryMails(app, [])).toEqual([]);
     expect(await claimNext(database, { kinds: ['mail_failure'], owner: 'o', now, leaseMs: 1, except: [] })).toBeNull();
     await expect(database.execute(`update outbox set dropped_by = null where outbox_id = 1`)).rejects.toThrow();

@@ -84,7 +84,7 @@ describeOnEachDatabase('sending a message to a webhook again', (open, { dialect 
     );
     await expect(retryMails({ ...app, secret: () => undefined }, [1])).rejects.toThrow(ConfigError);
     await expect(retryMails(app, [1, 99])).rejects.toThrow('there is no mail 99');
-    await expect(retryMails(app, [])).rejects.toThrow('is not configured, so none can be sent; messages');
+    await expect(retryMails(app, [])).rejects.toThrow('is not configured, so no mail can be sent; for waiting messages');
     expect(await listStates()).toEqual(['1 refused', '2 refused', '3 given_up', '4 queued', '5 queued']);
     expect(received).toEqual([]);
   });
@@ -114,7 +114,7 @@ describeOnEachDatabase('sending a message to a webhook again', (open, { dialect 
   it('one that was put aside stays there', async () => {
     const by = dialect === 'embedded' ? 'A. Meyer' : undefined;
     await dropMails(app, { ids: [3], reason: 'the system is gone', by, evenQueued: false });
-    await expect(retryMails(app, [3])).rejects.toThrow('3 was put aside for good');
+    await expect(retryMails(app, [3])).rejects.toThrow('3 was dropped for good');
     expect(await listStates()).toEqual(['1 sent', '2 sent', '3 dropped', '4 sent', '5 sent']);
   });
 });
