@@ -5,7 +5,7 @@ import type { ProjectionScope } from './review/waiting.js';
 import { screeningKindsSql } from './row-shapes.js';
 import { runIdSql } from './runs.js';
 
-/** What a watchdog can find: a job that did not begin, a run that goes no further, one that left something undone, and so on. */
+/** The kinds of incidents that a watchdog finds. */
 const incidentKinds = [
   'did_not_run',
   'stuck',
@@ -20,28 +20,27 @@ const incidentKinds = [
 const incidentRow = z.object({
   incidentId: z.number(),
   kind: z.enum(incidentKinds),
-  /** A roster, or `sweep`; of a run that is stuck, the run; of a job, its name. A roster may be called as a job is. */
+  /** A roster, or `sweep`; for a stuck run, the run; for a job, its name. A roster may have the name of a job. */
   subject: z.string(),
-  /** Null for what concerns no single roster. */
+  /** Null when it concerns no single roster. */
   roster: z.string().nullable(),
-  /** In words, without personal data. */
+  /** A sentence without personal data. */
   reason: z.string(),
-  /** As long as it is the same, there is nothing new to report. */
+  /** While it is unchanged, there is nothing new to report. */
   mark: z.string(),
-  /** The newest run that was looked at. */
+  /** The newest run that was assessed. */
   runId: z.number().nullable(),
   openedAt: z.date(),
   reportedAt: z.date(),
   timesReported: z.number(),
   recoveredAt: z.date().nullable(),
 });
-/** An incident as it is stored. */
 export type Incident = z.infer<typeof incidentRow>;
 
 const incidentColumns = `incident_id, kind, subject, roster, reason, mark, run_id, opened_at,
   told_at as "reportedAt", times_told as "timesReported", recovered_at`;
 
-/** The incidents that are not over, oldest first. `isHeld` makes watchdogs that look at the same time tell one after the other, until the transaction ends. */
+/** The open incidents, oldest first. `isHeld` makes watchdogs that look at the same time report one after the other, until the transaction ends. */
 export async function readOpenIncidents(
   database: Queryable,
   organisationId: number,
@@ -58,8 +57,8 @@ export async function readOpenIncidents(
 }
 
 /**
- * Stores what is news about incidents, and gives each as it is stored then: those that have begun, those of which something new is told, those
- * that are over, and those whose subject nobody watches any more (`dropped`). Throws DatabaseError when one that begins is open already.
+ * Stores the news of incidents, and gives each as stored: new ones, known ones with news, those that are over, and those without a watchdog
+ * (`dropped`). Throws DatabaseError when a new one is already open.
  */
 export async function saveIncidentNews(
   transaction: Queryable,
@@ -100,31 +99,31 @@ export async function saveIncidentNews(
   return saved;
 }
 
-/** Something that watchdogs watch; nothing is expected of it before `watchedSince`. */
+/** Something that watchdogs watch; nothing is expected before `watchedSince`. */
 const watchedRow = z.object({
   subject: z.string(),
   watchedSince: z.date(),
   lastWatchedAt: z.date(),
 });
-/** What a roster is called among what is watched. */
+/** The watched subject of a roster. */
 export const toRosterSubject = (roster: string): string => `roster/${roster}`;
-/** What a job is called among what is watched. */
+/** The watched subject of a job. */
 export const toJobSubject = (job: string): string => `job/${job}`;
 
 /**
- * Notes that these are watched at a moment, and gives everything that is or was. Something new counts from then on, a roster from when it was
- * first known; what others were watched without for a day counts anew.
+ * Notes that these subjects are watched at a moment, and gives all that are or were. A new subject counts from then on, a roster from its
+ * creation. A subject that was not watched for a day while others were counts anew.
  */
 export async function noteWatched(database: Queryable, organisationId: number, subjects: readonly string[], now: Date) {
   await database.execute(
-    // In order, so that two that look at the same time wait for each other. A clock that was ahead keeps nothing from being expected.
+    // In order, so that two watchdogs at the same time wait for each other. A clock that was ahead must not suppress expectations.
     `with latest as (
        select max(last_watched_at) as at from watched where organisation_id = $1 and last_watched_at <= $3
      )
      insert into watched as known (organisation_id, subject, watched_since, last_watched_at)
      select $1, subject,
        least($3::timestamptz, (select created_at from roster where organisation_id = $1 and 'roster/' || name = subject)), $3
-     from unnest($2::text[]) as asked (subject)
+     from unnest($2::text[]) as given (subject)
      order by subject collate "C"
      on conflict (organisation_id, subject) do update set
        watched_since = case
@@ -144,26 +143,26 @@ export async function noteWatched(database: Queryable, organisationId: number, s
 const failingRow = z
   .object({
     customers: z.number(),
-    /** Whose searches did not fail yet when that was told. */
+    /** Those whose searches did not fail yet at the last report. */
     newly: z.number(),
-    /** Without a valid answer for longer than is put up with, which was not so yet when that was told. */
+    /** Those without a valid answer for longer than tolerated, which was not so at the last report. */
     aged: z.number(),
-    /** Since when the one that waits longest has had none. */
+    /** Since when the one that waits longest has had no valid answer. */
     since: z.date().nullable(),
     runId: z.number().nullable(),
     name: z.string().nullable(),
   })
   .transform(({ runId, name, ...counts }) => ({
     ...counts,
-    /** The newest run that had failures and was looked at; null when there is none. */
+    /** The newest assessed run with failures; null without one. */
     run: runId === null || name === null ? null : { runId, name },
   }));
-/** Customers of a roster whose searches fail, against what was last told of them. */
+/** Customers of a roster whose searches fail, compared with the last report. */
 export type FailingFacts = z.infer<typeof failingRow>;
 
 /**
- * Counts the customers in scope whose last search failed and who have had no valid answer since. `reported`: the newest run and the moment when
- * they were last told of; null when they never were. `agedMs`: how long is put up with.
+ * Counts the customers in scope whose last search failed and who have had no valid answer since. `reported`: newest run and moment of the last
+ * report; null before the first. `agedMs`: the tolerated age.
  */
 export async function readFailing(
   database: Queryable,
@@ -172,7 +171,7 @@ export async function readFailing(
 ): Promise<FailingFacts> {
   const rows = await database.query(
     failingRow,
-    // A run that was told of and is gone on with counts as it did.
+    // A reported run that was resumed counts as before.
     `with plans as materialized (
        select run_id from run
        where roster_id = $1 and account_id = $2 and in_scope is not null and state <> 'unbalanced'
@@ -212,20 +211,20 @@ export async function readFailing(
 
 const aheadRow = z.object({
   roster: z.string(),
-  /** Its last run, where that began at what is yet to come. */
+  /** Its last run, when that began in the future. */
   run: z.string().nullable(),
   startedAt: z.date().nullable(),
-  /** Customers in scope whose last valid answer is of what is yet to come. */
+  /** Customers in scope whose last valid answer is from the future. */
   customers: z.number(),
   latestScreenedAt: z.date().nullable(),
 });
-/** What is stored of a roster at moments that have not come yet: a clock was ahead when it was written. */
+/** Facts of a roster that are dated in the future: a clock was ahead when they were stored. */
 export type AheadFacts = z.infer<typeof aheadRow>;
 
-/** What is later than this from now is not explained by two clocks that differ a little. */
+/** A difference beyond this is not explained by two clocks that differ a little. */
 const toleratedSql = `interval '5 minutes'`;
 
-/** Reads what is dated ahead of a moment, of these rosters; those of which nothing is are left out. */
+/** The facts of these rosters that are dated in the future; rosters without any are missing. */
 export async function readAhead(database: Queryable, organisationId: number, rosters: readonly string[], now: Date) {
   return database.query(
     aheadRow,

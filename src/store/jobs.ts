@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { findRow, type Queryable } from './database/database.js';
 import { isBeyondClockSkewSql } from './plan-sql.js';
 
-/** One time at which a job is due; `dueSlot` is what is done once only, `localDate` (yyyy-mm-dd) the date of the job's time zone. */
+/** One due time of a job; `dueSlot` is done only once, `localDate` (yyyy-mm-dd) is the date in the job's time zone. */
 export interface JobDue {
   dueSlot: string;
   localDate: string;
@@ -17,9 +17,8 @@ const jobRunRow = z.object({
   dueAt: z.date(),
   state: z.enum(['running', 'interrupted', 'finished', 'missed']),
   isLate: z.boolean(),
-  /** How often it was begun. */
   attempts: z.number(),
-  /** Who runs it or ran it last; null for one that was missed. */
+  /** The process that runs it or ran it last; null for a missed one. */
   owner: z.string().nullable(),
   begunAt: z.date().nullable(),
   endedAt: z.date().nullable(),
@@ -27,25 +26,25 @@ const jobRunRow = z.object({
   exitCode: z.number().nullable(),
   because: z.string().nullable(),
   runIds: z.array(z.string()),
-  /** When the last attempt began; null where an earlier version began it. */
+  /** Start of the last attempt; null when an earlier version started it. */
   attemptAt: z.date().nullable(),
-  /** When the last attempt has exceeded its timeout. */
+  /** The timeout of the last attempt. */
   deadlineAt: z.date().nullable(),
-  /** The last attempt exceeded its timeout. */
+  /** Whether the last attempt exceeded its timeout. */
   isTimedOut: z.boolean(),
-  /** user@host of the person who asked to end the last attempt. */
+  /** user@host of the person who cancelled the last attempt. */
   cancelledBy: z.string().nullable(),
 });
-/** What became of one time at which a job was due. */
+/** A run of a job at one due time. */
 export type JobRun = z.infer<typeof jobRunRow>;
 
 const jobRunColumns = `job_run_id, job, occasion as "dueSlot", local_date, due_at, state, is_late,
   attempts, owner, begun_at, ended_at, exit_code, because, run_ids, attempt_at, deadline_at, timed_out as "isTimedOut", cancelled_by`;
 
 /**
- * Notes that a job is begun, or taken up once more where it was left; null when it has been done. Its lease must be held: then one that is
- * noted as running was left by a process that died. One that was begun by a clock that was ahead, at what is yet to come, is begun anew.
- * `again` names the exit codes after which a finished one may be begun once more.
+ * Notes that a run of a job begins or is continued; null when it is already done. The lease of the job must be held: a run that is noted as
+ * running was then left by a process that died. A run that a clock ahead began in the future begins anew. `again` lists the exit codes after
+ * which a finished run may begin again.
  */
 export async function beginJobRun(
   transaction: Queryable,
@@ -64,7 +63,7 @@ export async function beginJobRun(
     Pick<JobRun, 'job' | 'isLate'> & { owner: string; now: Date; again: readonly number[]; timeoutMs: number },
 ): Promise<JobRun | null> {
   await transaction.execute(
-    `update job_run set state = 'interrupted', ended_at = $4, because = 'its process ended without a word'
+    `update job_run set state = 'interrupted', ended_at = $4, because = 'its process ended without a result'
      where organisation_id = $1 and job = $2 and occasion <> $3 and state = 'running'`,
     [organisationId, job, dueSlot, now],
   );
@@ -88,7 +87,7 @@ export async function beginJobRun(
   );
 }
 
-/** How one ended; `exitCode` is left out where it was interrupted and is to be taken up again. */
+/** The end of a run; without `exitCode` it was interrupted and will be continued. */
 export interface JobEnding {
   exitCode?: number | undefined;
   because: string | null;
@@ -96,7 +95,7 @@ export interface JobEnding {
   isTimedOut?: boolean;
 }
 
-/** Notes how a job that was begun has ended. */
+/** Notes the end of a run. */
 export async function endJobRun(
   transaction: Queryable,
   jobRunId: number,
@@ -112,7 +111,7 @@ export async function endJobRun(
   );
 }
 
-/** Notes that the time of a job passed while nobody was there to begin it; one that was begun is left as it is, unless by a clock that was ahead. */
+/** Notes that a run of a job was missed. A run that began stays as it is, unless a clock ahead began it. */
 export async function noteMissedJob(
   transaction: Queryable,
   organisationId: number,
@@ -130,7 +129,7 @@ export async function noteMissedJob(
   );
 }
 
-/** What became of one time at which a job was due; null when nothing is known of it. */
+/** The run of a job at one due time; null when none is known. */
 export function findJobRun(database: Queryable, organisationId: number, job: string, dueSlot: string) {
   return findRow(
     database,
@@ -140,10 +139,7 @@ export function findJobRun(database: Queryable, organisationId: number, job: str
   );
 }
 
-/**
- * The newest of each job by the time at which they were due, newest first, at most `limit` of each. With `now`, without what a clock that
- * was ahead has noted: it counts when that moment has come.
- */
+/** The newest runs of each job by due time, newest first, at most `limit` of each. With `now`, runs that a clock ahead has noted count only later. */
 export async function readJobRuns(database: Queryable, organisationId: number, limit: number, now: Date | null = null) {
   return database.query(
     jobRunRow,
@@ -158,7 +154,7 @@ export async function readJobRuns(database: Queryable, organisationId: number, l
   );
 }
 
-/** Forgets what became of a job that runs too often for each time to be worth keeping, before a moment; only what ended well. */
+/** Forgets the successful runs before a moment, of a job that runs too often to keep all. */
 export async function forgetJobRuns(transaction: Queryable, organisationId: number, job: string, before: Date) {
   await transaction.execute(
     `delete from job_run where organisation_id = $1 and job = $2 and due_at < $3 and state = 'finished' and exit_code = 0`,
@@ -166,7 +162,7 @@ export async function forgetJobRuns(transaction: Queryable, organisationId: numb
   );
 }
 
-/** Asks whichever process runs a job to end it; gives the run, or null where none is under way. */
+/** Asks the process that runs a job to end it; gives the run, or null when none is in progress. */
 export function cancelJobRun(transaction: Queryable, organisationId: number, job: string, by: string) {
   return findRow(
     transaction,
@@ -183,12 +179,10 @@ const jobScheduleRow = z.object({
   plannedSince: z.date(),
   retiredAt: z.date().nullable(),
 });
-/** A schedule as it was last seen; nothing is missed before `plannedSince`, nor once it was retired. */
+/** A schedule as last seen; nothing is missed before `plannedSince` or after `retiredAt`. */
 export type JobSchedule = z.infer<typeof jobScheduleRow>;
 
-/**
- * Notes the schedules of jobs; one that is new, changed or back from retirement counts from `now`. `areAll` retires those of all other jobs.
- */
+/** Notes the schedules of jobs; a new, changed or restored one counts from `now`. `areAll` retires those of all other jobs. */
 export async function saveJobSchedules(
   transaction: Queryable,
   organisationId: number,
@@ -211,7 +205,7 @@ export async function saveJobSchedules(
   );
 }
 
-/** Makes schedules count from `now` that a clock which was ahead has put off until later: before it comes to that nothing would be due. */
+/** Lets schedules that a clock ahead has postponed count from `now`; otherwise nothing would be due before that future moment. */
 export async function bringSchedulesBack(transaction: Queryable, organisationId: number, now: Date): Promise<void> {
   await transaction.execute(
     `update job_schedule set planned_since = $2::timestamptz
@@ -220,7 +214,7 @@ export async function bringSchedulesBack(transaction: Queryable, organisationId:
   );
 }
 
-/** The schedules of an organisation by the names of their jobs, those that are retired as well. */
+/** The schedules of an organisation by job, retired ones included. */
 export async function readJobSchedules(database: Queryable, organisationId: number): Promise<readonly JobSchedule[]> {
   return database.query(
     jobScheduleRow,
@@ -235,10 +229,10 @@ const pauseRow = z.object({
   by: z.string(),
   reason: z.string().nullable(),
 });
-/** A pause of a schedule: no job is begun until its end. `by` is user@host. */
+/** A pause of the schedule: no job begins before its end. `by` is user@host. */
 export type SchedulePause = z.infer<typeof pauseRow>;
 
-/** Pauses the schedule from `pausedAt`; a pause that is not over goes on, and ends when this one does. */
+/** Pauses the schedule from `pausedAt`; a pause in progress continues and ends with this one. */
 export async function pauseSchedule(
   transaction: Queryable,
   organisationId: number,
@@ -252,7 +246,6 @@ export async function pauseSchedule(
   );
 }
 
-/** Ends a pause. */
 export async function resumeSchedule(transaction: Queryable, organisationId: number, by: string, now: Date) {
   await transaction.execute(
     `update organisation set schedule_paused_until = $3::timestamptz, schedule_resumed_by = $2
@@ -261,7 +254,7 @@ export async function resumeSchedule(transaction: Queryable, organisationId: num
   );
 }
 
-/** The pause of a schedule that was not over at a moment; null where there is none. */
+/** The pause of a schedule that was not over at a moment; null without one. */
 export function findSchedulePause(database: Queryable, organisationId: number, now: Date) {
   return findRow(
     database,

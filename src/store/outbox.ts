@@ -4,18 +4,18 @@ import type { RunRow } from './runs.js';
 
 const outboxRow = z.object({
   outboxId: z.number(),
-  /** What is told: a report, critical changes before the report, a run that could not be made, a change of state to another system. */
+  /** A report, critical changes before the report, a failure, or a change of state for another system. */
   kind: z.enum(['mail_report', 'mail_warning', 'mail_failure', 'webhook']),
-  /** Null for a report whose recipients are found once it is written. */
+  /** Null for a report without known recipients: they are chosen when it is written. */
   destination: z.string().nullable(),
-  /** The run that it is about; null where there is none. */
+  /** Null without a run. */
   runId: z.number().nullable(),
   revision: z.number().nullable(),
-  /** What has the same key is queued once, ever. */
+  /** A key is queued once, ever. */
   dedupKey: z.string(),
   content: z.unknown(),
   messageId: z.string().nullable(),
-  /** `refused` for good by the other side, `given_up` because it was too old, `dropped` because somebody put it aside. */
+  /** `refused`: for good by the receiver; `given_up`: too old; `dropped`: by a person. */
   state: z.enum(['queued', 'sent', 'refused', 'given_up', 'dropped']),
   attempts: z.number(),
   queuedAt: z.date(),
@@ -24,20 +24,20 @@ const outboxRow = z.object({
   giveUpAt: z.date(),
   lastError: z.string().nullable(),
   sentAt: z.date().nullable(),
-  /** When, by whom and why it was put aside for good; null where nobody did. */
+  /** When, by whom and why it was dropped for good; null when it was not. */
   droppedAt: z.date().nullable(),
   droppedBy: z.string().nullable(),
   droppedBecause: z.string().nullable(),
 });
-/** Something in the outbox. */
+/** A row of the outbox. */
 export type OutboxRow = z.infer<typeof outboxRow>;
 
-/** Something to be sent to one destination; tried at once unless `nextAttemptAt` is given. */
+/** A message for one destination; it is tried at once unless `nextAttemptAt` is set. */
 export interface OutboxEntry
   extends Pick<OutboxRow, 'kind' | 'destination' | 'runId' | 'dedupKey' | 'queuedAt' | 'giveUpAt'>,
     Partial<Pick<OutboxRow, 'nextAttemptAt'>> {
   organisationId: number;
-  /** The message as it will be sent, as JSON; null without a destination. */
+  /** The message as JSON; null without a destination. */
   content: unknown;
   /** Of a mail. */
   messageId?: string;
@@ -48,7 +48,7 @@ export interface OutboxEntry
 const outboxColumns = `outbox_id, kind, destination, run_id, revision, dedup_key, content,
   message_id, state, attempts, queued_at, next_attempt_at, give_up_at, last_error, sent_at, dropped_at, dropped_by, dropped_because`;
 
-/** Queues what was never queued under its key; gives how many that were. */
+/** Queues each entry whose key was never queued; gives their number. */
 export async function queueOutbox(transaction: Queryable, entries: readonly OutboxEntry[]): Promise<number> {
   let queued = 0;
   for (const entry of entries) {
@@ -60,7 +60,7 @@ export async function queueOutbox(transaction: Queryable, entries: readonly Outb
   return queued;
 }
 
-/** What the outbox holds of these kinds, oldest first: what waits, was refused or given up; what was sent or put aside only where `all` is asked for. */
+/** The rows of these kinds, oldest first: waiting, refused and given up ones; sent and dropped ones only with `all`. */
 export async function listOutbox(database: Queryable, kinds: readonly OutboxRow['kind'][], { all }: { all: boolean }) {
   return database.query(
     outboxRow,
@@ -69,7 +69,7 @@ export async function listOutbox(database: Queryable, kinds: readonly OutboxRow[
   );
 }
 
-/** What of these numbers the outbox holds, in their order. */
+/** The rows with these numbers, in order. */
 export async function readOutbox(database: Queryable, outboxIds: readonly number[]): Promise<readonly OutboxRow[]> {
   return database.query(
     outboxRow,
@@ -78,7 +78,7 @@ export async function readOutbox(database: Queryable, outboxIds: readonly number
   );
 }
 
-/** Makes rows due at once, whatever became of them but being put aside; an attempt that fails is followed by others until `giveUpAt`. */
+/** Makes rows due at once, whatever their state unless dropped; after a failed attempt others follow until `giveUpAt`. */
 export async function makeDue(
   database: Queryable,
   outboxIds: readonly number[],
@@ -91,23 +91,23 @@ export async function makeDue(
   );
 }
 
-/** Whoever sends: nobody else is given what it has claimed until it says what became of it or `leaseMs` have passed. */
+/** A claim on a row: no other process gets it before its result is noted or `leaseMs` have passed. */
 interface OutboxClaim {
   kinds: readonly OutboxRow['kind'][];
   owner: string;
   now: Date;
   /** By the database's clock. */
   leaseMs: number;
-  /** Rows not to be given: those that this pass has had already. */
+  /** Rows that this pass has already had. */
   except: readonly number[];
-  /** How the keys of what is given begin; whatever there is without it. */
+  /** Only rows whose key begins with it; default: all. */
   keyPrefix?: string;
 }
 
-/** Claims what has been due longest and is claimed by nobody alive; null when there is none. */
+/** Claims the row that has been due longest and that no living process has claimed; null without one. */
 export function claimNext(database: Database, claim: OutboxClaim): Promise<OutboxRow | null> {
   const { kinds, owner, now, leaseMs, except, keyPrefix = '' } = claim;
-  // The embedded database has one process: what another has claimed there was left by one that died.
+  // The embedded database has one process: another owner's claim is left from a process that died.
   return findRow(
     database,
     outboxRow,
@@ -126,14 +126,14 @@ export function claimNext(database: Database, claim: OutboxClaim): Promise<Outbo
   );
 }
 
-/** What became of one attempt, with what the other side said: `failed` is tried again at `nextAttemptAt`. */
+/** The result of one attempt, with the answer of the receiver; a failed one is repeated at `nextAttemptAt`. */
 export type OutboxOutcome =
   | { kind: 'sent' | 'refused'; said: string }
   | { kind: 'failed'; said: string; nextAttemptAt: Date };
 
 /**
- * Notes what became of an attempt and gives the claim back; one that failed after its row's last moment is given up. Gives how the row
- * stands now, or null, with nothing noted, when the claim was lost to another process.
+ * Notes the result of an attempt and ends the claim; a failure after the row's last moment gives the row up. Gives the new state, or null, with
+ * nothing noted, when another process has taken the claim.
  */
 export async function noteAttempt(
   transaction: Queryable,
@@ -161,10 +161,10 @@ export async function noteAttempt(
 
 const minuteMs = 60_000;
 
-/** How long to wait after so many failed attempts: a minute doubled each time, and at most an hour. */
+/** The wait after this many failed attempts: a minute, doubled each time, at most an hour. */
 export const toWaitMs = (attempts: number): number => Math.min(60, 2 ** Math.min(attempts, 10)) * minuteMs;
 
-/** Notes why a claimed row could not be prepared, which is no attempt, and gives the claim back until `nextAttemptAt`. */
+/** Notes why a claimed row could not be prepared, which is no attempt, and ends the claim until `nextAttemptAt`. */
 export async function noteUnprepared(
   database: Queryable,
   { outboxId }: Pick<OutboxRow, 'outboxId'>,
@@ -186,7 +186,7 @@ const attemptRow = z.object({
   said: z.string(),
 });
 
-/** The attempts at each of these rows and what the other side said, first to last; a row that was never tried has none. */
+/** The attempts for each of these rows with the answers, in order; a row without attempts is missing. */
 export async function readAttempts(database: Queryable, outboxIds: readonly number[]) {
   const rows = await database.query(
     attemptRow.extend({ outboxId: z.number() }),
@@ -200,8 +200,8 @@ export async function readAttempts(database: Queryable, outboxIds: readonly numb
 }
 
 /**
- * Puts what was refused or given up aside for good, and with `evenQueued` what is still to be tried; gives the numbers of what it put aside:
- * nothing that was sent, was put aside before, or is being sent at this moment.
+ * Drops refused and given up rows for good, with `evenQueued` also those that still wait; gives the numbers of the dropped ones. Rows that were
+ * sent or dropped before, or are being sent at this moment, stay.
  */
 export function dropOutbox(
   transaction: Queryable,
@@ -212,7 +212,7 @@ export function dropOutbox(
   return readColumn(
     transaction,
     z.number(),
-    // The embedded database has one process: what another has claimed there was left by one that died.
+    // The embedded database has one process: another owner's claim is left from a process that died.
     `update outbox set state = 'dropped', dropped_at = $2, dropped_by = $3, dropped_because = $4, claimed_by = null, claimed_until = null
      where outbox_id = any ($1::bigint[])
        and (state in ('refused', 'given_up') or $5::boolean and state = 'queued')
@@ -224,7 +224,7 @@ export function dropOutbox(
 
 const toUnwrittenKey = (runId: number): string => `report/${runId}/next`;
 
-/** Queues the report of a run as it will stand when it is written, `queuedAt` its end; where an earlier end's waits already, that waits for this one. */
+/** Queues the next report of a run; `queuedAt` is the end of the run. When the report of an earlier end still waits, it is replaced. */
 export async function queueReport(
   transaction: Queryable,
   { organisationId, runId }: Pick<RunRow, 'organisationId' | 'runId'>,
@@ -243,8 +243,8 @@ export async function queueReport(
 }
 
 /**
- * Puts the mails of a report that tells of a run up to `endedAt` in the place of what was queued for it, unless the run has gone on and ended
- * again since. A recipient for whom this revision was queued before, whatever became of that, gets no second mail.
+ * Replaces the queued report of a run by the mails of the report up to `endedAt`, unless the run was resumed and has ended again since. A
+ * recipient with an earlier mail of this revision, whatever its state, gets no second one.
  */
 export async function queueReportMails(
   transaction: Queryable,
@@ -262,7 +262,7 @@ export async function queueReportMails(
   await dropUnwritten(transaction, { organisationId, runId }, endedAt);
 }
 
-/** Takes out what was queued, when a run ended at `through` or before, for its report that is not written yet. */
+/** Removes the queued report of a run that ended at `through` or before and is not written yet. */
 export async function dropUnwritten(
   transaction: Queryable,
   { organisationId, runId }: Pick<RunRow, 'organisationId' | 'runId'>,
@@ -275,10 +275,7 @@ export async function dropUnwritten(
   ]);
 }
 
-/**
- * The Message-IDs of the first and of the last report mail that a recipient has of the same roster, or of sweeps;
- * none before the first.
- */
+/** The Message-IDs of the first and the last report mail to a recipient about the same roster, or about sweeps; empty before the first. */
 export async function readThread(database: Queryable, run: RunRow, recipient: string): Promise<readonly string[]> {
   const [ends] = await database.query(
     z.object({ first: z.string(), last: z.string() }),
@@ -302,7 +299,7 @@ export async function readReportMails(database: Queryable, runId: number, revisi
   );
 }
 
-/** Notes on a report that nobody waits for it any more, once it has been accepted for one recipient at least. */
+/** Notes on a report that none of its mails waits any more, once at least one recipient has accepted it. */
 export async function noteReportSent(transaction: Queryable, runId: number, revision: number, now: Date) {
   await transaction.execute(
     `update report set sent_at = $3

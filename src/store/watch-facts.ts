@@ -6,17 +6,17 @@ import { runIdSql } from './runs.js';
 
 const nightRow = z.object({
   runId: z.number(),
-  /** As people see it. */
+  /** The run id for people. */
   name: z.string(),
   state: z.enum(runStates),
   reasons: z.array(z.string()),
-  /** When it began, or was last gone on with. */
+  /** When it began or was last resumed. */
   takenAt: z.date(),
-  /** Customers whose searches failed in it. */
+  /** Customers whose searches failed. */
   failed: z.number(),
-  /** Whether a control search of it failed. */
+  /** Whether a control search failed. */
   hasFailedCanary: z.boolean(),
-  /** Of a sweep: whether it was proven complete; null for anything else, and before its end. */
+  /** Whether a sweep was proven complete; null for other runs and before its end. */
   isProven: z.boolean().nullable(),
 });
 /** A run of a nightly job. */
@@ -29,16 +29,13 @@ const nightColumns = `run.run_id, ${runIdSql('run')} as name, run.state, run.sta
 
 /** The newest runs of a nightly job. */
 export interface Nights {
-  /** Whether it has ended or not; null before the first. */
+  /** The newest, ended or not; null before the first. */
   begun: NightFacts | null;
   /** The newest that has ended; null before the first end. */
   ended: NightFacts | null;
 }
 
-/**
- * The newest runs of a roster that were to screen everybody who is due, or, where no roster is named, the newest sweeps; runs over chosen
- * customers are none, nor are those that were given up for a newer one.
- */
+/** The newest runs of a roster for all due customers, or without a roster the newest sweeps; not runs of chosen customers, nor abandoned ones. */
 export async function findLastNights(
   database: Queryable,
   organisationId: number,
@@ -69,15 +66,15 @@ const runningRow = z.object({
   kind: z.string(),
   roster: z.string().nullable(),
   owner: z.string(),
-  /** Milliseconds since its owner was last heard of; null while the owner holds the lock of the run. */
+  /** Milliseconds since the last heartbeat of its owner; null while the owner holds the lock of the run. */
   silentMs: z.number().nullable(),
-  /** When it was begun, gone on with, or last saved anything. */
+  /** When it began, was resumed, or last saved something. */
   activeAt: z.date(),
 });
-/** A run that has not come to its end, and whether anybody works on it. */
+/** A run in progress, and whether a process works on it. */
 export type RunningFacts = z.infer<typeof runningRow>;
 
-/** The runs that are not closed, by the locks that their owners hold at this moment of the database's clock. */
+/** The runs that are not closed, by the locks of their owners at this moment of the database's clock. */
 export async function readRunning(database: Queryable, organisationId: number): Promise<readonly RunningFacts[]> {
   return database.query(
     runningRow,

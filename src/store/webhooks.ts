@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { runModes, worstTopics } from '../vocabulary.js';
 import { type Database, type Queryable, readValue } from './database/database.js';
 
-/** Where changes of state are told, and which; all of them where nothing is said. */
+/** A webhook with the changes it receives; all without `states` and `rosters`. */
 interface WebhookTarget {
   url: string;
   states?: readonly string[] | undefined;
   rosters?: readonly string[] | undefined;
 }
 
-/** Has the database know who is to be told of changes from now on. */
+/** Stores which webhooks receive changes from now on. */
 export async function saveWebhooks(transaction: Queryable, organisationId: number, webhooks: readonly WebhookTarget[]) {
   const rows = webhooks.map(({ url, states = null, rosters = null }) => ({ url, states, rosters }));
   await transaction.execute(
@@ -21,7 +21,7 @@ export async function saveWebhooks(transaction: Queryable, organisationId: numbe
        where organisation_id = $1 and is_active and not exists (select from configured where configured.url = webhook.url)
      )
      insert into webhook (organisation_id, url, states, rosters, is_active)
-     -- Rows that are as they should be are not even locked: other rosters' runs would wait for this one to commit.
+     -- Unchanged rows are not locked: runs of other rosters would wait for this commit.
      select $1, url, states, rosters, true from configured
      where not exists (
        select from webhook known
@@ -38,7 +38,7 @@ export async function saveWebhooks(transaction: Queryable, organisationId: numbe
 }
 
 const timeShape = z.coerce.date().nullable();
-/** A change of state that a webhook is sent. */
+/** A change of state for a webhook. */
 const eventRow = z.object({
   webhookId: z.number(),
   url: z.string(),
@@ -58,7 +58,7 @@ const eventRow = z.object({
   }),
 });
 
-/** Whether this login may put changes of state into messages and note what became of them; reviewers need no such rights. */
+/** Whether this login may pack changes of state into messages and note their results; reviewers need no such rights. */
 export function maySendWebhooks(database: Queryable): Promise<boolean> {
   return readValue(
     database,
@@ -68,7 +68,7 @@ export function maySendWebhooks(database: Queryable): Promise<boolean> {
   );
 }
 
-/** SQL: the change (`waiting`) is held until its run is accepted, or comes after such a change of the same customer. */
+/** SQL: the change (`waiting`) is held until its run is accepted, or follows such a change of the same customer. */
 const isHeldSql = `exists (
   select from webhook_event held
   join customer_state_change kept on kept.change_id = held.change_id
@@ -77,9 +77,7 @@ const isHeldSql = `exists (
     and kept.customer_id = own.customer_id and kept.change_id <= own.change_id
 )`;
 
-/**
- * Takes the oldest changes that are in no message yet and not held, at most so many, all for one webhook; none when all are in messages.
- */
+/** Takes the oldest changes that are in no message and not held, at most `limit`, all for one webhook; empty when all are in messages. */
 export function takeWebhookEvents(transaction: Queryable, organisationId: number, limit: number) {
   return transaction.query(
     eventRow,
@@ -114,7 +112,7 @@ export function takeWebhookEvents(transaction: Queryable, organisationId: number
   );
 }
 
-/** Leaves all that waits for a webhook until then: a receiver that does not answer is asked once in a while, not once for each message. */
+/** Postpones all waiting messages of a webhook: a receiver without an answer is tried at intervals, not once for each message. */
 export async function postponeWebhook(database: Queryable, url: string, until: Date): Promise<void> {
   await database.execute(
     `update outbox set next_attempt_at = $2
@@ -124,12 +122,12 @@ export async function postponeWebhook(database: Queryable, url: string, until: D
 }
 
 /**
- * Makes messages due at once, whatever became of them but being put aside, and tried until `giveUpAt` at least; with them whatever waits for
- * the same addresses. All of it is due in the order in which it was queued.
+ * Makes messages due at once, whatever their state unless dropped, and tries them until `giveUpAt` at least; all waiting messages to the same
+ * addresses as well, in the order in which they were queued.
  */
 export async function makeWebhooksDue(database: Queryable, outboxIds: readonly number[], now: Date, giveUpAt: Date) {
   await database.execute(
-    // Not queued later than now, should a clock have been ahead then.
+    // At most now, in case a clock was ahead when they were queued.
     `update outbox set state = 'queued', next_attempt_at = least(queued_at, $2::timestamptz),
        give_up_at = case when outbox_id = any ($1::bigint[]) then greatest(give_up_at, $3::timestamptz) else give_up_at end
      where kind = 'webhook' and (
@@ -140,7 +138,7 @@ export async function makeWebhooksDue(database: Queryable, outboxIds: readonly n
   );
 }
 
-/** How many messages to webhooks wait to be sent, and changes to be put into messages. */
+/** The number of waiting messages to webhooks and of changes that are in no message. */
 export function countWaiting(database: Queryable, organisationId: number): Promise<number> {
   return readValue(
     database,
@@ -177,12 +175,12 @@ const statusRow = z.object({
   runId: z.string().nullable(),
   changedAt: z.date().nullable(),
 });
-/** How a customer stands, as the view `customer_screening_status` has it. */
+/** The status of a customer, as in the view `customer_screening_status`. */
 export type CustomerStatus = z.infer<typeof statusRow>;
 
 const rowsAtOnce = 2_000;
 
-/** How the customers in scope of these rosters stand now, all as of one moment, by roster and reference. */
+/** The current statuses of the customers in scope of these rosters, all as of one moment, by roster and reference. */
 export function readCustomerStatuses(database: Database, organisation: string, rosters: readonly string[]) {
   return database.cursor(
     statusRow,
@@ -196,12 +194,12 @@ export function readCustomerStatuses(database: Database, organisation: string, r
   );
 }
 
-/** SQL that has views judge this transaction's customers at `$1` and not at the database's own time. */
+/** SQL: views assess the customers of this transaction at `$1` instead of the database's own time. */
 const assessAtSql = `select set_config('nightscreen.status_at', $1, true)`;
 
 /**
- * Records every customer of a roster whose state at `now` is another than the recorded one, and queues what webhooks are to be told of it;
- * gives how many. Customers without a recorded state count only `withNew`.
+ * Records every customer of a roster whose state at `now` differs from the recorded one, and queues the change for webhooks; gives the number.
+ * Customers without a recorded state count only `withNew`.
  */
 export async function recordStateChanges(
   transaction: Queryable,
@@ -216,7 +214,7 @@ export async function recordStateChanges(
   ]);
 }
 
-/** How many customers of a roster are in which state at this moment. */
+/** The number of customers of a roster in each state at this moment. */
 export async function countStates(transaction: Queryable, rosterId: number, now: Date) {
   await transaction.execute(assessAtSql, [now.toISOString()]);
   const rows = await transaction.query(
@@ -227,12 +225,12 @@ export async function countStates(transaction: Queryable, rosterId: number, now:
   return Object.fromEntries(rows.map(({ state, customers }) => [state, customers]));
 }
 
-/** The newest change of state of all; 0 before the first. */
+/** The number of the newest change of state; 0 before the first. */
 export function readLastStateChange(transaction: Queryable): Promise<number> {
   return readValue(transaction, z.number(), 'select coalesce(max(change_id), 0) as last from customer_state_change');
 }
 
-/** How many customers of a roster the changes after this one have made open hits that were known and were neither open nor confirmed. */
+/** How many customers of a roster have an open hit by the changes after `after`, and had neither an open nor a confirmed one before. */
 export function countNewlyOpen(transaction: Queryable, rosterId: number, after: number): Promise<number> {
   return readValue(
     transaction,
@@ -240,7 +238,7 @@ export function countNewlyOpen(transaction: Queryable, rosterId: number, after: 
     `select count(distinct change.customer_id)::integer as customers
      from customer_state_change change
      join customer on customer.customer_id = change.customer_id and customer.roster_id = $1
-     -- Before a lapse, where there was one.
+     -- The state before a screening expired, where one did.
      cross join lateral (
        select earlier.to_state from customer_state_change earlier
        where earlier.customer_id = change.customer_id and earlier.change_id < change.change_id and earlier.to_state <> 'not_screened'
@@ -251,7 +249,7 @@ export function countNewlyOpen(transaction: Queryable, rosterId: number, after: 
   );
 }
 
-/** Keeps the changes after this one from webhooks until a run is accepted; gives how many messages wait. */
+/** Holds the changes after `after` back from webhooks until a run is accepted; gives the number of held messages. */
 export async function holdWebhookEvents(
   transaction: Queryable,
   { runId, rosterId }: { runId: number; rosterId: number },
@@ -265,7 +263,7 @@ export async function holdWebhookEvents(
   );
 }
 
-/** Lets webhooks have what was kept from them because of a run. */
+/** Releases to webhooks what was held because of a run. */
 export async function releaseWebhookEvents(transaction: Queryable, runId: number): Promise<void> {
   await transaction.execute('update webhook_event set held_run_id = null where held_run_id = $1', [runId]);
 }

@@ -74,7 +74,7 @@ describeOnEachDatabase('what became of the times of jobs', (open) => {
     await begin('2026-11-22');
     expect(await findJobRun(database, 1, 'rescreen', '2026-11-21')).toMatchObject({
       state: 'interrupted',
-      because: 'its process ended without a word',
+      because: 'its process ended without a result',
     });
     expect(await readJobRuns(database, 1, 1)).toMatchObject([{ dueSlot: '2026-11-22', state: 'running' }]);
   });
