@@ -23,9 +23,7 @@ export const countFromOneSchema = (max: number): z.ZodNumber => {
 };
 
 /** A record whose fields the interface does not show: a non-empty object, kept as it came. */
-export const recordSchema = z
-  .looseObject({})
-  .refine((record) => Object.keys(record).length > 0, 'has no field at all');
+export const recordSchema = z.looseObject({}).refine((record) => Object.keys(record).length > 0, 'has no field at all');
 /** A record whose fields the interface does not show (interface: Single-record lookups, Session). */
 export type ServiceRecord = z.output<typeof recordSchema>;
 

@@ -230,7 +230,8 @@ export async function probeSmtp(smtpUrl: string, timeoutMs: number): Promise<Smt
   const transporter = createTransport(options);
   try {
     await transporter.verify();
-    const safety = options.ignoreTLS === true ? 'in clear text, because it is this machine' : 'TLS, certificate verified';
+    const safety =
+      options.ignoreTLS === true ? 'in clear text, because it is this machine' : 'TLS, certificate verified';
     const login = options.auth === undefined ? 'no login in SMTP_URL' : 'login accepted';
     return { kind: 'ready', message: `${where} answers; ${safety}; ${login}` };
   } catch (error) {

@@ -128,7 +128,9 @@ function listActions({
   ];
   if (actions.length > 0) return actions;
   return [
-    run.kind === 'import' ? 'Nothing: the roster was only imported.' : 'Nothing: this mail confirms that the run took place.',
+    run.kind === 'import'
+      ? 'Nothing: the roster was only imported.'
+      : 'Nothing: this mail confirms that the run took place.',
   ];
 }
 

@@ -6,7 +6,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
 import type { KeyOwner, KeyRing, Mode } from './keys.js';
 
-/** One call that the sandbox received; the key itself is never kept. */
+/** One call to the sandbox; the key itself is never stored. */
 export interface LedgerEntry {
   sequence: number;
   /** When the call arrived, ISO 8601. */
@@ -20,36 +20,36 @@ export interface LedgerEntry {
   queryString: string;
   searchName: string | null;
   searchType: string | null;
-  /** What the presented key looks like by its prefix; `none` when nothing was presented. */
+  /** The kind of the presented key by its prefix; `none` without a key. */
   keyFamily: 'private_sandbox' | 'private' | 'public_sandbox' | 'public' | 'unknown' | 'none';
   mode: Mode | null;
-  /** Null until answered, and for good when the connection was cut. */
+  /** Null until answered, and for good when the connection was closed. */
   status: number | null;
-  /** Whether the service did the work that it would bill. */
+  /** Whether the service did billable work. */
   worked: boolean;
 }
 
 const KEPT_CALLS = 100_000;
-// Paths are the caller's to invent, so the number of counters must have an end too.
+// Callers invent paths, so the number of counters needs a limit too.
 const MAX_COUNTERS = 1_000;
 
-/** The sandbox's own account of the calls it received; its memory stays bounded however many arrive. */
+/** The sandbox's own record of its calls; its memory is bounded. */
 export class Ledger {
   #entries: LedgerEntry[] = [];
   #counts = new Map<string, number>();
   #sequence = 0;
 
-  /** Notes a call that has arrived; its outcome is filled in by `finish`. */
+  /** Notes a call on arrival; `finish` adds its result. */
   open(call: Omit<LedgerEntry, 'sequence' | 'status' | 'worked'>): LedgerEntry {
     this.#sequence += 1;
     const entry = { sequence: this.#sequence, ...call, status: null, worked: false };
     this.#entries.push(entry);
-    // Cutting in large steps keeps the cost per call constant.
+    // Truncating in large steps keeps the cost per call constant.
     if (this.#entries.length >= KEPT_CALLS * 2) this.#entries = this.#entries.slice(-KEPT_CALLS);
     return entry;
   }
 
-  /** Notes how a call ended: the status answered (null when cut). */
+  /** Notes the status of the answer; null when the connection was closed. */
   finish(entry: LedgerEntry, status: number | null): void {
     entry.status = status;
     const ownKey = `${entry.method} ${entry.path} ${status ?? 'cut'}`;
@@ -58,12 +58,12 @@ export class Ledger {
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
   }
 
-  /** The calls that are kept, oldest first: the last 100,000. */
+  /** The last 100,000 calls, oldest first. */
   calls(): readonly LedgerEntry[] {
     return this.#entries.slice(-KEPT_CALLS);
   }
 
-  /** Settled calls since the start or the last `clear`, by `METHOD path status`; a cut call has the status `cut`. */
+  /** Finished calls since the start or the last `clear`, by `METHOD path status`; a closed connection has the status `cut`. */
   counts(): Record<string, number> {
     return Object.fromEntries([...this.#counts].sort(([left], [right]) => (left < right ? -1 : 1)));
   }
@@ -74,16 +74,16 @@ export class Ledger {
   }
 }
 
-/** What the routes know of the call they answer. */
+/** What the routes know about their call. */
 export interface CallEnv {
   Bindings: HttpBindings;
   Variables: {
     entry: LedgerEntry;
-    /** The owner of the key presented; undefined when the key opens nothing. */
+    /** The owner of the presented key; undefined for an invalid key. */
     owner: KeyOwner | undefined;
-    /** The private key presented; undefined when it opens nothing or the key is of another kind. */
+    /** The presented private key; undefined for an invalid key or another kind. */
     privateKey: string | undefined;
-    /** The JSON body, or undefined when there is none or it cannot be read. */
+    /** The JSON body; undefined without a readable one. */
     body: unknown;
   };
 }
@@ -105,30 +105,30 @@ const CODES: Record<number, string> = {
   503: 'service_unavailable',
 };
 
-/** The body of an error answer (service facts: error body); without a `code` it follows the status (interface: Errors). */
+/** The body of an error answer (service facts: error body); by default the code follows the status (interface: Errors). */
 export const toErrorBody = (
   status: number,
   message: string,
   code = CODES[status] ?? 'api_error',
 ): { error: { type: string; message: string } } => ({ error: { type: code, message } });
 
-/** Answers a call with an error; without a `code` it follows the status (interface: Errors). */
+/** Answers a call with an error; by default the code follows the status (interface: Errors). */
 export const answerError = (context: Call, status: ContentfulStatusCode, message: string, code?: string): Response =>
   context.json(toErrorBody(status, message, code), status);
 
-/** Says in one line what is wrong with a request. */
+/** The problems of a request in one line. */
 export const describeProblem = (error: z.ZodError): string =>
   error.issues.map((issue) => `${issue.path.join('.') || 'body'}: ${issue.message}`).join('; ');
 
 const MAX_BODY_BYTES = 1_048_576;
 
-/** Answers 413, and closes the connection because the rest of the body is not read. */
+/** Answers 413 and closes the connection, because the rest of the body is not read. */
 const answerTooLarge = (context: Call): Response => {
   context.header('Connection', 'close');
   return answerError(context, 413, `A body may have ${MAX_BODY_BYTES} bytes at most.`);
 };
 
-/** The text of a body; undefined when it is larger than 1 MiB, of which no more is read then. */
+/** The text of a body; undefined for more than 1 MiB, of which the rest is not read. */
 const readBoundedText = async (context: Call): Promise<string | undefined> => {
   const announced = context.req.header('content-length');
   if (announced !== undefined && Number(announced) > MAX_BODY_BYTES) return undefined;
@@ -144,16 +144,13 @@ const readBoundedText = async (context: Call): Promise<string | undefined> => {
   return Buffer.concat(pieces).toString('utf8');
 };
 
-/** A page of another site can send a POST without asking, and says so in `Origin`. */
+/** A page of another site can send a POST, which has an `Origin` header. */
 const isForeign = (context: Call): boolean => {
   const origin = context.req.header('origin');
   return origin !== undefined && origin !== new URL(context.req.url).origin;
 };
 
-/**
- * Adds a control of the sandbox, which needs no key and is no part of the service's interface: reads an order by its schema and carries
- * it out; what is wrong with it is the answer otherwise.
- */
+/** Adds a control of the sandbox, which needs no key and is no part of the service's interface; an invalid order is answered with its problem. */
 export const addControl = <T>(
   app: Hono<CallEnv>,
   path: string,
@@ -161,7 +158,7 @@ export const addControl = <T>(
   carryOut: (context: Call, order: T) => Response | Promise<Response>,
 ): void => {
   app.on(['PUT', 'POST'], `/_sandbox/${path}`, async (context) => {
-    if (isForeign(context)) return answerError(context, 403, 'Pages of other sites cannot steer the sandbox.');
+    if (isForeign(context)) return answerError(context, 403, 'Pages of other sites cannot control the sandbox.');
     const text = await readBoundedText(context);
     if (text === undefined) return answerTooLarge(context);
     try {
@@ -174,10 +171,7 @@ export const addControl = <T>(
   });
 };
 
-/**
- * Reads the key out of an `Authorization` header: the user name of HTTP Basic with an empty password, or a Bearer
- * token (interface: Authentication 1); undefined when there is none or it is malformed.
- */
+/** Reads the key of an `Authorization` header: Basic user name with empty password, or Bearer token (interface: Authentication 1). */
 const readPresentedKey = (header: string | undefined): { key: string; scheme: 'basic' | 'bearer' } | undefined => {
   const [, scheme = '', credentials = ''] = /^(\S+) +(\S+)$/.exec(header?.trim() ?? '') ?? [];
   if (scheme.toLowerCase() === 'bearer') return { key: credentials, scheme: 'bearer' };
@@ -208,10 +202,7 @@ const textField = (body: unknown, field: 'name' | 'type'): string | null => {
   return typeof value === 'string' ? value : null;
 };
 
-/**
- * Notes each call in the ledger before anything is decided about it, and gives every answer an `X-Request-Id`. A body
- * that is too large is answered here.
- */
+/** Notes each call in the ledger before it is processed, gives every answer an `X-Request-Id`, and answers a body that is too large. */
 export const recordCall = ({ keyRing, ledger }: { keyRing: KeyRing; ledger: Ledger }, prefix: string) =>
   createMiddleware<CallEnv>(async (context, next) => {
     const atMs = performance.now();
@@ -244,14 +235,14 @@ export const recordCall = ({ keyRing, ledger }: { keyRing: KeyRing; ledger: Ledg
     if (!isCut) context.res.headers.set('X-Request-Id', `req_${randomUUID()}`);
   });
 
-/** Which credentials an operation takes; `undefined` when it takes none (interface: Authentication 3). */
+/** The credentials that an operation accepts; undefined when it needs none (interface: Authentication 3). */
 const listAccepted = (path: string): readonly KeyOwner['kind'][] | undefined => {
   if (path === '/sessions') return ['public'];
   if (path.startsWith('/sessions/')) return undefined;
   return path.startsWith('/autodoc/') ? ['private', 'jwt'] : ['private'];
 };
 
-/** Answers 401 to a call whose credential is missing, malformed, revoked or not of the kind that its operation takes. */
+/** Answers 401 when the credential is missing, malformed, revoked or not of a kind that the operation accepts. */
 export const requireKey = createMiddleware<CallEnv>(async (context, next) => {
   const accepted = listAccepted(context.var.entry.path);
   const { owner } = context.var;
@@ -260,16 +251,16 @@ export const requireKey = createMiddleware<CallEnv>(async (context, next) => {
   return answerError(context, 401, `The ${asked} key is missing, malformed or revoked.`);
 });
 
-/** An email address, checked loosely. */
+/** An email address, loosely checked. */
 export const emailSchema = z.string().regex(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'is not an email address');
 
-/** A phone number in E.164 or international writing, checked loosely. */
+/** A phone number in E.164 or international notation, loosely checked. */
 export const phoneSchema = z
   .string()
   .regex(/^\+?[0-9 ().-]+$/, 'is not a phone number')
   .refine((text) => /^\d{7,15}$/.test(text.replace(/\D/g, '')), 'is not a phone number');
 
-/** Lets at most `places` calls through in any window of `lengthMs` that slides. */
+/** Admits at most `places` calls in any sliding window of `lengthMs`. */
 export class SlidingWindow {
   readonly #places: number;
   readonly #lengthMs: number;
@@ -280,16 +271,13 @@ export class SlidingWindow {
     this.#lengthMs = lengthMs;
   }
 
-  /**
-   * Takes a place for a call at `atMs` and gives 0, or takes none and gives the milliseconds until one is free. Times may come slightly
-   * out of order.
-   */
+  /** Takes a place for a call at `atMs` and gives 0, or gives the milliseconds until one is free. Times may come slightly out of order. */
   take(atMs: number): number {
     const before = this.#taken.findLastIndex((time) => time <= atMs) + 1;
     const oldest = this.#taken[before - this.#places];
     if (oldest !== undefined && atMs - oldest < this.#lengthMs) return this.#lengthMs - (atMs - oldest);
     this.#taken.splice(before, 0, atMs);
-    // Only the last places decide; a few more are kept for a call that comes late, and cutting is done rarely.
+    // Only the last places decide; a few more are kept for late calls, and truncation is rare.
     if (this.#taken.length > this.#places * 2 + 1_000) this.#taken = this.#taken.slice(-this.#places - 100);
     return 0;
   }

@@ -18,7 +18,7 @@ const filterSchema = z.object({
 const pageSchema = z.object({ page: z.coerce.number().int().min(1).max(1000).default(1) });
 type Filter = z.infer<typeof filterSchema>;
 
-/** One page of dossiers in either of the interface's envelopes, or what is wrong with the request. */
+/** One page of dossiers in either envelope of the interface, or the problem of the request. */
 type DossierPage =
   | { dossiers: SandboxDossier[]; page: number; per_page: number; total: number; total_pages: number }
   | { dossiers: SandboxDossier[]; per_page: number; has_more: boolean; next_cursor: string | null }
@@ -63,8 +63,8 @@ const findPlace = (rows: readonly Row[], row: Row): number => {
 };
 
 /**
- * Prepares dossiers for listing by the query parameters of the interface (interface: GET /dossiers): most recent first, those of the same
- * instant by id. A query sees what `put` and `remove` changed before it.
+ * Prepares dossiers for listing by the query parameters of the interface (interface: GET /dossiers): most recent first, then by id. A query sees
+ * all earlier changes by `put` and `remove`.
  */
 export const createDossierList = (dossiers: readonly SandboxDossier[]) => {
   const rows = dossiers.map(toRow).sort(compareRows);
@@ -75,7 +75,7 @@ export const createDossierList = (dossiers: readonly SandboxDossier[]) => {
     if (row) rows.splice(findPlace(rows, row), 1);
     rowsById.delete(id);
   };
-  /** Adds a dossier, or puts it in the place of the one with its id. */
+  /** Adds a dossier, or replaces the one with its id. */
   const put = (dossier: SandboxDossier): void => {
     remove(dossier.id);
     const row = toRow(dossier);
@@ -85,7 +85,7 @@ export const createDossierList = (dossiers: readonly SandboxDossier[]) => {
 
   const listAfter = (cursor: string, filter: Filter): DossierPage => {
     const found: SandboxDossier[] = [];
-    // A cursor that is not there gives an empty last page: legal by the interface, and a trap for who takes it as the end.
+    // An unknown cursor gives an empty last page: legal by the interface, and a trap for a client that takes it as the end.
     const cursorRow = rowsById.get(cursor);
     const start = cursorRow ? findPlace(rows, cursorRow) : rows.length;
     let place = start + 1;
@@ -127,16 +127,16 @@ export const createDossierList = (dossiers: readonly SandboxDossier[]) => {
 };
 
 const when = {
-  /** Whose dossiers: those of the test keys or those of the live key. */
+  /** The dossiers of the test keys or of the live key. */
   mode: z.enum(['test', 'live']).default('test'),
-  /** When the sandbox's clock has gone on by so much. */
+  /** After this time of the sandbox's clock. */
   afterMs: z.number().min(0).optional(),
-  /** When the list was called so many times more. */
+  /** After this many further calls of the list. */
   afterCalls: z.number().int().min(1).optional(),
 };
 const fieldsSchema = sandboxDossierSchema.partial();
 
-/** One change of the main organisation's dossiers; at once unless it says when. */
+/** One change of the main organisation's dossiers; at once by default. */
 const dossierChangeSchema = z
   .union([
     z.strictObject({ ...when, insert: fieldsSchema }),
@@ -152,7 +152,7 @@ type DossierFields = z.output<typeof fieldsSchema>;
 
 const VERIFIED: readonly string[] = ['completed', 'approved', 'rejected'];
 
-/** What a state brings with it: a dossier that was verified has a document and the time of its completion. */
+/** Adds the facts of a state: a verified dossier has a document and a completion time. */
 const fillByStatus = (dossier: SandboxDossier, nowMs: number): SandboxDossier => {
   if (!VERIFIED.includes(dossier.status)) return dossier;
   return {
@@ -189,7 +189,7 @@ const toUpdated = (dossier: SandboxDossier, fields: DossierFields, nowMs: number
   return { ...fillByStatus(Object.assign(updated, fields), nowMs), ...{ id: dossier.id, token: dossier.token } };
 };
 
-/** The dossiers of one organisation in one mode. `hear` gets each change: without `before` the dossier is new, without `after` it is gone. */
+/** The dossiers of one organisation in one mode. `hear` gets each change: a new dossier has no `before`, a removed one no `after`. */
 export class DossierBook {
   readonly #mode: Mode;
   readonly #clock: SandboxClock;
@@ -221,7 +221,7 @@ export class DossierBook {
     return this.#held.get(this.#ids.get(idOrToken) ?? idOrToken);
   }
 
-  /** Adds a dossier, open and made now where nothing else is said; throws when its id or token is taken. */
+  /** Adds a dossier, by default open and created now; throws when its id or token is taken. */
   insert(fields: DossierFields): SandboxDossier {
     const dossier = toDossier(fields, this.#mode, this.#clock.nowMs());
     if (this.find(dossier.id) || this.find(dossier.token))
@@ -231,7 +231,7 @@ export class DossierBook {
     return dossier;
   }
 
-  /** Changes a dossier; undefined when there is none. */
+  /** Changes a dossier; undefined for an unknown one. */
   update(idOrToken: string, fields: DossierFields): SandboxDossier | undefined {
     const before = this.find(idOrToken);
     if (!before) return undefined;
@@ -241,7 +241,7 @@ export class DossierBook {
     return after;
   }
 
-  /** Does a change when it is due, and gives the id that it names or makes; throws when it is due now and cannot be done. */
+  /** Makes a change when it is due, and gives the id of its dossier; throws when it is due now and fails. */
   change(order: DueChange): string {
     const change =
       'insert' in order ? { ...order, insert: { ...order.insert, id: order.insert.id ?? makeDossierId() } } : order;
@@ -254,7 +254,7 @@ export class DossierBook {
     return id;
   }
 
-  /** Replaces all dossiers; changes that were still to come are forgotten. */
+  /** Replaces all dossiers and drops future changes. */
   replace(dossiers: readonly SandboxDossier[]): void {
     this.#held = new Map(dossiers.map((dossier) => [dossier.id, dossier]));
     this.#ids = new Map(dossiers.map((dossier) => [dossier.token, dossier.id]));
@@ -283,7 +283,7 @@ export class DossierBook {
     return 'update' in change ? this.update(change.update, change.set) : this.#remove(change.remove);
   }
 
-  /** A change that comes later does nothing when its dossier is gone by then, or its id or token is taken. */
+  /** A later change does nothing when its dossier no longer exists, or its id or token is taken. */
   #carryOutLater(change: DueChange, world: unknown): void {
     if (world !== this.#held) return;
     const { id, token } = 'insert' in change ? change.insert : {};
@@ -299,7 +299,7 @@ export class DossierBook {
   }
 }
 
-/** The main organisation's dossiers in both modes; `hear` gets each change, as with a book. */
+/** The main organisation's dossiers in both modes; `hear` gets each change. */
 export const createMainBooks = (
   clock: SandboxClock,
   hear: (mode: Mode, before: SandboxDossier | undefined, after: SandboxDossier | undefined) => void,
@@ -308,7 +308,7 @@ export const createMainBooks = (
     test: new DossierBook('test', clock, (before, after) => hear('test', before, after)),
     live: new DossierBook('live', clock, (before, after) => hear('live', before, after)),
   };
-  /** Does changes or plans them, and gives the ids of their dossiers; throws at the first that fails. */
+  /** Makes or plans changes, and gives the ids of their dossiers; throws at the first failure. */
   const change = (changes: readonly z.input<typeof dossierChangeSchema>[]): string[] => {
     const orders = changes.map((one) => dossierChangeSchema.parse(one));
     return orders.map((order) => books[order.mode].change(order));

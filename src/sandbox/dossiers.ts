@@ -29,9 +29,9 @@ const PREFIXES = {
   aml_entity: 'aml_',
 } as const;
 
-/** A kind of record that a dossier has one of, sooner or later. */
+/** A kind of record; a dossier has at most one of each. */
 type RecordKind = keyof typeof PREFIXES;
-/** All kinds of records, in the order in which a dossier gets them. */
+/** In the order in which a dossier gets them. */
 const RECORD_KINDS: readonly RecordKind[] = [
   'entity',
   'identity_document',
@@ -43,20 +43,17 @@ const RECORD_KINDS: readonly RecordKind[] = [
 
 const DOSSIER_PREFIX = 'dossier_';
 
-/** The id of a dossier's record: its own prefix before the dossier's token. */
+/** The record's prefix and the dossier's token. */
 const toRecordId = (kind: RecordKind, dossierId: string): string =>
   PREFIXES[kind] + dossierId.slice(DOSSIER_PREFIX.length);
 
-/** The id of the dossier that a record belongs to; undefined when the record's id has another form. */
+/** The dossier of a record; undefined for an id of another form. */
 const toDossierId = (kind: RecordKind, recordId: string): string | undefined => {
   const prefix = PREFIXES[kind];
   return recordId.startsWith(prefix) ? DOSSIER_PREFIX + recordId.slice(prefix.length) : undefined;
 };
 
-/**
- * Whether a dossier has a record of this kind yet: an applicant once it is no draft, documents and their screening once
- * there is a document, a decision once it is decided.
- */
+/** Whether a dossier has this record: an applicant unless it is a draft, documents and screening with a document, a decision once it is decided. */
 const hasRecord = (kind: RecordKind, { status, documents_count, completed_at }: SandboxDossier): boolean => {
   if (kind === 'entity') return status !== 'draft';
   if (kind !== 'decision') return documents_count > 0;
@@ -66,7 +63,6 @@ const hasRecord = (kind: RecordKind, { status, documents_count, completed_at }: 
 
 const ADDRESS = { street: 'Harbour Street 1', city: 'Port Sample', postal_code: '0001', country: 'dk' };
 
-/** An asset with its type and link (interface: Dossier detail). */
 const toMedia = (type: string, asset: string, createdAt: string, sign: SignAsset) => ({
   type,
   name: `${asset}.png`,
@@ -88,7 +84,7 @@ const toEntity = (dossier: SandboxDossier) => ({
   updated_at: dossier.updated_at,
 });
 
-/** With its images where they can be signed: events carry none (interface: Single-record lookups). */
+/** Without `sign` it has no images: events carry none (interface: Single-record lookups). */
 const toIdentityDocument = (dossier: SandboxDossier, sign: SignAsset | undefined) => {
   const id = toRecordId('identity_document', dossier.id);
   const sides = ['front', 'back', 'cropped'];
@@ -126,7 +122,6 @@ const toProof = (kind: 'address_proof' | 'funds_proof', dossier: SandboxDossier)
   created_at: dossier.created_at,
 });
 
-/** What the screening of a dossier's name finds. */
 const screenDossier = (dossier: SandboxDossier, screen: SearchWatchlist) =>
   screen(toApplicantType(dossier), dossier.name);
 
@@ -144,7 +139,7 @@ const toAmlEntity = (dossier: SandboxDossier, screen: SearchWatchlist) => {
   };
 };
 
-/** A record as its look-up shows it (interface: Single-record lookups); without `sign` it has no images. */
+/** A record as in its look-up (interface: Single-record lookups); without `sign` it has no images. */
 const describeRecord = (
   kind: RecordKind,
   dossier: SandboxDossier,
@@ -156,7 +151,7 @@ const describeRecord = (
   return kind === 'aml_entity' ? toAmlEntity(dossier, screen) : toProof(kind, dossier);
 };
 
-/** The events of a change: what came into being, the dossier itself, and what the reviewers decided. */
+/** The events of a change: new records, the dossier itself, and the decision of the reviewers. */
 const listNews = (before: SandboxDossier | undefined, after: SandboxDossier): { type: string; kind?: RecordKind }[] => {
   const made = RECORD_KINDS.filter((kind) => hasRecord(kind, after) && !(before && hasRecord(kind, before)));
   const hasDecided = hasRecord('decision', after) && before?.status !== after.status;
@@ -169,10 +164,7 @@ const listNews = (before: SandboxDossier | undefined, after: SandboxDossier): { 
   ];
 };
 
-/**
- * The events of a change of a dossier, by the interface's names, each with what it is about: a record, a match, or the dossier itself where
- * `resource` is undefined.
- */
+/** The events of a dossier's change, by the interface's names. `resource` is a record or a match; it is undefined for the dossier itself. */
 export const listDossierEvents = (
   before: SandboxDossier | undefined,
   after: SandboxDossier | undefined,
@@ -201,7 +193,7 @@ export const listDossierEvents = (
   });
 };
 
-/** The record of a dossier that an event of this type is about; undefined for one about the dossier itself. */
+/** The record for an event of this type; undefined for an event about the dossier itself. */
 export const describeRecordOf = (
   type: string,
   dossier: SandboxDossier,
@@ -211,7 +203,7 @@ export const describeRecordOf = (
   return kind && describeRecord(kind, dossier, { screen });
 };
 
-/** The whole dossier with every asset (interface: Dossier detail); what it does not have yet is left out. */
+/** The dossier with all assets (interface: Dossier detail), without those that it does not have yet. */
 const toDossierDetail = (dossier: SandboxDossier, sign: SignAsset) => {
   const entity = toEntity(dossier);
   const hasDocuments = hasRecord('identity_document', dossier);
@@ -229,7 +221,7 @@ const toDossierDetail = (dossier: SandboxDossier, sign: SignAsset) => {
   };
 };
 
-/** What `POST /dossiers` takes (service facts: `level`, and `generate_qr` as for sessions); other fields are ignored. */
+/** The input of `POST /dossiers` (service facts: `level`, `generate_qr` as for sessions); other fields are ignored. */
 const newDossierSchema = z
   .object({
     type: z.enum(['kyc', 'kyb']),
@@ -254,19 +246,19 @@ const newDossierSchema = z
 const LINK_LIFETIME_MS = 5 * 60_000;
 const MEDIA_PATH = '/_sandbox/media';
 
-/** Presigned links that only this sandbox accepts, and the download behind them (interface: Limits, media URL lifetime). */
+/** Presigned links of this sandbox, and their download (interface: Limits, media URL lifetime). */
 const createMedia = (clock: SandboxClock) => {
   const secret = randomBytes(32);
   const image = Buffer.from(QR_IMAGE_BASE64, 'base64');
   const toSignature = (asset: string, expires: string): Buffer =>
     createHmac('sha256', secret).update(`${asset} ${expires}`).digest();
   return {
-    /** A link to an asset below `origin` that opens it for five minutes of the sandbox's clock. */
+    /** A link to an asset below `origin`, valid for five minutes of the sandbox's clock. */
     sign: (origin: string, asset: string): string => {
       const expires = String(clock.nowMs() + LINK_LIFETIME_MS);
       return `${origin}${MEDIA_PATH}/${asset}?expires=${expires}&signature=${toSignature(asset, expires).toString('hex')}`;
     },
-    /** Answers with a small PNG, or 403 once the link has expired or was altered. */
+    /** Answers with a small PNG, or 403 for an expired or altered link. */
     answer: (context: Call, asset: string): Response => {
       const { expires = '', signature = '' } = context.req.query();
       const expected = toSignature(asset, expires);
@@ -281,8 +273,8 @@ const createMedia = (clock: SandboxClock) => {
 };
 
 /**
- * The operations on dossiers. `bookOf` gives the dossiers of a key, `openSession` opens a hosted session on the host of a URL, `screen`
- * gives the results of a name that an answer carries.
+ * The operations on dossiers. `bookOf` gives the dossiers of a key, `openSession` opens a hosted session on the host of a URL, `screen` gives
+ * the results for a name.
  */
 export const createDossierDesk = ({
   clock,
@@ -299,7 +291,7 @@ export const createDossierDesk = ({
 }) => {
   const media = createMedia(clock);
   const levels = { kyc: keys.kycLevel, kyb: keys.kybLevel };
-  /** What the list answers to a cursor whose dossier is gone; the interface leaves it open. */
+  /** The answer to a cursor whose dossier was removed; the interface does not define it. */
   let missingCursor: 'empty_page' | 'not_found' = 'empty_page';
   const setMissingCursor = (answer: typeof missingCursor): void => {
     missingCursor = answer;
@@ -309,9 +301,9 @@ export const createDossierDesk = ({
     return (asset) => media.sign(origin, asset);
   };
 
-  /** Adds creating, listing and retrieving dossiers and the look-ups of their records (interface: Dossiers). */
+  /** Adds creating, listing and retrieving dossiers, and the look-ups of their records (interface: Dossiers). */
   const addRoutes = (routes: Hono<CallEnv>): void => {
-    // Before `/dossiers/:id`, which would take their paths.
+    // Before `/dossiers/:id`, which would match these paths.
     for (const kind of RECORD_KINDS) {
       const path = kind === 'aml_entity' ? '/aml/entity' : `/dossiers/${kind}`;
       routes.get(`${path}/:id`, (context) => {
@@ -366,7 +358,7 @@ export const createDossierDesk = ({
     });
   };
 
-  /** Adds the download of media, and the control of what the list answers to a cursor whose dossier is gone. */
+  /** Adds the download of media, and the control of the answer to a cursor whose dossier was removed. */
   const addControls = (app: Hono<CallEnv>): void => {
     app.get(`${MEDIA_PATH}/:asset`, (context) => media.answer(context, context.req.param('asset')));
     const listSchema = z.strictObject({ missingCursor: z.enum(['empty_page', 'not_found']) });

@@ -12,48 +12,48 @@ import type { SandboxDossier } from './world.js';
 
 const LOOPBACK_HOST = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** Where events go and which: nothing leaves this machine. */
+/** Which events are sent, and where; no event leaves this machine. */
 const eventSettingsSchema = z.strictObject({
-  /** Null, the default of a new sandbox, makes no events. */
+  /** Null, the default, makes no events. */
   url: z.url({ protocol: /^https?$/, hostname: LOOPBACK_HOST, error: 'must be a URL of this machine' }).nullable(),
   /** Events of test dossiers or of live ones. */
   mode: z.enum(['test', 'live']).default('test'),
-  /** The names of the interface, or those of the published references where they differ. */
+  /** The names of the interface, or the different ones of the published references. */
   vocabulary: z.enum(['interface', 'published']).default('interface'),
-  /** Keeps events until an order lets them go. */
+  /** Holds events until an order delivers them. */
   hold: z.boolean().default(false),
 });
 
-/** An event on demand: of any type, of a dossier that need not exist, signed with a foreign key when it is forged. */
+/** An event on demand: of any type and dossier, signed with a foreign key when it is forged. */
 const newEventSchema = z.strictObject({
   type: z.string().regex(/^[a-z_.]+$/),
   dossier: z.string().default('dossier_unknown'),
   forged: z.boolean().default(false),
 });
 
-/** How events that are held are let go. */
+/** How held events are delivered. */
 const deliveryOrderSchema = z.strictObject({
   order: z.enum(['made', 'reversed', 'shuffled']).default('made'),
   seed: z.number().int().default(1),
-  /** How many times each is sent, with one `Idempotency-Key`. */
+  /** How often each is sent, with one `Idempotency-Key`. */
   times: z.number().int().min(1).max(100).default(1),
-  /** Sends all events once more, not only those that are held. */
+  /** Sends all events again, not only held ones. */
   again: z.boolean().default(false),
 });
 
-/** One event and what became of it. */
+/** One event and its delivery. */
 export interface MadeEvent {
   eventId: string;
   type: string;
-  /** Stays the same over retries and repetitions. */
+  /** The same for all attempts and repetitions. */
   idempotencyKey: string;
   state: 'held' | 'waiting' | 'delivered' | 'given_up';
-  /** The status of each attempt, null where no answer came. */
+  /** The status of each attempt; null without an answer. */
   attempts: (number | null)[];
   body: string;
   forged: boolean;
   madeAtMs: number;
-  /** Whether its next attempt is on the clock. */
+  /** Whether its next attempt is scheduled. */
   willRetry: boolean;
 }
 
@@ -78,7 +78,7 @@ const toPublishedName = (type: string): string => {
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A JWT that lasts a day by the real clock, which is the one of who verifies it (service facts: webhook signature). */
+/** A JWT valid for a day by the real clock, which its receiver uses (service facts: webhook signature). */
 const signToken = (claims: object, key: KeyObject): string => {
   const issuedAt = Math.floor(Date.now() / 1_000);
   const times = { iat: issuedAt, exp: issuedAt + DAY_MS / 1_000 };
@@ -88,7 +88,7 @@ const signToken = (claims: object, key: KeyObject): string => {
 
 const makeKeys = () => generateKeyPairSync('rsa', { modulusLength: 2048 });
 
-/** The sandbox's side of webhooks: sends nothing until it is configured. `origin` is the sandbox's own, for links in events. */
+/** The webhooks of the sandbox; it sends nothing until configured. `origin` is the sandbox's own, for links in events. */
 export const createEventDesk = (clock: SandboxClock, screen: SearchWatchlist, origin: () => string) => {
   const organization = makeToken();
   const stopped = new AbortController();
@@ -137,7 +137,7 @@ export const createEventDesk = (clock: SandboxClock, screen: SearchWatchlist, or
     });
   };
 
-  /** One request after another: what arrives in another order was retried or ordered so. */
+  /** One request after another: another order of arrival comes from retries or from an order. */
   const send = (events: readonly MadeEvent[]): void => {
     queue.push(...events);
     if (isSending) return;
@@ -178,7 +178,7 @@ export const createEventDesk = (clock: SandboxClock, screen: SearchWatchlist, or
     ...dossier,
     rel: { url: `${origin()}/v1/dossiers/${dossier.id}` },
   });
-  /** The key that verifies signatures, as PEM; made when it is first asked for. */
+  /** The key that verifies signatures, as PEM; made on first use. */
   const publicKey = (): string => {
     keys ??= makeKeys();
     return keys.publicKey.export({ type: 'spki', format: 'pem' }).toString();
@@ -186,7 +186,7 @@ export const createEventDesk = (clock: SandboxClock, screen: SearchWatchlist, or
   const configure = (order: z.input<typeof eventSettingsSchema>): void => {
     settings = eventSettingsSchema.parse(order);
   };
-  /** Makes the events of a change of a dossier of this mode. */
+  /** Makes the events of a dossier's change in this mode. */
   const hear = (mode: Mode, before: SandboxDossier | undefined, after: SandboxDossier | undefined): void => {
     if (settings.url === null || settings.mode !== mode) return;
     for (const { type, dossier, resource } of listDossierEvents(before, after, screen)) {
@@ -194,7 +194,7 @@ export const createEventDesk = (clock: SandboxClock, screen: SearchWatchlist, or
       make(name, resource ?? toDossierResource(dossier));
     }
   };
-  /** Makes one event, about the dossier that it names where `find` gives one; throws when there is nowhere to send it. */
+  /** Makes one event, about the named dossier where `find` gives one; throws without a URL. */
   const add = (order: z.input<typeof newEventSchema>, find: DossierBook['find']) => {
     const { type, forged, dossier: named } = newEventSchema.parse(order);
     if (settings.url === null) throw new Error('no URL is set for events');
@@ -202,7 +202,7 @@ export const createEventDesk = (clock: SandboxClock, screen: SearchWatchlist, or
     const record = dossier && (describeRecordOf(type, dossier, screen) ?? toDossierResource(dossier));
     return make(type, { dossier_id: dossier?.id ?? named, ...record }, forged);
   };
-  /** Sends what is held; gives how many requests that makes. */
+  /** Sends held events; gives the number of requests. */
   const deliver = (order: z.input<typeof deliveryOrderSchema>): number => {
     const { order: sequence, seed, times, again } = deliveryOrderSchema.parse(order);
     const draw = createSeededRandom(seed);
@@ -220,7 +220,7 @@ export const createEventDesk = (clock: SandboxClock, screen: SearchWatchlist, or
       ...{ eventId, type, idempotencyKey, state },
       attempts: [...attempts],
     }));
-  /** Adds the controls that read the events, say where they go, make one and let those that are held go. */
+  /** Adds the controls that read events, configure them, make one, and deliver held ones. */
   const addControls = (app: Hono<CallEnv>, find: DossierBook['find']): void => {
     app.get('/_sandbox/events', (context) => context.json({ publicKey: publicKey(), events: events() }));
     addControl(app, 'events', eventSettingsSchema, (context, order) => {

@@ -26,10 +26,9 @@ interface Invitation {
   recipient: string;
   reference: string | null;
   locale: string;
-  /** A state of an invitation (interface: Workflow invitation status). */
   status: z.infer<typeof statusSchema>;
   createdAtMs: number;
-  /** When the latest delivery was enqueued. */
+  /** When the latest delivery was queued. */
   dispatchedAtMs: number;
   sentAtMs: number | null;
   startedAtMs: number | null;
@@ -41,16 +40,16 @@ interface Invitation {
 }
 
 const LINK_LIFETIME_MS = 30 * 24 * 3_600_000;
-// How long the provider takes to accept a message, by the sandbox's clock.
+// The time until the provider accepts a message, by the sandbox's clock.
 const DELIVERY_MS = 1_000;
 const PREFIX = 'adi_';
 
-/** When the link of an invitation ends (interface: Limits, invitation link validity). */
+/** When the link of an invitation expires (interface: Limits, invitation link validity). */
 const toExpiryMs = (invitation: Invitation): number => invitation.createdAtMs + LINK_LIFETIME_MS;
 
 const toTime = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
-/** The invitation as it is shown (service facts: invitation record). */
+/** The public form of an invitation (service facts: invitation record). */
 const toInvitationRecord = (invitation: Invitation) => ({
   token: invitation.token,
   workflowToken: invitation.workflowToken,
@@ -77,12 +76,12 @@ const findLanguage = (acceptLanguage: string | undefined): string => {
   try {
     return Intl.DisplayNames.supportedLocalesOf(wanted)[0] ?? 'en';
   } catch {
-    // A malformed tag is a RangeError there, and a request without a usable language here.
+    // A malformed tag is a RangeError there, and here a request without a usable language.
     return 'en';
   }
 };
 
-/** The locales with their names in the requester's language, else the upper-cased code (interface: Locale entry). */
+/** The locales with names in the requester's language, else the upper-cased code (interface: Locale entry). */
 const listLocales = (acceptLanguage: string | undefined): { code: string; name: string }[] => {
   const names = new Intl.DisplayNames(findLanguage(acceptLanguage), { type: 'language', fallback: 'none' });
   return CODES.map((code) => ({ code, name: names.of(code) ?? code.toUpperCase() }));
@@ -91,7 +90,7 @@ const listLocales = (acceptLanguage: string | undefined): { code: string; name: 
 const MAX_LENGTH = 255;
 const DEFAULT_LOCALE = 'en';
 
-/** What a request for an invitation must consist of, whatever the values (service facts: invitation body). */
+/** The required shape of a request, whatever its values (service facts: invitation body). */
 const bodySchema = z.object({
   workflowToken: z.string(),
   channel: z.string(),
@@ -100,7 +99,7 @@ const bodySchema = z.object({
   locale: z.string().nullish(),
 });
 
-/** The values that an invitation may have (interface: POST /autodoc/invitations). */
+/** The allowed values (interface: POST /autodoc/invitations). */
 const newInvitationSchema = bodySchema
   .extend({
     channel: channelSchema,
@@ -149,7 +148,7 @@ const COOLDOWN_MS = 3 * 60_000;
 
 const invalidState = (message: string) => ({ status: 422, code: 'invalid_state', message }) as const;
 
-/** Says why an invitation cannot be sent again, or undefined when it can (interface: Resend eligibility, Limits). */
+/** Why an invitation cannot be sent again; undefined when it can (interface: Resend eligibility, Limits). */
 const assessResend = (invitation: Invitation, nowMs: number) => {
   if (invitation.status !== 'sent') return invalidState(`An invitation that is ${invitation.status} cannot be resent.`);
   if (nowMs >= toExpiryMs(invitation)) return invalidState('The invitation has expired.');
@@ -171,7 +170,7 @@ const MINUTE_MS = 60_000;
 const PER_ADDRESS = 30;
 const PER_ORGANISATION = 20;
 
-/** Creates the throttles of resends: per organisation and per IP address (interface: Limits). */
+/** The throttles of resends: per organisation and per IP address (interface: Limits). */
 const createResendThrottle = () => {
   const windows = new Map<string, SlidingWindow>();
   const take = (key: string, places: number, atMs: number): boolean => {
@@ -184,16 +183,15 @@ const createResendThrottle = () => {
     take(`organisation ${account}`, PER_ORGANISATION, atMs) && take(`address ${address}`, PER_ADDRESS, atMs);
 };
 
-/** What happens to an invitation outside the service: what a provider, the recipient or a reviewer does. */
+/** An event outside the service: an act of the provider, the recipient or a reviewer. */
 const invitationMoveSchema = z.strictObject({
   status: statusSchema,
   errorMessage: z.string().optional(),
-  /** The dossier it is linked with from now on. */
+  /** The dossier with which it is now linked. */
   dossierToken: z.string().optional(),
-  /** When the sandbox's clock has gone on by so much; at once without it. */
+  /** After this time of the sandbox's clock; by default at once. */
   afterMs: z.number().min(0).optional(),
 });
-/** What happens to an invitation outside the service. */
 type InvitationMove = z.input<typeof invitationMoveSchema>;
 const namedMoveSchema = z.union([
   invitationMoveSchema.extend({ token: z.string() }),
@@ -202,15 +200,12 @@ const namedMoveSchema = z.union([
 
 const NOT_FOUND = 'No such invitation in this organisation.';
 
-/** How an invitation ends with its dossier. */
+/** The end of an invitation by that of its dossier. */
 const ENDS = { completed: 'completed', approved: 'completed', rejected: 'rejected' } as const;
 const toEnd = (status: string): 'completed' | 'rejected' | undefined =>
   Object.entries(ENDS).find(([ending]) => ending === status)?.[1];
 
-/**
- * The workflow invitations of a sandbox's main organisation; the others have no workflow to invite to. One is `sent` once its delivery
- * time has passed.
- */
+/** The workflow invitations of the main organisation; the other has no workflow. An invitation is `sent` once its delivery time has passed. */
 export const createInvitationDesk = (
   clock: SandboxClock,
   workflowToken: string,
@@ -338,9 +333,8 @@ export const createInvitationDesk = (
   };
 
   /**
-   * Moves the invitation with this token, or the newest with this reference, and gives its record; undefined when there
-   * is none. One that is `started` opens a dossier with its reference, unless it has one; one that is `completed` or
-   * `rejected` ends its dossier so.
+   * Moves the invitation with this token, or the newest with this reference, and gives its record; undefined for an unknown one. A `started` one
+   * opens a dossier with its reference, unless it has one; a `completed` or `rejected` one ends its dossier in the same state.
    */
   const move = (tokenOrReference: string, { afterMs, ...wanted }: InvitationMove) => {
     const byReference = () => listNewestFirst().find(({ reference }) => reference === tokenOrReference);
@@ -354,7 +348,7 @@ export const createInvitationDesk = (
   return {
     addRoutes,
     move,
-    /** Adds the control that plays what happens to an invitation outside the service. */
+    /** Adds the control for events outside the service. */
     addControls: (app: Hono<CallEnv>): void => {
       addControl(app, 'invitations', namedMoveSchema, (context, order) => {
         const { status, errorMessage, dossierToken, afterMs } = order;
@@ -363,7 +357,7 @@ export const createInvitationDesk = (
         return record ? context.json(record) : answerError(context, 404, 'No such invitation.');
       });
     },
-    /** Ends the invitation of a dossier as the dossier ends (service facts: invitation record). */
+    /** Ends the invitation of a dossier in the state of the dossier (service facts: invitation record). */
     hear: (dossier: SandboxDossier): void => {
       const invitation = byDossier.get(dossier.id) ?? byDossier.get(dossier.token);
       const end = toEnd(dossier.status);

@@ -6,19 +6,19 @@ const HUMANIZED = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 const draw = (letters: string, length: number): string =>
   [...randomBytes(length)].map((byte) => letters[byte % letters.length]).join('');
 
-/** Makes the opaque part of an identifier: 24 mixed-case letters and digits (service facts: tokens). */
+/** The opaque part of an identifier: 24 mixed-case letters and digits (service facts: tokens). */
 export const makeToken = (): string => draw(OPAQUE, 24);
 
-/** Makes a token for people: 9 upper-case letters and digits (service facts: tokens). */
+/** A token for people: 9 upper-case letters and digits (service facts: tokens). */
 export const makeHumanizedToken = (): string => draw(HUMANIZED, 9);
 
-/** The mode that a key decides (interface: Mode rules). */
+/** The mode of a key (interface: Mode rules). */
 export type Mode = 'test' | 'live';
-/** The account and mode behind a credential, and the public key of the same mode. */
+/** Account and mode of a credential, and the public key of the same mode. */
 export interface KeyOwner {
   account: 'main' | 'other';
   mode: Mode;
-  /** What the credential is for (interface: Authentication 3). */
+  /** The use of the credential (interface: Authentication 3). */
   kind: 'private' | 'public' | 'jwt';
   publicKey: string;
 }
@@ -31,9 +31,9 @@ const makeJwt = (): string => {
 
 const makePrivateTestKey = (): string => `private_sandbox_${makeToken()}`;
 
-/** The credentials of one sandbox, made anew at each start: two modes of the main organisation and another organisation in test mode. */
+/** The credentials of one sandbox, new at each start: two modes of the main organisation, and another organisation in test mode. */
 export class KeyRing {
-  /** The credentials handed out, and the names that the sandbox answers to; `privateKey` is the latest, also when it was revoked. */
+  /** The credentials and names of the sandbox; `privateKey` is the latest, also when revoked. */
   readonly keys = {
     privateKey: makePrivateTestKey(),
     livePrivateKey: `private_${makeToken()}`,
@@ -64,7 +64,7 @@ export class KeyRing {
     ]);
   }
 
-  /** The owner of a credential; undefined when it opens nothing. */
+  /** The owner of a credential; undefined for an invalid one. */
   findOwner(key: string): KeyOwner | undefined {
     return this.#owners.get(key);
   }
@@ -74,7 +74,7 @@ export class KeyRing {
     this.#owners.delete(this.keys.privateKey);
   }
 
-  /** Revokes the main organisation's private test key and gives its successor, which belongs to the same public key. */
+  /** Revokes the main organisation's private test key and gives its successor, with the same public key. */
   rotate(): string {
     this.revoke();
     this.keys.privateKey = makePrivateTestKey();

@@ -1,6 +1,6 @@
 import anyAscii from 'any-ascii';
 
-// Applied in this order; each brings the usual transliterations of one sound to one spelling.
+// Applied in this order; each rule gives the usual transliterations of one sound one spelling.
 const RULES: readonly (readonly [RegExp, string])[] = [
   [/ph/g, 'f'],
   [/t?sch|sh|ch|cz|sz|tch/g, 's'],
@@ -19,18 +19,18 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/(.)\1+/g, '$1'],
 ];
 
-/** Reduces a lower-case ASCII word to how it sounds, so that common transliterations of one name become equal. */
+/** The sound of a lower-case ASCII word: common transliterations of one name become equal. */
 const soundOf = (text: string): string =>
   RULES.reduce((sound, [pattern, replacement]) => sound.replace(pattern, replacement), text);
 
-/** One word of a folded name: lower-case ASCII `text`, how it sounds, and its consonants. */
+/** One word of a folded name: lower-case ASCII `text`, its sound, and its consonants. */
 export interface NameToken {
   text: string;
-  /** The text with spellings of one sound made equal. */
+  /** The text with one spelling for each sound. */
   sound: string;
-  /** The consonants of `sound`; empty when there are fewer than two. */
+  /** The consonants of `sound`; empty for fewer than two. */
   skeleton: string;
-  /** Written in a script that leaves out vowels (Arabic, Hebrew). */
+  /** Written in a script without vowels (Arabic, Hebrew). */
   isVowelless: boolean;
 }
 
@@ -69,7 +69,7 @@ const splitWord = (word: string): NameToken[] => {
   return stem === word ? [rest] : [toToken('al', false), rest];
 };
 
-/** Splits a name into comparable words: case, accents, scripts and punctuation are folded, order is kept. */
+/** Splits a name into comparable words in order: case, accents, scripts and punctuation are folded. */
 export const foldName = (name: string): NameToken[] => {
   const plain = name.normalize('NFKC').replace(QUOTES, '').replace(DOTTED_LETTERS, '');
   return (plain.match(WORD) ?? []).flatMap(splitWord).filter((token) => token.text !== '');
@@ -115,27 +115,27 @@ const jaroWinkler = (left: string, right: string): number => {
   return similarity + commonPrefixLength(left, right) * PREFIX_WEIGHT * (1 - similarity);
 };
 
-/** Two words closer than this may stand for one another; below it they are different words. */
+/** Less similar words are different words. */
 export const MIN_TOKEN_SIMILARITY = 0.82;
 
 const SAME_SOUND = 0.97;
 const SAME_SKELETON = 0.9;
 const SAME_SKELETON_VOWELLESS = 0.94;
-/** How alike a word and its initial are taken to be. */
+/** The similarity of a word and its initial. */
 const INITIAL_SIMILARITY = 0.9;
 
 const isInitialOf = (short: string, long: string): boolean =>
   short.length === 1 && long.length > 1 && long.startsWith(short);
 
-/** How alike two words are of which one is the first letter of the other, and no more; 0 for others. */
+/** The similarity of two words when one is the initial of the other; 0 for others. */
 export const initialSimilarity = (left: NameToken, right: NameToken): number =>
   isInitialOf(left.text, right.text) || isInitialOf(right.text, left.text) ? INITIAL_SIMILARITY : 0;
 
-/** How likely two words are the same word, 0 to 1: spelling, sound and consonants are tried and the best one counts. */
+/** How likely two words are the same word, 0 to 1: the best of spelling, sound and consonants. */
 const tokenSimilarity = (left: NameToken, right: NameToken): number => {
   if (left.text === right.text) return 1;
   if (initialSimilarity(left, right) > 0) return INITIAL_SIMILARITY;
-  // A word of three letters or less has no room for a slip.
+  // A word of three letters or less leaves no room for a typing error.
   if (Math.min(left.text.length, right.text.length) < 3) return 0;
   if (left.sound === right.sound) return SAME_SOUND;
   const sameSkeleton = left.skeleton !== '' && left.skeleton === right.skeleton;
@@ -154,7 +154,7 @@ const bigramsOf = (text: string): string[] => {
   return Array.from({ length: padded.length - 1 }, (_, index) => padded.slice(index, index + 2));
 };
 
-/** Indexes words by their letter pairs, the ends of a word counting as letters; finds the places of those that share enough with a given one. */
+/** Indexes words by letter pairs, word ends included; finds the words that share enough pairs with a given one. */
 const createBigramIndex = (words: readonly string[]) => {
   const growing = new Map<string, number[]>();
   words.forEach((word, place) => {
@@ -194,7 +194,7 @@ const createBigramIndex = (words: readonly string[]) => {
   };
 };
 
-/** The known words that may stand for a given one, each with its similarity. */
+/** The known words similar to a given one, each with its similarity. */
 export type SimilarTerms = ReadonlyMap<NameToken, number>;
 
 const CACHED_TOKENS = 20_000;
@@ -220,13 +220,10 @@ const keepSimilar = (token: NameToken, candidates: Iterable<NameToken>): Similar
   return similar;
 };
 
-/** A key that tells words apart: those of vowelless scripts are compared by other rules. */
+/** A key for a word; words of vowelless scripts have their own, because they are compared by other rules. */
 export const toTermKey = (token: NameToken): string => (token.isVowelless ? `*${token.text}` : token.text);
 
-/**
- * Indexes distinct words by letter pairs, sound and consonants, and pairs of words read as one by sound: finds those close to a given one without
- * comparing it with all of them.
- */
+/** Indexes words by letter pairs, sound and consonants, and pairs of words by sound; finds similar ones without comparing all. */
 export const createTermIndex = (words: readonly NameToken[], joined: readonly NameToken[]) => {
   const byText = groupBy(words, (term) => term.text);
   const bySound = groupBy([...words, ...joined], (term) => term.sound);
@@ -251,7 +248,7 @@ export const createTermIndex = (words: readonly NameToken[], joined: readonly Na
       cache.set(key, similar);
       return similar;
     },
-    /** Finds only the words that sound the same; right for words read as one, where near misses would be noise. */
+    /** Only words with the same sound: for pairs of words, similar ones would be noise. */
     findSameSound: (token: NameToken): SimilarTerms => keepSimilar(token, bySound.get(token.sound) ?? []),
   };
 };

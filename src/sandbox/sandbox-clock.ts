@@ -1,6 +1,6 @@
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** The sandbox's own clock: real time plus what it was moved ahead, so that cooldowns and expiry need no waiting. */
+/** The sandbox's clock: real time plus the time by which it was advanced, so that cooldowns and expiry need no waiting. */
 export class SandboxClock {
   #aheadMs = 0;
   #shownMs: number | undefined;
@@ -12,23 +12,22 @@ export class SandboxClock {
     return this.#shownMs ?? this.#readMs();
   }
 
-  /** Moves the clock ahead and does what is due by then; throws when `ms` is negative or no number, since time never runs back. */
+  /** Advances the clock and does what is due by then; throws for a negative or invalid `ms`, because time never runs back. */
   advance(ms: number): void {
     if (!(ms >= 0) || !Number.isFinite(ms)) throw new Error('the clock can only be moved ahead');
     this.#aheadMs += ms;
     this.catchUp();
   }
 
-  /** Does `act` when the clock shows `atMs`. To `act` the clock shows that time, however late it comes. */
+  /** Does `act` when the clock shows `atMs`; `act` sees that time, however late it runs. */
   at(atMs: number, act: () => void): void {
     const place = this.#agenda.findLastIndex((earlier) => earlier.atMs <= atMs) + 1;
     this.#agenda.splice(place, 0, { atMs, act });
     if (place === 0 && this.#shownMs === undefined) this.#setTimer();
   }
 
-  /** Does what is due. */
   catchUp(): void {
-    // An act that is being done cannot start others.
+    // A running act must not start others.
     if (this.#shownMs !== undefined || this.#agenda[0] === undefined) return;
     try {
       for (let [next] = this.#agenda; next && next.atMs <= this.#readMs(); [next] = this.#agenda) {
@@ -42,7 +41,7 @@ export class SandboxClock {
     }
   }
 
-  /** Forgets what was still to come. */
+  /** Drops all future acts. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#agenda = [];

@@ -10,7 +10,7 @@ import {
 } from './names.js';
 import type { SandboxWorld, WatchlistEntry } from './world.js';
 
-/** Which kind of name is compared; people and organisations use different small words. */
+/** People and organisations have different common words. */
 type NameKind = 'person' | 'entity';
 
 const words = (list: string): readonly string[] => list.trim().split(/\s+/);
@@ -43,10 +43,10 @@ const GENERIC = new Set(
   partners consulting foundation organization organisation association institute center centre`),
 );
 
-/** Brings spellings of one legal form together ("Limited", "Ltda" and "Ltd"); other words stay as they are. */
+/** Gives one spelling to a legal form ("Limited", "Ltda" and "Ltd"); other words stay. */
 const unifyLegalForm = (text: string): string => LEGAL_FORMS.get(text) ?? text;
 
-/** How much a word tells names apart: 1 for a distinctive word, less for initials, particles and legal forms. */
+/** How distinctive a word is: 1 for a normal word, less for initials, particles and legal forms. */
 const wordWeight = (text: string, kind: NameKind): number => {
   if (kind === 'entity') {
     if (LEGAL_FORMS.has(text)) return 0.1;
@@ -57,18 +57,15 @@ const wordWeight = (text: string, kind: NameKind): number => {
   return text.length === 1 ? 0.4 : text.length === 2 ? 0.8 : 1;
 };
 
-/** A name ready to be compared: its words with their weights, and neighbouring words read as one. */
+/** A name prepared for comparison: its words with weights, and neighbouring words read as one. */
 interface ScorableName {
   tokens: readonly NameToken[];
   /** `joined[i]` is word i and word i+1 read as one. */
   joined: readonly NameToken[];
-  /** The weight of each word. */
   weights: readonly number[];
-  /** The sum of the weights. */
   weight: number;
 }
 
-/** How alike two words are, 0 to 1. */
 type CompareTokens = (left: NameToken, right: NameToken) => number;
 
 interface Pairing {
@@ -80,13 +77,12 @@ interface Pairing {
 }
 
 const MIN_JOINED_SIMILARITY = 0.93;
-/** What a word costs that both names have in different form, and one that only one of them has. */
+/** The cost of a word that both names have in different form, and of a word that only one has. */
 const REPLACED_COST = 1.15;
 const EXTRA_COST: Record<NameKind, number> = { person: 0.26, entity: 0.6 };
-/** With less than this matched, an extra word is as bad as another word: "Ali" is not "Ali Hassan". */
+/** Below this matched weight, an extra word costs as much as another word: "Ali" is not "Ali Hassan". */
 const MIN_MATCHED_WEIGHT = 1.6;
 
-/** Prepares a name for comparison. */
 const toScorableName = (name: string, kind: NameKind): ScorableName => {
   const folded = foldName(name);
   const tokens = kind === 'entity' ? folded.map((token) => ({ ...token, text: unifyLegalForm(token.text) })) : folded;
@@ -117,7 +113,7 @@ const findPairings = (left: ScorableName, right: ScorableName, compare: CompareT
   return pairings.sort((a, b) => b.similarity - a.similarity || b.leftLength - a.leftLength);
 };
 
-/** The weight of the words of one side of a pairing; undefined when one of them is used already. */
+/** The weight of the words on one side of a pairing; undefined when one of them is already used. */
 const weighUnused = (
   name: ScorableName,
   used: ReadonlySet<number>,
@@ -128,7 +124,7 @@ const weighUnused = (
   return (name.weights[start] ?? 0) + (length === 2 ? (name.weights[start + 1] ?? 0) : 0);
 };
 
-/** The score of names whose paired words weigh `matched` and agree as much as `agreed` of it, with the given words left over. */
+/** The score of names: paired words weigh `matched` and agree by `agreed`, the other words are left over. */
 const combineScore = (matched: number, agreed: number, leftOver: number, rightOver: number, kind: NameKind): number => {
   if (matched === 0) return 0;
   const replaced = Math.min(leftOver, rightOver);
@@ -137,7 +133,7 @@ const combineScore = (matched: number, agreed: number, leftOver: number, rightOv
   return agreed / (matched + replaced * REPLACED_COST + extra * extraCost);
 };
 
-/** How alike two names are, 0 to 1, whatever the order of their words. */
+/** The similarity of two names, 0 to 1, in any word order. */
 const scoreNames = (left: ScorableName, right: ScorableName, kind: NameKind, compare: CompareTokens): number => {
   const usedLeft = new Set<number>();
   const usedRight = new Set<number>();
@@ -158,14 +154,14 @@ const scoreNames = (left: ScorableName, right: ScorableName, kind: NameKind, com
   return combineScore(matched, agreed, left.weight - matchedLeft, right.weight - matchedRight, kind);
 };
 
-// The estimate ignores how well words agree and the listed name's own initials, so it may fall a little short.
+// The estimate ignores how well words agree and the listed name's own initials, so it may be a little too low.
 const ESTIMATE_SLACK = 0.04;
 
 const createVocabulary = () => {
   const known = new Map<string, NameToken>();
   const postings = new Map<NameToken, number[]>();
   return {
-    /** Shares one object among equal words. */
+    /** Uses one object for equal words. */
     intern: (token: NameToken, name: number): NameToken => {
       const key = toTermKey(token);
       const term = known.get(key) ?? token;
@@ -265,9 +261,9 @@ const createNameIndex = (listed: readonly { name: string; entry: number }[], kin
   };
 };
 
-/** A name that scores at least this is listed in `results`. */
+/** From this score on, a name is listed in `results`. */
 const LISTING_THRESHOLD = 0.75;
-/** A name that scores at least this is flagged `match: true`. */
+/** From this score on, a result has `match: true`. */
 export const MATCH_THRESHOLD = 0.88;
 
 /** One entry of `results` (interface: AML search result). */
@@ -282,14 +278,14 @@ export interface SearchResult {
   country: readonly string[];
 }
 
-/** Searches one name; all results, best first. */
+/** Searches one name; gives all results, best first. */
 export type SearchWatchlist = (type: NameKind, name: string) => SearchResult[];
 
 const NOT_SCREENED_AS_ENTITY = new Set(['Person', 'Vessel', 'Airplane']);
 
 const round = (score: number): number => Math.round(score * 10_000) / 10_000;
 
-/** A number from 0 to 1 that looks random and is always the same for the same text. */
+/** A pseudo-random number from 0 to 1, always the same for the same text. */
 const hashToUnit = (text: string): number => {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
@@ -308,7 +304,7 @@ const createKindIndex = (watchlist: readonly WatchlistEntry[], kind: NameKind) =
   return createNameIndex(names, kind);
 };
 
-/** Indexes a watchlist for searching; `ranking` disturbs order and scores, never who is listed or flagged. */
+/** Indexes a watchlist for searches; `ranking` changes order and scores, never which entries are listed or flagged. */
 export const createSearch = (
   watchlist: readonly WatchlistEntry[],
   ranking: SandboxWorld['ranking'] = {},

@@ -4,11 +4,11 @@ import { answerError, type CallEnv, describeProblem, emailSchema, phoneSchema } 
 import { makeToken } from './keys.js';
 import type { SandboxClock } from './sandbox-clock.js';
 
-/** A small PNG, in base64, that stands for a QR code. */
+/** A small PNG in base64 in place of a QR code. */
 export const QR_IMAGE_BASE64 =
   'iVBORw0KGgoAAAANSUhEUgAAAAgAAAAIAQAAAADsdIMmAAAADklEQVR42mMIZVjFgIQBHpwD/XAVyZAAAAAASUVORK5CYII=';
 
-/** One hosted verification session; its consent is null until it was decided. */
+/** One hosted verification session; `hasConsent` is null until it is decided. */
 interface Session {
   id: string;
   level: string;
@@ -20,7 +20,7 @@ interface Session {
   liveness: 'not_started' | 'started' | 'succeeded';
 }
 
-/** A session that nobody may continue: canceled, or consent was refused (interface: States, Session). */
+/** Whether the session has ended: canceled, or consent refused (interface: States, Session). */
 const isOver = (session: Session): boolean => session.isCanceled || session.hasConsent === false;
 
 const toState = (session: Session): string => {
@@ -28,7 +28,7 @@ const toState = (session: Session): string => {
   return session.liveness === 'succeeded' ? 'completed' : 'in_progress';
 };
 
-/** The session as it is shown (interface: GET /sessions/{session_id}). */
+/** The public form of a session (interface: GET /sessions/{session_id}). */
 const toSessionRecord = (session: Session) => ({
   session_id: session.id,
   kyc_level: session.level,
@@ -44,7 +44,7 @@ const findStep = (session: Session): { type: string; show: string; order: number
   return { type: 'liveness', show: 'liveness_intro', order: 1 };
 };
 
-/** The next step of the flow (service facts: preflight). */
+/** The next step (service facts: preflight). */
 const toPreflight = (session: Session) => {
   const step = findStep(session);
   return {
@@ -62,7 +62,7 @@ const toPreflight = (session: Session) => {
   };
 };
 
-/** What is known of an applicant (service facts: POST /sessions); other fields are ignored. */
+/** The facts of an applicant (service facts: POST /sessions); other fields are ignored. */
 const applicantSchema = z.object({
   unique_id: z.string().optional(),
   first_name: z.string().optional(),
@@ -72,13 +72,12 @@ const applicantSchema = z.object({
   i18n: z.string().optional(),
 });
 
-/** What `POST /sessions` takes. */
 const newSessionSchema = applicantSchema.extend({
   kyc_level: z.string().optional(),
   generate_qr: z.boolean().default(false),
 });
 
-/** What `POST /sessions/{session_id}` takes; the level cannot change. */
+/** The input of `POST /sessions/{session_id}`; the level cannot change. */
 const sessionUpdateSchema = applicantSchema.extend({ country_code: z.string().optional() });
 
 const toWebSocketUrl = (requestUrl: string, sessionId: string): string =>
@@ -89,10 +88,10 @@ const smsSchema = z.object({ phone_number: phoneSchema });
 const CREDENTIALS_LIFETIME_MS = 15 * 60_000;
 const INVALID_SESSION = 'Invalid session.';
 
-/** The sessions of a sandbox; whoever knows a token may use it (interface: Authentication 3). */
+/** The sessions of a sandbox; the token alone gives access (interface: Authentication 3). */
 export const createSessionDesk = (clock: SandboxClock, kycLevel: string) => {
   const sessions = new Map<string, Session>();
-  /** Opens a session; gives its token, and the link on the host of `requestUrl` that opens it for the applicant. */
+  /** Opens a session; gives its token, and the applicant's link on the host of `requestUrl`. */
   const open = (requestUrl: string, level: string, applicant: Record<string, unknown>): { id: string; url: string } => {
     const id = makeToken();
     const state = { isCanceled: false, hasConsent: null, smsSent: 0, liveness: 'not_started' } as const;
@@ -158,7 +157,7 @@ export const createSessionDesk = (clock: SandboxClock, kycLevel: string) => {
     });
   };
 
-  /** What an applicant's device does: next step, consent and liveness capture. */
+  /** The operations of an applicant's device: next step, consent and liveness capture. */
   const addFlowRoutes = (routes: Hono<CallEnv>): void => {
     routes.get('/sessions/:id/preflight', (context) => {
       const session = sessions.get(context.req.param('id'));
@@ -206,7 +205,7 @@ export const createSessionDesk = (clock: SandboxClock, kycLevel: string) => {
     routes.post('/sessions/:id/liveness/complete', (context) => {
       const session = sessions.get(context.req.param('id'));
       if (!session) return answerError(context, 404, INVALID_SESSION);
-      // A capture that was never started has nothing to judge: it is to be run again.
+      // A capture that was never started has no result: it must be repeated.
       const hasCapture = session.liveness !== 'not_started' && !isOver(session);
       if (hasCapture) session.liveness = 'succeeded';
       context.var.entry.worked = true;

@@ -22,13 +22,13 @@ const searchSchema = z.object({
   name: z.string().regex(/\S/, 'must not be blank'),
 });
 
-/** The AML search of a sandbox, at first without lists. An answer carries `maxResults` at most; its `total` counts all. */
+/** The AML search of a sandbox, at first without lists. An answer has at most `maxResults`; its `total` counts all. */
 const createAmlDesk = (maxResults: number) => {
   let watchlist: readonly WatchlistEntry[] = [];
   let search = createSearch(watchlist);
   let byId: Map<string, WatchlistEntry> | undefined;
   return {
-    /** The results of a name that an answer carries. */
+    /** The results for a name, as in an answer. */
     screen: (type: 'person' | 'entity', name: string) => search(type, name).slice(0, maxResults),
     setWorld: (world: SandboxWorld): void => {
       watchlist = world.watchlist;
@@ -46,7 +46,7 @@ const createAmlDesk = (maxResults: number) => {
         return context.json({ query: name, type, total: found.length, results: found.slice(0, maxResults) }, 201);
       });
 
-      // Lists are the same for everybody, and so are the ids that a search gives: a match can be looked up by each organisation.
+      // Lists and ids are the same for all organisations, so each of them can look up a match.
       routes.get('/aml/activity/:id', (context) => {
         const id = context.req.param('id');
         byId ??= new Map(watchlist.map((entry) => [entry.id, entry]));
@@ -59,7 +59,7 @@ const createAmlDesk = (maxResults: number) => {
   };
 };
 
-/** Creates the state of one sandbox, shared by its routes; `origin` is where it listens. */
+/** Creates the state of one sandbox; `origin` is its address. */
 export const createService = (maxResults: number, origin: () => string) => {
   const clock = new SandboxClock();
   const keyRing = new KeyRing();
@@ -84,7 +84,7 @@ export const createService = (maxResults: number, origin: () => string) => {
       openSession: sessions.open,
       screen: aml.screen,
     }),
-    /** Replaces lists and dossiers from the next call on; dossiers that were created are gone, invitations and sessions stay. */
+    /** Replaces lists and dossiers from the next call on; created dossiers are removed, invitations and sessions stay. */
     setWorld: (world: SandboxWorld): void => {
       aml.setWorld(world);
       main.replace(world.dossiers);
@@ -101,7 +101,7 @@ const worldSchema = z.strictObject({
 const clockSchema = z.strictObject({ advanceMs: z.number().min(0) });
 const keysSchema = z.union([z.strictObject({ rotate: z.literal(true) }), z.strictObject({ revoke: z.literal(true) })]);
 
-/** Adds the routes that steer a sandbox and read its ledger. */
+/** Adds the routes that control a sandbox and read its ledger. */
 const addControls = (app: Hono<CallEnv>, service: ReturnType<typeof createService>): void => {
   const { clock, keyRing, ledger } = service;
   app.get('/_sandbox/ledger', (context) => context.json({ counts: ledger.counts(), calls: ledger.calls() }));
@@ -138,12 +138,12 @@ const addControls = (app: Hono<CallEnv>, service: ReturnType<typeof createServic
 const DEFAULT_MAX_RESULTS = 25;
 const LOOPBACK = '127.0.0.1';
 
-/** Starts a sandbox on the loopback interface, by default at a free port; rejects when the port cannot be had. */
+/** Starts a sandbox on the loopback interface, by default at a free port; rejects when the port is not available. */
 export async function startSandbox(options: {
   port?: number;
-  /** What the service knows. */
+  /** The data of the service. */
   world: SandboxWorld;
-  /** How many results an answer carries at most, default 25; `total` still counts all. */
+  /** The most results in an answer, default 25; `total` counts all. */
   maxResults?: number;
 }) {
   let origin = '';
@@ -153,9 +153,9 @@ export async function startSandbox(options: {
   const server = createServer((request, response) => {
     service.clock.catchUp();
     if (isOwnHost(request.headers.host)) return void listener(request, response);
-    // Another site's page must not read what was searched for.
+    // A page of another site must not read the searches.
     response.writeHead(421, { 'content-type': 'text/plain' });
-    response.end('the sandbox answers to IP addresses and localhost only\n');
+    response.end('the sandbox accepts IP addresses and localhost only\n');
   });
   server.listen(options.port ?? 0, LOOPBACK);
   await once(server, 'listening');
@@ -165,45 +165,45 @@ export async function startSandbox(options: {
   const { clock, dossiers, events, invitations, keyRing, ledger, main, setWorld, trouble } = service;
   return {
     ...keyRing.keys,
-    /** The main organisation in test mode, always the latest key. */
+    /** The latest key of the main organisation in test mode. */
     get privateKey() {
       return keyRing.keys.privateKey;
     },
     /** With the version prefix: `http://127.0.0.1:PORT/v1`. */
     url: `${origin}${VERSION_PREFIX}`,
-    /** Replaces lists and dossiers, from the next call on; dossiers that were created are gone, invitations and sessions stay. */
+    /** Replaces lists and dossiers from the next call on; created dossiers are removed, invitations and sessions stay. */
     setWorld,
-    /** Replaces the faults that are left; throws when one is not well-formed. */
+    /** Replaces the remaining faults; throws for an invalid one. */
     setFaults: trouble.setFaults,
-    /** Replaces the weather, `{}` makes it fair; throws when it is not well-formed. A matching fault goes before it. */
+    /** Replaces the conditions, `{}` removes them; throws for invalid ones. A matching fault comes first. */
     setConditions: trouble.setConditions,
-    /** Moves the sandbox's clock ahead; throws when `ms` is negative. */
+    /** Advances the sandbox's clock; throws for a negative `ms`. */
     advanceClock: (ms: number): void => clock.advance(ms),
-    /** Makes a new private test key of the main organisation and gives it; the old one opens nothing from now on. */
+    /** Gives a new private test key of the main organisation; the old one is invalid from now on. */
     rotateKey: (): string => keyRing.rotate(),
-    /** Makes the main organisation's private test key open nothing, without a successor. */
+    /** Revokes the main organisation's private test key, without a successor. */
     revokeKey: (): void => keyRing.revoke(),
-    /** Inserts, updates and removes dossiers, at once or later, and gives their ids; throws at the first change that fails. */
+    /** Inserts, updates and removes dossiers, at once or later, and gives their ids; throws at the first failure. */
     changeDossiers: main.change,
-    /** Decides what the dossier list answers to a cursor whose dossier is gone. */
+    /** Sets the answer of the dossier list to a cursor whose dossier was removed. */
     setMissingCursor: dossiers.setMissingCursor,
     /** The key that verifies the signatures of events, as PEM. */
     get eventKey() {
       return events.publicKey();
     },
-    /** Says where events go and which; throws when that is not well-formed. */
+    /** Configures which events are sent, and where; throws for invalid settings. */
     setEvents: events.configure,
-    /** Makes an event of any type; throws when there is nowhere to send it. */
+    /** Makes an event of any type; throws without a URL for events. */
     makeEvent: (order: Parameters<typeof events.add>[0]) => events.add(order, main.find),
-    /** Sends the events that are held, in the order and as often as asked; gives how many requests that makes. */
+    /** Sends the held events in the given order and number; gives the number of requests. */
     deliverEvents: events.deliver,
     /** The last 10,000 events, oldest first. */
     events: events.events,
-    /** Plays what happens to an invitation outside the service; throws when there is no such invitation. */
+    /** Plays an event outside the service on an invitation; throws for an unknown one. */
     moveInvitation: (...move: Parameters<typeof invitations.move>): void => {
       if (!invitations.move(...move)) throw new Error('no such invitation');
     },
-    /** The calls received, oldest first: at most the last 100,000. */
+    /** The received calls, oldest first, at most the last 100,000. */
     ledger: () => ledger.calls(),
     /** Stops listening and ends open connections. */
     close: async (): Promise<void> => {
@@ -217,19 +217,17 @@ export async function startSandbox(options: {
   };
 }
 /**
- * A running sandbox: its address, its credentials and its controls. `privateKey` is the main organisation in test mode
- * and always the latest key, `livePrivateKey` the same in live mode, `otherPrivateKey` another organisation in test
- * mode, which has no dossiers but those it creates.
+ * A running sandbox: its address, credentials and controls. `livePrivateKey` belongs to the main organisation in live mode, `otherPrivateKey` to
+ * another organisation in test mode, which has only the dossiers that it creates.
  */
 export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
-/** Whether a `Host` is an IP literal or localhost; a browser always sends one. */
+/** Whether a `Host` is an IP literal or localhost; browsers always send one. */
 function isOwnHost(host = ''): boolean {
   const name = host.replace(/:\d*$/, '').toLowerCase();
   return name === '' || name === 'localhost' || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0;
 }
 
-/** Where the service's interface begins. */
 const VERSION_PREFIX = '/v1';
 
 const serviceRoutes = (service: ReturnType<typeof createService>): Hono<CallEnv> => {
@@ -249,7 +247,7 @@ const serviceRoutes = (service: ReturnType<typeof createService>): Hono<CallEnv>
   return routes;
 };
 
-/** The sandbox's HTTP application: the service's interface below the version prefix, and `/_sandbox` to steer it. */
+/** The sandbox's HTTP application: the service's interface below the version prefix, and the controls below `/_sandbox`. */
 export const createApp = (service: ReturnType<typeof createService>): Hono<CallEnv> => {
   const app = new Hono<CallEnv>();
   app.route(VERSION_PREFIX, serviceRoutes(service));

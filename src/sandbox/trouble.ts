@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { addControl, type Call, type CallEnv, SlidingWindow, toErrorBody } from './calls.js';
 
 const scope = {
-  /** How many matching requests it applies to. */
+  /** The number of matching requests that it affects. */
   times: z.number().int().min(1).default(1),
   /** Only requests to this path below the version prefix, for example `/aml/search`. */
   path: z.string().startsWith('/').optional(),
@@ -14,7 +14,7 @@ const scope = {
   method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).optional(),
   /** Only searches for this name, as sent. */
   name: z.string().optional(),
-  /** It begins after this many further matching requests, which are answered normally. */
+  /** It starts after this many further matching requests, which get normal answers. */
   afterCalls: z.number().int().min(0).default(0),
 };
 
@@ -43,26 +43,23 @@ const hugeFault = z.strictObject({
 });
 const redirectFault = z.strictObject({ ...scope, redirect: z.strictObject({ location: z.string().min(1) }) });
 
-/** A scripted fault; the control takes a list of them. */
 const faultSchema = z.union([statusFault, cutFault, delayFault, rawFault, hangFault, hugeFault, redirectFault]);
-/** A scripted fault as a caller writes it: an error status, a cut connection, a delay, a hang, a redirect, or a raw or huge answer. */
+/** A scripted fault: an error status, a closed connection, a delay, a hang, a redirect, or a raw or huge answer. */
 export type Fault = z.input<typeof faultSchema>;
-/** A scripted fault with its defaults filled in. */
 type ActiveFault = z.output<typeof faultSchema>;
 
-/** The faults that are left, in order. */
+/** The remaining faults, in order. */
 export class FaultScript {
   #left: ActiveFault[] = [];
 
-  /** Replaces what is left; throws when a fault is not well-formed. */
+  /** Replaces the remaining faults; throws for an invalid one. */
   replace(faults: readonly Fault[]): void {
     this.#left = faults.map((fault) => faultSchema.parse(fault));
   }
 
   /**
-   * The fault for this request, which it uses up once; undefined when the request is to be answered normally. Of those that match a request
-   * the first one decides, also while it waits for its `afterCalls`; faults for other paths, methods or names keep their place. `name` is
-   * the name searched for.
+   * Takes the fault for this request; undefined for a normal answer. The first matching fault decides, also while it waits for its `afterCalls`;
+   * faults for other paths, methods or names keep their place. `name` is the searched name.
    */
   take(target: { path: string; method: string; name?: string | undefined }): ActiveFault | undefined {
     const fault = this.#left.find(
@@ -82,11 +79,11 @@ export class FaultScript {
   }
 }
 
-/** Creates numbers from 0 up to, but not including, 1 that look random and are the same sequence for the same seed. */
+/** Creates a sequence of pseudo-random numbers from 0 up to 1, the same for the same seed. */
 export const createSeededRandom = (seed: number): (() => number) => {
   let state = seed | 0;
   return () => {
-    // A Weyl sequence whose steps are scrambled by two rounds of multiply and shift.
+    // A Weyl sequence, mixed by two rounds of multiply and shift.
     state = (state + 0x9e3779b9) | 0;
     let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
     mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
@@ -97,25 +94,25 @@ export const createSeededRandom = (seed: number): (() => number) => {
 const errorStatus = z.number().int().min(400).max(599).default(503);
 const seed = z.number().int().default(1);
 
-/** What the control of the weather takes; an empty object is fair weather. */
+/** The input of the control of conditions; an empty object removes them. */
 const conditionsSchema = z.strictObject({
   /** Only requests to this path below the version prefix. */
   path: z.string().startsWith('/').optional(),
   limit: z
     .strictObject({
-      /** The most calls let through per private key in any second that slides. */
+      /** The most calls per private key in any sliding second. */
       perSecond: z.number().int().min(1),
-      /** Whether a refusal says in `Retry-After` when there is room again, in whole seconds. */
+      /** Whether a refusal has a `Retry-After` in whole seconds. */
       retryAfter: z.boolean().default(false),
     })
     .optional(),
   refuse: z
     .strictObject({
-      /** The share of calls that fail, by chance. */
+      /** The share of random failures. */
       share: z.number().min(0).max(1),
       status: errorStatus,
       seed,
-      /** The `Retry-After` header as it is sent. */
+      /** The `Retry-After` header. */
       retryAfter: z.string().optional(),
     })
     .optional(),
@@ -125,35 +122,34 @@ const conditionsSchema = z.strictObject({
     .refine((range) => range.min <= range.max, 'min is above max')
     .optional(),
 });
-/** A lasting trouble as a caller writes it: a rate limit, failures by chance, an outage, slow answers. */
+/** Lasting conditions: a rate limit, random failures, an outage, slow answers. */
 export type Conditions = z.input<typeof conditionsSchema>;
 
-/** How a call is refused without any work. */
+/** A refusal without any work. */
 interface Refusal {
   status: number;
   message: string;
-  /** The error code; the status decides by default. */
+  /** The error code; by default it follows the status. */
   code?: string | undefined;
-  /** The header as it is sent. */
   retryAfter?: string | undefined;
-  /** The body as it is sent; the service's error body by default. */
+  /** The body; default: the service's error body. */
   body?: string | undefined;
 }
 
-/** What the weather does to one call before it is answered. */
+/** The effect of the conditions on one call before it is answered. */
 type ConditionsVerdict = { kind: 'pass' | 'cut' | 'hang' } | { kind: 'refuse'; refusal: Refusal };
 
 const SECOND_MS = 1_000;
 const PASS: ConditionsVerdict = { kind: 'pass' };
 
-/** The trouble that lasts until it is replaced; fair at first. */
+/** The conditions that last until they are replaced; none at first. */
 export class ConditionsControl {
   #conditions: z.output<typeof conditionsSchema> = {};
   #windows = new Map<string, SlidingWindow>();
   #drawRefusal = createSeededRandom(0);
   #drawLatency = createSeededRandom(0);
 
-  /** Replaces the weather and starts its windows and its chances anew; throws when it is not well-formed. */
+  /** Replaces the conditions, and restarts windows and random numbers; throws for invalid ones. */
   replace(conditions: Conditions): void {
     this.#conditions = conditionsSchema.parse(conditions);
     this.#windows = new Map();
@@ -161,10 +157,7 @@ export class ConditionsControl {
     this.#drawLatency = createSeededRandom(this.#conditions.latencyMs?.seed ?? 0);
   }
 
-  /**
-   * Decides about a call that arrived at `atMs` (of `performance.now()`): outage first, then the rate limit, then failures by chance. A key
-   * that opens nothing has no limit.
-   */
+  /** Decides about a call that arrived at `atMs` (of `performance.now()`): outage, then rate limit, then random failure. An invalid key has no limit. */
   assess({
     path,
     atMs,
@@ -182,7 +175,7 @@ export class ConditionsControl {
     return limited.kind === 'pass' ? this.#judgeChance() : limited;
   }
 
-  /** How much later this call is answered, whatever the answer is. */
+  /** The additional delay of this call's answer. */
   drawLatencyMs(path: string): number {
     const { latencyMs } = this.#conditions;
     if (!latencyMs || !this.#isMeant(path)) return 0;
@@ -193,7 +186,7 @@ export class ConditionsControl {
     return this.#conditions.path === undefined || this.#conditions.path === path;
   }
 
-  /** A call that is let through counts in the window whatever becomes of it later; a refused one does not. */
+  /** An admitted call counts in the window whatever follows; a refused one does not. */
   #judgeLimit(atMs: number, privateKey: string | undefined): ConditionsVerdict {
     const { limit } = this.#conditions;
     if (!limit || privateKey === undefined) return PASS;
@@ -217,7 +210,7 @@ const TRICKLE_MS = 200;
 const PIECE_BYTES = 65_536;
 const BYTES_PER_MEGABYTE = 1_048_576;
 
-/** A body of one space every 200 ms that goes on until the connection is closed. */
+/** A body of one space every 200 ms, without end until the connection is closed. */
 const createTricklingBody = (): ReadableStream<Uint8Array> => {
   let timer: NodeJS.Timeout | undefined;
   return new ReadableStream({
@@ -230,7 +223,7 @@ const createTricklingBody = (): ReadableStream<Uint8Array> => {
   });
 };
 
-/** A JSON body of that many megabytes that is made while it is read and never held in memory. */
+/** A JSON body of this size, made while it is read and never held in memory. */
 const createHugeBody = (megabytes: number): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder();
   const piece = encoder.encode('x'.repeat(PIECE_BYTES));
@@ -252,27 +245,26 @@ const createHugeBody = (megabytes: number): ReadableStream<Uint8Array> => {
   );
 };
 
-/** Cuts the connection; nothing more is sent. */
+/** Closes the connection; nothing more is sent. */
 const cutConnection = (context: Call): void => {
   context.env.incoming.socket.destroy();
   context.res = RESPONSE_ALREADY_SENT;
 };
 
-/** Sends nothing and keeps the connection; resolves when the caller or the sandbox closes it. */
+/** Sends nothing and keeps the connection; resolves when caller or sandbox closes it. */
 const hangConnection = async (context: Call): Promise<void> => {
   const { socket } = context.env.incoming;
-  // Not events.once: a reset connection is an error there, and here just one way to end.
+  // Not events.once: it treats a reset connection as an error, and here it is one way to end.
   if (!socket.destroyed) await new Promise<void>((resolve) => socket.once('close', () => resolve()));
   context.res = RESPONSE_ALREADY_SENT;
 };
 
 const JSON_TYPE = 'application/json';
 
-/** The code of a 402 depends on the operation (interface: Errors); every other one on the status alone. */
+/** The code of a 402 depends on the operation (interface: Errors), other codes only on the status. */
 const findCode = (path: string, status: number): string | undefined =>
   status === 402 && path.startsWith('/autodoc/') ? 'insufficient_balance' : undefined;
 
-/** The answer to a refused call. */
 const toRefusal = (context: Call, refusal: Refusal): Response => {
   const { status, message, code, retryAfter, body } = refusal;
   const headers: Record<string, string> = { 'Content-Type': JSON_TYPE };
@@ -282,9 +274,8 @@ const toRefusal = (context: Call, refusal: Refusal): Response => {
 };
 
 /**
- * Plays one scripted fault. An error status, a redirect, a cut before the work and a hang before the headers leave the
- * work undone; a cut after the work, a delay, a hang in the body, a huge answer and a raw answer with a 2xx status come
- * when `work` has been done.
+ * Plays one scripted fault. An error status, a redirect, a connection closed before the work and a hang before the headers leave the work undone.
+ * The others come after `work`: a connection closed after the work, a delay, a hang in the body, a huge answer and a raw answer with a 2xx status.
  */
 const playFault = async (context: Call, fault: ActiveFault, work: () => Promise<void>): Promise<void> => {
   if ('status' in fault) {
@@ -320,7 +311,7 @@ const applyConditions = async (context: Call, verdict: ConditionsVerdict, work: 
   else await hangConnection(context);
 };
 
-/** What a sandbox was told to do wrong: scripted faults, and the conditions that last. */
+/** The faults and conditions of a sandbox. */
 export const createTrouble = () => {
   const faults = new FaultScript();
   const conditions = new ConditionsControl();
@@ -330,9 +321,8 @@ export const createTrouble = () => {
     setFaults,
     setConditions,
     /**
-     * Plays it. A scripted fault that matches the call decides alone: such a call meets no conditions and takes no place in their rate limit.
-     * All other calls, those that a fault's `afterCalls` lets pass among them, meet the conditions. A call that these refuse is not worked on;
-     * its latency comes after the work.
+     * Applies them. A matching fault decides alone: its call meets no conditions and takes no place in their rate limit. All other calls meet the
+     * conditions, also those that a fault's `afterCalls` lets pass. A call that they refuse is not worked on; its latency follows the work.
      */
     apply: createMiddleware<CallEnv>(async (context, next) => {
       const { path, method, atMs, searchName } = context.var.entry;

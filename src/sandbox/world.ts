@@ -6,7 +6,6 @@ import { XMLParser } from 'fast-xml-parser';
 import countries from 'i18n-iso-countries';
 import { z } from 'zod';
 
-/** One listed party in the fixture format. */
 const watchlistEntrySchema = z.strictObject({
   id: z.string().min(1),
   schema: z.string().min(1),
@@ -16,10 +15,10 @@ const watchlistEntrySchema = z.strictObject({
   birth_date: z.array(z.string()),
   country: z.array(z.string()),
 });
-/** One listed party: what a search can find and what it answers with (interface: AML search result). */
+/** One listed party, as found and answered by a search (interface: AML search result). */
 export type WatchlistEntry = z.infer<typeof watchlistEntrySchema>;
 
-// The package ships its names as JSON only; require reads them without an import attribute.
+// The package has its names as JSON only; require reads them without an import attribute.
 const require = createRequire(import.meta.url);
 countries.registerLocale(require('i18n-iso-countries/langs/en.json'));
 
@@ -45,7 +44,7 @@ const SPELLINGS: Record<string, string> = {
   kosovo: 'xk',
 };
 
-/** The lower-case alpha-2 code of an English country name, or undefined when it is not known. */
+/** The lower-case alpha-2 code of an English country name; undefined for an unknown one. */
 const toCountryCode = (name: string): string | undefined => {
   const plain = name.trim();
   const known = SPELLINGS[plain.toLowerCase()];
@@ -54,12 +53,12 @@ const toCountryCode = (name: string): string | undefined => {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const SCHEMAS: Record<string, string> = { individual: 'Person', vessel: 'Vessel', aircraft: 'Airplane' };
-// Company words decide between the two schemas because the file itself says only "not an individual".
+// Company words choose the schema, because the file only says "not an individual".
 const COMPANY = /\b(ltd|limited|llc|inc|corp(oration)?|co|company|gmbh|s\.?a\.?r?\.?l?|jsc|plc|bank|banco)\b\.?/i;
 
 const readRows = async (path: string): Promise<string[][]> => {
   const text = await readFile(path, 'utf8');
-  // The published files end with the end-of-file byte of another age.
+  // The published files end with an end-of-file byte.
   return parse(text.replaceAll('\u001a', ''), { relax_column_count: true, skip_empty_lines: true, trim: true });
 };
 
@@ -98,7 +97,7 @@ const groupColumn = (rows: readonly string[][], column: number): Map<string, str
   return groups;
 };
 
-/** Reads the OFAC SDN list as published in CSV: `sdn.csv` and, where present, `alt.csv` (aliases) and `add.csv` (countries). */
+/** Reads the OFAC SDN list as published in CSV: `sdn.csv`, and if present `alt.csv` (aliases) and `add.csv` (countries). */
 const readOfacFolder = async (folder: string): Promise<WatchlistEntry[]> => {
   const [parties, aliasRows, addressRows] = await Promise.all([
     readRows(join(folder, 'sdn.csv')),
@@ -142,7 +141,7 @@ const partySchema = z.object({
 });
 type Party = z.infer<typeof partySchema>;
 
-// An empty element is read as an empty text.
+// The parser reads an empty element as an empty text.
 const section = <T extends z.ZodType>(schema: T) => z.preprocess((value) => (value === '' ? {} : value), schema);
 
 const listSchema = z.object({
@@ -213,15 +212,15 @@ export const sandboxDossierSchema = z.strictObject({
   updated_at: z.iso.datetime({ offset: true }),
   completed_at: z.iso.datetime({ offset: true }).nullable(),
 });
-/** A dossier of the sandbox's main organisation, in the shape in which it is listed. */
+/** A dossier of the sandbox's main organisation, as listed. */
 export type SandboxDossier = z.infer<typeof sandboxDossierSchema>;
 
-/** How a world disturbs ranks and scores without meaning: `scoreNoise` is the largest change of a score. */
+/** How a world changes ranks and scores at random: `scoreNoise` is the largest change of a score. */
 export const rankingSchema = z.strictObject({
   shuffleSeed: z.number().int().optional(),
   scoreNoise: z.number().min(0).max(1).optional(),
 });
-/** Everything the sandbox knows: listed parties, the dossiers of its main organisation, and how it ranks. */
+/** The data of a sandbox: listed parties, the dossiers of its main organisation, and its ranking. */
 export interface SandboxWorld {
   watchlist: readonly WatchlistEntry[];
   dossiers: readonly SandboxDossier[];
@@ -259,7 +258,7 @@ const readWatchlist = async (path: string): Promise<WatchlistEntry[]> => {
   if (path.endsWith('sdn.csv')) return readOfacFolder(join(path, '..'));
   if (path.endsWith('.json')) return readJson(path, z.array(watchlistEntrySchema));
   if (path.endsWith('.xml')) return readUnXml(path);
-  throw new Error(`${path} is no watchlist that can be read; ${KNOWN_FORMATS}`);
+  throw new Error(`${path} is no readable watchlist; ${KNOWN_FORMATS}`);
 };
 
 /** Reads watchlists and dossiers from files; throws an Error that names the path and the known formats. */

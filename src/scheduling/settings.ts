@@ -51,10 +51,10 @@ export const jobsSettingsSchema = z
     report: jobSettingsSchema.optional().describe('mail the reports that were not sent yet'),
     reconcile: jobSettingsSchema
       .optional()
-      .describe(
-        'compare rosters with dossiers again; every rescreening does that itself when a roster has dossiers',
-      ),
-    onboard: jobSettingsSchema.optional().describe('every roster: import, screen customers that were never screened, report'),
+      .describe('compare rosters with dossiers again; every rescreening does that itself when a roster has dossiers'),
+    onboard: jobSettingsSchema
+      .optional()
+      .describe('every roster: import, screen customers that were never screened, report'),
     dirty: jobSettingsSchema
       .optional()
       .describe('look up the dossiers, and search the customers, that events have marked'),

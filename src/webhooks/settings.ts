@@ -11,7 +11,8 @@ const urlSchema = z.string().superRefine((text, context) => {
   if (!URL.canParse(text)) return complain('is not a URL');
   const url = new URL(text);
   if (!isSafeUrl(url)) complain('must begin with https:// (http:// is allowed to this machine only)');
-  if (url.username !== '' || url.password !== '') complain('must not contain credentials; the secret of secretEnv identifies the sender');
+  if (url.username !== '' || url.password !== '')
+    complain('must not contain credentials; the secret of secretEnv identifies the sender');
   // The address is shown, logged and part of every backup.
   if (text.includes('?')) {
     complain('must not contain a query, which would be shown and backed up; put its public parts into the path');
@@ -84,7 +85,8 @@ export function readEventKey({ key }: Pick<z.output<typeof listenSettingsSchema>
   } catch (error) {
     throw refuse(`cannot be read: ${error instanceof Error ? error.message : String(error)}`, error);
   }
-  if (text.includes('PRIVATE KEY')) throw refuse('contains a private key, which only the service may have; use the public key');
+  if (text.includes('PRIVATE KEY'))
+    throw refuse('contains a private key, which only the service may have; use the public key');
   try {
     const found = createPublicKey(text);
     if (found.asymmetricKeyType === 'rsa') return found;

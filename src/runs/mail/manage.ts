@@ -128,7 +128,9 @@ export async function retryMails(app: AppContext, ids: readonly number[]): Promi
   const webhooks = named.filter(isWebhook);
   const isMailMeant = webhooks.length < named.length || ids.length === 0;
   if (isMailMeant && !app.settings.mail) {
-    throw refuse('is not configured, so no mail can be sent; for waiting messages to webhooks: nightscreen status send');
+    throw refuse(
+      'is not configured, so no mail can be sent; for waiting messages to webhooks: nightscreen status send',
+    );
   }
   if (webhooks.length > 0) requireReachable(app, webhooks);
   const mails =
@@ -182,8 +184,7 @@ export async function dropMails(
     evenQueued,
   }: { ids: readonly number[]; reason: string | undefined; by: string | undefined; evenQueued: boolean },
 ): Promise<readonly Mail[]> {
-  if (reason.trim() === '')
-    throw flagError('--reason', 'is missing: the reason is stored with the name');
+  if (reason.trim() === '') throw flagError('--reason', 'is missing: the reason is stored with the name');
   const { name } = await findReviewer(database, by, false, '--by');
   const at = clock.now();
   const wanted = [...new Set(ids)];

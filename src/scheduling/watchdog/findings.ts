@@ -204,7 +204,8 @@ type Assessed = Pick<Finding, 'kind' | 'reason' | 'mark' | 'actions'> & Partial<
 function assessRosterStart(facts: RosterFacts, reported: Incident | undefined): Assessed | null {
   if (!isStartMissing(facts, reported)) return null;
   const { begun, expected } = facts;
-  const last = begun === null ? 'there was none before' : `the last one, ${begun.name}, began at ${begun.takenAt.toISOString()}`;
+  const last =
+    begun === null ? 'there was none before' : `the last one, ${begun.name}, began at ${begun.takenAt.toISOString()}`;
   return {
     kind: 'did_not_run',
     runId: begun?.runId ?? null,
@@ -227,7 +228,11 @@ function assessCanaries({ begun, ended }: RosterFacts): Assessed | null {
     runId: night.runId,
     reason: `control searches of ${night.name} failed: the answers of the service are not reliable, and the customers that were searched are not screened`,
     mark: 'canary_failed',
-    actions: [see(night), "Ask the service's operators; check that the party of the control search is still listed", startAgain],
+    actions: [
+      see(night),
+      "Ask the service's operators; check that the party of the control search is still listed",
+      startAgain,
+    ],
   };
 }
 

@@ -84,7 +84,9 @@ describeOnEachDatabase('sending a message to a webhook again', (open, { dialect 
     );
     await expect(retryMails({ ...app, secret: () => undefined }, [1])).rejects.toThrow(ConfigError);
     await expect(retryMails(app, [1, 99])).rejects.toThrow('there is no mail 99');
-    await expect(retryMails(app, [])).rejects.toThrow('is not configured, so no mail can be sent; for waiting messages');
+    await expect(retryMails(app, [])).rejects.toThrow(
+      'is not configured, so no mail can be sent; for waiting messages',
+    );
     expect(await listStates()).toEqual(['1 refused', '2 refused', '3 given_up', '4 queued', '5 queued']);
     expect(received).toEqual([]);
   });
@@ -99,7 +101,10 @@ describeOnEachDatabase('sending a message to a webhook again', (open, { dialect 
     expect(first?.nextAttemptAt?.getTime()).toBeGreaterThan(Date.now());
     for (const { nextAttemptAt } of others) expect(nextAttemptAt).toEqual(first?.nextAttemptAt);
     const [row] = (await listMails(database, { all: true })).filter(({ id }) => id === 1);
-    expect(row?.attempts.map(({ said }) => said)).toEqual(['status 410: the receiver accepts no more messages', 'status 503']);
+    expect(row?.attempts.map(({ said }) => said)).toEqual([
+      'status 410: the receiver accepts no more messages',
+      'status 503',
+    ]);
   });
 
   it('goes with the ids and bytes that it had, before what came after it and waits for the same webhook', async () => {

@@ -82,7 +82,9 @@ it('while a job is under way, what was told of it stands, and how it ended befor
 });
 
 it('a job whose process has ended without a word is left, unless runs say so', () => {
-  expect(assessJobs([job([running], { silentMs: 600_000 })], [], now)[0]?.reason).toContain('was interrupted: the last sign of its process');
+  expect(assessJobs([job([running], { silentMs: 600_000 })], [], now)[0]?.reason).toContain(
+    'was interrupted: the last sign of its process',
+  );
   expect(kinds(job([running], { silentMs: 599_999 }))).toEqual([]);
   expect(kinds(job([{ ...running, job: 'rescreen' }], { silentMs: 600_000 }))).toEqual([]);
 });
