@@ -1,11 +1,13 @@
+import { setMaxListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { type Clock, systemClock } from '../clock.js';
 import { ConfigError, type ConfigProblem, NightscreenError } from '../errors.js';
 import { type Aml, createAml } from './aml.js';
-import { type ApiKeys, askPublicKey, createApiKeys } from './api-keys.js';
 import { createCallOperation, RetryBudget } from './calls.js';
 import {
+  type ApiKeys,
+  createApiKeys,
   createIdentify,
   findJwtProblem,
   findKeyProblem,
@@ -171,13 +173,15 @@ export const createClient = (
     dispatcher,
   });
   const closing = new AbortController();
+  // All calls in flight listen to it, which Node would report as a leak.
+  setMaxListeners(0, closing.signal);
   const keys = new KeyHolder({
     apiKey,
     jwt,
     scheme: service.authentication,
     mode: service.mode,
     readKeyAgain,
-    identify: (candidate) => askPublicKey(callForAll, { privateKey: candidate }),
+    call: (operation, options) => callForAll(operation, options),
     emit: (fingerprint) => emit({ kind: 'key_renewed', fingerprint }),
   });
   const pace = sharedPace ?? createPace({ ...service.rate, clock, tell: emit });
@@ -196,7 +200,7 @@ export const createClient = (
   /** A call for all who wait for its result: only `close` aborts it. */
   const callForAll: CallOperation = (operation, options) => call(operation, { ...options, signal: closing.signal });
   const identify = createIdentify({
-    ask: (options) => askPublicKey(callForAll, 'private_key', options),
+    call: callForAll,
     askList: (options) => createDossiers(callForAll, service.dossiers.levelField).page({ per_page: 1 }, options),
     agreedMode: service.mode ?? toKeyMode(apiKey ?? ''),
     note: (identity) => {

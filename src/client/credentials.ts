@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import { ApiError, AuthenticationError, ConfigError, NotFoundError, PermissionError } from '../errors.js';
-import { type Authentication, type CallOptions, checkCallOptions } from './operation.js';
+import {
+  type Answer,
+  type Authentication,
+  type CallOperation,
+  type CallOptions,
+  checkCallOptions,
+  type Operation,
+} from './operation.js';
 import { createShareOne } from './signals.js';
 
 /** The mode by the prefix of a key (interface: Identifier forms); `unknown` for other private keys. */
@@ -48,6 +56,42 @@ export interface KeyIdentity {
   isTest: boolean;
 }
 
+const publicKeySchema = z.object({ public_key: z.string().min(1), is_test: z.boolean() });
+/** The organisation's public key, with the wire's names (interface: Public key record); unknown fields are dropped. */
+export type PublicKey = z.output<typeof publicKeySchema>;
+
+/** The API key operations of the interface. */
+export interface ApiKeys {
+  /** The public key in the private key's mode, GET /api_keys/public (interface: API keys). */
+  public(options?: CallOptions): Promise<Answer<PublicKey>>;
+}
+
+const toPublicKeyOperation = (authentication: Authentication): Operation<PublicKey> => ({
+  name: 'api_keys.public',
+  method: 'GET',
+  path: '/api_keys/public',
+  successStatus: 200,
+  authentication,
+  retry: 'repeatable',
+  isBillable: false,
+  schema: publicKeySchema,
+});
+
+/** Account and mode of a private key (interface: API keys). */
+const fetchPublicKey = async (
+  callOperation: CallOperation,
+  authentication: Authentication,
+  options?: CallOptions,
+): Promise<{ publicKey: string; isTest: boolean }> => {
+  const { data } = await callOperation(toPublicKeyOperation(authentication), options);
+  return { publicKey: data.public_key, isTest: data.is_test };
+};
+
+/** The API key operations over `callOperation`. */
+export const createApiKeys = (callOperation: CallOperation): ApiKeys => ({
+  public: (options) => callOperation(toPublicKeyOperation('private_key'), options),
+});
+
 interface KeySettings {
   /** Undefined with a JWT alone. */
   apiKey: string | undefined;
@@ -57,8 +101,8 @@ interface KeySettings {
   mode: 'test' | 'live' | undefined;
   /** Reads the key again from its source; undefined when the source cannot change. */
   readKeyAgain: (() => string | undefined | Promise<string | undefined>) | undefined;
-  /** Fetches account and mode of a key for all who wait: only the end of the client aborts it. */
-  identify: (apiKey: string) => Promise<KeyIdentity>;
+  /** Calls for all who wait: only the end of the client aborts it. */
+  call: CallOperation;
   /** Reports the new current key. */
   emit: (fingerprint: string) => void;
 }
@@ -141,7 +185,7 @@ export class KeyHolder {
 
   async #findStranger(apiKey: string): Promise<string | undefined> {
     try {
-      const { publicKey, isTest } = await this.#settings.identify(apiKey);
+      const { publicKey, isTest } = await fetchPublicKey(this.#settings.call, { privateKey: apiKey });
       if (this.#identity === undefined) return undefined;
       if (isTest !== this.#identity.isTest) return `is a ${isTest ? 'test' : 'live'} key`;
       return publicKey === this.#identity.publicKey ? undefined : 'belongs to another account';
@@ -159,8 +203,8 @@ export class KeyHolder {
  * error of the call, and the reason of an aborted signal of its caller.
  */
 export const createIdentify = (settings: {
-  /** Fetches account and mode (interface: API keys) for all who wait: only the end of the client aborts it. */
-  ask: (options: CallOptions) => Promise<KeyIdentity>;
+  /** Calls for all who wait: only the end of the client aborts it. */
+  call: CallOperation;
   /** Fetches something free that every account has; throws NotFoundError when the address is wrong. */
   askList: (options: CallOptions) => Promise<unknown>;
   /** The mode by the settings or else by the prefix of the key; `unknown` without either. */
@@ -175,25 +219,27 @@ export const createIdentify = (settings: {
     new ConfigError([{ where, path: '', message }], cause === undefined ? {} : { cause });
 
   const ask = async (options: CallOptions): Promise<KeyIdentity> => {
-    const identity = await settings.ask(options).catch(async (error: unknown): Promise<KeyIdentity> => {
-      const target = findRedirect(error);
-      if (target !== null) {
-        const advice = `the address answers with a redirect to ${target}, and redirects are not followed; set it to the final address with its version prefix, such as /v1`;
-        throw refuse('service.baseUrl', advice, error);
-      }
-      if (!(error instanceof NotFoundError)) throw error;
-      // Interface, API keys: 404 means that there is no public key of this mode. A wrong address gives 404 as well.
-      await settings.askList(options).catch((reason: unknown) => {
-        if (reason instanceof PermissionError) return;
-        const advice =
-          'the service does not offer its interface at this address; does the URL include the version prefix, such as /v1?';
-        throw reason instanceof NotFoundError ? refuse('service.baseUrl', advice, reason) : reason;
-      });
-      if (agreedMode !== 'unknown') return { publicKey: null, isTest: agreedMode === 'test' };
-      const message =
-        'the account has no public key, so the service does not say whether the private key is a test or a live one: set it to test or live';
-      throw refuse('service.mode', message, error);
-    });
+    const identity = await fetchPublicKey(settings.call, 'private_key', options).catch(
+      async (error: unknown): Promise<KeyIdentity> => {
+        const target = findRedirect(error);
+        if (target !== null) {
+          const advice = `the address answers with a redirect to ${target}, and redirects are not followed; set it to the final address with its version prefix, such as /v1`;
+          throw refuse('service.baseUrl', advice, error);
+        }
+        if (!(error instanceof NotFoundError)) throw error;
+        // Interface, API keys: 404 means that there is no public key of this mode. A wrong address gives 404 as well.
+        await settings.askList(options).catch((reason: unknown) => {
+          if (reason instanceof PermissionError) return;
+          const advice =
+            'the service does not offer its interface at this address; does the URL include the version prefix, such as /v1?';
+          throw reason instanceof NotFoundError ? refuse('service.baseUrl', advice, reason) : reason;
+        });
+        if (agreedMode !== 'unknown') return { publicKey: null, isTest: agreedMode === 'test' };
+        const message =
+          'the account has no public key, so the service does not say whether the private key is a test or a live one: set it to test or live';
+        throw refuse('service.mode', message, error);
+      },
+    );
     const mode = identity.isTest ? 'test' : 'live';
     if (agreedMode !== 'unknown' && mode !== agreedMode) {
       const message = `the service says that the key is a ${mode} key, but ${agreedMode} was agreed on; nothing was searched`;

@@ -21,10 +21,9 @@ export {
   UnprocessableError,
 } from '../errors.js';
 export type { Aml, AmlSearchInput, AmlSearchResult, SearchEachOptions, SearchOutcome } from './aml.js';
-export type { ApiKeys, PublicKey } from './api-keys.js';
 export type { ClientEvent } from './client.js';
 export { type Client, type ClientSettings, createClient } from './client.js';
-export type { KeyIdentity, KeyMode } from './credentials.js';
+export type { ApiKeys, KeyIdentity, KeyMode, PublicKey } from './credentials.js';
 export type {
   CreatedDossier,
   DossierDetail,

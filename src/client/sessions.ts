@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AuthenticationError } from '../errors.js';
-import type { ApiKeys, PublicKey } from './api-keys.js';
+import type { ApiKeys, PublicKey } from './credentials.js';
 import { type Answer, type CallOperation, type CallOptions, checkCallOptions } from './operation.js';
 import { createShareOne } from './signals.js';
 import { filledTextSchema, parseInput, recordSchema, type ServiceRecord, toPathSegment, toQuery } from './wire.js';

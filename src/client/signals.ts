@@ -57,11 +57,8 @@ export const createFollowSignals = () => {
   let last: Followed | undefined;
   return (own: AbortSignal, others: readonly (AbortSignal | undefined)[]) => {
     const signals = [own, ...others.filter((other) => other !== undefined)];
-    if (signals.length === 1) {
-      // As in `follow`; letting go is not needed, since each listener removes itself when its wait is over.
-      setMaxListeners(0, own);
-      return { signal: own, clear: () => undefined };
-    }
+    // There is nothing to clear: each listener of `own` removes itself when its wait is over.
+    if (signals.length === 1) return { signal: own, clear: () => undefined };
     // All calls of a run follow the same few signals, and a controller of its own is the most expensive part of a call.
     if (last === undefined || last.users === 0 || !isSame(last.signals, signals)) last = follow(signals);
     return join(last);

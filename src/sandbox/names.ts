@@ -19,12 +19,11 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/(.)\1+/g, '$1'],
 ];
 
-/** The sound of a lower-case ASCII word: common transliterations of one name become equal. */
 const soundOf = (text: string): string =>
   RULES.reduce((sound, [pattern, replacement]) => sound.replace(pattern, replacement), text);
 
 /** One word of a folded name: lower-case ASCII `text`, its sound, and its consonants. */
-export interface NameToken {
+interface NameToken {
   text: string;
   /** The text with one spelling for each sound. */
   sound: string;
@@ -48,7 +47,7 @@ const toToken = (text: string, isVowelless: boolean): NameToken => {
 };
 
 /** Two neighbouring words read as one. */
-export const joinTokens = (left: NameToken, right: NameToken): NameToken =>
+const joinTokens = (left: NameToken, right: NameToken): NameToken =>
   toToken(left.text + right.text, left.isVowelless || right.isVowelless);
 
 const toAscii = (word: string): string =>
@@ -70,7 +69,7 @@ const splitWord = (word: string): NameToken[] => {
 };
 
 /** Splits a name into comparable words in order: case, accents, scripts and punctuation are folded. */
-export const foldName = (name: string): NameToken[] => {
+const foldName = (name: string): NameToken[] => {
   const plain = name.normalize('NFKC').replace(QUOTES, '').replace(DOTTED_LETTERS, '');
   return (plain.match(WORD) ?? []).flatMap(splitWord).filter((token) => token.text !== '');
 };
@@ -108,7 +107,6 @@ const jaro = (left: string, right: string): number => {
   return (common / left.length + common / right.length + (common - outOfPlace / 2) / common) / 3;
 };
 
-/** Jaro-Winkler similarity of two strings, 0 (nothing in common) to 1 (equal). */
 const jaroWinkler = (left: string, right: string): number => {
   if (left === right) return 1;
   const similarity = jaro(left, right);
@@ -116,7 +114,7 @@ const jaroWinkler = (left: string, right: string): number => {
 };
 
 /** Less similar words are different words. */
-export const MIN_TOKEN_SIMILARITY = 0.82;
+const MIN_TOKEN_SIMILARITY = 0.82;
 
 const SAME_SOUND = 0.97;
 const SAME_SKELETON = 0.9;
@@ -128,7 +126,7 @@ const isInitialOf = (short: string, long: string): boolean =>
   short.length === 1 && long.length > 1 && long.startsWith(short);
 
 /** The similarity of two words when one is the initial of the other; 0 for others. */
-export const initialSimilarity = (left: NameToken, right: NameToken): number =>
+const initialSimilarity = (left: NameToken, right: NameToken): number =>
   isInitialOf(left.text, right.text) || isInitialOf(right.text, left.text) ? INITIAL_SIMILARITY : 0;
 
 /** How likely two words are the same word, 0 to 1: the best of spelling, sound and consonants. */
@@ -146,6 +144,12 @@ const tokenSimilarity = (left: NameToken, right: NameToken): number => {
   return sameSkeleton && left.skeleton.length >= 3 ? Math.max(best, SAME_SKELETON) : best;
 };
 
+const addTo = <Key, Value>(groups: Map<Key, Value[]>, key: Key, value: Value): void => {
+  const group = groups.get(key);
+  if (group) group.push(value);
+  else groups.set(key, [value]);
+};
+
 const MIN_SHARED = 0.42;
 const MIN_LENGTH_RATIO = 0.5;
 
@@ -158,44 +162,37 @@ const bigramsOf = (text: string): string[] => {
 const createBigramIndex = (words: readonly string[]) => {
   const growing = new Map<string, number[]>();
   words.forEach((word, place) => {
-    for (const bigram of bigramsOf(word)) {
-      const group = growing.get(bigram);
-      if (group) group.push(place);
-      else growing.set(bigram, [place]);
-    }
+    for (const bigram of bigramsOf(word)) addTo(growing, bigram, place);
   });
   const places = new Map([...growing].map(([bigram, group]) => [bigram, Int32Array.from(group)]));
   const lengths = Int32Array.from(words, (word) => word.length);
   const shared = new Int32Array(words.length);
 
-  return {
-    findClose: (text: string): number[] => {
-      const touched: number[] = [];
-      const bigrams = bigramsOf(text);
-      for (const bigram of bigrams) {
-        const group = places.get(bigram);
-        if (!group) continue;
-        for (const place of group) {
-          const count = shared[place] ?? 0;
-          if (count === 0) touched.push(place);
-          shared[place] = count + 1;
-        }
+  return (text: string): number[] => {
+    const touched: number[] = [];
+    const bigrams = bigramsOf(text);
+    for (const bigram of bigrams) {
+      const group = places.get(bigram);
+      if (!group) continue;
+      for (const place of group) {
+        const count = shared[place] ?? 0;
+        if (count === 0) touched.push(place);
+        shared[place] = count + 1;
       }
-      const close: number[] = [];
-      for (const place of touched) {
-        const length = lengths[place] ?? 0;
-        const share = (2 * (shared[place] ?? 0)) / (bigrams.length + length + 1);
-        shared[place] = 0;
-        const ratio = length < text.length ? length / text.length : text.length / length;
-        if (share >= MIN_SHARED && ratio >= MIN_LENGTH_RATIO) close.push(place);
-      }
-      return close;
-    },
+    }
+    const close: number[] = [];
+    for (const place of touched) {
+      const length = lengths[place] ?? 0;
+      const share = (2 * (shared[place] ?? 0)) / (bigrams.length + length + 1);
+      shared[place] = 0;
+      const ratio = length < text.length ? length / text.length : text.length / length;
+      if (share >= MIN_SHARED && ratio >= MIN_LENGTH_RATIO) close.push(place);
+    }
+    return close;
   };
 };
 
-/** The known words similar to a given one, each with its similarity. */
-export type SimilarTerms = ReadonlyMap<NameToken, number>;
+type SimilarTerms = ReadonlyMap<NameToken, number>;
 
 const CACHED_TOKENS = 20_000;
 
@@ -203,10 +200,7 @@ const groupBy = (terms: readonly NameToken[], toKey: (term: NameToken) => string
   const groups = new Map<string, NameToken[]>();
   for (const term of terms) {
     const key = toKey(term);
-    if (key === '') continue;
-    const group = groups.get(key);
-    if (group) group.push(term);
-    else groups.set(key, [term]);
+    if (key !== '') addTo(groups, key, term);
   }
   return groups;
 };
@@ -221,20 +215,20 @@ const keepSimilar = (token: NameToken, candidates: Iterable<NameToken>): Similar
 };
 
 /** A key for a word; words of vowelless scripts have their own, because they are compared by other rules. */
-export const toTermKey = (token: NameToken): string => (token.isVowelless ? `*${token.text}` : token.text);
+const toTermKey = (token: NameToken): string => (token.isVowelless ? `*${token.text}` : token.text);
 
 /** Indexes words by letter pairs, sound and consonants, and pairs of words by sound; finds similar ones without comparing all. */
-export const createTermIndex = (words: readonly NameToken[], joined: readonly NameToken[]) => {
+const createTermIndex = (words: readonly NameToken[], joined: readonly NameToken[]) => {
   const byText = groupBy(words, (term) => term.text);
   const bySound = groupBy([...words, ...joined], (term) => term.sound);
   const bySkeleton = groupBy(words, (term) => term.skeleton);
-  const byBigrams = createBigramIndex(words.map((term) => term.text));
+  const findClose = createBigramIndex(words.map((term) => term.text));
   const cache = new Map<string, SimilarTerms>();
 
   const find = (token: NameToken): SimilarTerms => {
     const sameSound = bySound.get(token.sound) ?? [];
     if (token.text.length < 3) return keepSimilar(token, [...(byText.get(token.text) ?? []), ...sameSound]);
-    const close = byBigrams.findClose(token.text).flatMap((place) => words[place] ?? []);
+    const close = findClose(token.text).flatMap((place) => words[place] ?? []);
     return keepSimilar(token, new Set([...close, ...sameSound, ...(bySkeleton.get(token.skeleton) ?? [])]));
   };
 
@@ -250,5 +244,252 @@ export const createTermIndex = (words: readonly NameToken[], joined: readonly Na
     },
     /** Only words with the same sound: for pairs of words, similar ones would be noise. */
     findSameSound: (token: NameToken): SimilarTerms => keepSimilar(token, bySound.get(token.sound) ?? []),
+  };
+};
+
+/** People and organisations have different common words. */
+export type NameKind = 'person' | 'entity';
+
+const words = (list: string): readonly string[] => list.trim().split(/\s+/);
+
+const PARTICLES = new Set(
+  words(
+    'al el ul ad as ash at an ar bin ben ibn bint de del della di da dos do du van von der den la le y e of the abu',
+  ),
+);
+const TITLES = new Set(words('mr mrs ms dr prof sir haji hajji mullah maulavi mawlawi sheikh shaykh jr sr ii iii'));
+
+const LEGAL_FORMS = new Map<string, string>(
+  [
+    'ltd limited ltda limitada',
+    'llc ooo',
+    'inc incorporated corp corporation co company',
+    'sa sab ag ao oao pao zao jsc ojsc pjsc cjsc as asa ab oy oyj spa plc',
+    'gmbh sarl srl sl bv nv kft doo',
+    'lp llp kg cv',
+  ].flatMap((group) => {
+    const forms = words(group);
+    return forms.map((form): [string, string] => [form, forms[0] ?? form]);
+  }),
+);
+
+const GENERIC = new Set(
+  words(`the and of for de la et und y e group holding holdings international intl trading trade bank banco banque
+  industries industry industrial services service general national enterprise enterprises import export commercial
+  investment investments management shipping technology technologies engineering construction global solutions capital
+  partners consulting foundation organization organisation association institute center centre`),
+);
+
+/** Gives one spelling to a legal form ("Limited", "Ltda" and "Ltd"); other words stay. */
+const unifyLegalForm = (text: string): string => LEGAL_FORMS.get(text) ?? text;
+
+/** How distinctive a word is: 1 for a normal word, less for initials, particles and legal forms. */
+const wordWeight = (text: string, kind: NameKind): number => {
+  if (kind === 'entity') {
+    if (LEGAL_FORMS.has(text)) return 0.1;
+    if (GENERIC.has(text)) return text.length <= 3 ? 0.1 : 0.5;
+    return text.length === 1 ? 0.4 : 1;
+  }
+  if (PARTICLES.has(text) || TITLES.has(text)) return 0.2;
+  return text.length === 1 ? 0.4 : text.length === 2 ? 0.8 : 1;
+};
+
+/** A name prepared for comparison: its words with weights, and neighbouring words read as one. */
+interface ScorableName {
+  tokens: readonly NameToken[];
+  /** `joined[i]` is word i and word i+1 read as one. */
+  joined: readonly NameToken[];
+  weights: readonly number[];
+  weight: number;
+}
+
+interface Pairing {
+  left: number;
+  leftLength: 1 | 2;
+  right: number;
+  rightLength: 1 | 2;
+  similarity: number;
+}
+
+const MIN_JOINED_SIMILARITY = 0.93;
+/** The cost of a word that both names have in different form, and of a word that only one has. */
+const REPLACED_COST = 1.15;
+const EXTRA_COST: Record<NameKind, number> = { person: 0.26, entity: 0.6 };
+/** Below this matched weight, an extra word costs as much as another word: "Ali" is not "Ali Hassan". */
+const MIN_MATCHED_WEIGHT = 1.6;
+
+const toScorableName = (name: string, kind: NameKind): ScorableName => {
+  const folded = foldName(name);
+  const tokens = kind === 'entity' ? folded.map((token) => ({ ...token, text: unifyLegalForm(token.text) })) : folded;
+  const joined = tokens.slice(1).flatMap((token, index) => {
+    const before = tokens[index];
+    return before ? [joinTokens(before, token)] : [];
+  });
+  const weights = tokens.map((token) => wordWeight(token.text, kind));
+  return { tokens, joined, weights, weight: weights.reduce((sum, weight) => sum + weight, 0) };
+};
+
+const findPairings = (
+  left: ScorableName,
+  right: ScorableName,
+  compare: (left: NameToken, right: NameToken) => number,
+): Pairing[] => {
+  const pairings: Pairing[] = [];
+  const compareAll = (leftLength: 1 | 2, rightLength: 1 | 2): void => {
+    const least = leftLength === rightLength ? MIN_TOKEN_SIMILARITY : MIN_JOINED_SIMILARITY;
+    const lefts = leftLength === 1 ? left.tokens : left.joined;
+    const rights = rightLength === 1 ? right.tokens : right.joined;
+    for (const [i, token] of lefts.entries()) {
+      for (const [j, other] of rights.entries()) {
+        const similarity = compare(token, other);
+        if (similarity >= least) pairings.push({ left: i, leftLength, right: j, rightLength, similarity });
+      }
+    }
+  };
+  compareAll(1, 1);
+  compareAll(1, 2);
+  compareAll(2, 1);
+  return pairings.sort((a, b) => b.similarity - a.similarity || b.leftLength - a.leftLength);
+};
+
+/** The weight of the words on one side of a pairing; undefined when one of them is already used. */
+const weighUnused = (
+  name: ScorableName,
+  used: ReadonlySet<number>,
+  start: number,
+  length: 1 | 2,
+): number | undefined => {
+  if (used.has(start) || (length === 2 && used.has(start + 1))) return undefined;
+  return (name.weights[start] ?? 0) + (length === 2 ? (name.weights[start + 1] ?? 0) : 0);
+};
+
+/** The score of names: paired words weigh `matched` and agree by `agreed`, the other words are left over. */
+const combineScore = (matched: number, agreed: number, leftOver: number, rightOver: number, kind: NameKind): number => {
+  if (matched === 0) return 0;
+  const replaced = Math.min(leftOver, rightOver);
+  const extra = Math.abs(leftOver - rightOver);
+  const extraCost = matched >= MIN_MATCHED_WEIGHT ? EXTRA_COST[kind] : 1;
+  return agreed / (matched + replaced * REPLACED_COST + extra * extraCost);
+};
+
+const scoreNames = (
+  left: ScorableName,
+  right: ScorableName,
+  kind: NameKind,
+  compare: (left: NameToken, right: NameToken) => number,
+): number => {
+  const usedLeft = new Set<number>();
+  const usedRight = new Set<number>();
+  let agreed = 0;
+  let matchedLeft = 0;
+  let matchedRight = 0;
+  for (const pairing of findPairings(left, right, compare)) {
+    const leftWeight = weighUnused(left, usedLeft, pairing.left, pairing.leftLength);
+    const rightWeight = weighUnused(right, usedRight, pairing.right, pairing.rightLength);
+    if (leftWeight === undefined || rightWeight === undefined) continue;
+    for (let place = 0; place < pairing.leftLength; place += 1) usedLeft.add(pairing.left + place);
+    for (let place = 0; place < pairing.rightLength; place += 1) usedRight.add(pairing.right + place);
+    matchedLeft += leftWeight;
+    matchedRight += rightWeight;
+    agreed += ((leftWeight + rightWeight) / 2) * pairing.similarity;
+  }
+  const matched = (matchedLeft + matchedRight) / 2;
+  return combineScore(matched, agreed, left.weight - matchedLeft, right.weight - matchedRight, kind);
+};
+
+// The estimate ignores how well words agree and the listed name's own initials, so it may be a little too low.
+const ESTIMATE_SLACK = 0.04;
+
+const createVocabulary = () => {
+  const known = new Map<string, NameToken>();
+  const postings = new Map<NameToken, number[]>();
+  return {
+    /** Uses one object for equal words. */
+    intern: (token: NameToken, name: number): NameToken => {
+      const key = toTermKey(token);
+      const term = known.get(key) ?? token;
+      if (term === token) known.set(key, term);
+      addTo(postings, term, name);
+      return term;
+    },
+    terms: () => [...known.values()],
+    postings,
+  };
+};
+
+type SimilarTo = (token: NameToken) => SimilarTerms;
+
+const NONE: SimilarTerms = new Map();
+
+/** Indexes listed names by their words; a search gives the best score of every entry from `minScore` on. */
+export const createNameIndex = (listed: readonly { name: string; entry: number }[], kind: NameKind) => {
+  const words = createVocabulary();
+  const pairs = createVocabulary();
+  const names = listed.map(({ name }, place): ScorableName => {
+    const scorable = toScorableName(name, kind);
+    const tokens = scorable.tokens.map((token) => words.intern(token, place));
+    return { ...scorable, tokens, joined: scorable.joined.map((token) => pairs.intern(token, place)) };
+  });
+  const termIndex = createTermIndex(words.terms(), pairs.terms());
+  const covered = new Float32Array(names.length);
+  const lastUnit = new Int32Array(names.length).fill(-1);
+
+  const findAllSimilar = (query: ScorableName): SimilarTo => {
+    const similar = new Map<NameToken, SimilarTerms>();
+    for (const token of query.tokens) similar.set(token, termIndex.findSimilar(token));
+    for (const token of query.joined) similar.set(token, termIndex.findSameSound(token));
+    return (token) => similar.get(token) ?? NONE;
+  };
+
+  const cover = (similar: SimilarTerms, weight: number, unit: number, touched: number[]): void => {
+    for (const term of similar.keys()) {
+      for (const place of words.postings.get(term) ?? pairs.postings.get(term) ?? []) {
+        if (lastUnit[place] === unit) continue;
+        lastUnit[place] = unit;
+        const before = covered[place] ?? 0;
+        if (before === 0) touched.push(place);
+        covered[place] = before + weight;
+      }
+    }
+  };
+
+  const findCandidates = (query: ScorableName, similarTo: SimilarTo, minScore: number): number[] => {
+    const touched: number[] = [];
+    let initials = 0;
+    query.tokens.forEach((token, place) => {
+      const weight = query.weights[place] ?? 0;
+      if (token.text.length === 1) initials += weight;
+      cover(similarTo(token), weight, place, touched);
+    });
+    query.joined.forEach((token, place) => {
+      const weight = (query.weights[place] ?? 0) + (query.weights[place + 1] ?? 0);
+      cover(similarTo(token), weight, query.tokens.length + place, touched);
+    });
+    const candidates: number[] = [];
+    for (const place of touched) {
+      const weight = names[place]?.weight ?? 0;
+      const matched = Math.min((covered[place] ?? 0) + initials, query.weight, weight);
+      covered[place] = 0;
+      lastUnit[place] = -1;
+      const estimate = combineScore(matched, matched, query.weight - matched, weight - matched, kind);
+      if (estimate >= minScore - ESTIMATE_SLACK) candidates.push(place);
+    }
+    return candidates;
+  };
+
+  return (name: string, minScore: number): Map<number, number> => {
+    const query = toScorableName(name, kind);
+    const similarTo = findAllSimilar(query);
+    const best = new Map<number, number>();
+    for (const place of findCandidates(query, similarTo, minScore)) {
+      const candidate = names[place];
+      const entry = listed[place]?.entry;
+      if (!candidate || entry === undefined) continue;
+      const compare = (token: NameToken, other: NameToken): number =>
+        similarTo(token).get(other) ?? initialSimilarity(token, other);
+      const score = scoreNames(query, candidate, kind, compare);
+      if (score >= minScore && score > (best.get(entry) ?? 0)) best.set(entry, score);
+    }
+    return best;
   };
 };
