@@ -8,7 +8,7 @@ export const mailJob: Job = {
     const { deliverDue } = await import('../src/runs/mail/deliver.js');
     const { notifyStates } = await import('../src/runs/status.js');
     await deliverDue(app, signal);
-    await notifyStates(app, signal);
+    await notifyStates(app, { signal });
     return { runs: [] };
   },
 };

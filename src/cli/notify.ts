@@ -50,7 +50,9 @@ export async function notifyDecidedStates(
         say('the decisions are stored; this login does not send changes of state to webhooks itself', 'info');
       return;
     }
-    const { waiting } = await notifyStates(app, AbortSignal.any([signal, AbortSignal.timeout(webhookWaitMs)]));
+    const { waiting } = await notifyStates(app, {
+      signal: AbortSignal.any([signal, AbortSignal.timeout(webhookWaitMs)]),
+    });
     if (waiting > 0) say('the decisions are stored, but not all changes of state could be told to webhooks');
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

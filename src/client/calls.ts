@@ -154,7 +154,6 @@ interface CallSettings {
   timeoutMs: number;
   pace: Pace;
   keys: KeyHolder;
-  budget: RetryBudget;
   random: () => number;
   retry: RetrySettings;
   /** Ends all waiting, but no attempt in flight. */
@@ -188,7 +187,8 @@ const startWaitLimit = (
 
 /** The client's only retry owner: each attempt waits for its turn in the shared pace and is reported to the observers. */
 export const createCallOperation = (settings: CallSettings): CallOperation => {
-  const { pace, keys, budget, clock, retry, random, closing } = settings;
+  const { pace, keys, clock, retry, random, closing } = settings;
+  const budget = new RetryBudget();
   const followSignals = createFollowSignals();
 
   /** `attempt` counts all attempts, this one included; `tries` only those that count against `retry.maxAttempts`. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type Clock, systemClock } from '../clock.js';
 import { ConfigError, type ConfigProblem, NightscreenError } from '../errors.js';
 import { type Aml, createAml } from './aml.js';
-import { createCallOperation, RetryBudget } from './calls.js';
+import { createCallOperation } from './calls.js';
 import {
   type ApiKeys,
   createApiKeys,
@@ -189,7 +189,6 @@ export const createClient = (
     transport,
     pace,
     keys,
-    budget: new RetryBudget(),
     clock,
     random,
     retry: service.retry,

@@ -7,7 +7,6 @@ import {
   endJobRun,
   findJobRun,
   findSchedulePause,
-  forgetJobRuns,
   type JobDue,
   type JobEnding,
   type JobRun,
@@ -132,10 +131,9 @@ export async function runDueSlot(
   const lease = await takeLease(app, toJobLeaseKey(organisation.name, job), signal);
   if ('holder' in lease) return { kind: 'held', holder: lease.holder };
   return underLease(database, lease.acquired, signal, async (held): Promise<DueSlotAnswer> => {
-    const attempt = { owner: app.owner, now: clock.now(), timeoutMs: limits.timeoutMs };
+    const attempt = { owner: app.owner, now: clock.now(), timeoutMs: limits.timeoutMs, forgetBefore };
     const run = await database.transaction(async (transaction) => {
       await assertLease(transaction, held.lease);
-      if (forgetBefore) await forgetJobRuns(transaction, organisationId, job, forgetBefore);
       return beginJobRun(transaction, organisationId, { job, ...due, isLate, again, ...attempt });
     });
     if (run === null) {

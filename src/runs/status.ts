@@ -14,20 +14,14 @@ import {
 import {
   type CustomerStatus,
   countWaiting,
+  makeWebhooksDue,
   postponeWebhook,
   readCustomerStatuses,
   recordStateChanges,
-  saveWebhooks,
   takeWebhookEvents,
 } from '../store/webhooks.js';
 import type { CustomerState } from '../vocabulary.js';
-import {
-  buildMessage,
-  type PostResult,
-  parseWebhookSecrets,
-  postMessage,
-  webhookWaitMs,
-} from '../webhooks/messages.js';
+import { buildMessage, parseWebhookSecrets, postMessage, webhookWaitMs } from '../webhooks/messages.js';
 import type { AppContext } from './app-context.js';
 import { chooseImportedRosters } from './coverage.js';
 import { openOrganisation, type RunSession } from './session.js';
@@ -98,8 +92,9 @@ export async function recordStates(
   when: 'planned' | 'closed',
 ): Promise<void> {
   if (run.rosterId === null) return;
-  await saveWebhooks(transaction, run.organisationId, app.settings.webhooks ?? []);
-  await recordStateChanges(transaction, run.rosterId, app.clock.now(), { withNew: when === 'closed' });
+  const { organisationId, rosterId } = run;
+  const changes = { now: app.clock.now(), webhooks: app.settings.webhooks ?? [], withNew: when === 'closed' };
+  await recordStateChanges(transaction, { organisationId, rosterId }, changes);
 }
 
 const minuteMs = 60_000;
@@ -108,20 +103,24 @@ const keptForMs = 7 * 24 * 60 * minuteMs;
 const deadlineMs = webhookWaitMs;
 
 /** A message of this moment is given up when it fails after this. */
-export const toRetryEnd = (now: Date): Date => new Date(now.getTime() + keptForMs);
+const toRetryEnd = (now: Date): Date => new Date(now.getTime() + keptForMs);
 
 const messageSchema = z.object({ id: z.string(), body: z.string() });
 
 /**
  * Sends webhooks the changes of state that they have not received, each message once in a pass; a receiver that does not accept one is left alone
- * for a growing time. Gives how many messages were sent, failed and refused, and how many wait. Throws ConfigError when a secret is missing.
+ * for a growing time. The messages `again` are tried in any case, whatever their state. Gives how many messages were sent, failed and refused, and how many wait. Throws ConfigError when a secret is missing.
  */
-export async function notifyStates(app: AppContext, signal?: AbortSignal) {
+export async function notifyStates(
+  app: AppContext,
+  { signal, again = [] }: { signal?: AbortSignal; again?: readonly number[] } = {},
+) {
   const { database, clock, owner } = app;
   const pass = { sent: 0, failed: 0, refused: 0 };
   const keysByUrl = readWebhookKeys(app);
   if (keysByUrl.size === 0) return { ...pass, waiting: 0 };
   const { organisationId } = await openOrganisation(app);
+  if (again.length > 0) await makeWebhooksDue(database, again, clock.now(), toRetryEnd(clock.now()));
   await packEvents(app, organisationId);
   const dispatcher = openDispatcher({ connectTimeoutMs: deadlineMs });
   try {
@@ -186,7 +185,11 @@ async function packEvents({ database, clock }: AppContext, organisationId: numbe
   }
 }
 
-async function note({ database, clock, owner, emit }: AppContext, row: OutboxRow, result: PostResult): Promise<void> {
+async function note(
+  { database, clock, owner, emit }: AppContext,
+  row: OutboxRow,
+  result: Awaited<ReturnType<typeof postMessage>>,
+): Promise<void> {
   const now = clock.now();
   const { url, said } = { url: row.destination ?? '', ...result };
   const waitMs = result.kind === 'failed' ? Math.max(toWaitMs(row.attempts), result.retryAfterMs) : 0;
@@ -227,7 +230,7 @@ export const readWebhookKeys = ({
 /** Sends changes of state to webhooks after a run has ended; a failure is a warning. */
 export async function sendStatesAfterRun(app: AppContext, runId: string, signal: AbortSignal): Promise<void> {
   try {
-    await notifyStates(app, signal);
+    await notifyStates(app, { signal });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const message = `changes of state are not sent yet (${reason}); nightscreen status send tries again`;

@@ -110,7 +110,7 @@ export interface DecidingRules {
 }
 
 /** What to do about a job now, with the runs that were missed for good, oldest first, and the run that is given up. */
-export interface DueDecision {
+interface DueDecision {
   decision:
     | { kind: 'none' }
     | { kind: 'begin'; due: JobDue; isLate: boolean }

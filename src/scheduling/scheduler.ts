@@ -4,7 +4,6 @@ import type { AppContext, Job } from '../runs/app-context.js';
 import { mendSchedules, readPause, recordMissed, runDueSlot, toForgetBefore } from '../runs/scheduled.js';
 import type { JobDue, JobEnding, JobRun } from '../store/jobs.js';
 import {
-  type DueDecision,
   decideDue,
   findNextStart,
   type JobStatus,
@@ -99,8 +98,8 @@ const shortestWaitMs = 1_000;
 const longestPauseMs = 15 * minuteMs;
 const longestSleepMs = 60 * minuteMs;
 
-type Begin = Extract<DueDecision['decision'], { kind: 'begin' }>;
-type Decided = DueDecision & { status: JobStatus };
+type Decided = ReturnType<typeof decideDue> & { status: JobStatus };
+type Begin = Extract<Decided['decision'], { kind: 'begin' }>;
 
 /** Jobs that process rosters or dossiers share the service and the night: they run one after another, as far as their waits allow. */
 const nightly: ReadonlySet<string> = new Set(['sweep', 'rescreen', 'onboard', 'dirty']);

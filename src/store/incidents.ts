@@ -40,6 +40,13 @@ export type Incident = z.infer<typeof incidentRow>;
 const incidentColumns = `incident_id, kind, subject, roster, reason, mark, run_id, opened_at,
   told_at as "reportedAt", times_told as "timesReported", recovered_at`;
 
+/** The incident of the same kind, subject and roster, if any. A roster may be named `sweep`, or like a job. */
+export const findSame = (
+  incidents: readonly Incident[],
+  { kind, subject, roster }: Pick<Incident, 'kind' | 'subject' | 'roster'>,
+): Incident | undefined =>
+  incidents.find((incident) => incident.kind === kind && incident.subject === subject && incident.roster === roster);
+
 /** The open incidents, oldest first. `isHeld` makes watchdogs that look at the same time report one after the other, until the transaction ends. */
 export async function readOpenIncidents(
   database: Queryable,

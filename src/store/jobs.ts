@@ -44,7 +44,7 @@ const jobRunColumns = `job_run_id, job, occasion as "dueSlot", local_date, due_a
 /**
  * Notes that a run of a job begins or is continued; null when it is already done. The lease of the job must be held: a run that is noted as
  * running was then left by a process that died. A run that a clock ahead began in the future begins anew. `again` lists the exit codes after
- * which a finished run may begin again.
+ * which a finished run may begin again. The job's successful runs before `forgetBefore` are forgotten.
  */
 export async function beginJobRun(
   transaction: Queryable,
@@ -59,9 +59,22 @@ export async function beginJobRun(
     isLate,
     again,
     timeoutMs,
+    forgetBefore = null,
   }: JobDue &
-    Pick<JobRun, 'job' | 'isLate'> & { owner: string; now: Date; again: readonly number[]; timeoutMs: number },
+    Pick<JobRun, 'job' | 'isLate'> & {
+      owner: string;
+      now: Date;
+      again: readonly number[];
+      timeoutMs: number;
+      forgetBefore?: Date | null;
+    },
 ): Promise<JobRun | null> {
+  if (forgetBefore !== null) {
+    await transaction.execute(
+      `delete from job_run where organisation_id = $1 and job = $2 and due_at < $3 and state = 'finished' and exit_code = 0`,
+      [organisationId, job, forgetBefore],
+    );
+  }
   await transaction.execute(
     `update job_run set state = 'interrupted', ended_at = $4, because = 'its process ended without a result'
      where organisation_id = $1 and job = $2 and occasion <> $3 and state = 'running'`,
@@ -151,14 +164,6 @@ export async function readJobRuns(database: Queryable, organisationId: number, l
      ) numbered
      where place <= $2 order by due_at desc, job_run_id desc`,
     [organisationId, limit, now],
-  );
-}
-
-/** Forgets the successful runs before a moment, of a job that runs too often to keep all. */
-export async function forgetJobRuns(transaction: Queryable, organisationId: number, job: string, before: Date) {
-  await transaction.execute(
-    `delete from job_run where organisation_id = $1 and job = $2 and due_at < $3 and state = 'finished' and exit_code = 0`,
-    [organisationId, job, before],
   );
 }
 

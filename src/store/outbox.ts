@@ -60,22 +60,27 @@ export async function queueOutbox(transaction: Queryable, entries: readonly Outb
   return queued;
 }
 
-/** The rows of these kinds, oldest first: waiting, refused and given up ones; sent and dropped ones only with `all`. */
-export async function listOutbox(database: Queryable, kinds: readonly OutboxRow['kind'][], { all }: { all: boolean }) {
-  return database.query(
-    outboxRow,
-    `select ${outboxColumns} from outbox where kind = any ($1::text[]) and ($2::boolean or state not in ('sent', 'dropped')) order by outbox_id`,
-    [[...kinds], all],
-  );
-}
+/** The kinds of rows that are mail. */
+export const mailKinds: readonly OutboxRow['kind'][] = ['mail_report', 'mail_warning', 'mail_failure'];
 
-/** The rows with these numbers, in order. */
-export async function readOutbox(database: Queryable, outboxIds: readonly number[]): Promise<readonly OutboxRow[]> {
-  return database.query(
-    outboxRow,
-    `select ${outboxColumns} from outbox where outbox_id = any ($1::bigint[]) order by outbox_id`,
-    [[...outboxIds]],
-  );
+/**
+ * Rows of the outbox, oldest first: those with these numbers; the mails of one revision of a run's report; or all of these kinds, sent and dropped
+ * ones only with `all`.
+ */
+export async function readOutbox(
+  database: Queryable,
+  choice:
+    | { outboxIds: readonly number[] }
+    | { runId: number; revision: number }
+    | { kinds: readonly OutboxRow['kind'][]; all: boolean },
+): Promise<readonly OutboxRow[]> {
+  const [condition, values] =
+    'outboxIds' in choice
+      ? ['outbox_id = any ($1::bigint[])', [choice.outboxIds]]
+      : 'kinds' in choice
+        ? [`kind = any ($1::text[]) and ($2::boolean or state not in ('sent', 'dropped'))`, [choice.kinds, choice.all]]
+        : [`run_id = $1 and revision = $2 and kind = 'mail_report'`, [choice.runId, choice.revision]];
+  return database.query(outboxRow, `select ${outboxColumns} from outbox where ${condition} order by outbox_id`, values);
 }
 
 /** Makes rows due at once, whatever their state unless dropped; after a failed attempt others follow until `giveUpAt`. */
@@ -243,23 +248,29 @@ export async function queueReport(
 }
 
 /**
- * Replaces the queued report of a run by the mails of the report up to `endedAt`, unless the run was resumed and has ended again since. A
- * recipient with an earlier mail of this revision, whatever its state, gets no second one.
+ * Replaces the queued report of a run by the mails of the report up to `endedAt`, unless the run was resumed and has ended again since. A mail
+ * continues the thread of its recipient. A recipient with an earlier mail of this revision, whatever its state, gets no second one.
  */
 export async function queueReportMails(
   transaction: Queryable,
-  { organisationId, runId }: Pick<RunRow, 'organisationId' | 'runId'>,
+  run: Pick<RunRow, 'organisationId' | 'runId' | 'rosterId'>,
   { revision, endedAt }: { revision: number; endedAt: Date },
-  mails: readonly { recipient: string; content: unknown; messageId: string }[],
+  mails: readonly { to: string; messageId: string }[],
   times: Pick<OutboxEntry, 'queuedAt' | 'giveUpAt'>,
 ): Promise<void> {
-  const entries = mails.map(({ recipient, content, messageId }): OutboxEntry => {
-    const dedupKey = `report/${runId}/${revision}/${recipient.toLowerCase()}`;
-    const what = { kind: 'mail_report', destination: recipient, runId, revision } as const;
-    return { organisationId, ...what, dedupKey, content, messageId, ...times };
-  });
+  const { organisationId, runId } = run;
+  const entries: OutboxEntry[] = [];
+  for (const mail of mails) {
+    const { to: destination, messageId } = mail;
+    const dedupKey = `report/${runId}/${revision}/${destination.toLowerCase()}`;
+    const content = { ...mail, thread: await readThread(transaction, run, destination) };
+    entries.push({
+      ...{ organisationId, kind: 'mail_report', destination, runId, revision, dedupKey, content, messageId },
+      ...times,
+    });
+  }
   await queueOutbox(transaction, entries);
-  await dropUnwritten(transaction, { organisationId, runId }, endedAt);
+  await dropUnwritten(transaction, run, endedAt);
 }
 
 /** Removes the queued report of a run that ended at `through` or before and is not written yet. */
@@ -276,7 +287,11 @@ export async function dropUnwritten(
 }
 
 /** The Message-IDs of the first and the last report mail to a recipient about the same roster, or about sweeps; empty before the first. */
-export async function readThread(database: Queryable, run: RunRow, recipient: string): Promise<readonly string[]> {
+async function readThread(
+  database: Queryable,
+  run: Pick<RunRow, 'organisationId' | 'rosterId'>,
+  recipient: string,
+): Promise<readonly string[]> {
   const [ends] = await database.query(
     z.object({ first: z.string(), last: z.string() }),
     `select (array_agg(message_id order by outbox_id))[1] as first, (array_agg(message_id order by outbox_id desc))[1] as last
@@ -288,15 +303,6 @@ export async function readThread(database: Queryable, run: RunRow, recipient: st
   );
   if (!ends) return [];
   return ends.first === ends.last ? [ends.first] : [ends.first, ends.last];
-}
-
-/** The mails of one revision of a run's report. */
-export async function readReportMails(database: Queryable, runId: number, revision: number) {
-  return database.query(
-    outboxRow,
-    `select ${outboxColumns} from outbox where run_id = $1 and revision = $2 and kind = 'mail_report' order by outbox_id`,
-    [runId, revision],
-  );
 }
 
 /** Notes on a report that none of its mails waits any more, once at least one recipient has accepted it. */

@@ -10,7 +10,7 @@ interface WebhookTarget {
 }
 
 /** Stores which webhooks receive changes from now on. */
-export async function saveWebhooks(transaction: Queryable, organisationId: number, webhooks: readonly WebhookTarget[]) {
+async function saveWebhooks(transaction: Queryable, organisationId: number, webhooks: readonly WebhookTarget[]) {
   const rows = webhooks.map(({ url, states = null, rosters = null }) => ({ url, states, rosters }));
   await transaction.execute(
     `with configured as (
@@ -198,15 +198,15 @@ export function readCustomerStatuses(database: Database, organisation: string, r
 const assessAtSql = `select set_config('nightscreen.status_at', $1, true)`;
 
 /**
- * Records every customer of a roster whose state at `now` differs from the recorded one, and queues the change for webhooks; gives the number.
- * Customers without a recorded state count only `withNew`.
+ * Records every customer of a roster whose state at `now` differs from the recorded one, and queues the change for `webhooks`, which are the
+ * organisation's from now on; gives the number. Customers without a recorded state count only `withNew`.
  */
 export async function recordStateChanges(
   transaction: Queryable,
-  rosterId: number,
-  now: Date,
-  { withNew }: { withNew: boolean },
+  { organisationId, rosterId }: { organisationId: number; rosterId: number },
+  { now, webhooks, withNew }: { now: Date; webhooks: readonly WebhookTarget[]; withNew: boolean },
 ): Promise<number> {
+  await saveWebhooks(transaction, organisationId, webhooks);
   await transaction.execute(assessAtSql, [now.toISOString()]);
   return readValue(transaction, z.number(), 'select record_state_changes($1, null, $2) as recorded', [
     rosterId,

@@ -52,9 +52,7 @@ export function signMessage(
 }
 
 /** The result of one attempt; a failed message is tried again after `retryAfterMs` at the earliest. */
-export type PostResult =
-  | { kind: 'sent' | 'refused'; said: string }
-  | { kind: 'failed'; said: string; retryAfterMs: number };
+type PostResult = { kind: 'sent' | 'refused'; said: string } | { kind: 'failed'; said: string; retryAfterMs: number };
 
 /** How long a receiver may take for its answer. */
 export const webhookWaitMs = 10_000;

@@ -95,7 +95,7 @@ function addSend(status: Command, act: Act): void {
         const config = loadInvocationConfig(invocation);
         readWebhookKeys(config);
         return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
-          const pass = await notifyStates(app, invocation.signal);
+          const pass = await notifyStates(app, { signal: invocation.signal });
           const isDone = pass.waiting === 0 && pass.refused === 0;
           return {
             exitCode: isDone ? exitCodes.complete : exitCodes.incomplete,

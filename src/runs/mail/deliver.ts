@@ -9,6 +9,7 @@ import type { Queryable } from '../../store/database/database.js';
 import {
   claimNext,
   dropUnwritten,
+  mailKinds,
   noteAttempt,
   noteReportSent,
   noteUnprepared,
@@ -16,8 +17,7 @@ import {
   type OutboxRow,
   queueReport,
   queueReportMails,
-  readReportMails,
-  readThread,
+  readOutbox,
   toWaitMs,
 } from '../../store/outbox.js';
 import { findUnsentRuns, type RunRow, readRun } from '../../store/runs.js';
@@ -85,9 +85,6 @@ export function findStoredMessage(content: unknown): MailMessage | null {
   const { bereft, ...message } = stored;
   return bereft === undefined ? message : { ...message, attachmentMissing: bereft };
 }
-
-/** The kinds of outbox rows that are mail. */
-export const mailKinds: readonly OutboxRow['kind'][] = ['mail_report', 'mail_warning', 'mail_failure'];
 
 /** The longest attempt; another process may repeat it after twice that. */
 const attemptLimitMs = 5 * 60_000;
@@ -212,12 +209,7 @@ export async function queueWrittenReport(app: AppContext, written: RunReport): P
   await database.transaction(async (transaction) => {
     const run = await readRun(transaction, runNumber);
     if (run === null) return;
-    const mails = [];
-    for (const recipient of recipients) {
-      const message = buildReportMessage(report, toMail, recipient, mail);
-      const content = { ...message, thread: await readThread(transaction, run, recipient.address) };
-      mails.push({ recipient: recipient.address, content, messageId: message.messageId });
-    }
+    const mails = recipients.map((recipient) => buildReportMessage(report, toMail, recipient, mail));
     const reported = { revision, endedAt: report.run.finishedAt };
     await queueReportMails(transaction, run, reported, mails, { queuedAt: now, giveUpAt: toGiveUpAt(mail, now) });
   });
@@ -244,7 +236,7 @@ export async function mailRunReport(
   try {
     await queueWrittenReport(app, report);
     await deliverDue(app, signal);
-    const mails = await readReportMails(app.database, report.runNumber, report.revision);
+    const mails = await readOutbox(app.database, { runId: report.runNumber, revision: report.revision });
     return { sent: mails.filter(({ state }) => state === 'sent').length, queued: mails.length };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

@@ -2,20 +2,18 @@ import { ConfigError, flagError } from '../../errors.js';
 import type { Queryable } from '../../store/database/database.js';
 import {
   dropOutbox,
-  listOutbox,
+  mailKinds,
   makeDue,
   noteReportSent,
   type OutboxRow,
   readAttempts,
   readOutbox,
-  readReportMails,
 } from '../../store/outbox.js';
-import { makeWebhooksDue } from '../../store/webhooks.js';
 import type { AppContext } from '../app-context.js';
 import { findReviewer } from '../review/people.js';
-import { notifyStates, readWebhookKeys, toRetryEnd } from '../status.js';
+import { notifyStates, readWebhookKeys } from '../status.js';
 import { type ReportChoice, type ReportResult, runReports } from '../write-reports.js';
-import { deliverDue, findStoredMessage, mailKinds, queueWrittenReport, toGiveUpAt } from './deliver.js';
+import { deliverDue, findStoredMessage, queueWrittenReport, toGiveUpAt } from './deliver.js';
 
 /** A mail, or a message to a webhook, with its state. */
 export interface Mail {
@@ -46,7 +44,7 @@ export interface Mail {
 
 /** Mails and messages to webhooks, oldest first: waiting, refused and given up ones, with `all` also sent and dropped ones. */
 export async function listMails(database: Queryable, options: { all: boolean }): Promise<readonly Mail[]> {
-  return toMails(database, await listOutbox(database, [...mailKinds, 'webhook'], options));
+  return toMails(database, await readOutbox(database, { kinds: [...mailKinds, 'webhook'], ...options }));
 }
 
 async function toMails(database: Queryable, rows: readonly OutboxRow[]): Promise<readonly Mail[]> {
@@ -91,7 +89,9 @@ export async function sendReports(app: AppContext, choice: ReportChoice): Promis
   }
   const reports = await runReports(app, choice, (report) => queueWrittenReport(app, report));
   for (const { runNumber, revision } of reports) {
-    const waiting = (await readReportMails(database, runNumber, revision)).filter(({ state }) => state === 'queued');
+    const waiting = (await readOutbox(database, { runId: runNumber, revision })).filter(
+      ({ state }) => state === 'queued',
+    );
     const now = clock.now();
     await makeDue(
       database,
@@ -102,7 +102,7 @@ export async function sendReports(app: AppContext, choice: ReportChoice): Promis
   await deliverDue(app);
   const sent: SentReport[] = [];
   for (const report of reports) {
-    const rows = await readReportMails(database, report.runNumber, report.revision);
+    const rows = await readOutbox(database, { runId: report.runNumber, revision: report.revision });
     sent.push({ ...report, mails: await toMails(database, rows) });
   }
   return sent;
@@ -120,7 +120,7 @@ const refuse = (message: string): ConfigError => new ConfigError([{ where: 'mail
  */
 export async function retryMails(app: AppContext, ids: readonly number[]): Promise<readonly Mail[]> {
   const { database } = app;
-  const named = await readOutbox(database, ids);
+  const named = await readOutbox(database, { outboxIds: ids });
   const missing = ids.filter((id) => !named.some(({ outboxId }) => outboxId === id));
   if (missing.length > 0) throw refuse(`there is no mail ${missing.join(', ')}; nightscreen mail list shows them`);
   const aside = named.find(({ state }) => state === 'dropped');
@@ -136,15 +136,12 @@ export async function retryMails(app: AppContext, ids: readonly number[]): Promi
   const mails =
     ids.length > 0
       ? named.filter((row) => !isWebhook(row))
-      : (await listOutbox(database, mailKinds, { all: false })).filter(isQueued);
+      : (await readOutbox(database, { kinds: mailKinds, all: false })).filter(isQueued);
   if (isMailMeant) await retryMail(app, mails);
-  if (webhooks.length > 0) {
-    await makeWebhooksDue(database, toIds(webhooks), app.clock.now(), toRetryEnd(app.clock.now()));
-    await notifyStates(app);
-  }
+  if (webhooks.length > 0) await notifyStates(app, { again: toIds(webhooks) });
   const tried = [...(isMailMeant ? mailKinds : []), ...(webhooks.length > 0 ? (['webhook'] as const) : [])];
   const wanted = new Set(toIds([...mails, ...webhooks]));
-  const after = await listOutbox(database, tried, { all: true });
+  const after = await readOutbox(database, { kinds: tried, all: true });
   return toMails(
     database,
     after.filter((row) => isQueued(row) || wanted.has(row.outboxId)),
@@ -189,7 +186,7 @@ export async function dropMails(
   const at = clock.now();
   const wanted = [...new Set(ids)];
   const rows = await database.transaction(async (transaction) => {
-    const known = await readOutbox(transaction, wanted);
+    const known = await readOutbox(transaction, { outboxIds: wanted });
     const problems = wanted.flatMap(
       (id) =>
         findBlocker(
@@ -211,7 +208,7 @@ export async function dropMails(
     for (const { runId, revision } of known) {
       if (runId !== null && revision !== null) await noteReportSent(transaction, runId, revision, at);
     }
-    return readOutbox(transaction, wanted);
+    return readOutbox(transaction, { outboxIds: wanted });
   });
   return toMails(database, rows);
 }

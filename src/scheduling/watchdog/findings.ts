@@ -1,6 +1,6 @@
 import { countNoun } from '../../reports/text.js';
 import { describeFailed } from '../../runs/run-summary.js';
-import type { AheadFacts, FailingFacts, Incident } from '../../store/incidents.js';
+import { type AheadFacts, type FailingFacts, findSame, type Incident } from '../../store/incidents.js';
 import type { JobRun } from '../../store/jobs.js';
 import type { NightFacts, Nights, RunningFacts } from '../../store/watch-facts.js';
 import type { StartFacts } from './expectations.js';
@@ -11,13 +11,6 @@ export interface Finding extends Pick<Incident, 'kind' | 'subject' | 'roster' | 
   /** Reported before and unchanged: it is listed, but is no alarm. */
   isKnown: boolean;
 }
-
-/** The open incident of a finding, if any. A roster may be named `sweep`, or like a job. */
-export const findSame = (
-  incidents: readonly Incident[],
-  { kind, subject, roster }: Pick<Incident, 'kind' | 'subject' | 'roster'>,
-): Incident | undefined =>
-  incidents.find((incident) => incident.kind === kind && incident.subject === subject && incident.roster === roster);
 
 const words: Readonly<Record<Incident['kind'], string>> = {
   did_not_run: 'did not run',
@@ -43,11 +36,13 @@ export function assess(
     running,
     sweep,
     jobs,
+    ahead,
   }: {
     rosters: readonly RosterFacts[];
     running: readonly RunningFacts[];
     sweep: SweepFacts;
     jobs: readonly JobFacts[];
+    ahead: readonly AheadFacts[];
   },
   open: readonly Incident[],
   { stuckAfterMs, now }: { stuckAfterMs: number; now: Date },
@@ -57,6 +52,7 @@ export function assess(
     ...assessRunning(running, stuckAfterMs, now),
     ...assessSweep(sweep, open),
     ...assessJobs(jobs, open, now),
+    ...assessAhead(ahead),
   ];
 }
 

@@ -10,6 +10,7 @@ import { openOrganisation } from '../../runs/session.js';
 import { readImportedRosters } from '../../store/coverage.js';
 import type { Queryable } from '../../store/database/database.js';
 import {
+  findSame,
   type Incident,
   readAhead,
   readFailing,
@@ -28,7 +29,7 @@ import {
   readRunning,
 } from '../../store/watch-facts.js';
 import { readExpectations, type StartFacts, type WatchSettings } from './expectations.js';
-import { assess, assessAhead, describeIncident, type Finding, findSame } from './findings.js';
+import { assess, describeIncident, type Finding } from './findings.js';
 
 /** How long an unplanned sweep is assessed. */
 const recentMs = 7 * 24 * 3_600_000;
@@ -60,6 +61,7 @@ async function readWatchFacts(
   return {
     rosters: rosterFacts,
     running,
+    ahead: await readAhead(database, organisationId, rosters, now),
     sweep: { ...sweeps, ...expectations.ofJob('sweep'), isPlanned, isRecent },
     jobs,
     starts: [...(isPlanned ? ['sweep'] : []), ...jobs.flatMap(({ job, start }) => (start === null ? [] : [job]))],
@@ -139,10 +141,8 @@ export async function watch(
   const rosters = await chooseRosters(app, organisationId);
   const reported = await readOpenIncidents(database, organisationId);
   const facts = await readWatchFacts(app, organisationId, { ...settings, rosters, open: reported, now });
-  const findings = [
-    ...assess(facts, reported, { stuckAfterMs: toDurationMs(settings.watchdog.stuckAfter), now }),
-    ...assessAhead(await readAhead(database, organisationId, rosters, now)),
-  ];
+  const stuckAfterMs = toDurationMs(settings.watchdog.stuckAfter);
+  const findings = assess(facts, reported, { stuckAfterMs, now });
   const news = await reportNews(app, organisationId, findings, { facts, now });
   const open = await readOpenIncidents(database, organisationId);
   noteLooked?.();

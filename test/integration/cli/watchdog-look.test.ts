@@ -12,7 +12,7 @@ import { loadInvocationConfig, openLogger, withAppContext } from '../../../src/c
 import { goByDatabaseClock, look } from '../../../src/cli/watchdog.js';
 import { systemClock } from '../../../src/clock.js';
 import type { Database } from '../../../src/store/database/database.js';
-import { listOutbox } from '../../../src/store/outbox.js';
+import { readOutbox } from '../../../src/store/outbox.js';
 import { makeInvocation } from '../../helpers/cli-process.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { type MailServer, startMailServer } from '../../helpers/mail-server.js';
@@ -116,7 +116,9 @@ it('a mail server that hangs does not hold up a look that is asked to stop; the 
   stop();
   expect((await looking).exitCode).toBe(3);
   expect(performance.now() - begunMs).toBeLessThan(6_000);
-  expect(await listOutbox(database, ['mail_failure'], { all: true })).toMatchObject([{ state: 'queued', attempts: 1 }]);
+  expect(await readOutbox(database, { kinds: ['mail_failure'], all: true })).toMatchObject([
+    { state: 'queued', attempts: 1 },
+  ]);
   socket.destroy();
   silent.close();
 });

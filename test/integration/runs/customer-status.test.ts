@@ -96,7 +96,9 @@ describe('the status of customers', () => {
     );
     expect(await expectAgreement(app)).toEqual({ clear: 4, open_hit: 2 });
     const record = (now: Date) =>
-      database.transaction((transaction) => recordStateChanges(transaction, 1, now, { withNew: true }));
+      database.transaction((transaction) =>
+        recordStateChanges(transaction, { organisationId: 1, rosterId: 1 }, { now, webhooks: [], withNew: true }),
+      );
     expect(await record(new Date())).toBe(0);
     // Somebody decides while the run is open, and takes no notice of how it closes.
     await database.execute(`update review_item set is_confirmed = true where party_id = 1`);

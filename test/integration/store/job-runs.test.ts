@@ -5,7 +5,6 @@ import {
   bringSchedulesBack,
   endJobRun,
   findJobRun,
-  forgetJobRuns,
   noteMissedJob,
   readJobRuns,
   readJobSchedules,
@@ -24,6 +23,7 @@ const beginning = (date: string, owner = 'host-a:1:x') => ({
     isLate: false,
     again: [] as number[],
     timeoutMs: 60_000,
+    forgetBefore: null as Date | null,
   },
 });
 
@@ -80,7 +80,7 @@ describeOnEachDatabase('what became of the times of jobs', (open) => {
   });
 
   it('only what ended well is forgotten', async () => {
-    await forgetJobRuns(database, 1, 'rescreen', at('2026-12-01T00:00Z'));
+    await begin('2026-11-22', { forgetBefore: at('2026-12-01T00:00Z') });
     const kept = (await readJobRuns(database, 1, 10)).map(({ dueSlot }) => dueSlot);
     expect(kept).toEqual(['2026-11-22', '2026-11-21']);
   });

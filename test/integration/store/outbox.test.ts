@@ -2,7 +2,6 @@ import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../src/store/database/database.js';
 import {
   claimNext,
-  listOutbox,
   makeDue,
   noteAttempt,
   type OutboxEntry,
@@ -10,7 +9,7 @@ import {
   queueReport,
   queueReportMails,
   readAttempts,
-  readThread,
+  readOutbox,
 } from '../../../src/store/outbox.js';
 import { readRun } from '../../../src/store/runs.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
@@ -65,7 +64,7 @@ describeOnEachDatabase('the outbox', (open, { dialect }) => {
     expect(await claimAs(database, 'one')).toBeNull();
     expect((await claimAs(database, 'one', later(1)))?.outboxId).toBe(1);
     expect(await noteAttempt(database, { outboxId: 1 }, sender, { kind: 'sent', said: '250 ok' })).toBe('sent');
-    expect((await listOutbox(database, ['mail_failure'], { all: false })).map(({ state }) => state)).toEqual([
+    expect((await readOutbox(database, { kinds: ['mail_failure'], all: false })).map(({ state }) => state)).toEqual([
       'refused',
     ]);
     const attempts = await readAttempts(database, [1, 2]);
@@ -97,39 +96,40 @@ describeOnEachDatabase('the outbox', (open, { dialect }) => {
     const run = await readRun(database, 2);
     if (run === null) throw new Error('there is no run');
     const times = { queuedAt: now, giveUpAt: later(72) };
-    const queueMails = (runId: number, revision: number, messageId: string): Promise<void> => {
-      const mail = { recipient: 'MLRO@bank.example', messageId, content: {} };
-      return queueReportMails(database, { ...run, runId }, { revision, endedAt: now }, [mail], times);
-    };
+    const queueMails = (revision: number, messageId: string, to = 'MLRO@bank.example'): Promise<void> =>
+      queueReportMails(database, { ...run, runId: 1 }, { revision, endedAt: now }, [{ to, messageId }], times);
     const list = async () =>
-      (await listOutbox(database, ['mail_report'], { all: true })).map(({ messageId, revision }) => [
-        messageId,
+      (await readOutbox(database, { kinds: ['mail_report'], all: true })).map(({ revision, content }) => [
         revision,
+        content,
       ]);
+    const to = 'MLRO@bank.example';
+    const first = [1, { to, messageId: '<first>', thread: [] }];
+    const second = [2, { to, messageId: '<second>', thread: ['<first>'] }];
     await queueReport(database, { ...run, runId: 1 }, times);
     await queueReport(database, { ...run, runId: 1 }, times);
     expect(await list()).toEqual([[null, null]]);
-    expect(await readThread(database, run, 'mlro@bank.example')).toEqual([]);
-    await queueMails(1, 1, '<first>');
+    await queueMails(1, '<first>');
     await queueReport(database, { ...run, runId: 1 }, times);
-    await queueMails(1, 1, '<again>');
-    expect(await list()).toEqual([['<first>', 1]]);
-    expect(await readThread(database, run, 'mlro@bank.example')).toEqual(['<first>']);
-    await queueMails(1, 2, '<second>');
-    expect(await readThread(database, run, 'mlro@bank.example')).toEqual(['<first>', '<second>']);
+    await queueMails(1, '<again>');
+    expect(await list()).toEqual([first]);
+    await queueMails(2, '<second>');
+    await queueMails(3, '<third>', 'mlro@bank.example');
+    const third = [3, { to: 'mlro@bank.example', messageId: '<third>', thread: ['<first>', '<second>'] }];
+    expect(await list()).toEqual([first, second, third]);
   });
 
   it('keeps what a run that has ended again queued, while the report of its earlier end is made', async () => {
     const run = await readRun(database, 2);
     if (run === null) throw new Error('there is no run');
     const waiting = async () =>
-      (await listOutbox(database, ['mail_report'], { all: true }))
+      (await readOutbox(database, { kinds: ['mail_report'], all: true }))
         .filter(({ runId, destination }) => runId === 2 && destination === null)
         .map(({ queuedAt, state }) => [queuedAt, state]);
     await queueReport(database, run, { queuedAt: now, giveUpAt: later(72) });
     await database.execute(`update outbox set state = 'given_up' where run_id = 2`);
     await queueReport(database, run, { queuedAt: later(1), giveUpAt: later(73) });
-    const mail = { recipient: 'mlro@bank.example', messageId: '<stopped>', content: {} };
+    const mail = { to: 'mlro@bank.example', messageId: '<stopped>' };
     const times = { queuedAt: later(1), giveUpAt: later(73) };
     await queueReportMails(database, run, { revision: 1, endedAt: now }, [mail], times);
     expect(await waiting()).toEqual([[later(1), 'queued']]);

@@ -12,7 +12,7 @@ import {
 } from '../../../../src/scheduling/settings.js';
 import { type Watch, watch } from '../../../../src/scheduling/watchdog/watch.js';
 import { beginJobRun, endJobRun, pauseSchedule, resumeSchedule } from '../../../../src/store/jobs.js';
-import { listOutbox, queueOutbox } from '../../../../src/store/outbox.js';
+import { queueOutbox, readOutbox } from '../../../../src/store/outbox.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { type MailServer, startMailServer } from '../../../helpers/mail-server.js';
 import { openSmallSites } from '../../../helpers/small-site.js';
@@ -137,7 +137,7 @@ describeOnChosenDatabase('the watchdog', (open) => {
     expect(alarmsOf(server)).toContain('[ALARM] people: a clock was ahead');
     expect(alarmsOf(server)).toContain('[RECOVERED] people: a clock was ahead');
     // What is no alarm is left to the host that makes the reports.
-    const [other] = (await listOutbox(database, ['mail_failure'], { all: true })).filter(
+    const [other] = (await readOutbox(database, { kinds: ['mail_failure'], all: true })).filter(
       ({ dedupKey }) => dedupKey === 'failure/1',
     );
     expect(other).toMatchObject({ state: 'queued', attempts: 0 });
