@@ -13,14 +13,12 @@ import {
 import type { KeyHolder } from './credentials.js';
 import {
   type Answer,
-  type Attempt,
   type AttemptEnd,
   type AttemptObserver,
   type CallOperation,
   type CallOptions,
   checkCallOptions,
   type Operation,
-  type RetryRule,
 } from './operation.js';
 import type { Pace, Reachability, Turn } from './pace.js';
 import type { serviceSettingsSchema } from './settings.js';
@@ -63,7 +61,7 @@ export const computeBackoffDelay = (
 interface FailedAttempt {
   error: unknown;
   attempt: number;
-  rule: RetryRule;
+  rule: Operation<unknown>['retry'];
 }
 
 /** A refusal for pace. A cooldown, or a throttle of an operation that is never repeated, concerns one record only. */
@@ -126,7 +124,7 @@ const beginAttempt = (
   attempt: number,
   options: CallOptions,
 ) => {
-  const observed: Attempt = { operation: name, method, path, attempt, startedAt: clock.now() };
+  const observed = { operation: name, method, path, attempt, startedAt: clock.now() };
   const trace: Omit<AttemptEnd, 'endedAt' | 'outcome'> = {
     isSent: false,
     status: null,

@@ -32,7 +32,7 @@ export interface Answer<T> {
  * When an operation may be sent again. `repeatable`: after any passing failure, because a repeat changes nothing. `after_refusal`: only when the
  * first attempt had no effect (refused for pace, or not sent). `never`: not at all.
  */
-export type RetryRule = 'repeatable' | 'after_refusal' | 'never';
+type RetryRule = 'repeatable' | 'after_refusal' | 'never';
 
 /** The credential of an operation (interface: Endpoints, Auth column): the client's own, a named key, or none. */
 export type Authentication =

@@ -12,7 +12,7 @@ import type { budgetSettingsSchema } from '../screening/budget.js';
 import type { ScreeningSettings } from '../screening/settings.js';
 import type { Database } from '../store/database/database.js';
 import type { CanaryTrigger, RunKind, RunMode, RunState } from '../vocabulary.js';
-import type { WebhookSettings } from '../webhooks/settings.js';
+import type { webhooksSettingsSchema } from '../webhooks/settings.js';
 import type { EvidenceSettings } from './details-settings.js';
 import type { ReviewSettings } from './review/settings.js';
 import type { RunSummary } from './run-summary.js';
@@ -38,7 +38,7 @@ export interface RunSettings {
   reports: ReportSettings;
   run: z.output<typeof runSettingsSchema>;
   mail?: MailSettings | undefined;
-  webhooks?: readonly WebhookSettings[] | undefined;
+  webhooks?: Readonly<z.output<typeof webhooksSettingsSchema>> | undefined;
 }
 
 /** Everything a run works with; the command line builds it once per process. */

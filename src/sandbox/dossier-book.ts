@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import { z } from 'zod';
 import { addControl, type CallEnv, describeProblem } from './calls.js';
-import { type Mode, makeHumanizedToken, makeToken } from './keys.js';
+import { type Mode, makeToken } from './keys.js';
 import type { SandboxClock } from './sandbox-clock.js';
 import { type SandboxDossier, sandboxDossierSchema } from './world.js';
 
@@ -168,7 +168,7 @@ const toDossier = (fields: DossierFields, mode: Mode, nowMs: number): SandboxDos
   const createdAt = fields.created_at ?? new Date(nowMs).toISOString();
   const plain: SandboxDossier = {
     id: makeDossierId(),
-    token: makeHumanizedToken(),
+    token: makeToken('humanized'),
     type: 'kyc',
     status: 'open',
     name: 'New applicant',

@@ -6,11 +6,9 @@ const HUMANIZED = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 const draw = (letters: string, length: number): string =>
   [...randomBytes(length)].map((byte) => letters[byte % letters.length]).join('');
 
-/** The opaque part of an identifier: 24 mixed-case letters and digits (service facts: tokens). */
-export const makeToken = (): string => draw(OPAQUE, 24);
-
-/** A token for people: 9 upper-case letters and digits (service facts: tokens). */
-export const makeHumanizedToken = (): string => draw(HUMANIZED, 9);
+/** A token: 24 mixed-case letters and digits, or 9 upper-case letters and digits for people (service facts: tokens). */
+export const makeToken = (kind: 'opaque' | 'humanized' = 'opaque'): string =>
+  kind === 'opaque' ? draw(OPAQUE, 24) : draw(HUMANIZED, 9);
 
 /** The mode of a key (interface: Mode rules). */
 export type Mode = 'test' | 'live';

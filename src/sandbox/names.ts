@@ -248,7 +248,7 @@ const createTermIndex = (words: readonly NameToken[], joined: readonly NameToken
 };
 
 /** People and organisations have different common words. */
-export type NameKind = 'person' | 'entity';
+type NameKind = 'person' | 'entity';
 
 const words = (list: string): readonly string[] => list.trim().split(/\s+/);
 

@@ -1,4 +1,4 @@
-import { createNameIndex, type NameKind } from './names.js';
+import { createNameIndex } from './names.js';
 import type { SandboxWorld, WatchlistEntry } from './world.js';
 
 /** From this score on, a name is listed in `results`. */
@@ -19,7 +19,7 @@ export interface SearchResult {
 }
 
 /** Searches one name; gives all results, best first. */
-export type SearchWatchlist = (type: NameKind, name: string) => SearchResult[];
+export type SearchWatchlist = (type: 'person' | 'entity', name: string) => SearchResult[];
 
 const NOT_SCREENED_AS_ENTITY = new Set(['Person', 'Vessel', 'Airplane']);
 
@@ -36,7 +36,7 @@ const hashToUnit = (text: string): number => {
 const addNoise = (score: number, size: number, key: string): number =>
   size === 0 ? score : round(Math.min(1, Math.max(0, score + (hashToUnit(`noise ${key}`) * 2 - 1) * size)));
 
-const createKindSearch = (watchlist: readonly WatchlistEntry[], kind: NameKind) => {
+const createKindSearch = (watchlist: readonly WatchlistEntry[], kind: 'person' | 'entity') => {
   const names = watchlist.flatMap((entry, place) => {
     const isSearched = kind === 'person' ? entry.schema === 'Person' : !NOT_SCREENED_AS_ENTITY.has(entry.schema);
     return isSearched ? [...new Set([entry.name, ...entry.aliases])].map((name) => ({ name, entry: place })) : [];

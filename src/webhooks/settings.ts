@@ -36,9 +36,6 @@ const webhookSchema = z.strictObject({
     .describe('only changes from or to one of these states; all without it'),
   rosters: z.array(z.string().min(1)).min(1).optional().describe('only customers of these rosters; all without it'),
 });
-/** A system that receives changes of state. */
-export type WebhookSettings = z.output<typeof webhookSchema>;
-
 /** The systems that receive changes of state, each address once. */
 export const webhooksSettingsSchema = z.array(webhookSchema).superRefine((webhooks, context) => {
   for (const [index, { url }] of webhooks.entries()) {

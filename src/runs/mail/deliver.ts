@@ -253,20 +253,24 @@ export async function reportAndMail(
   { hasReport, writeReport }: { hasReport: boolean; writeReport: boolean },
   signal: AbortSignal,
 ): Promise<RunSummary> {
-  if (!hasReport) await mailWithoutReport(app, summary.runId, signal);
+  if (!hasReport) await deliverOrWarn(app, 'the failure is', { runId: summary.runId, signal });
   if (!hasReport || !writeReport) return summary;
   const report = await writeRunReport(app, summary.runId);
   const mail = await mailRunReport(app, report, signal);
   return { ...summary, artifacts: report.directory, ...(mail && { mail }) };
 }
 
-/** Sends the mail that is due after a run without a report; a failure is a warning and does not affect the run. */
-async function mailWithoutReport(app: AppContext, runId: string, signal: AbortSignal): Promise<void> {
+/** Sends the mail that is due as `deliverDue` does; an error is a warning that `what` not mailed yet, such as `alarms are`. */
+export async function deliverOrWarn(
+  app: AppContext,
+  what: string,
+  { runId = null, signal, keyPrefix }: { runId?: string | null; signal: AbortSignal | undefined; keyPrefix?: string },
+): Promise<void> {
   try {
-    await deliverDue(app, signal);
+    await deliverDue(app, signal, keyPrefix);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const message = `the failure is not mailed yet (${reason}); nightscreen mail retry tries again`;
+    const message = `${what} not mailed yet (${reason}); nightscreen mail retry tries again`;
     app.emit({ kind: 'warning', runId, code: 'mail_waits', message });
   }
 }

@@ -16,7 +16,7 @@ import { queueOutbox } from '../../store/outbox.js';
 import type { AppContext } from '../app-context.js';
 import { RunHalted } from '../halt.js';
 import { openOrganisation, type RunSession } from '../session.js';
-import { allowLastWords, deliverDue, toGiveUpAt } from './deliver.js';
+import { allowLastWords, deliverOrWarn, toGiveUpAt } from './deliver.js';
 
 /** Work that ended with an error. */
 export interface FailedWork {
@@ -81,7 +81,7 @@ export function buildFailureMails(work: FailedWork, mail: MailSettings, at: Date
  * sending. A failure of the mail is a warning.
  */
 export async function mailFailure(app: AppContext, work: FailedWork): Promise<void> {
-  const { database, settings, clock, emit } = app;
+  const { database, settings, clock } = app;
   if (!settings.mail || isDoneElsewhere(work)) return;
   const mails = buildFailureMails(work, settings.mail, clock.now());
   try {
@@ -90,12 +90,7 @@ export async function mailFailure(app: AppContext, work: FailedWork): Promise<vo
   } catch {
     return mailDirectly(app, mails, work.signal);
   }
-  try {
-    await deliverDue(app, allowLastWords(work.signal));
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    emit({ kind: 'warning', runId: null, code: 'mail_waits', message: `the failure is not mailed yet: ${reason}` });
-  }
+  await deliverOrWarn(app, 'the failure is', { signal: allowLastWords(work.signal) });
 }
 
 /** No night is longer: a process that holds the roster for longer prevents its screening. */

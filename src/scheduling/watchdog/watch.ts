@@ -5,7 +5,7 @@ import { listRecipients } from '../../mail/settings.js';
 import { toDurationMs } from '../../roster/duration.js';
 import type { AppContext } from '../../runs/app-context.js';
 import { readRosterGroups } from '../../runs/coverage.js';
-import { deliverDue, toGiveUpAt } from '../../runs/mail/deliver.js';
+import { deliverOrWarn, toGiveUpAt } from '../../runs/mail/deliver.js';
 import { openOrganisation } from '../../runs/session.js';
 import { readImportedRosters } from '../../store/coverage.js';
 import type { Queryable } from '../../store/database/database.js';
@@ -146,7 +146,8 @@ export async function watch(
   const news = await reportNews(app, organisationId, findings, { facts, now });
   const open = await readOpenIncidents(database, organisationId);
   noteLooked?.();
-  await send(app, signal);
+  // Only alarms: the host of a report mails the report.
+  await deliverOrWarn(app, 'alarms are', { signal, keyPrefix: alarmKeyPrefix });
   return {
     at: now,
     rosters,
@@ -183,21 +184,6 @@ function findLastBegun({ jobs, rosters, sweep }: WatchFacts): Date {
   const begun = jobs.flatMap(({ runs }) => runs.flatMap(({ attemptAt, begunAt }) => attemptAt ?? begunAt ?? []));
   const nights = [...rosters, sweep].flatMap((night) => night.begun?.takenAt ?? []);
   return new Date(Math.max(0, ...[...begun, ...nights].map((moment) => moment.getTime())));
-}
-
-/** Sends alarms only: the host of a report mails the report. Alarms that cannot be sent now stay in the outbox. */
-async function send(app: AppContext, signal: AbortSignal | undefined): Promise<void> {
-  try {
-    await deliverDue(app, signal, alarmKeyPrefix);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    app.emit({
-      kind: 'warning',
-      runId: null,
-      code: 'mail_waits',
-      message: `alarms are not mailed yet: ${reason}`,
-    });
-  }
 }
 
 /** A watchdog with other settings looks at least this often, or has been switched off. */

@@ -1,5 +1,5 @@
 import type { Client } from '../../../src/client/index.js';
-import type { RetryRule } from '../../../src/client/operation.js';
+import type { Operation } from '../../../src/client/operation.js';
 
 /** A status, the service's word for it (none where the interface names none) and the class that the interface's error table asks for. */
 type ListedError = [status: number, code: string | undefined, className: string];
@@ -18,7 +18,7 @@ export interface Row {
   success: 200 | 201;
   answer: object;
   errors: ListedError[];
-  retry: RetryRule;
+  retry: Operation<unknown>['retry'];
   isBillable: boolean;
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { computeBackoffDelay, decideRetry } from '../../../src/client/calls.js';
-import type { RetryRule } from '../../../src/client/operation.js';
+import type { Operation } from '../../../src/client/operation.js';
 import { serviceSettingsSchema } from '../../../src/client/settings.js';
 import { maxRetryAfterMs, parseRetryAfter, toApiError } from '../../../src/client/transport.js';
 import { ConnectionError, NightscreenError, ResponseError, TimeoutError } from '../../../src/errors.js';
@@ -66,7 +66,7 @@ const late = new TimeoutError('deadline_passed', 'x', call);
 const broken = new ResponseError('not_json', 'x', { ...call, status: 201, body: '' });
 
 describe('what follows from a failed attempt', () => {
-  const decide = (error: unknown, attempt = 1, rule: RetryRule = 'repeatable') =>
+  const decide = (error: unknown, attempt = 1, rule: Operation<unknown>['retry'] = 'repeatable') =>
     decideRetry({ error, attempt, rule }, retry, half);
 
   const final = { isRepeated: false, delayMs: 0, isPauseForAll: false, isRefusedForPace: false };
