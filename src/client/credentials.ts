@@ -168,7 +168,7 @@ export class KeyHolder {
     if ('problem' in read) return { kind: 'unusable', problem: read.problem };
     const { apiKey } = read;
     if (apiKey === undefined || apiKey === this.#apiKey) return { kind: 'none' };
-    const problem = findKeyProblem(apiKey, mode) ?? (await this.#findStranger(apiKey));
+    const problem = findKeyProblem(apiKey, mode) ?? (await this.#findMismatch(apiKey));
     if (problem !== undefined) return { kind: 'unusable', problem };
     this.#apiKey = apiKey;
     emit(this.fingerprint);
@@ -183,7 +183,7 @@ export class KeyHolder {
     }
   }
 
-  async #findStranger(apiKey: string): Promise<string | undefined> {
+  async #findMismatch(apiKey: string): Promise<string | undefined> {
     try {
       const { publicKey, isTest } = await fetchPublicKey(this.#settings.call, { privateKey: apiKey });
       if (this.#identity === undefined) return undefined;

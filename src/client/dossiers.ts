@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { ResponseError } from '../errors.js';
 import type { Answer, CallOperation, CallOptions, Operation } from './operation.js';
 import {
   countFromOneSchema,
@@ -11,6 +10,7 @@ import {
   sentDateTimeSchema,
   toLookUp,
   toQuery,
+  toWalkError,
 } from './wire.js';
 
 /** One row of the dossier list (interface: Dossier summary). Unknown fields are dropped, unknown states and types kept. */
@@ -101,14 +101,6 @@ const dossierDetailSchema = z.looseObject({
 /** A dossier with applicants and media (interface: Dossier detail); unknown fields are kept, each `url` expires after about five minutes. */
 export type DossierDetail = z.output<typeof dossierDetailSchema>;
 
-const toWalkError = (code: string, complaint: string, pageNumber: number, answer: Answer<DossierPage>): ResponseError =>
-  new ResponseError(code, `GET /dossiers: page ${pageNumber} of the walk ${complaint}`, {
-    method: 'GET',
-    path: '/dossiers',
-    status: answer.status,
-    body: answer.body,
-  });
-
 const hasMore = (page: DossierPage): boolean => {
   if ('has_more' in page) return page.has_more;
   const shown = (page.page - 1) * page.per_page + page.dossiers.length;
@@ -129,18 +121,19 @@ export async function* walkDossierPages(
     start === undefined ? { ...filters, page: firstPage ?? 1 } : { ...filters, starting_after: start };
   for (let pageNumber = 1; ; pageNumber += 1) {
     const answer = await fetchPage(next);
+    const fail = (code: string, complaint: string) => toWalkError('/dossiers', code, complaint, pageNumber, answer);
     const page = answer.data;
     const goesOn = hasMore(page);
     // The page before announced more: the dossier of the cursor was removed meanwhile.
     if (!goesOn && page.dossiers.length === 0 && pageNumber > 1) {
-      throw toWalkError('list_cursor_gone', 'is empty although the page before it announced more', pageNumber, answer);
+      throw fail('list_cursor_gone', 'is empty although the page before it announced more');
     }
     if (goesOn && page.dossiers.length === 0) {
-      throw toWalkError('list_page_empty', 'is empty although more is announced', pageNumber, answer);
+      throw fail('list_page_empty', 'is empty although more is announced');
     }
     const cursor = findCursor(page);
     if (goesOn && (cursor === undefined || cursors.has(cursor))) {
-      throw toWalkError('list_cursor_repeated', 'points to a place that was walked before', pageNumber, answer);
+      throw fail('list_cursor_repeated', 'points to a place that was walked before');
     }
     yield page;
     if (!goesOn || cursor === undefined) return;

@@ -18,6 +18,7 @@ import {
   sentDateTimeSchema,
   toPathSegment,
   toQuery,
+  toWalkError,
 } from './wire.js';
 
 /** At most 255 characters (interface: Limits). */
@@ -210,19 +211,6 @@ const sendInvitation = async (given: {
 
 const path = '/autodoc/invitations';
 
-const toWalkError = (
-  code: string,
-  complaint: string,
-  pageNumber: number,
-  answer: Answer<InvitationPage>,
-): ResponseError =>
-  new ResponseError(code, `GET ${path}: page ${pageNumber} ${complaint}`, {
-    method: 'GET',
-    path,
-    status: answer.status,
-    body: answer.body,
-  });
-
 const hasMore = ({ invitations, pagination }: InvitationPage): boolean => {
   const { page, perPage, total, totalPages } = pagination;
   return page < totalPages || (page - 1) * perPage + invitations.length < total;
@@ -237,11 +225,11 @@ async function* walkInvitationPages(
     const answer = await fetchPage({ ...query, page: pageNumber });
     const page = answer.data;
     if (page.pagination.page !== pageNumber) {
-      throw toWalkError('list_page_not_echoed', 'was requested, but another came', pageNumber, answer);
+      throw toWalkError(path, 'list_page_not_echoed', 'was requested, but another came', pageNumber, answer);
     }
     const goesOn = hasMore(page);
     if (goesOn && page.invitations.length === 0) {
-      throw toWalkError('list_page_empty', 'is empty although more is announced', pageNumber, answer);
+      throw toWalkError(path, 'list_page_empty', 'is empty although more is announced', pageNumber, answer);
     }
     yield page;
     if (!goesOn) return;

@@ -114,7 +114,7 @@ export class Circuit {
 export const emitSafely = <T extends { kind: string }>(listener: (event: T) => unknown, event: T): void => {
   // Without the error: its text is not ours and may contain a customer's name.
   const warn = (): void =>
-    process.emitWarning(`a listener failed to hear of the event ${event.kind}`, {
+    process.emitWarning(`a listener failed on the event ${event.kind}`, {
       type: 'NightscreenWarning',
       code: 'listener_failed',
     });

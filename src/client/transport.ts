@@ -317,7 +317,7 @@ const sendRequest = (
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart: (started) => {
         controller = started;
-        // A connection that comes too late must not send a request for which nobody waits.
+        // A connection that comes too late must not send a request whose caller has left.
         if (isSettled) started.abort(new Error('given up before it was sent'));
         else if (!options.mayLeave()) {
           fail(new HeldBackError());

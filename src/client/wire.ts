@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ConfigError } from '../errors.js';
-import type { Operation } from './operation.js';
+import { ConfigError, ResponseError } from '../errors.js';
+import type { Answer, Operation } from './operation.js';
 
 /** A date-time as the service writes it: ISO 8601 with any offset, a date that exists. */
 export const isoDateTimeSchema = z
@@ -53,6 +53,16 @@ export const toQuery = (parameters: Readonly<Record<string, string | number | un
   }
   return query;
 };
+
+/** The error of a list that does not advance, with the page as evidence. */
+export const toWalkError = (
+  path: string,
+  code: string,
+  complaint: string,
+  pageNumber: number,
+  { status, body }: Answer<unknown>,
+): ResponseError =>
+  new ResponseError(code, `GET ${path}: page ${pageNumber} ${complaint}`, { method: 'GET', path, status, body });
 
 /** The look-up of one record by id below `folder` (interface: GET /dossiers/{id}, Single-record lookups). */
 export const toLookUp = <T>(name: string, folder: string, id: string, schema: z.ZodType<T>): Operation<T> => ({

@@ -94,6 +94,6 @@ function describeCritical(change: CriticalChange, isNamed: boolean): string {
   const topics = (after?.topics ?? []).map(describeTopic).join(', ');
   const role = party.role === 'customer' ? '' : ` (${party.role.replaceAll('_', ' ')})`;
   const who = isNamed ? ` ${party.name}` : '';
-  const whom = isNamed && after !== null ? `, as ${after.name}` : '';
-  return `${party.reference}${who}${role}: ${what}${topics === '' ? '' : ` - ${topics}`}${whom}`;
+  const listedAs = isNamed && after !== null ? `, as ${after.name}` : '';
+  return `${party.reference}${who}${role}: ${what}${topics === '' ? '' : ` - ${topics}`}${listedAs}`;
 }

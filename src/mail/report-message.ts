@@ -235,11 +235,11 @@ export function buildReportMessage(
     to: address,
     subject: toSubject(report),
     date: report.run.finishedAt,
-    ...toBody(toLines(chosen.facts, isAttached ? toClosing(chosen.isReadable) : namesNobody)),
+    ...toBody(toLines(chosen.facts, isAttached ? toClosing(chosen.isReadable) : withoutPersonalData)),
     attachments: chosen.attachments,
     ...(isAttached && {
-      reduced: toBody(toLines(chosen.leftBehind, namesNobody)),
-      attachmentMissing: toBody(toLines(chosen.gone, namesNobody)),
+      reduced: toBody(toLines(chosen.leftBehind, withoutPersonalData)),
+      attachmentMissing: toBody(toLines(chosen.gone, withoutPersonalData)),
     }),
   };
 }
@@ -279,7 +279,7 @@ function toPlaceFact({ place, directory }: ReportToMail): MessageLines['facts'][
   return ['Report', kind === 'folder' ? where : `on the server, in the folder ${where}`];
 }
 
-const namesNobody = 'This message contains no personal data; the report names the customers.';
+const withoutPersonalData = 'This message contains no personal data; the report names the customers.';
 
 const toClosing = (isReadable: boolean): string =>
   isReadable

@@ -132,12 +132,12 @@ export async function notifyStates(
       const keys = keysByUrl.get(url);
       if (keys === undefined) {
         // A process with other settings may know the receiver's secret.
-        await leave(app, row, 'no webhook of this address is configured here');
+        await postpone(app, row, 'no webhook of this address is configured here');
         continue;
       }
       const { data: message } = messageSchema.safeParse(row.content);
       if (message === undefined) {
-        await leave(app, row, 'its stored content cannot be read');
+        await postpone(app, row, 'its stored content cannot be read');
         pass.failed += 1;
         continue;
       }
@@ -212,7 +212,7 @@ async function note(
 }
 
 /** Postpones a message that cannot be sent from here by an hour; other messages to its address stay due. */
-async function leave({ database, clock, owner }: AppContext, row: OutboxRow, said: string): Promise<void> {
+async function postpone({ database, clock, owner }: AppContext, row: OutboxRow, said: string): Promise<void> {
   const now = clock.now();
   const nextAttemptAt = new Date(now.getTime() + 60 * minuteMs);
   await noteUnprepared(database, row, owner, { said, now, nextAttemptAt });

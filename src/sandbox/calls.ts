@@ -247,8 +247,8 @@ export const requireKey = createMiddleware<CallEnv>(async (context, next) => {
   const accepted = listAccepted(context.var.entry.path);
   const { owner } = context.var;
   if (accepted === undefined || (owner && accepted.includes(owner.kind))) return next();
-  const asked = accepted.includes('public') ? 'public' : 'private';
-  return answerError(context, 401, `The ${asked} key is missing, malformed or revoked.`);
+  const needed = accepted.includes('public') ? 'public' : 'private';
+  return answerError(context, 401, `The ${needed} key is missing, malformed or revoked.`);
 });
 
 /** An email address, loosely checked. */

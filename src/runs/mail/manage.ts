@@ -123,8 +123,9 @@ export async function retryMails(app: AppContext, ids: readonly number[]): Promi
   const named = await readOutbox(database, { outboxIds: ids });
   const missing = ids.filter((id) => !named.some(({ outboxId }) => outboxId === id));
   if (missing.length > 0) throw refuse(`there is no mail ${missing.join(', ')}; nightscreen mail list shows them`);
-  const aside = named.find(({ state }) => state === 'dropped');
-  if (aside) throw refuse(`${aside.outboxId} was dropped for good by ${aside.droppedBy}: ${aside.droppedBecause}`);
+  const dropped = named.find(({ state }) => state === 'dropped');
+  if (dropped)
+    throw refuse(`${dropped.outboxId} was dropped for good by ${dropped.droppedBy}: ${dropped.droppedBecause}`);
   const webhooks = named.filter(isWebhook);
   const isMailMeant = webhooks.length < named.length || ids.length === 0;
   if (isMailMeant && !app.settings.mail) {
@@ -159,10 +160,10 @@ async function retryMail(app: AppContext, mails: readonly OutboxRow[]): Promise<
 /** Throws ConfigError for a message to an address that is no configured webhook, or has no secret here. */
 function requireReachable(app: AppContext, webhooks: readonly OutboxRow[]): void {
   const keysByUrl = readWebhookKeys(app);
-  const strange = webhooks.find(({ destination }) => !keysByUrl.has(destination ?? ''));
-  if (strange) {
+  const unconfigured = webhooks.find(({ destination }) => !keysByUrl.has(destination ?? ''));
+  if (unconfigured) {
     throw refuse(
-      `${strange.outboxId} is a message to ${strange.destination}, which is no webhook in this configuration; nightscreen mail drop ${strange.outboxId} drops it`,
+      `${unconfigured.outboxId} is a message to ${unconfigured.destination}, which is no webhook in this configuration; nightscreen mail drop ${unconfigured.outboxId} drops it`,
     );
   }
 }

@@ -110,7 +110,7 @@ function findFirstMissing(times: DueTimes, due: JobDue, runs: readonly JobRun[],
   return times.next(new Date(floorMs))?.dueAt ?? due.dueAt;
 }
 
-/** The settings of a watchdog beside those of runs. */
+/** The settings of a watchdog, in addition to those of runs. */
 export interface WatchSettings {
   jobs: JobsSettings;
   scheduler: Pick<SchedulerSettings, 'jitter' | 'waitAtMost'>;

@@ -60,16 +60,7 @@ export function assess(
 const toCurrentFinding = (
   { kind, subject, roster, runId, reason, mark }: Incident,
   actions: readonly string[],
-): Finding => ({
-  kind,
-  subject,
-  roster,
-  runId,
-  reason,
-  mark,
-  actions,
-  isKnown: false,
-});
+): Finding => ({ ...{ kind, subject, roster, runId, reason, mark }, actions, isKnown: false });
 
 /** Whether an expected start is missing. A start that was reported as missing stays so until something has begun. */
 function isStartMissing({ begun, expected, isWaiting }: StartFacts, reported: Incident | undefined): boolean {
