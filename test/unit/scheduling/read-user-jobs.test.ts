@@ -32,7 +32,7 @@ it.each([
   ["export default { name: 'fine' };", 'run: must be a function'],
   [
     "export default { name: 'fine', defaultSchedule: { cron: 'nightly' }, run() {} };",
-    'defaultSchedule.cron: is no cron',
+    'defaultSchedule.cron: is not a cron expression',
   ],
   ["export default { name: 'rescreen', run() {} };", 'its name rescreen is taken by Nightscreen itself'],
   ['export const job = 1;', 'it exports no job'],
