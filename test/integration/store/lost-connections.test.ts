@@ -41,6 +41,7 @@ describe('a connection that the server ends', () => {
         await delay(20 + Math.random() * 60);
       }
     })();
+    const countEvents = (kind: ConnectionEvent['kind']): number => events.filter((event) => event.kind === kind).length;
     const work = async (from: number): Promise<void> => {
       for (let n = from; n < from + 60; n += 1) {
         if (n % 3 === 0) await database.execute('insert into kept values ($1)', [n]);
@@ -52,14 +53,19 @@ describe('a connection that the server ends', () => {
           });
       }
     };
-    await Promise.all([work(0), work(1_000), work(2_000)]);
+    // On a busy machine the work may be done before connections were ended twice: then there is more of it.
+    let rounds = 0;
+    do {
+      await Promise.all([0, 1_000, 2_000].map((from) => work(from + rounds * 60)));
+      rounds += 1;
+    } while ((countEvents('lost') < 2 || countEvents('back') < 2) && rounds < 16);
     isOver = true;
     await ending;
     const numbers = await witness.query(numberRow, 'select n from kept');
-    expect(new Set(numbers.map(({ n }) => n)).size).toBe(180);
-    expect(numbers).toHaveLength(180);
-    expect(events.filter(({ kind }) => kind === 'lost').length).toBeGreaterThan(1);
-    expect(events.filter(({ kind }) => kind === 'back').length).toBeGreaterThan(1);
+    expect(new Set(numbers.map(({ n }) => n)).size).toBe(180 * rounds);
+    expect(numbers).toHaveLength(180 * rounds);
+    expect(countEvents('lost')).toBeGreaterThan(1);
+    expect(countEvents('back')).toBeGreaterThan(1);
     expect(events[0]).toMatchObject({
       kind: 'lost',
       because: expect.stringMatching(/terminat|connection error|EPIPE|ECONNRESET/),
