@@ -5,8 +5,8 @@ import { isFullSize } from './test/helpers/figures.js';
 
 // These start processes: nothing of another test may be left in theirs.
 const apart = ['test/e2e/**/*.test.ts'];
-// `npm run test:long`: they kill, pause and time real processes for minutes; those that hold to a time come last, one file after
-// another so that none slows another down.
+// `npm run test:long`: they kill, pause and time real processes for minutes; those that hold to a time come last, whatever runs with
+// them (`npm run test:rest`), and one file after another, so that none slows another down.
 const long = ['test/long/**/*.test.ts'];
 const timed = [
   'csv-bombs',
@@ -81,7 +81,7 @@ export default defineConfig({
           testTimeout: 120_000,
         },
       },
-      { test: { ...each, name: 'rendered', include: rendered, fileParallelism: false } },
+      { test: { ...each, name: 'rendered', include: rendered } },
       {
         test: {
           ...each,
@@ -90,7 +90,6 @@ export default defineConfig({
           exclude: timed,
           isolate: false,
           testTimeout: 180_000,
-          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -100,7 +99,7 @@ export default defineConfig({
           include: timed,
           isolate: false,
           fileParallelism: false,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
     ],
