@@ -4,7 +4,6 @@ import {
   type CoverageGap,
   type CoverageGroup,
   countAccepted,
-  listOpenGaps,
   readCoverage,
   readCoverageGaps,
   readImportedRosters,
@@ -35,48 +34,14 @@ export async function acceptGaps(
     const message = chosen === undefined ? 'no roster was imported yet' : 'several rosters were imported; give one';
     throw flagError('--roster', message);
   }
-  return database.transaction(async (transaction) => {
-    const open = await listOpenGaps(transaction, chosen.rosterId, now);
-    const unknown = (customers ?? []).filter((customer) => !open.some(({ reference }) => reference === customer));
-    if (unknown.length > 0) {
-      const names = unknown.map((customer) => JSON.stringify(customer)).join(', ');
-      const message = `${names}: not a gap to accept; \`nightscreen coverage\` lists who cannot be screened`;
-      throw new ConfigError([{ where: 'flag --customer', path: '', message }]);
-    }
-    const accepted = open.filter(({ reference }) => customers === null || customers.some((one) => one === reference));
-    const who = { acceptedBy: by.name, isAttested: by.isAttested, because: reason, acceptedAt: now };
-    if (accepted.length > 0) {
-      await saveCoverageExceptions(transaction, chosen.rosterId, accepted, { until, ...who });
-    }
-    return accepted;
-  });
-}
-
-const gapWords: Readonly<Record<CoverageGap['reason'], readonly [string, string]>> = {
-  row_rejected: [
-    'customer without a record: the row was rejected',
-    'customers without a record: their rows were rejected',
-  ],
-  conflicting_duplicate: [
-    'customer without a record: the rows contradict each other',
-    'customers without a record: their rows contradict each other',
-  ],
-  roster_held: ['new customer of a roster that is held', 'new customers of a roster that is held'],
-  related_party_unreadable: [
-    'customer with a related party that cannot be read',
-    'customers with a related party that cannot be read',
-  ],
-  unreadable_id: ['row without a readable customer id', 'rows without a readable customer id'],
-};
-
-/** Describes the customers who cannot be screened and are not accepted, and how to accept them; null without any. */
-export function describeGaps(gaps: readonly CoverageGap[], roster: string): string | null {
-  const open = gaps.flatMap(({ reason, count, accepted }) => {
-    const left = count - accepted;
-    return left === 0 ? [] : [`${left} ${gapWords[reason][left === 1 ? 0 : 1]}`];
-  });
-  if (open.length === 0) return null;
-  return `not screened because of the roster: ${open.join('; ')}. Correct the roster, or accept it until a day: nightscreen roster except --roster ${roster} --all --until DATE --by NAME --reason TEXT`;
+  const who = { acceptedBy: by.name, isAttested: by.isAttested, because: reason, acceptedAt: now };
+  const { accepted, unknown } = await database.transaction((transaction) =>
+    saveCoverageExceptions(transaction, chosen.rosterId, customers, { until, ...who }),
+  );
+  if (unknown.length === 0) return accepted;
+  const names = unknown.map((customer) => JSON.stringify(customer)).join(', ');
+  const message = `${names}: not a gap to accept; \`nightscreen coverage\` lists who cannot be screened`;
+  throw new ConfigError([{ where: 'flag --customer', path: '', message }]);
 }
 
 /**

@@ -203,9 +203,6 @@ const itemRow = nameShape.extend({
   results: z.number(),
   hits: z.number(),
 });
-/** A measurement with its sample: the listed names in order, each with the sent name and the outcome of its search. */
-export type StoredAssurance = z.infer<typeof factsRow> & { items: readonly z.infer<typeof itemRow>[] };
-
 /** Stores a measurement and its sample; `requestIds` are the requests of the names in the same order. */
 export async function insertAssurance(
   transaction: Queryable,
@@ -252,8 +249,8 @@ export async function saveAssuranceItem(
   requireRows(saved, 1, 'assurance_item');
 }
 
-/** The measurement of a run; null for other runs. */
-export async function readAssurance(database: Queryable, runId: number): Promise<StoredAssurance | null> {
+/** The measurement of a run with its sample: the listed names in order, each with the outcome of its search; null for other runs. */
+export async function readAssurance(database: Queryable, runId: number) {
   const facts = await findRow(
     database,
     factsRow,

@@ -192,28 +192,32 @@ export async function readCoverageGaps(database: Queryable, rosterId: number, no
 export const countAccepted = (gaps: readonly CoverageGap[]): number =>
   gaps.reduce((sum, gap) => sum + (gap.reason === 'unreadable_id' ? 0 : gap.accepted), 0);
 
-/** The gaps of a roster without a valid exception at a moment. */
-export async function listOpenGaps(database: Queryable, rosterId: number, now: Date) {
-  return database.query(
-    openGapRow,
-    `select reason, reference, rows from (${eachGapSql}) gap where not is_accepted
-     order by reference collate "C" nulls last, reason`,
-    [rosterId, now],
-  );
-}
-
-/** Stores the acceptance of gaps until a day (`yyyy-mm-dd`, UTC, inclusive). */
+/**
+ * Accepts the open gaps of a roster, or with `customers` only theirs, until a day (`yyyy-mm-dd`, UTC, inclusive). If a customer has no open gap
+ * (`unknown`), nothing is stored.
+ */
 export async function saveCoverageExceptions(
   transaction: Queryable,
   rosterId: number,
-  gaps: readonly z.infer<typeof openGapRow>[],
+  customers: readonly string[] | null,
   exception: { until: string; acceptedBy: string; isAttested: boolean; because: string; acceptedAt: Date },
-): Promise<void> {
+) {
   const { until, acceptedBy, isAttested, because, acceptedAt } = exception;
-  await transaction.execute(
-    `insert into coverage_exception (roster_id, reason, reference, rows, until, accepted_by, is_attested, because, accepted_at)
-     select $1::bigint, reason, reference, rows, $3::date, $4, $5, $6, $7
-     from jsonb_to_recordset($2::text::jsonb) as gap (reason text, reference text, rows integer)`,
-    [rosterId, JSON.stringify(gaps), until, acceptedBy, isAttested, because, acceptedAt],
+  const open = await transaction.query(
+    openGapRow,
+    `select reason, reference, rows from (${eachGapSql}) gap where not is_accepted
+     order by reference collate "C" nulls last, reason`,
+    [rosterId, acceptedAt],
   );
+  const unknown = (customers ?? []).filter((customer) => !open.some(({ reference }) => reference === customer));
+  const accepted = open.filter(({ reference }) => customers === null || customers.some((one) => one === reference));
+  if (unknown.length === 0 && accepted.length > 0) {
+    await transaction.execute(
+      `insert into coverage_exception (roster_id, reason, reference, rows, until, accepted_by, is_attested, because, accepted_at)
+       select $1::bigint, reason, reference, rows, $3::date, $4, $5, $6, $7
+       from jsonb_to_recordset($2::text::jsonb) as gap (reason text, reference text, rows integer)`,
+      [rosterId, JSON.stringify(accepted), until, acceptedBy, isAttested, because, acceptedAt],
+    );
+  }
+  return { accepted, unknown };
 }

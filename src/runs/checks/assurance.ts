@@ -3,13 +3,7 @@ import { ConfigError } from '../../errors.js';
 import type { PublishedList } from '../../lists/published-list.js';
 import { toMatchSet } from '../../matches/match.js';
 import { ensureRequests } from '../../store/canaries.js';
-import {
-  insertAssurance,
-  readAssurance,
-  type StoredAssurance,
-  saveAssuranceItem,
-  setLeastShare,
-} from '../../store/checks.js';
+import { insertAssurance, readAssurance, saveAssuranceItem, setLeastShare } from '../../store/checks.js';
 import { type Database, type Queryable, requireFound } from '../../store/database/database.js';
 import { saveResponses } from '../../store/responses.js';
 import { addUpSearches } from '../../store/run-sums.js';
@@ -30,6 +24,7 @@ import { drawSample } from './sample.js';
 
 const resumableForMs = 12 * 60 * 60 * 1_000;
 
+type StoredAssurance = NonNullable<Awaited<ReturnType<typeof readAssurance>>>;
 type SampleSettings = Parameters<typeof drawSample>[1];
 
 /** The list, the sample and the goal of a recall measurement. */

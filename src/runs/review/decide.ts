@@ -16,7 +16,7 @@ import type { DispositionVerdict, Severity } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
 import { findStaleness, toItemSeenVersion, toSeenDigest } from './items.js';
 import type { DecisionContext, Reviewer } from './people.js';
-import { requireCustomer } from './people.js';
+import { requireKnown } from './people.js';
 
 /** A reviewer's decision about an item. */
 export interface ItemDecision {
@@ -227,7 +227,7 @@ export async function showItems(
   reference: string,
 ): Promise<readonly ShownItem[]> {
   const { organisationId, name, digestKey } = await readOrganisation(database, settings.organisation);
-  await requireCustomer(database, organisationId, { reference, where: 'argument customer' });
+  await requireKnown(database, organisationId, { customer: { reference, where: 'argument customer' } });
   return readAtOnce(database, async (snapshot) => {
     const histories = await readItemHistories(snapshot, name, reference, clock.now());
     const items = await readDecidableItems(

@@ -4,10 +4,10 @@ import type { DiscrepancyList, WaitingItem } from '../../reports/list-facts.js';
 import type { Database, Queryable } from '../../store/database/database.js';
 import { readOrganisation } from '../../store/organisations.js';
 import { readDecidableItems } from '../../store/review/decisions.js';
-import { findPlainlyAbsent, insertReviewSheet, readWaitingItems, saveBulk } from '../../store/review/waiting.js';
+import { findPlainlyAbsent, openReviewSheet, saveBulk } from '../../store/review/waiting.js';
 import type { AppContext } from '../app-context.js';
 import { listDiscrepancies, toBulkSeenVersion, toWaitingItem } from './items.js';
-import { requirePerson, requireRoster } from './people.js';
+import { requireKnown } from './people.js';
 
 /** A working list with its items and discrepancies. */
 export type WorkingList = Awaited<ReturnType<typeof exportItems>>;
@@ -40,11 +40,10 @@ export async function exportItems(
 ) {
   const now = clock.now();
   const { organisationId, name, digestKey } = await readOrganisation(database, settings.organisation);
-  await requireRoster(database, organisationId, roster);
-  await requirePerson(database, organisationId, { name: assignee, flag: '--assignee' });
-  const sheetId = await insertReviewSheet(database, { exportedAt: now, exportedBy });
-  const all = await readWaitingItems(database, { organisation: name, roster, assignee, now });
-  const waiting = all.filter(
+  await requireKnown(database, organisationId, { roster, person: { name: assignee, flag: '--assignee' } });
+  const sheet = await openReviewSheet(database, { organisation: name, roster, assignee, exportedBy, now });
+  const { sheetId } = sheet;
+  const waiting = sheet.waiting.filter(
     ({ proposal }) =>
       (proposal !== null || !onlyProposals) && (proposal === null || proposal.reviewer !== notProposedBy),
   );

@@ -57,33 +57,32 @@ export async function requireAssignee(database: Database, name: string, flag: st
   throw flagError(flag, `is ${trimmed}, but no login of this name is a member of the role nightscreen_reviewer`);
 }
 
-/** Throws ConfigError for a roster that was never imported; null means any. */
-export async function requireRoster(database: Queryable, organisationId: number, roster: string | null): Promise<void> {
-  if (roster === null) return;
-  const names = await readRostersOf(database, organisationId);
-  if (names.includes(roster)) return;
-  throw refuse('flag --roster', `roster ${roster} was never imported; these were: ${names.join(', ')}`);
-}
-
-/** Throws ConfigError for a customer who is in no roster; null means any. */
-export async function requireCustomer(
+/**
+ * Throws ConfigError for a roster that was never imported, a customer who is in no roster, and a person who never had an assignment, is no
+ * stand-in and is no reviewer; null means any.
+ */
+export async function requireKnown(
   database: Queryable,
   organisationId: number,
-  { reference, where }: { reference: string | null; where: string },
+  named: {
+    roster?: string | null;
+    customer?: { reference: string | null; where: string };
+    person?: { name: string | null; flag: string };
+  },
 ): Promise<void> {
-  if (reference === null || (await isKnownCustomer(database, organisationId, reference))) return;
-  throw refuse(where, `is ${reference}, but no roster has this customer`);
-}
-
-/** Throws ConfigError for a name that never had an assignment, is no stand-in and is no reviewer; null means any. */
-export async function requirePerson(
-  database: Queryable,
-  organisationId: number,
-  { name, flag }: { name: string | null; flag: string },
-): Promise<void> {
-  if (name === null || (await wasEverNamed(database, organisationId, name))) return;
+  const { roster = null, customer, person } = named;
+  const rosters = roster === null ? [] : await readRostersOf(database, organisationId);
+  if (roster !== null && !rosters.includes(roster)) {
+    throw refuse('flag --roster', `roster ${roster} was never imported; these were: ${rosters.join(', ')}`);
+  }
+  const reference = customer?.reference ?? null;
+  if (customer && reference !== null && !(await isKnownCustomer(database, organisationId, reference))) {
+    throw refuse(customer.where, `is ${reference}, but no roster has this customer`);
+  }
+  const name = person?.name ?? null;
+  if (!person || name === null || (await wasEverNamed(database, organisationId, name))) return;
   if ((await isKnownReviewer(database, name)) === true) return;
-  throw refuse(`flag ${flag}`, `is ${name}, but no item was ever assigned to this name and no reviewer has it`);
+  throw refuse(`flag ${person.flag}`, `is ${name}, but no item was ever assigned to this name and no reviewer has it`);
 }
 
 const refuse = (where: string, message: string): ConfigError => new ConfigError([{ where, message, path: '' }]);
@@ -113,8 +112,7 @@ export async function assignItems(app: AppContext, request: AssignmentRequest): 
   const { database, settings, clock } = app;
   const { marks, customer, severity, roster, to, by } = request;
   const { organisationId, name, digestKey } = await readOrganisation(database, settings.organisation);
-  await requireRoster(database, organisationId, roster);
-  await requireCustomer(database, organisationId, { reference: customer, where: 'flag --customer' });
+  await requireKnown(database, organisationId, { roster, customer: { reference: customer, where: 'flag --customer' } });
   const named = marks.map((mark) => ({ mark, itemId: parseItemCode(mark, digestKey)?.itemId ?? null }));
   const itemIds = marks.length === 0 ? null : named.map(({ itemId }) => itemId);
   const choice = { organisation: name, itemIds, customer, severity, roster };
@@ -139,7 +137,7 @@ export async function delegateItems(
   const now = clock.now();
   const { timezone } = settings.review;
   const { organisationId } = await readOrganisation(database, settings.organisation);
-  if (to !== null) await requirePerson(database, organisationId, { name: from, flag: '--from' });
+  if (to !== null) await requireKnown(database, organisationId, { person: { name: from, flag: '--from' } });
   const endsAt = until === null ? null : toInstant({ date: toNextDay(until), time: '00:00:00' }, timezone);
   await database.transaction(async (transaction) => {
     const status = await readDelegations(transaction, organisationId, now);

@@ -4,7 +4,7 @@ import { describeDrops, describeNotices, listSnapshotRemarks } from '../../repor
 import { countNoun, formatCount } from '../../reports/text.js';
 import { countCanaries } from '../../store/canaries.js';
 import { findUncomparedLists } from '../../store/checks.js';
-import { readCoverageGaps } from '../../store/coverage.js';
+import { type CoverageGap, readCoverageGaps } from '../../store/coverage.js';
 import type { Queryable, Transaction } from '../../store/database/database.js';
 import { clearSearchedMarks } from '../../store/event-marks.js';
 import {
@@ -50,7 +50,6 @@ import {
 } from '../../store/webhooks.js';
 import type { RunState } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
-import { describeGaps } from '../coverage.js';
 import type { RunHalted } from '../halt.js';
 import { queueReportOf } from '../mail/deliver.js';
 import { queueBrokenRun } from '../mail/failures.js';
@@ -213,7 +212,33 @@ async function describeStates(
   ];
 }
 
-/** Who cannot be screened as the roster stands, where nobody has accepted that. */
+const gapWords: Readonly<Record<CoverageGap['reason'], readonly [string, string]>> = {
+  row_rejected: [
+    'customer without a record: the row was rejected',
+    'customers without a record: their rows were rejected',
+  ],
+  conflicting_duplicate: [
+    'customer without a record: the rows contradict each other',
+    'customers without a record: their rows contradict each other',
+  ],
+  roster_held: ['new customer of a roster that is held', 'new customers of a roster that is held'],
+  related_party_unreadable: [
+    'customer with a related party that cannot be read',
+    'customers with a related party that cannot be read',
+  ],
+  unreadable_id: ['row without a readable customer id', 'rows without a readable customer id'],
+};
+
+/** Describes the customers who cannot be screened and are not accepted, and how to accept them; null without any. */
+function describeGaps(gaps: readonly CoverageGap[], roster: string): string | null {
+  const open = gaps.flatMap(({ reason, count, accepted }) => {
+    const left = count - accepted;
+    return left === 0 ? [] : [`${left} ${gapWords[reason][left === 1 ? 0 : 1]}`];
+  });
+  if (open.length === 0) return null;
+  return `not screened because of the roster: ${open.join('; ')}. Correct the roster, or accept it until a day: nightscreen roster except --roster ${roster} --all --until DATE --by NAME --reason TEXT`;
+}
+
 async function findGaps(transaction: Queryable, { run, roster, app }: RunSession): Promise<string | null> {
   if (run.rosterId === null) return null;
   const gaps = await readCoverageGaps(transaction, run.rosterId, app.clock.now());

@@ -146,17 +146,18 @@ const waitingItemsSql = (moment: string): string => `
 /** SQL: the most urgent items first. */
 const waitingOrderSql = 'order by event.priority desc, event.due_at, event.item_id';
 
-/** What waits for reviewers, or for `assignee` (also as a stand-in), on all accounts; the most urgent first. */
-export function readWaitingItems(
+/**
+ * Stores that a working list is written, and gives its number with what waits for reviewers, or for `assignee` (also as a stand-in), on all
+ * accounts; the most urgent first.
+ */
+export async function openReviewSheet(
   database: Queryable,
-  {
-    organisation,
-    roster,
-    assignee,
-    now,
-  }: { organisation: string; roster: string | null; assignee: string | null; now: Date },
+  list: { organisation: string; roster: string | null; assignee: string | null; exportedBy: string; now: Date },
 ) {
-  return database.query(
+  const { organisation, roster, assignee, exportedBy, now } = list;
+  const sheet = toInsert('review_sheet', { exportedAt: now, exportedBy }, 'returning sheet_id');
+  const sheetId = await readValue(database, z.number(), ...sheet);
+  const waiting = await database.query(
     waitingRow,
     `${waitingItemsSql('$3')}
        and roster.organisation_id = (select organisation_id from organisation where name = $1)
@@ -165,6 +166,7 @@ export function readWaitingItems(
      ${waitingOrderSql}`,
     [organisation, roster, now, assignee],
   );
+  return { sheetId, waiting };
 }
 
 /**
@@ -236,11 +238,6 @@ export async function readReportSheet(database: Queryable, runId: number) {
     [sheet.sheetId],
   );
   return { ...sheet, items: items.map(({ facts }) => facts) };
-}
-
-/** Stores that a working list was written; gives its number. */
-export function insertReviewSheet(database: Queryable, sheet: { exportedAt: Date; exportedBy: string }) {
-  return readValue(database, z.number(), ...toInsert('review_sheet', sheet, 'returning sheet_id'));
 }
 
 /** SQL: a held run (one for which `where` is true) has opened or changed the alert (`item`). */

@@ -10,7 +10,7 @@ import type { Database } from '../../../src/store/database/database.js';
 import { readOrganisation } from '../../../src/store/organisations.js';
 import { holdItems } from '../../../src/store/review/decisions.js';
 import { saveLegacyDecisions } from '../../../src/store/review/legacy.js';
-import { readReportSheet, readWaitingItems, saveReportSheet } from '../../../src/store/review/waiting.js';
+import { openReviewSheet, readReportSheet, saveReportSheet } from '../../../src/store/review/waiting.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
@@ -33,7 +33,8 @@ async function keepSheet({ database, clock }: AppContext) {
   const scope = { rosterId: 1, accountId: 1 };
   await database.transaction((transaction) => saveReportSheet(transaction, runId, scope, { now, maxItems: 10_000 }));
   const sheet = await readReportSheet(database, runId);
-  const waiting = await readWaitingItems(database, { organisation: 'default', roster: null, assignee: null, now });
+  const list = { organisation: 'default', roster: null, assignee: null, exportedBy: 'a test', now };
+  const { waiting } = await openReviewSheet(database, list);
   return { sheet, waiting };
 }
 
