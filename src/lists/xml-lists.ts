@@ -161,5 +161,5 @@ async function* splitElements(
       skip(element.length);
     }
   }
-  if (!isWhole) throw toListError(path, line, `the file is truncated: it ends before </${root}>; ${downloadAgain}`);
+  if (!isWhole) throw toListError(path, line, `the file ends before </${root}>, so it is truncated: ${downloadAgain}`);
 }
