@@ -41,7 +41,6 @@ function findStretch(instantMs: number, timezone: string): Stretch {
   return stretch;
 }
 
-/** The first instant of a period with another offset than `beforeMs`. */
 function seekChange(startMs: number, beforeMs: number, timezone: string): number {
   let [lastBeforeMs, firstAfterMs] = [startMs, startMs + stretchMs];
   while (firstAfterMs - lastBeforeMs > secondMs) {
@@ -140,7 +139,6 @@ export function findFirstInstant(local: LocalTime, timezone: string): Date | nul
     : null;
 }
 
-/** The first instant at which the clocks show a time; for a time that they skip, the instant of the change. */
 function toFirstInstant(local: LocalTime, timezone: string): Date {
   const [first] = listInstants(local, timezone);
   if (first) return first;

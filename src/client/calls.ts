@@ -117,7 +117,6 @@ const toOutcomeWord = (error: unknown): AttemptEnd['outcome'] => {
 // Probes run one at a time, at most 20 seconds apart.
 const longestProbeMs = 20_000;
 
-/** Reports the start of an attempt to the observers; `end` reports its end. */
 const beginAttempt = (
   { clock, observer }: Pick<CallSettings, 'clock' | 'observer'>,
   { name, method, path: whole, route: path = whole }: Operation<unknown>,
@@ -167,7 +166,6 @@ interface Failure {
   usedKey: string | undefined;
 }
 
-/** A signal that aborts after `maxWaitMs`, with the TimeoutError of a request that was never sent. */
 const startWaitLimit = (
   clock: Clock,
   { method, path: whole, route: path = whole }: Operation<unknown>,

@@ -85,7 +85,6 @@ const findPartProblems = (parts: z.input<typeof partsSchema>, mode: 'test' | 'li
   ];
 };
 
-/** The service settings with their defaults; throws ConfigError with all problems of settings and parts. */
 const checkClientSettings = (
   parts: z.input<typeof partsSchema>,
   service: z.input<typeof serviceSettingsSchema>,

@@ -77,7 +77,6 @@ const toPublicKeyOperation = (authentication: Authentication): Operation<PublicK
   schema: publicKeySchema,
 });
 
-/** Account and mode of a private key (interface: API keys). */
 const fetchPublicKey = async (
   callOperation: CallOperation,
   authentication: Authentication,
@@ -107,7 +106,6 @@ interface KeySettings {
   emit: (fingerprint: string) => void;
 }
 
-/** The result of reading the key again: another key of the same account, none, or an unusable one with the problem. */
 type Renewal = { kind: 'renewed' } | { kind: 'none' } | { kind: 'unusable'; problem: string };
 
 /** The credentials of a client; it replaces a refused private key. */
@@ -258,7 +256,6 @@ export const createIdentify = (settings: {
   };
 };
 
-/** The host that a redirect points to; null without a redirect. */
 function findRedirect(error: unknown): string | null {
   if (!(error instanceof ApiError) || error.status < 300 || error.status > 399) return null;
   const location = error.headers['location'];

@@ -158,7 +158,6 @@ export type DossierInput = z.input<typeof dossierInputSchema>;
 
 const nameSchema = z.string().min(1).nullish();
 
-/** The answer to a creation (interface: POST /dossiers); `token` is set from whichever name the answer uses. */
 const createdDossierSchema = z
   .looseObject({
     token: nameSchema,

@@ -216,7 +216,6 @@ const hasMore = ({ invitations, pagination }: InvitationPage): boolean => {
   return page < totalPages || (page - 1) * perPage + invitations.length < total;
 };
 
-/** Walks the list from `query` to its announced end; throws ResponseError with the page when the list does not advance. */
 async function* walkInvitationPages(
   fetchPage: (query: InvitationListQuery) => Promise<Answer<InvitationPage>>,
   query: InvitationListQuery,

@@ -3,7 +3,6 @@ import { ConfigError, NightscreenError } from '../errors.js';
 import { rateSchema, toProblems } from './settings.js';
 import { Tempo, WaitingLine } from './tempo.js';
 
-/** What an attempt showed about the service. */
 interface Verdict {
   reachability: Reachability;
   /** The service refused the call as too frequent. */
@@ -238,7 +237,6 @@ interface TurnParts {
   isProbe: boolean;
 }
 
-/** A turn and what it holds: a slot, a place in the window, and the probe of the gate where it is one. */
 class PacedTurn implements Turn {
   readonly #parts: TurnParts;
   #hasPlace = false;
@@ -313,7 +311,6 @@ class PacedTurn implements Turn {
   }
 }
 
-/** Throws ConfigError with all problems of a rate: at a rate of zero no request would ever leave. */
 const checkRate = (rate: unknown): void => {
   const problems = toProblems('pace', rateSchema.safeParse(rate).error);
   if (problems.length > 0) throw new ConfigError(problems);

@@ -73,7 +73,6 @@ const consentSchema = z.boolean();
 
 const textSchema = z.string().min(1).nullish();
 
-/** The answer to a creation (interface: Session, not shown); `session_id` and `url` are set from whichever names the answer uses. */
 const createdSessionSchema = z
   .looseObject({
     session_id: textSchema,

@@ -45,7 +45,6 @@ const toPath = (path: readonly PropertyKey[]): string =>
     .join('')
     .replace(/^\./, '');
 
-/** The most useful issue: of a union, the one of the nearest form. */
 const findIssue = (issues: readonly Issue[]): Issue | undefined => {
   const [issue] = issues;
   if (issue?.code !== 'invalid_union') return issue;
@@ -109,7 +108,6 @@ const readHead = (headers: RawAnswer['headers']) => {
   };
 };
 
-/** Reads an answer; throws ApiError for an error status and ResponseError for a success that breaks the contract. */
 const readAnswer = <T>(operation: Operation<T>, raw: RawAnswer, now: Date): Omit<Answer<T>, 'attempts'> => {
   const { status, headers } = raw;
   const { requestId, servedAt } = readHead(headers);
@@ -198,7 +196,6 @@ const errorBodySchema = detailsSchema.extend({
     .catch(undefined),
 });
 
-/** Code, message and wait of an error body in any known shape; empty for other bodies. */
 const readBody = (
   body: string,
 ): { code?: string | undefined } & Pick<ApiErrorContext, 'serviceMessage' | 'remainingSeconds'> => {
@@ -362,7 +359,6 @@ const connectionCodes: readonly [RegExp, string][] = [
 const readCode = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
-/** The error of an exchange that failed; it does not contain the text of the answer. */
 const toConnectionError = (error: unknown, context: ConnectionErrorContext): ConnectionError => {
   const { method, path } = context;
   const systemCode = readCode(error);
@@ -383,7 +379,6 @@ const { version } = z.object({ version: z.string() }).parse(createRequire(import
 
 const requestFaultCodes = /^(UND_ERR_INVALID_ARG|UND_ERR_NOT_SUPPORTED|ERR_INVALID_(CHAR|HTTP_TOKEN|URL))$/;
 
-/** Whether the request itself is invalid, such as a header with a line break; it was not sent. */
 const isRequestFault = (error: unknown): boolean => requestFaultCodes.test(readCode(error));
 
 const maxErrorBodyBytes = 65_536;

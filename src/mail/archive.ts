@@ -7,7 +7,6 @@ import { MailError } from '../errors.js';
 import { writeWhole } from '../files.js';
 import { readWrittenFile, type WrittenFile, type WrittenReport } from '../reports/write-report.js';
 
-/** A file next to the report's folder with all its files, encrypted. */
 interface Archive extends WrittenFile {
   path: string;
 }
@@ -36,7 +35,6 @@ export async function writeArchive(written: WrittenReport, password: string, at:
   }
 }
 
-/** An existing archive of these contents that the password opens. */
 async function findExisting(stem: string, password: string): Promise<string | null> {
   const folder = dirname(stem);
   const names = await readdir(folder);

@@ -79,7 +79,6 @@ export async function deliver(
   return results;
 }
 
-/** Writes the message as an `.eml` file (0600), named after its Message-ID, and gives the path. */
 async function writeEml(message: MailMessage, directory: string): Promise<string> {
   const bytes = await renderMessage(message);
   await makeFolder(directory, 'set mail.directory to another folder');
@@ -129,7 +128,6 @@ function openSmtp(smtpUrl: string | undefined, timeoutMs: number): Mailer {
 const tooLarge = 'because the mail server does not accept a message of this size';
 const gone = 'because the file was removed or changed';
 
-/** The message without its attachments: it names each with its digest. */
 function nameMissing({ attachments, text, html: page }: MailMessage, because: string) {
   const lines = attachments.map(({ name, sha256 }) => `Not attached, ${because}: ${name}, SHA-256 ${sha256}`);
   const paragraphs = lines.map((line) => String(html`<p>${line}</p>\n`)).join('');

@@ -34,7 +34,6 @@ export interface MailMessage extends MailBody {
   attachmentMissing?: MailBody | undefined;
 }
 
-/** A name, its value, and the address of a link. */
 type MessageFact = readonly [name: string, value: string, href?: string];
 
 /** The content of a message in the order of reading; a closing ends it. */

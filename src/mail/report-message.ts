@@ -42,7 +42,6 @@ function listRunFacts({ run }: Report): MessageLines['facts'] {
   ];
 }
 
-/** The open alerts by severity, most severe first. */
 const describeOpenItems = ({ openItems }: Report): readonly string[] =>
   (openItems?.bySeverity ?? []).map(
     ({ severity, waiting, overdue }) =>
@@ -74,7 +73,6 @@ function describeGroup(group: ChangeGroup, singular: string, plural?: string): s
   return `${what}, ${formatCount(hits)} of them ${hits === 1 ? 'a sanction hit' : 'sanction hits'}`;
 }
 
-/** When the first undecided alert of this report is due. */
 function describeNextDue({ changes, cut, run }: Report): readonly string[] {
   if (cut.changes !== null) return cut.changes.nextDueAt === null ? [] : [toNextDue(cut.changes.nextDueAt)];
   const due = (changes ?? []).flatMap((group) =>

@@ -151,7 +151,6 @@ export async function notifyStates(
   return { ...pass, waiting: await countWaiting(database, organisationId) };
 }
 
-/** The most changes that one message carries. */
 const mostChanges = 100;
 
 /** Packs changes into messages; each message is stored in the transaction that takes its changes. */

@@ -122,13 +122,11 @@ export const describeProblem = (error: z.ZodError): string =>
 
 const MAX_BODY_BYTES = 1_048_576;
 
-/** Answers 413 and closes the connection, because the rest of the body is not read. */
 const answerTooLarge = (context: Call): Response => {
   context.header('Connection', 'close');
   return answerError(context, 413, `A body may have ${MAX_BODY_BYTES} bytes at most.`);
 };
 
-/** The text of a body; undefined for more than 1 MiB, of which the rest is not read. */
 const readBoundedText = async (context: Call): Promise<string | undefined> => {
   const announced = context.req.header('content-length');
   if (announced !== undefined && Number(announced) > MAX_BODY_BYTES) return undefined;

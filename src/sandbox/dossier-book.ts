@@ -18,7 +18,6 @@ const filterSchema = z.object({
 const pageSchema = z.object({ page: z.coerce.number().int().min(1).max(1000).default(1) });
 type Filter = z.infer<typeof filterSchema>;
 
-/** One page of dossiers in either envelope of the interface, or the problem of the request. */
 type DossierPage =
   | { dossiers: SandboxDossier[]; page: number; per_page: number; total: number; total_pages: number }
   | { dossiers: SandboxDossier[]; per_page: number; has_more: boolean; next_cursor: string | null }
@@ -49,7 +48,6 @@ const compareRows = (a: Row, b: Row): number => {
   return a.dossier.id < b.dossier.id ? -1 : 1;
 };
 
-/** The place of a row in sorted rows, or where it belongs. */
 const findPlace = (rows: readonly Row[], row: Row): number => {
   let low = 0;
   let high = rows.length;

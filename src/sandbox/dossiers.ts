@@ -17,7 +17,6 @@ import type { SearchWatchlist } from './search-watchlist.js';
 import { QR_IMAGE_BASE64 } from './sessions.js';
 import type { SandboxDossier } from './world.js';
 
-/** Makes a presigned link to an asset. */
 type SignAsset = (asset: string) => string;
 
 const PREFIXES = {
@@ -43,11 +42,9 @@ const RECORD_KINDS: readonly RecordKind[] = [
 
 const DOSSIER_PREFIX = 'dossier_';
 
-/** The record's prefix and the dossier's token. */
 const toRecordId = (kind: RecordKind, dossierId: string): string =>
   PREFIXES[kind] + dossierId.slice(DOSSIER_PREFIX.length);
 
-/** The dossier of a record; undefined for an id of another form. */
 const toDossierId = (kind: RecordKind, recordId: string): string | undefined => {
   const prefix = PREFIXES[kind];
   return recordId.startsWith(prefix) ? DOSSIER_PREFIX + recordId.slice(prefix.length) : undefined;

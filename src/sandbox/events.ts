@@ -31,7 +31,6 @@ const newEventSchema = z.strictObject({
   forged: z.boolean().default(false),
 });
 
-/** How held events are delivered. */
 const deliveryOrderSchema = z.strictObject({
   order: z.enum(['made', 'reversed', 'shuffled']).default('made'),
   seed: z.number().int().default(1),

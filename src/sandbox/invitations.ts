@@ -200,7 +200,6 @@ const namedMoveSchema = z.union([
 
 const NOT_FOUND = 'No such invitation in this organisation.';
 
-/** The end of an invitation by that of its dossier. */
 const ENDS = { completed: 'completed', approved: 'completed', rejected: 'rejected' } as const;
 const toEnd = (status: string): 'completed' | 'rejected' | undefined =>
   Object.entries(ENDS).find(([ending]) => ending === status)?.[1];

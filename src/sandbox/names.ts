@@ -46,7 +46,6 @@ const toToken = (text: string, isVowelless: boolean): NameToken => {
   return { text, sound, skeleton: consonants.length >= 2 ? consonants : '', isVowelless };
 };
 
-/** Two neighbouring words read as one. */
 const joinTokens = (left: NameToken, right: NameToken): NameToken =>
   toToken(left.text + right.text, left.isVowelless || right.isVowelless);
 
@@ -119,7 +118,6 @@ const MIN_TOKEN_SIMILARITY = 0.82;
 const SAME_SOUND = 0.97;
 const SAME_SKELETON = 0.9;
 const SAME_SKELETON_VOWELLESS = 0.94;
-/** The similarity of a word and its initial. */
 const INITIAL_SIMILARITY = 0.9;
 
 const isInitialOf = (short: string, long: string): boolean =>
@@ -247,7 +245,6 @@ const createTermIndex = (words: readonly NameToken[], joined: readonly NameToken
   };
 };
 
-/** People and organisations have different common words. */
 type NameKind = 'person' | 'entity';
 
 const words = (list: string): readonly string[] => list.trim().split(/\s+/);
@@ -294,7 +291,6 @@ const wordWeight = (text: string, kind: NameKind): number => {
   return text.length === 1 ? 0.4 : text.length === 2 ? 0.8 : 1;
 };
 
-/** A name prepared for comparison: its words with weights, and neighbouring words read as one. */
 interface ScorableName {
   tokens: readonly NameToken[];
   /** `joined[i]` is word i and word i+1 read as one. */

@@ -8,7 +8,6 @@ import type { SandboxClock } from './sandbox-clock.js';
 export const QR_IMAGE_BASE64 =
   'iVBORw0KGgoAAAANSUhEUgAAAAgAAAAIAQAAAADsdIMmAAAADklEQVR42mMIZVjFgIQBHpwD/XAVyZAAAAAASUVORK5CYII=';
 
-/** One hosted verification session; `hasConsent` is null until it is decided. */
 interface Session {
   id: string;
   level: string;

@@ -101,7 +101,6 @@ const worldSchema = z.strictObject({
 const clockSchema = z.strictObject({ advanceMs: z.number().min(0) });
 const keysSchema = z.union([z.strictObject({ rotate: z.literal(true) }), z.strictObject({ revoke: z.literal(true) })]);
 
-/** Adds the routes that control a sandbox and read its ledger. */
 const addControls = (app: Hono<CallEnv>, service: ReturnType<typeof createService>): void => {
   const { clock, keyRing, ledger } = service;
   app.get('/_sandbox/ledger', (context) => context.json({ counts: ledger.counts(), calls: ledger.calls() }));

@@ -125,7 +125,6 @@ const conditionsSchema = z.strictObject({
 /** Lasting conditions: a rate limit, random failures, an outage, slow answers. */
 export type Conditions = z.input<typeof conditionsSchema>;
 
-/** A refusal without any work. */
 interface Refusal {
   status: number;
   message: string;
@@ -136,7 +135,6 @@ interface Refusal {
   body?: string | undefined;
 }
 
-/** The effect of the conditions on one call before it is answered. */
 type ConditionsVerdict = { kind: 'pass' | 'cut' | 'hang' } | { kind: 'refuse'; refusal: Refusal };
 
 const SECOND_MS = 1_000;
@@ -245,7 +243,6 @@ const createHugeBody = (megabytes: number): ReadableStream<Uint8Array> => {
   );
 };
 
-/** Closes the connection; nothing more is sent. */
 const cutConnection = (context: Call): void => {
   context.env.incoming.socket.destroy();
   context.res = RESPONSE_ALREADY_SENT;

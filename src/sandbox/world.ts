@@ -44,7 +44,6 @@ const SPELLINGS: Record<string, string> = {
   kosovo: 'xk',
 };
 
-/** The lower-case alpha-2 code of an English country name; undefined for an unknown one. */
 const toCountryCode = (name: string): string | undefined => {
   const plain = name.trim();
   const known = SPELLINGS[plain.toLowerCase()];

@@ -170,7 +170,6 @@ export function findNextStart({ times, toStart, known }: JobStatus, now: Date): 
   return due && { due, at: toStart(due) };
 }
 
-/** The newest run, when it was begun and has not ended. */
 function findLeft({ known }: JobStatus): JobRun | null {
   const [newest] = known;
   return newest && !isSettled(newest) ? newest : null;

@@ -5,7 +5,6 @@ import type { ProjectionScope } from './review/waiting.js';
 import { screeningKindsSql } from './row-shapes.js';
 import { runIdSql } from './runs.js';
 
-/** The kinds of incidents that a watchdog finds. */
 const incidentKinds = [
   'did_not_run',
   'stuck',

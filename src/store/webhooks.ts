@@ -2,14 +2,12 @@ import { z } from 'zod';
 import { runModes, worstTopics } from '../vocabulary.js';
 import { type Database, type Queryable, readValue } from './database/database.js';
 
-/** A webhook with the changes it receives; all without `states` and `rosters`. */
 interface WebhookTarget {
   url: string;
   states?: readonly string[] | undefined;
   rosters?: readonly string[] | undefined;
 }
 
-/** Stores which webhooks receive changes from now on. */
 async function saveWebhooks(transaction: Queryable, organisationId: number, webhooks: readonly WebhookTarget[]) {
   const rows = webhooks.map(({ url, states = null, rosters = null }) => ({ url, states, rosters }));
   await transaction.execute(
@@ -38,7 +36,6 @@ async function saveWebhooks(transaction: Queryable, organisationId: number, webh
 }
 
 const timeShape = z.coerce.date().nullable();
-/** A change of state for a webhook. */
 const eventRow = z.object({
   webhookId: z.number(),
   url: z.string(),

@@ -188,7 +188,6 @@ function respond(request: IncomingMessage, response: ServerResponse, status: Ans
   response.end(request.method === 'HEAD' ? undefined : status === 200 ? 'ok\n' : `${status}\n`);
 }
 
-/** The body of a request; null as soon as it is too long. Rejects when the sender disconnects. */
 async function readBody(request: IncomingMessage, most: number): Promise<Buffer | null> {
   if (Number(request.headers['content-length'] ?? 0) > most) return null;
   const parts: Buffer[] = [];
@@ -209,7 +208,6 @@ function parseEvent(body: Buffer): z.infer<typeof eventSchema> | null {
   }
 }
 
-/** Stores events in groups, one after another, and counts the results. */
 function openKeeper(keep: ListenerParts['keep'], counts: ListenCounts, complain: (message: string) => void) {
   let waiting: { event: HeardEvent; settle: (status: Answer) => void }[] = [];
   let keeping: Promise<void> | null = null;

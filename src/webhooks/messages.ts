@@ -3,7 +3,6 @@ import { type Dispatcher, request } from 'undici';
 import { ConfigError } from '../errors.js';
 import type { RunMode } from '../vocabulary.js';
 
-/** A change of a customer's state, by reference and without the name. */
 interface StateChange {
   /** Grows with each change: of two changes of a customer, the later one has the greater number. */
   sequence: number;

@@ -158,7 +158,6 @@ async function note(
   emit({ kind: 'warning', runId: null, code: state === 'queued' ? 'mail_waits' : 'mail_not_sent', message });
 }
 
-/** Writes the report of a queued row and queues its mails; on failure it notes the reason and gives false. */
 async function makeReport(app: AppContext, row: OutboxRow): Promise<boolean> {
   const { database, clock, owner, emit } = app;
   const run = row.runId === null ? null : await readRun(database, row.runId);

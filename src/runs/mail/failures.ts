@@ -48,7 +48,6 @@ export function describeFailure(work: FailedWork): Pick<Failure, 'outcome' | 're
   };
 }
 
-/** Whether a stop request ended it, which is no fault. */
 const isStopped = ({ error, signal }: FailedWork): boolean =>
   signal?.aborted === true && (error === signal.reason || (error instanceof Error && error.name === 'AbortError'));
 

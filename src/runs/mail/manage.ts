@@ -157,7 +157,6 @@ async function retryMail(app: AppContext, mails: readonly OutboxRow[]): Promise<
   await deliverDue(app);
 }
 
-/** Throws ConfigError for a message to an address that is no configured webhook, or has no secret here. */
 function requireReachable(app: AppContext, webhooks: readonly OutboxRow[]): void {
   const keysByUrl = readWebhookKeys(app);
   const unconfigured = webhooks.find(({ destination }) => !keysByUrl.has(destination ?? ''));
@@ -214,7 +213,6 @@ export async function dropMails(
   return toMails(database, rows);
 }
 
-/** Why a row of the outbox cannot be dropped; null when it can. */
 function findBlocker(id: number, row: OutboxRow | undefined, evenQueued: boolean): string | null {
   if (!row) return `there is no ${id}; nightscreen mail list shows the numbers`;
   switch (row.state) {

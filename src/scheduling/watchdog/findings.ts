@@ -56,7 +56,6 @@ export function assess(
   ];
 }
 
-/** A finding that was reported, is not over and has nothing new. */
 const toCurrentFinding = (
   { kind, subject, roster, runId, reason, mark }: Incident,
   actions: readonly string[],
@@ -72,7 +71,6 @@ function isStartMissing({ begun, expected, isWaiting }: StartFacts, reported: In
 const hasBegunSince = (begun: NightFacts | null, { runId, openedAt }: Incident): boolean =>
   begun !== null && (begun.runId > (runId ?? 0) || begun.takenAt > openedAt);
 
-/** Findings about the end of a run. */
 const endKinds: ReadonlySet<Incident['kind']> = new Set(['partial', 'canary_failed']);
 
 /**

@@ -74,7 +74,6 @@ async function readWatchFacts(
 type Expectations = Awaited<ReturnType<typeof readExpectations>>;
 type WatchFacts = Awaited<ReturnType<typeof readWatchFacts>>;
 
-/** The facts of the planned jobs; `nights` by the job that makes them. */
 function toJobFacts(
   { plans, runs, silences, ofJob, sinceOf }: Expectations,
   nights: ReadonlyMap<string, readonly Pick<Nights, 'ended'>[]>,
@@ -168,7 +167,6 @@ const listUnscreened = ({ rosters }: WatchFacts, findings: readonly Finding[]): 
     .filter(({ begun, roster }) => begun === null && !findings.some((finding) => finding.roster === roster))
     .map(({ roster }) => roster);
 
-/** The configured rosters, otherwise all that were ever imported. */
 async function chooseRosters({ database, settings }: AppContext, organisationId: number): Promise<readonly string[]> {
   const configured = settings.rosters.map(({ name }) => name);
   const rosters =
@@ -360,7 +358,6 @@ export function compareIncidents(
   };
 }
 
-/** The prefix of alarm keys in the outbox. */
 const alarmKeyPrefix = 'alarm/';
 
 /**
