@@ -5,50 +5,48 @@ import type { readMetricFacts } from '../runs/metrics.js';
 /** The figures that the database gives. */
 export type MetricFacts = Awaited<ReturnType<typeof readMetricFacts>>;
 
-/** Every figure that is read from the database: its name without the prefix, what it says, and its labels, none of which holds customer data. */
+/** The figures that are read from the database: name without prefix, help, and labels; no label contains customer data. */
 const definitions = {
-  build_info: ['The version that runs', ['version']],
+  build_info: ['The version of Nightscreen', ['version']],
   facts_timestamp_seconds: ['When the figures were last read from the database', []],
-  facts_readable: ['1 when the figures could be read the last time it was tried, else 0', []],
-  night_success_timestamp_seconds: ['When the last complete night of a roster ended, 0 when none ever was', ['roster']],
+  facts_readable: ['1 when the last reading of the figures succeeded, else 0', []],
+  night_success_timestamp_seconds: ['When the last complete night of a roster ended, 0 before the first', ['roster']],
   night_state: ['1 for the state in which the newest night of a roster ended', ['roster', 'state']],
-  night_canaries_failed: ['Its control searches that failed', ['roster']],
+  night_canaries_failed: ['Failed control searches of the newest night', ['roster']],
   last_success_timestamp_seconds: ['When the last complete run of a kind ended', ['kind', 'roster']],
-  last_run_timestamp_seconds: ['When the newest run of a kind that has ended began', ['kind', 'roster']],
-  last_run_duration_seconds: ['How long it took, from its beginning to its end', ['kind', 'roster']],
-  last_run_state: ['1 for the state in which it ended', ['kind', 'roster', 'state']],
-  last_run_calls: ['Its calls, by status or by what came of them', ['kind', 'roster', 'result']],
-  last_run_repeats: ['Its calls that repeated one without an answer', ['kind', 'roster']],
-  last_run_calls_per_second: ['Its calls per second while it made any', ['kind', 'roster']],
-  last_run_limit_per_second: ['The ceiling that its settings allowed', ['kind', 'roster']],
-  last_run_cost: ['What its calls cost at the configured price', ['kind', 'roster', 'currency']],
-  last_run_canaries_failed: ['Its control searches that failed', ['kind', 'roster']],
-  // Labelled although there is only one: a figure without labels is told as 0 before there is any.
+  last_run_timestamp_seconds: ['When the newest finished run of a kind started', ['kind', 'roster']],
+  last_run_duration_seconds: ['The duration of that run', ['kind', 'roster']],
+  last_run_state: ['1 for the state in which that run ended', ['kind', 'roster', 'state']],
+  last_run_calls: ['The calls of that run by status or outcome', ['kind', 'roster', 'result']],
+  last_run_repeats: ['The calls of that run that repeated a call without an answer', ['kind', 'roster']],
+  last_run_calls_per_second: ['The calls per second of that run, without breaks', ['kind', 'roster']],
+  last_run_limit_per_second: ['The limit of calls per second of that run', ['kind', 'roster']],
+  last_run_cost: ['The cost of the calls of that run at the configured price', ['kind', 'roster', 'currency']],
+  last_run_canaries_failed: ['Failed control searches of that run', ['kind', 'roster']],
+  // With a label although there is one sweep only: a figure without labels is exported as 0 before the first sweep.
   sweep_proven: ['1 when the last sweep was proven complete, else 0', ['kind']],
   sweep_success_timestamp_seconds: [
-    'When the last complete sweep ended, 0 when none ever was though it is planned',
+    'When the last complete sweep ended, 0 before the first where sweeps are planned',
     ['kind'],
   ],
   customers: ['Customers in scope by state', ['roster', 'state']],
-  coverage_customers: ['Customers in scope by whether their screening holds', ['roster', 'tier', 'standing']],
+  coverage_customers: ['Customers in scope by the validity of their screening', ['roster', 'tier', 'standing']],
   oldest_screening_timestamp_seconds: [
-    'When the customer screened longest ago was screened, of those whose last searches were answered, or are failing',
+    'The oldest last screening of a customer, by whether the last searches were answered or are failing',
     ['roster', 'tier', 'searches'],
   ],
-  cadence_seconds: ['Within how long a tier has to be screened', ['tier']],
-  open_items: ['What waits for reviewers, by severity and by how long it has waited', ['roster', 'severity', 'age']],
-  outbox_entries: ['Mail and messages that are not sent', ['kind', 'state']],
-  outbox_oldest_timestamp_seconds: ['Since when the oldest of them waits', ['kind', 'state']],
-  incidents_open: ['Incidents of the watchdog that are not over', ['kind']],
+  cadence_seconds: ['The screening interval of a tier', ['tier']],
+  open_items: ['Alerts that wait for a decision, by severity and age', ['roster', 'severity', 'age']],
+  outbox_entries: ['Mails and messages that are not sent', ['kind', 'state']],
+  outbox_oldest_timestamp_seconds: ['When the oldest of them was queued', ['kind', 'state']],
+  incidents_open: ['Open incidents of the watchdog', ['kind']],
 } as const satisfies Readonly<Record<string, readonly [help: string, labels: readonly string[]]>>;
 
-/** The name of a figure. */
 type GaugeName = keyof typeof definitions;
 
-/** A figure with its labels. */
 type Sample = readonly [name: GaugeName, labels: Readonly<Record<string, string>>, value: number];
 
-/** Adds the figures to a registry; `show` puts new ones in the place of all that were there. */
+/** Registers the figures; `show` replaces all values. */
 function addGauges(registry: Registry) {
   const gauges = new Map(
     Object.entries(definitions).map(([name, [help, labelNames]]) => [
@@ -72,23 +70,23 @@ export function createMetrics(version: string, { isLasting }: { isLasting: boole
   const gauges = addGauges(registry);
   const attempts = new Counter({
     name: 'nightscreen_service_attempts_total',
-    help: 'Attempts of this process at the service, by status or by what came of them',
+    help: 'Attempts of this process to call the service, by status or outcome',
     labelNames: ['operation', 'result'],
     registers: [registry],
   });
   const repeats = new Counter({
     name: 'nightscreen_service_repeats_total',
-    help: 'Those of them that repeated one before',
+    help: 'Attempts that repeated an earlier attempt',
     labelNames: ['operation'],
     registers: [registry],
   });
   const jobs = new Counter({
     name: 'nightscreen_jobs_total',
-    help: 'Jobs of the scheduler that ended in this process',
+    help: 'Scheduled jobs that ended in this process',
     labelNames: ['job', 'outcome'],
     registers: [registry],
   });
-  // Known before any fact is: whoever has not read yet is there all the same.
+  // Exported before the first reading, so that alerts see a process that has not read yet.
   gauges.show([['build_info', { version }, 1]]);
   gauges.set('facts_readable', 0);
   /** Counts the attempts of the service's client. */
@@ -116,10 +114,9 @@ export function createMetrics(version: string, { isLasting }: { isLasting: boole
 const toSeconds = (date: Date): number => date.getTime() / 1_000;
 const orNone = <Value>(value: Value | null, toList: (value: Value) => readonly Sample[]): readonly Sample[] =>
   value === null ? [] : toList(value);
-/** What never was is told as 0: where nothing is told, no alert can see that it is missing. */
+/** Exports 0 for an event that never happened, so that an alert can see that it is missing. */
 const toSecondsOrZero = (date: Date | null | undefined): number => (date ? toSeconds(date) : 0);
 
-/** The facts of the database as figures with labels. */
 function toSamples(facts: MetricFacts, version: string): readonly Sample[] {
   return [
     ['build_info', { version }, 1],
@@ -151,7 +148,6 @@ function listNight({ roster, state, failedCanaries, lastSuccessAt }: MetricFacts
   ];
 }
 
-/** Nothing where no sweeps are to be made. */
 function listSweeps({ isSwept, runs }: MetricFacts): readonly Sample[] {
   if (!isSwept) return [];
   const kind = 'sweep';
@@ -191,7 +187,7 @@ function listRoster({ roster, groups }: MetricFacts['rosters'][number]): readonl
     const before = statuses.get(key)?.[2] ?? 0;
     statuses.set(key, ['coverage_customers', { roster, tier, standing: status }, before + customers]);
     if (oldestScreenedAt === null) continue;
-    // Whose searches fail though others are answered are no sign that nights are missing.
+    // Failing searches of single customers do not mean that nights are missing.
     const searches = failedBecause === null ? 'answered' : 'failing';
     const age = `${tier} ${searches}`;
     const screenedAt = Math.min(oldest.get(age)?.[2] ?? Number.POSITIVE_INFINITY, toSeconds(oldestScreenedAt));

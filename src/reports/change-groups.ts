@@ -10,23 +10,22 @@ import {
 } from './run-facts.js';
 import { compareText } from './text.js';
 
-/** Changes of one severity that are one event: one listed party, or one kind of change, that touched many customers. */
+/** Many changes of one severity with the same listed party or the same kind of change. */
 type ChangeCluster = Omit<CountedCluster, 'of'> & {
-  /** What its changes have in common, as `toPartyKey` or `toKindKey` gives it. */
   key: string;
-  /** What the files call it: `G1`. */
+  /** Its name in the files: `G1`. */
   name: string;
 };
 
-/** From so many customers on a reader learns nothing more from one line each. */
+/** The fewest customers of a cluster. */
 export const clusterFrom = 20;
 
-/** How many of its customers a flood names. */
+/** The number of example changes of a cluster. */
 export const clusterExamples = 3;
 
 /**
- * What of these changes of one severity touched at least `clusterFrom` customers in the same way: first by listed party and kind, then by kind
- * and fields. Hits of sanctions always stand alone, and so does a new hit unless it is the same listed party for all.
+ * The clusters of at least `clusterFrom` customers among the changes of one severity: first by listed party and kind, then by kind and fields.
+ * A sanction hit is in no cluster; a new hit only in a cluster of its listed party.
  */
 export function findClusters(
   changes: readonly MatchChangeFacts[],
@@ -37,7 +36,7 @@ export function findClusters(
   return [...byParty.clusters, ...byKind.clusters];
 }
 
-/** Floods of one severity with their names, the biggest first; `firstNumber` is in the name of the first. */
+/** The clusters of one severity with their names, the biggest first, numbered from `firstNumber`. */
 export const nameClusters = (
   found: readonly Omit<ChangeCluster, 'name'>[],
   firstNumber: number,
@@ -49,7 +48,7 @@ export const nameClusters = (
     )
     .map((cluster, index) => ({ ...cluster, name: `G${firstNumber + index}` }));
 
-/** Tells which flood a change belongs to; undefined for one that stands alone. */
+/** Finds the cluster name of a change; undefined for a change without a cluster. */
 export function findClusterOf(clusters: readonly ChangeCluster[]): (change: MatchChangeFacts) => string | undefined {
   const names = new Map(clusters.map(({ by, severity, key, name }) => [`${by} ${severity} ${key}`, name]));
   return (change) => {
@@ -84,7 +83,6 @@ function gather(
   return { clusters, rest: changes.filter((change) => !found.has(toKey[by](change) ?? '')) };
 }
 
-/** The same with the key by which its changes are known. */
 function toFoundCluster(counted: CountedCluster): Omit<ChangeCluster, 'name'> {
   const { by, severity, customers, changes, readExamples } = counted;
   const key = counted.by === 'listed_party' ? toPartyKey(counted.of) : toKindKey(counted.of);
@@ -112,22 +110,22 @@ const toKey: Readonly<Record<ChangeCluster['by'], (change: MatchChangeFacts) => 
   },
 };
 
-/** The changes of one severity, or its matches of first screenings, by customer reference. */
+/** The changes or matches of first screenings of one severity, by customer reference. */
 export interface ChangeGroup extends SeverityCount {
   severity: Severity;
-  /** Those that are held: all, or the first of them where these are cut. */
+  /** All, or the first ones of a truncated list. */
   changes: readonly MatchChangeFacts[];
-  /** Those that stand one by one, as far as they are held. */
+  /** Those of `changes` that are in no cluster. */
   single: readonly MatchChangeFacts[];
-  /** How many stand one by one, held or not. */
+  /** The number of all that are in no cluster. */
   singleCount: number;
-  /** Those that are told in one line for many, the biggest first. */
+  /** The biggest first. */
   clusters: readonly ChangeCluster[];
 }
 
 /**
- * The changes and the matches of first screenings by severity, each change with the name of its cluster; only severities that occur, most severe
- * first. What is cut names clusters as it is read.
+ * The changes and the matches of first screenings by severity, most severe first; only severities that occur. Each change gets the name of its
+ * cluster, also the changes that a truncated list reads later.
  */
 export function groupFacts({ changes: held, baselineChanges, cut }: RunFacts) {
   const { groups: changes, cut: cutChanges } = groupChanges(held, cut.changes);
@@ -157,14 +155,13 @@ function groupChanges(
   return { groups, cut: cut && { ...cut, ...mapReads(cut, nameClusterOf) } };
 }
 
-/** The matches of first screenings by severity; nothing of a first screening is told in one line for many. */
+/** Matches of first screenings have no clusters. */
 const groupBaseline = (held: readonly MatchChangeFacts[], cut: TruncatedMatches | null): readonly ChangeGroup[] =>
   severities.flatMap((severity) => {
     const members = chooseSeverity(held, severity);
     return toGroup({ severity, changes: members, single: members, clusters: [] }, 0, cut);
   });
 
-/** How many there are of a severity among those that are held. */
 function countHeld(held: readonly MatchChangeFacts[], severity: Severity): SeverityCount {
   const members = held.filter((change) => change.severity === severity);
   const hits = members.filter(({ isSanctionHit }) => isSanctionHit);

@@ -14,20 +14,20 @@ import { describeReason, outcomeWords } from './reasons.js';
 import { toVisibleLines } from './text.js';
 import { describeChange, describeOwner, describeReplaced, describeSaid, dossierChangeWords } from './words.js';
 
-/** A cell: text is made harmless for spreadsheets and terminals, numbers are ours and stay numbers, null is an empty cell. */
+/** A cell: text is neutralised for spreadsheets and terminals, numbers stay numbers, null is an empty cell. */
 export type Cell = string | number | null;
 
-/** A column of a CSV file: its header and how a line gives its cell. */
+/** A column of a CSV file. */
 export interface Column<Line> {
   header: string;
   cell: (line: Line) => Cell;
 }
 
-// Larger ones outlive the young generation and cost a third more memory and twice the time.
+// Larger chunks leave the young generation and cost a third more memory and twice the time.
 const linesPerChunk = 100;
 const byteOrderMark = '\ufeff';
 
-/** The CSV file (RFC 4180, UTF-8 with byte order mark) in chunks, header first also when there are no lines. */
+/** The CSV file (RFC 4180, UTF-8 with byte order mark) in chunks; always with a header. */
 export function* renderCsv<Line>(columns: readonly Column<Line>[], lines: readonly Line[]): Generator<string> {
   yield renderHeader(columns);
   yield* renderLines(columns, lines);
@@ -58,7 +58,7 @@ function toCsv(rows: readonly (readonly Cell[])[]): string {
 
 const toHarmless = (text: string): string => neutraliseFormula(toVisibleLines(text));
 
-/** The columns that say who a line is about, the same in every CSV file. */
+/** The columns of a line's party, the same in every CSV file. */
 export function partyColumns<Line>(toParty: (line: Line) => PartyFacts | null): readonly Column<Line>[] {
   return [
     { header: 'reference', cell: (line) => toParty(line)?.reference ?? null },
@@ -71,14 +71,14 @@ export function partyColumns<Line>(toParty: (line: Line) => PartyFacts | null): 
   ];
 }
 
-/** Of an id without a readable record no type is known either. */
+/** An id without a readable record has no known type. */
 const readType = (party: PartyFacts | null): string | null => (party === null || party.name === '' ? null : party.type);
 
-/** Visible lines of which `restoreHidden` (src/roster) makes the text again: a code point that the text itself spells gets a bracket by number. */
+/** Visible text that `restoreHidden` (src/roster) reverses: a code point spelled in the text itself gets an escaped bracket. */
 export const markHidden = (text: string): string =>
   toVisibleLines(text.replace(/\[(?=U\+[0-9A-F]{4,6}\])/g, '[U+005B]'));
 
-// Space of every kind, control and format characters: what spreadsheets skip or drop before they look for a formula.
+// Spreadsheets skip white space, control and format characters before they look for a formula.
 const ignorable = '[\\s\\p{C}]*';
 
 // ASCII, full-width and small forms, and the true minus sign.
@@ -86,24 +86,24 @@ const starters = '[=+\\-@\\uff1d\\uff0b\\uff0d\\uff20\\ufe66\\ufe62\\ufe63\\ufe6
 
 const atStart = new RegExp(`^${ignorable}${starters}`, 'u');
 
-// A spreadsheet set to another delimiter cuts cells here, whatever the quotes say.
+// A spreadsheet with another delimiter setting splits cells here, also inside quotes.
 const afterBreak = new RegExp(`(?<=[;|\\t\\n\\v\\f\\r\\u0085\\u2028\\u2029]${ignorable})${starters}`, 'gu');
 
-// The same places, also where the text has apostrophes of its own before the sign.
+// The same places, with or without apostrophes of the text before the sign.
 const markedStart = new RegExp(`^(?='*${ignorable}${starters})`, 'u');
 
 const markedBreak = new RegExp(`(?<=[;|\\t\\n\\v\\f\\r\\u0085\\u2028\\u2029]${ignorable})(?='*${starters})`, 'gu');
 
 /**
- * The text with an apostrophe before whatever a spreadsheet could take for a formula: at its start, and after a line
- * break, tab, semicolon or bar inside it; other text is returned unchanged.
+ * The text with an apostrophe before each place where a spreadsheet could start a formula: at the start, and after a line break, tab,
+ * semicolon or bar.
  */
 export function neutraliseFormula(text: string): string {
   const inside = text.replace(afterBreak, "'$&");
   return atStart.test(text) ? `'${inside}` : inside;
 }
 
-/** The same for text that is to be read in again: taking off one apostrophe at each such place gives every text back as it was. */
+/** The same, reversible: removing one apostrophe at each such place restores the text. */
 export function markFormula(text: string): string {
   const inside = text.replace(markedBreak, "'");
   return markedStart.test(text) ? `'${inside}` : inside;
@@ -114,7 +114,7 @@ export type ChangeLine =
   | { about: 'match' | 'first_screening'; change: MatchChangeFacts; dossier: null }
   | { about: 'dossier'; change: null; dossier: DossierChangeFacts };
 
-/** Everything that is said of a change. */
+/** All columns of changes. */
 export const changeColumns: readonly Column<ChangeLine>[] = [
   { header: 'about', cell: (line) => line.about },
   { header: 'severity', cell: (line) => line.change?.severity ?? null },
@@ -195,7 +195,7 @@ function dossierColumns(
 
 const toYesNo = (value: boolean | undefined): Cell => (value === undefined ? null : value ? 'yes' : 'no');
 
-/** Everything that is said of a customer who is not screened. */
+/** All columns of customers that are not screened. */
 export const notScreenedColumns: readonly Column<NotScreenedFacts>[] = [
   ...partyColumns<NotScreenedFacts>((line) => line.party),
   { header: 'outcome', cell: (line) => line.outcome },

@@ -37,12 +37,12 @@ import {
   severityWords,
 } from './words.js';
 
-/** A column of the comparison; `field` is the compared field whose change it shows. */
+/** A column of the comparison; `field`: the compared field. */
 interface Column {
   title: string;
   field: MatchField;
   customer: (party: PartyFacts) => Markup;
-  /** Which fact of the customer bears the match out. */
+  /** The fact of the customer that is compared. */
   corroborates?: keyof Corroboration;
   listed: (match: Match, other: Match | null) => Markup;
 }
@@ -79,10 +79,7 @@ const cardColumns: readonly Column[] = [
   },
 ];
 
-/**
- * One change in full: the customer's facts, before as well where its record changed, above the listed party's, before and now, with what changed
- * marked; how its item stood at `now`, and the item's code where it waits.
- */
+/** One change in full: the facts of the customer and of the listed party, before and now, with marked changes, and the state of the alert. */
 function showChangeCard(
   change: MatchChangeFacts,
   details: readonly DetailLookup[],
@@ -102,7 +99,6 @@ ${showItem(change, now, code)}<p class="why">Why: ${showText(describeRule(change
 </article>`;
 }
 
-/** How the item stood when the run closed, what was said about it last, and what about the match that it seems to replace. */
 function showItem({ item }: MatchChangeFacts, now: Date, code: string | null): Markup {
   if (item === null) return noMarkup;
   const said = [
@@ -162,23 +158,22 @@ function showDetail({ kind, id, askedAt, digest, reason }: DetailLookup): Markup
 <p class="why">Kept as evidence: ${what}, fetched ${showTime(askedAt)}, SHA-256 <code>${digest}</code></p>`;
 }
 
-/** What the page shows of the changes of one severity, or of its matches of first screenings. */
+/** The part of a severity's changes, or of its matches of first screenings, that the page shows. */
 export interface ShownGroup {
   section: 'changes' | 'baseline';
   group: ChangeGroup;
-  /** The first of those that stand one by one: these in full. */
+  /** The first changes outside of clusters, shown in full. */
   first: readonly MatchChangeFacts[];
-  /** How many hits for sanctions there are beyond them. */
+  /** The number of further sanction hits. */
   furtherHits: number;
-  /** Those, in batches. */
   readFurtherHits: () => AsyncIterable<readonly MatchChangeFacts[]>;
-  /** Where they come when all else of the page is there. */
+  /** The mark that the further sanction hits replace once the rest of the page is rendered. */
   place: Markup;
-  /** Gives the code of a change's alert, where that waits and is on the list of what is to be reviewed. */
+  /** The code of a change's alert, where the alert waits and the page lists it. */
   findCode: (change: MatchChangeFacts) => string | null;
 }
 
-/** The code of an alert, leading to where the page shows it among all that waits. */
+/** The code of an alert, with a link to its row among the waiting alerts. */
 const showAlertCode = (code: string): Markup => html`<a href="#${toAnchor(code)}"><code>${showText(code)}</code></a>`;
 
 const values: Readonly<Record<Exclude<MatchField, 'topics'>, (match: Match) => Markup>> = {
@@ -233,7 +228,6 @@ function showDifferences({ before, after, fields, party, formerParty }: MatchCha
   return html`${parts.map((part, index) => html`${index === 0 ? '' : '; '}${part}`)}`;
 }
 
-/** Which topics are new, and which are gone. */
 function listTopicSteps({ topics: before }: Match, { topics: after }: Match): readonly Markup[] {
   const gained = after.filter((topic) => !before.includes(topic)).map(describeTopic);
   const lost = before.filter((topic) => !after.includes(topic)).map(describeTopic);
@@ -250,7 +244,6 @@ function listTopicSteps({ topics: before }: Match, { topics: after }: Match): re
 const showBecame = (title: string, before: Markup, now: Markup): Markup =>
   html`<span class="muted">${title}</span> ${before} <span aria-label="became">→</span> <strong>${now}</strong>`;
 
-/** How the alert stood when the run closed, in a few words, and its code where it waits. */
 function showStatus({ item }: Pick<MatchChangeFacts, 'item'>, code: string | null): Markup {
   const words = item === null ? '' : describeBriefly(item);
   if (code === null) return html`${showText(words)}`;
@@ -265,7 +258,6 @@ const baselineColumns = ({ findCode }: ShownGroup): readonly TableColumn<MatchCh
   { title: 'Alert', cell: (change) => showStatus(change, findCode(change)) },
 ];
 
-/** Matches of customers screened for the first time, listed by severity, apart from what is new; left out when there are none. */
 function showBaseline(report: Report, shown: readonly ShownGroup[]): Markup {
   const { baseline } = report;
   if (baseline.length === 0) return noMarkup;
@@ -277,14 +269,14 @@ function showBaseline(report: Report, shown: readonly ShownGroup[]): Markup {
       (group, index) =>
         html` <span class="step"><span class="sign">${index === 0 ? '=' : '+'}</span> <span class="term"><b>${formatCount(group.count)}</b> <i>${severityWords[group.severity].toLowerCase()}</i></span></span>`,
     )}</p>
-<p class="muted">Found on customers that were screened for the first time. There is nothing to compare them with, so they are not counted among the changes; they want to be looked at all the same. Each customer and related party counts for itself, also where one answer serves several.</p>
+<p class="muted">These customers were screened for the first time, so there is no earlier answer to compare with. The matches do not count as changes, but they need a review too. Each customer and related party counts separately, also where they share one answer.</p>
 ${shown.filter((one) => one.section === 'baseline').map(showFirstScreenings)}`,
   );
 }
 
 function showFirstScreenings(shown: ShownGroup): Markup {
   const { severity, count } = shown.group;
-  const caption = 'One line per match; score as the service gave it';
+  const caption = 'One line per match, with the score of the service';
   return html`
 <section class="severity ${severity}" aria-label="First screenings, ${severityWords[severity]}">
 <h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(count, 'match', 'matches')}</span></h3>
@@ -305,15 +297,14 @@ function showListedName({ after }: MatchChangeFacts): Markup {
 
 const asCards: ReadonlySet<string> = new Set(['critical', 'high']);
 
-/** So many changes of a severity are compared in full; further ones have a line each, like all of lesser severities. */
+/** The number of serious changes per severity with a full comparison; each further change has one line. */
 const cardsInFull = 20;
 
-/** What changed, what first screenings found, and what of the changes touched many customers alike. */
+/** The changes by severity, the matches of first screenings, and the groups of changes. */
 export async function showChanges(report: Report, shown: readonly ShownGroup[]): Promise<Markup> {
   return html`${showBySeverity(report, shown)}${showBaseline(report, shown)}${await showGroups(report)}`;
 }
 
-/** What changed, by severity: the first serious ones as comparisons, all others one line each. */
 function showBySeverity(report: Report, shown: readonly ShownGroup[]): Markup {
   const { changes } = report;
   if (changes === null) return noMarkup;
@@ -331,13 +322,13 @@ function showTotal(changes: NonNullable<Report['changes']>, { run }: Report): Ma
   const total = changes.reduce((sum, { count }) => sum + count, 0);
   if (total === 0) return noMarkup;
   const since = run.comparedWith === null ? noMarkup : html` since ${showTime(run.comparedWith.finishedAt)}`;
-  return html`<p class="quiet">${countNoun(total, 'change')}${since}. What of it is to be decided is among what waits.</p>
+  return html`<p class="quiet">${countNoun(total, 'change')}${since}. Changes that need a decision are listed under Waiting for a decision.</p>
 `;
 }
 
 function showCarriedOver({ carriedFrom }: Report): Markup {
   if (carriedFrom.length === 0) return noMarkup;
-  return html`<p class="muted">Includes what earlier runs found and no report had told: ${carriedFrom
+  return html`<p class="muted">Includes findings of earlier runs that no earlier report contains: ${carriedFrom
     .map((run) => `${run.runId} (${countNoun(run.changes + run.baseline, 'finding')})`)
     .join(', ')}.</p>`;
 }
@@ -352,11 +343,11 @@ function showSeverity(shown: ShownGroup, { details, run }: Report): Markup {
       now: run.finishedAt,
       code: findCode(change),
     });
-  const caption = 'One line per change; score as the service gives it now';
+  const caption = 'One line per change, with the present score of the service';
   const grouped = count - singleCount;
   return html`
 <section class="severity ${severity}" aria-label="${severityWords[severity]}">
-<h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(count, 'change')}${grouped === 0 ? '' : `, ${formatCount(grouped)} of them told under Groups and drift`}</span></h3>
+<h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(count, 'change')}${grouped === 0 ? '' : `, ${formatCount(grouped)} of them under Groups and drift`}</span></h3>
 ${cards.length === 0 ? noMarkup : html`<div class="cards">${cards.map(toCard)}</div>`}${lines.length === 0 ? noMarkup : showTable(caption, lineColumns(shown), lines, null, { toAttributes: showKeys, name: 'lines' })}
 ${shown.place}
 </section>`;
@@ -367,18 +358,18 @@ function showQuiet(report: Report): Markup {
   const counts = coverage?.counts;
   if (counts === undefined) return html`<p>No match changed.</p>`;
   if (counts.screened + counts.reused === 0) {
-    return html`<p class="quiet">Nobody was screened in this run: nothing was compared.</p>`;
+    return html`<p class="quiet">No customer was screened in this run: nothing was compared.</p>`;
   }
   const missing = coverage?.states?.find(({ code }) => code === 'not_screened')?.count ?? 0;
-  const rest = missing === 0 ? '' : `; of the ${countNoun(missing, 'customer')} not screened nothing is known`;
-  return html`<p class="quiet">${missing === 0 ? 'No match changed' : 'Among those screened no match changed'}${rest}.</p>
-<p class="muted">Checked: ${countNoun(counts.screened + counts.reused, 'customer')} with ${countNoun(counts.searches, 'search', 'searches')}, ${formatCount(counts.matches)} matches in the answers, ${formatCount(counts.hits)} of them flagged as hits (an answer that serves several customers counts once)${report.run.comparedWith === null ? '' : ', each compared with what was last reported'}.</p>`;
+  const rest = missing === 0 ? '' : `; ${countNoun(missing, 'customer')} ${missing === 1 ? 'is' : 'are'} not screened`;
+  return html`<p class="quiet">${missing === 0 ? 'No match changed' : 'No match of the screened customers changed'}${rest}.</p>
+<p class="muted">Checked: ${countNoun(counts.screened + counts.reused, 'customer')} with ${countNoun(counts.searches, 'search', 'searches')}, ${formatCount(counts.matches)} matches in the answers, ${formatCount(counts.hits)} of them flagged as hits (an answer for several customers counts once)${report.run.comparedWith === null ? '' : ', each compared with the last reported result'}.</p>`;
 }
 
-// Fewer than these are seen at a glance.
+// Fewer changes need no filter.
 const worthFiltering = 4;
 
-/** Fields to filter and sort so many changes, hidden until the page's script shows them; nothing for a few changes. */
+/** Fields that filter and sort the changes, hidden until the page's script shows them. */
 function showTools(changes: number): Markup {
   if (changes < worthFiltering) return noMarkup;
   return html`<div class="tools" role="group" aria-label="Filter and sort the changes" hidden>
@@ -386,20 +377,17 @@ function showTools(changes: number): Markup {
 <label>Severity <select data-tool="severity"><option value="">all</option>${severities.map((severity) => html`<option value="${severity}">${severityWords[severity]}</option>`)}</select></label>
 <label>Cause <select data-tool="cause"><option value="">all</option>${changeCauses.map((cause) => html`<option value="${cause}">${causeWords[cause]}</option>`)}</select></label>
 <label>Order <select data-tool="sort"><option value="listed">as listed</option><option value="customer">by customer</option><option value="score">highest score first</option><option value="since">waiting longest first</option></select></label>
-<output data-tool="told" aria-live="polite"></output>
+<output data-tool="shown" aria-live="polite"></output>
 </div>
 `;
 }
 
-/** How many changes are told together, many to a line. */
 const countGrouped = ({ changes }: Pick<Report, 'changes'>): number =>
   (changes ?? []).reduce((sum, { count, singleCount }) => sum + count - singleCount, 0);
 
-/** Whether the page has something to tell of groups and drift. */
 const hasGroups = (report: Pick<Report, 'changes' | 'watch'>): boolean =>
   countGrouped(report) > 0 || (report.watch !== null && describeWatch(report.watch).length > 0);
 
-/** Changes that touched many customers alike, and how what was found compares with what is usual; nothing where there is neither. */
 async function showGroups(report: Report): Promise<Markup> {
   if (!hasGroups(report)) return noMarkup;
   const { changes, watch } = report;
@@ -424,7 +412,6 @@ ${await showClusters(clusters)}</section>
   );
 }
 
-/** Changes that touched many customers alike, one line each, with a few of them, the biggest first; nothing where there are none. */
 async function showClusters(clusters: ChangeGroup['clusters']): Promise<Markup> {
   if (clusters.length === 0) return noMarkup;
   const shown: Markup[] = [];
@@ -450,13 +437,12 @@ function showCluster(
 const showListedParty = (match: Match | null): Markup =>
   match === null ? noMarkup : html`, ${showText(match.name)} <code>${showText(match.id)}</code>`;
 
-/** What the page's script filters and sorts a change by: cause, score, and since when its item waits. */
+/** The attributes by which the page's script filters and sorts: cause, score, and when the alert was opened. */
 function showKeys({ cause, after, before, item }: MatchChangeFacts): Markup {
   const since = item === null ? '' : html` data-since="${item.openedAt.toISOString().slice(0, 16)}"`;
   return html` data-cause="${cause}" data-score="${(after ?? before)?.score ?? 0}"${since}`;
 }
 
-/** The name of a compared field. */
 const fieldWords: Readonly<Record<MatchField, string>> = {
   birth_date: 'born',
   country: 'countries',
@@ -467,7 +453,7 @@ const fieldWords: Readonly<Record<MatchField, string>> = {
   topics: 'listed for',
 };
 
-/** Where an item stood in a few words: `due 2026-11-22`, `false positive by ada`. */
+/** The state of an alert: `due 2026-11-22`, `false positive by ada`. */
 function describeBriefly({ state, dueAt, said, replaced }: ChangeItemFacts): string {
   const [last] = said;
   const before = replaced === null ? '' : `before: ${replaced.verdict.replaceAll('_', ' ')} by ${replaced.reviewer}`;
@@ -480,7 +466,7 @@ function describeBriefly({ state, dueAt, said, replaced }: ChangeItemFacts): str
   return last?.verdict ? `${last.verdict.replaceAll('_', ' ')} by ${last.reviewer}` : state;
 }
 
-/** Those of a match: what was asked by its own id, and the entities that it names. */
+/** The records of a match: those of its own id and of the entities that they name. */
 function listDetailsOf(lookups: readonly DetailLookup[], matchId: string): readonly DetailLookup[] {
   const own = lookups.filter(({ id }) => id === matchId);
   const named = new Set(own.flatMap(({ entityIds }) => entityIds));

@@ -30,7 +30,7 @@ import { countNoun, formatCount, formatDay } from './text.js';
 import type { Span } from './verdict.js';
 import { dossierChangeWords, stateWords } from './words.js';
 
-/** Who and what the run covers: the runs of a span, customers by state, dossiers, their comparison with the roster, who is not screened, and rejected rows. */
+/** The coverage of the run: runs of a span, customers by state, dossiers, reconciliation, customers that are not screened, rejected rows. */
 export function showCoverage(report: Report): Markup {
   return html`${showSpan(report)}${showSums(report)}${showDossiers(report)}${showReconciliations(report)}${showNotScreened(report)}${showDroppedParties(report)}${showRejects(report)}`;
 }
@@ -54,16 +54,15 @@ const rejectColumns: readonly TableColumn<RejectedRow>[] = [
   { title: 'Column at fault', cell: showFault },
 ];
 
-/** Customers in scope without a valid screening, with the reason and the last time they had one. */
 function showNotScreened(report: Report): Markup {
   const { notScreened } = report;
   if (notScreened === null) return noMarkup;
   const count = report.cut.notScreened?.lines ?? notScreened.length;
   const body =
     notScreened.length === 0
-      ? html`<p class="quiet">${report.verdict.level === 'red' ? 'Nobody is on this list, but this run cannot be relied on.' : 'Nobody in scope is left unscreened.'}</p>`
+      ? html`<p class="quiet">${report.verdict.level === 'red' ? 'This list is empty, but this run cannot be relied on.' : 'All customers in scope are screened.'}</p>`
       : showTable(
-          `${countNoun(count, 'name')} without a valid screening: a match may exist that nobody has seen`,
+          `${countNoun(count, 'name')} without a valid screening: matches of them are unknown`,
           notScreenedColumns,
           notScreened,
           'not-screened.csv',
@@ -72,7 +71,6 @@ function showNotScreened(report: Report): Markup {
   return section('not-screened', 'Not screened', body);
 }
 
-/** Roster rows that were not accepted, with what is wrong with them. */
 function showRejects(report: Report): Markup {
   const { rejects } = report;
   if (rejects === null) return noMarkup;
@@ -80,7 +78,7 @@ function showRejects(report: Report): Markup {
     rejects.length === 0
       ? html`<p class="quiet">No roster row was rejected.</p>`
       : html`${showTable(`${countNoun(rejects.length, 'roster row')} not accepted, by line of the source`, rejectColumns, rejects, 'rejects.csv')}
-<p class="muted">The whole rows are in ${showFiles(rejects)}, to be mended and fed back. A customer that was on the roster before stays in scope with its last accepted record.</p>`;
+<p class="muted">The whole rows are in ${showFiles(rejects)}; correct and import them again. A known customer stays in scope with its last accepted record.</p>`;
   return html`${section('rejects', 'Rejected rows', body)}${showDoubts(report)}`;
 }
 
@@ -91,12 +89,11 @@ const doubtColumns: readonly TableColumn<ColumnDoubts>[] = [
   { title: 'The most frequent values', cell: (column) => showText(describeDoubtedValues(column)) },
 ];
 
-/** Values of accepted rows that cannot be read for certain. */
 function showDoubts(report: Report): Markup {
   const columns = listOwnDoubts(report);
   if (columns.length === 0) return noMarkup;
   const table = showTable(
-    'Values that count as unknown: they agree with nothing, contradict nothing and lower no severity',
+    'Values that count as unknown: they neither agree nor contradict, and lower no severity',
     doubtColumns,
     columns,
     'report.json',
@@ -105,7 +102,7 @@ function showDoubts(report: Report): Markup {
   return section(
     'doubts',
     'Values in doubt',
-    html`${table}<p class="muted">The customers are searched for all the same. ${more}${showFiles(report.doubted)}, to be mended and fed back.</p>`,
+    html`${table}<p class="muted">The customers are screened. ${more}${showFiles(report.doubted)}; correct and import them again.</p>`,
   );
 }
 
@@ -129,7 +126,7 @@ function showFault(row: RejectedRow): Markup {
 
 const eventWords: Readonly<Record<DiscrepancyFacts['event'], string>> = {
   opened: 'new',
-  returned: 'is back',
+  returned: 'returned',
   changed: 'changed',
   acceptance_ended: 'no longer accepted',
   resolved: 'resolved',
@@ -160,7 +157,6 @@ const newsColumns: readonly TableColumn<DiscrepancyFacts>[] = [
   { title: 'Facts', cell: ({ facts }) => showFacts(facts) },
 ];
 
-/** Roster, screenings and dossiers against each other: the sums, what stands by age, and what is new. */
 function showReconciliations({ reconciliations }: Report): Markup {
   if (reconciliations.length === 0) return noMarkup;
   return section('reconciliation', 'Reconciliation', html`${reconciliations.map(showReconciliation)}`);
@@ -171,25 +167,24 @@ function showReconciliation(facts: ReconciliationFacts): Markup {
   const unproven =
     unprovenBecause === null
       ? noMarkup
-      : html` <strong>Without proof: ${showText(unprovenBecause)}. Missing dossiers are not told, and nothing counts as resolved.</strong>`;
+      : html` <strong>Without proof: ${showText(unprovenBecause)}. Missing dossiers are not reported, and no discrepancy counts as resolved.</strong>`;
   const open = current.reduce((sum, one) => sum + one.open, 0);
   return html`<p>Roster ${showText(roster)} against the dossiers swept ${showTime(sweptAt)}.${unproven}</p>
 <p>${countNoun(sums.customers, 'customer')} = ${formatCount(sums.withDossier)} with a dossier + ${formatCount(sums.withoutDossier)} without + ${formatCount(sums.notExpected)} not expected to have one + ${formatCount(sums.ambiguousCustomers)} with a shared reference.<br>
 ${countNoun(sums.dossiers, 'dossier')} = ${formatCount(sums.withCustomer)} with a customer + ${formatCount(sums.withoutCustomer)} without + ${formatCount(sums.ambiguousDossiers)} with a shared reference + ${formatCount(sums.ofOtherRosters)} of other rosters.${sums.notCompared === 0 ? noMarkup : html`<br>Birth date and country were not compared for ${countNoun(sums.notCompared, 'customer')} with a dossier: no record of an applicant was fetched (<code>sweep.details</code>).`}</p>
 ${current.length === 0 ? html`<p class="quiet">${unprovenBecause === null ? 'Roster, screenings and dossiers agree.' : 'No discrepancy is known.'}</p>` : showTable(`${countNoun(open, 'open discrepancy', 'open discrepancies')}`, discrepancyColumns, current, null)}
-${current.length === 0 ? noMarkup : html`<p>Each of them stands on the sheet Discrepancies of <code>report.xlsx</code>, where all but critical ones can be accepted until a day.</p>`}
+${current.length === 0 ? noMarkup : html`<p>The sheet Discrepancies of <code>report.xlsx</code> lists each of them. All except critical ones can be accepted there until a given day.</p>`}
 ${showInvitations(facts)}
-${newsCount === 0 ? html`<p class="quiet">Nothing of it is new.</p>` : showTable(`${countNoun(newsCount, 'change')} since the comparison before`, newsColumns, news, 'report.json', { count: newsCount })}`;
+${newsCount === 0 ? html`<p class="quiet">No discrepancy is new.</p>` : showTable(`${countNoun(newsCount, 'change')} since the last comparison`, newsColumns, news, 'report.json', { count: newsCount })}`;
 }
 
-/** What became of invitations, and why others are not invited: this report is for reviewers. */
 function showInvitations({ invitations }: ReconciliationFacts): Markup {
   if (invitations === null) return noMarkup;
   const list = (counts: Readonly<Record<string, number>>): string =>
     Object.entries(counts)
       .map(([name, count]) => `${formatCount(count)} ${name.replaceAll('_', ' ')}`)
       .join(', ') || 'none';
-  return html`<p>Invitations of customers without a dossier: ${list(invitations.byStatus)}. Not invited now, which the customer must not learn: ${list(invitations.excluded)}.</p>`;
+  return html`<p>Invitations of customers without a dossier: ${list(invitations.byStatus)}. Not invited now (the customers must not learn the reasons): ${list(invitations.excluded)}.</p>`;
 }
 
 function showReferences(facts: DiscrepancyFacts['facts']): Markup {
@@ -206,7 +201,6 @@ const showDossier = ({ dossier }: DiscrepancyFacts['facts']): Markup =>
 const showFacts = (facts: DiscrepancyFacts['facts']): Markup =>
   html`${listFacts(facts).map(([words, value]) => html`<div><span class="muted">${words}</span> ${showText(value)}</div>`)}`;
 
-/** Each customer in exactly one state, and the sums that prove that nobody was lost. */
 function showSums(report: Report): Markup {
   const { coverage } = report;
   if (coverage === null) return noMarkup;
@@ -239,7 +233,7 @@ function showState({ code, count }: Tally<CustomerState>, inScope: number): Mark
 `;
 }
 
-/** One decimal, and never rounded to all or to nothing when it is not. */
+/** One decimal; never rounded to 0 % or 100 %. */
 function toShare(count: number, whole: number): string {
   if (count === 0 || whole === 0) return '0 %';
   if (count === whole) return '100 %';
@@ -258,7 +252,7 @@ function showSum(sum: Sum): Markup {
 
 function showFormerRoster({ formerRosterAt }: Coverage): Markup {
   if (formerRosterAt === null) return noMarkup;
-  return html`<p>This run read no roster: whom it answers for comes from the import of ${showTime(formerRosterAt)}.</p>
+  return html`<p>This run imported no roster: its scope comes from the import of ${showTime(formerRosterAt)}.</p>
 `;
 }
 
@@ -275,10 +269,9 @@ function showReasons(coverage: Coverage): Markup {
 }
 
 const whyWords: Readonly<Record<DroppedPartyFacts['state'], string>> = {
-  open_hit: 'it stays in scope, and the customer an open hit, until the hit is settled',
-  incompletely_seen:
-    'it is searched for only while something about it waits for a decision; a hit may exist that nobody has seen',
-  confirmed: 'it is searched for only while something about it waits for a decision',
+  open_hit: 'it stays in scope, and the customer in this state, until its alerts are decided',
+  incompletely_seen: 'it is screened only while one of its alerts waits; the part that was not returned may have a hit',
+  confirmed: 'it is screened only while one of its alerts waits',
 };
 
 const droppedColumns: readonly TableColumn<DroppedPartyFacts>[] = [
@@ -288,16 +281,15 @@ const droppedColumns: readonly TableColumn<DroppedPartyFacts>[] = [
     title: 'Why',
     cell: ({ party }) =>
       party.role === 'conflicting_row'
-        ? 'the rows of this id no longer contradict each other, and none of them has this name'
+        ? 'the rows of this id no longer contradict each other, and no row has this name'
         : 'no longer in the source',
   },
   { title: 'Since', cell: ({ droppedAt }) => showTime(droppedAt) },
 ];
 
-/** Parties that the roster no longer names although nobody has cleared them; nothing where there is none. */
 function showDroppedParties({ droppedParties }: Report): Markup {
   if (droppedParties.length === 0) return noMarkup;
-  const title = `${countNoun(droppedParties.length, 'party', 'parties')} that the roster no longer names, and that nobody has cleared`;
+  const title = `${countNoun(droppedParties.length, 'party', 'parties')} that ${droppedParties.length === 1 ? 'is' : 'are'} no longer in the source and not cleared by a decision`;
   return section('dropped', 'No longer in the source', showTable(title, droppedColumns, droppedParties, 'report.json'));
 }
 
@@ -307,7 +299,7 @@ const showCount = (count: number | null | undefined): Markup | string =>
 const spanColumns: readonly TableColumn<Span['runs'][number]>[] = [
   { title: 'Run', cell: ({ runId }) => html`<code>${runId}</code>` },
   {
-    title: 'Came to',
+    title: 'Result',
     cell: ({ trouble, state }) => (trouble === null ? state : html`<strong>${showText(trouble)}</strong> (${state})`),
   },
   { title: 'In scope', numeric: true, cell: ({ counts }) => showCount(counts?.inScope) },
@@ -318,15 +310,14 @@ const spanColumns: readonly TableColumn<Span['runs'][number]>[] = [
   { title: 'First-time', numeric: true, cell: ({ baseline }) => formatCount(baseline) },
 ];
 
-/** The runs of a span, each with what it came to; left out of the report of one run. */
 function showSpan({ span }: Report): Markup {
   if (span === null) return noMarkup;
   const [changes, baseline] = [sumOf(span.runs, 'changes'), sumOf(span.runs, 'baseline')];
   return section(
     'span',
     'Runs of the span',
-    html`${showTable('All runs about the roster that were begun in the span, in order; missing are customers without a valid screening', spanColumns, span.runs, null)}
-<p class="muted">Together ${formatCount(changes)} changes and ${formatCount(baseline)} first-time matches, all told below. Coverage, customers not screened and open alerts are as the last run left them.</p>`,
+    html`${showTable('All runs of the roster that started in the span, in order. Missing: customers without a valid screening', spanColumns, span.runs, null)}
+<p class="muted">Together ${formatCount(changes)} changes and ${formatCount(baseline)} first-time matches, all listed below. Coverage, customers not screened and open alerts are those of the last run.</p>`,
   );
 }
 
@@ -354,7 +345,6 @@ const dossierColumns: readonly TableColumn<DossierChangeFacts>[] = [
   { title: 'Before and now', cell: showDossierDifferences },
 ];
 
-/** The sweeps with their proof of completeness, then every dossier that changed. */
 function showDossiers(report: Report): Markup {
   const { dossiers } = report;
   if (dossiers === null) return noMarkup;
@@ -370,8 +360,8 @@ ${changes.length === 0 ? html`<p class="quiet">No dossier changed.</p>` : showTa
 function showSweep(sweep: SweepFacts): Markup {
   const proof = sweep.proven
     ? html`The list is proven complete.`
-    : html`<strong>Not proven complete: ${showText(sweep.unprovenBecause ?? 'no reason given')}. Nothing is reported as gone.</strong>`;
-  return html`<p>Swept ${showTime(sweep.startedAt)}: ${countNoun(sweep.dossiers, 'dossier')} on ${countNoun(sweep.pages, 'page')}. ${proof}${sweep.isStart ? html` It is the first sweep of this account: what it saw for the first time is the starting point and counts as no change.` : noMarkup}</p>
+    : html`<strong>Not proven complete: ${showText(sweep.unprovenBecause ?? 'no reason given')}. No dossier is reported as gone.</strong>`;
+  return html`<p>Swept ${showTime(sweep.startedAt)}: ${countNoun(sweep.dossiers, 'dossier')} on ${countNoun(sweep.pages, 'page')}. ${proof}${sweep.isStart ? html` It is the first sweep of this account: its dossiers are the starting point and count as no change.` : noMarkup}</p>
 `;
 }
 

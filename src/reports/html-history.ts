@@ -16,7 +16,7 @@ import type { HistoryFacts, TrendPoint } from './run-facts.js';
 import { countNoun, formatCount, formatDuration } from './text.js';
 import { describeTopic } from './words.js';
 
-/** What was decided, how the run went, and the runs before it. */
+/** The decisions, the health of the run, and the runs before it. */
 export function showHistory(report: Report): Markup {
   return html`${showSettled(report)}${showHealth(report)}${showTrend(report)}`;
 }
@@ -27,7 +27,7 @@ interface Measure {
   title: string;
   note?: string;
   read: (point: TrendPoint) => number | null;
-  /** The part of it that is drawn stronger. */
+  /** The part with the stronger colour. */
   readPart?: (point: TrendPoint) => number;
   write: (figure: number) => string;
 }
@@ -37,7 +37,7 @@ const measures: readonly Measure[] = [
   { title: 'Hits', note: 'in the answers', read: (point) => point.hits, write: formatCount },
   {
     title: 'Changes',
-    note: 'critical and high stronger',
+    note: 'critical and high in the stronger colour',
     read: (point) => point.changes,
     readPart: countSerious,
     write: formatCount,
@@ -59,10 +59,8 @@ const trendColumns: readonly TableColumn<TrendPoint>[] = [
   }),
 ];
 
-/** Whether there is an earlier run to draw beside this one. */
 const hasTrend = ({ history }: Pick<Report, 'history'>): boolean => history.trend.length > 1;
 
-/** The last runs of the roster as small charts of one scale each, with their figures in a table; nothing for a roster's first run. */
 function showTrend(report: Report): Markup {
   if (!hasTrend(report)) return noMarkup;
   const { trend } = report.history;
@@ -94,13 +92,13 @@ ${showBars(measure, trend, label)}
 const writeFigure = ({ write }: Measure, figure: number | null): Markup | string =>
   figure === null ? showNone() : write(figure);
 
-// Bars stay as wide with few runs as with many.
+// Bars have the same width with few and with many runs.
 const slots = 30;
 const slot = 10;
 const width = 7;
 const height = 60;
 
-/** Bars side by side, the last one marked, on a scale that begins at zero; drawn as SVG, `label` says what they show. */
+/** A bar chart as SVG: the scale begins at zero, and the last bar is marked. */
 function showBars({ read, readPart }: Measure, trend: readonly TrendPoint[], label: string): Markup {
   const most = Math.max(1, ...trend.map((point) => read(point) ?? 0));
   const toHeight = (count: number): number => (count === 0 ? 0 : Math.max(1, Math.round((count / most) * height)));
@@ -119,11 +117,9 @@ const showBar = (x: number, barHeight: number, kind: string): Markup =>
     ? noMarkup
     : html`<rect class="${kind}" x="${x}" y="${height - barHeight}" width="${width}" height="${barHeight}"/>`;
 
-/** Whether the page has something to tell of how the run went. */
 const hasHealth = ({ calls, canaries }: Pick<Report, 'calls' | 'canaries'>): boolean =>
   canaries !== null || calls.searches !== null || calls.byOutcome.length > 0;
 
-/** How the run went: its calls, what came of them, what they cost, and its control searches; nothing for a run that makes none. */
 function showHealth(report: Report): Markup {
   if (!hasHealth(report)) return noMarkup;
   return section('health', 'Run health', html`${showCalls(report)}${showCanaries(report)}`);
@@ -136,7 +132,7 @@ function showCalls({ calls, history }: Report): Markup {
   const twice =
     possiblyBilledTwice === 0
       ? 'none'
-      : `${countNoun(possiblyBilledTwice, 'search', 'searches')} repeated because the first outcome was lost`;
+      : `${countNoun(possiblyBilledTwice, 'search', 'searches')} repeated because the first outcome is unknown`;
   return html`<dl>
 ${
   searches === null
@@ -153,14 +149,14 @@ function listHealth(health: NonNullable<HistoryFacts['health']>): Markup {
   const { perSecond, limitPerSecond, repeated, breaks, billable, cost } = health;
   const rate =
     perSecond === null
-      ? `too few calls to tell; at most ${limitPerSecond} a second are allowed`
-      : `${perSecond} calls a second while searching, at most ${limitPerSecond} are allowed`;
+      ? `unknown with so few calls; the limit is ${limitPerSecond} a second`
+      : `${perSecond} calls a second while searching; the limit is ${limitPerSecond}`;
   const out =
     breaks.count === 0
       ? 'none'
       : `${countNoun(breaks.count, 'break')} of more than a minute without a call, ${formatSeconds(breaks.seconds)} in all, the longest ${formatSeconds(breaks.longestSeconds)}`;
   return html`<dt>Rate</dt><dd>${rate}</dd>
-<dt>Retries</dt><dd>${repeated === 0 ? 'none' : `${countNoun(repeated, 'call')} made again after one that brought no answer`}</dd>
+<dt>Retries</dt><dd>${repeated === 0 ? 'none' : `${countNoun(repeated, 'call')} repeated after a call without an answer`}</dd>
 <dt>Outages and pauses</dt><dd>${out}</dd>
 <dt>Cost</dt><dd>${countNoun(billable, 'call')} that may be billed${cost === null ? ', no price is configured' : `: ${cost.amount.toFixed(2)} ${cost.currency}`}</dd>
 `;
@@ -181,7 +177,7 @@ const canaryColumns: readonly TableColumn<CanaryFacts>[] = [
     cell: (canary) => (canary.verdict === 'passed' ? 'passed' : html`<strong class="alarm">failed</strong>`),
   },
   { title: 'Rounds', cell: describeRounds },
-  { title: 'What came instead', cell: (canary) => (canary.found === null ? showNone() : showText(canary.found)) },
+  { title: 'Actual answer', cell: (canary) => (canary.found === null ? showNone() : showText(canary.found)) },
 ];
 
 function describeExpected({ expect, topics }: CanaryFacts): Markup | string {
@@ -189,40 +185,33 @@ function describeExpected({ expect, topics }: CanaryFacts): Markup | string {
   return topics.length === 0 ? 'a hit' : html`a hit: ${showText(topics.map(describeTopic).join(' or '))}`;
 }
 
-/** The control searches by round, failed ones included in plain words; their absence is said as well. */
 function showCanaries(report: Report): Markup {
   const { canaries } = report;
   if (canaries === null) return noMarkup;
   const body =
     canaries.length === 0
-      ? html`<p class="quiet">No canary is configured: nothing shows that the service would have found a listed party.</p>`
-      : showTable(
-          'Searches whose answer is known beforehand, made in the same run',
-          canaryColumns,
-          canaries,
-          'report.json',
-        );
-  return html`<h3 id="canaries">Canaries</h3>
+      ? html`<p class="quiet">No control search is configured: it is not proven that the service finds listed parties.</p>`
+      : showTable('Searches with a known answer, made in the same run', canaryColumns, canaries, 'report.json');
+  return html`<h3 id="canaries">Control searches</h3>
 ${body}`;
 }
 
-/** What is settled, in counts, and what the run did with decisions; nothing for a run of which nothing was made yet. */
 function showSettled({ history }: Report): Markup {
   const { settled } = history;
   if (settled === null) return noMarkup;
   const { falsePositive, trueMatch, inconclusive, carried, reopened, expired, gone } = settled;
   if (falsePositive + trueMatch + inconclusive + reopened + expired + gone === 0) {
-    return section('settled', 'Settled and carried', html`<p class="quiet">Nothing has been decided yet.</p>`);
+    return section('settled', 'Decisions', html`<p class="quiet">No alert has been decided yet.</p>`);
   }
   return section(
     'settled',
-    'Settled and carried',
+    'Decisions',
     html`<dl>
-<dt>Settled</dt><dd>${countNoun(falsePositive, 'false positive')}, ${countNoun(trueMatch, 'true match', 'true matches')}</dd>
+<dt>Decided</dt><dd>${countNoun(falsePositive, 'false positive')}, ${countNoun(trueMatch, 'true match', 'true matches')}</dd>
 <dt>Inconclusive</dt><dd>${inconclusive === 0 ? 'none' : `${formatCount(inconclusive)}, still open`}</dd>
-<dt>Carried by this run</dt><dd>${carried === 0 ? 'none' : `${countNoun(carried, 'decision')} looked at again and found to hold: nothing it was bound to has changed`}</dd>
-<dt>Re-opened</dt><dd>${reopened + expired === 0 ? 'none' : `${formatCount(reopened)} because something material changed or the match returned, ${formatCount(expired)} because the decision ran out`}</dd>
-<dt>No longer matched</dt><dd>${gone === 0 ? 'none' : `${countNoun(gone, 'alert')} with nothing left to decide`}</dd>
+<dt>Carried over by this run</dt><dd>${carried === 0 ? 'none' : `${countNoun(carried, 'decision')} checked again and still in force: the facts of the decision have not changed`}</dd>
+<dt>Re-opened</dt><dd>${reopened + expired === 0 ? 'none' : `${formatCount(reopened)} because of a material change or a returned match, ${formatCount(expired)} because the decision expired`}</dd>
+<dt>No longer matched</dt><dd>${gone === 0 ? 'none' : `${countNoun(gone, 'alert')} without anything to decide`}</dd>
 </dl>`,
   );
 }

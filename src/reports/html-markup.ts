@@ -7,26 +7,26 @@ import { describeTopic } from './words.js';
 /** Escaped HTML. */
 export type Markup = ReturnType<typeof html>;
 
-/** Nothing at all. */
+/** Empty markup. */
 export const noMarkup: Markup = raw('');
 
-/** A text that came from outside, set apart so that its direction does not disturb its surroundings. */
+/** A text from outside, isolated so that its direction does not affect the text around it. */
 export function showText(text: string): Markup {
   return html`<bdi>${toVisibleText(text)}</bdi>`;
 }
 
-/** The firm's own reference of a customer. */
+/** The reference of a customer. */
 export function showReference(reference: string): Markup {
   return html`<bdi class="reference">${toVisibleText(reference)}</bdi>`;
 }
 
-/** Several texts with commas between them, or a dash. */
+/** Texts separated by commas; a dash for none. */
 export function showTexts(texts: readonly string[]): Markup {
   if (texts.length === 0) return showNone();
   return html`${texts.map((text, index) => html`${index === 0 ? '' : ', '}${showText(text)}`)}`;
 }
 
-/** The mark for a value that is not there. */
+/** The mark of a missing value. */
 export function showNone(): Markup {
   return html`<span class="none" title="none">–</span>`;
 }
@@ -36,7 +36,7 @@ export function showTime(instant: Date): Markup {
   return html`<time datetime="${instant.toISOString()}">${formatTime(instant)}</time>`;
 }
 
-/** Who a line is about: the firm's own reference, the name, and the role when it is not the customer itself. */
+/** The reference and name of a party, and its role where it is not the customer itself. */
 export function showParty(party: PartyFacts): Markup {
   const role =
     party.role === 'customer' ? noMarkup : html` <span class="muted">(${party.role.replaceAll('_', ' ')})</span>`;
@@ -59,12 +59,12 @@ export interface TableColumn<Line> {
   cell: (line: Line) => Markup | string;
 }
 
-/** How many lines of a long list the page shows in full; the files hold all of them. */
+/** The most lines of a list on the page; the files have all lines. */
 export const shownLines = 200;
 
 /**
- * A table with a caption for readers of any kind: the first `shownLines` lines, or all without `file`, and a note when `count`, which is
- * how many there are in all, is more than that; `toAttributes` gives attributes of a line's row, `name` is one more class of the table.
+ * A table with a caption: the first `shownLines` lines, or all without `file`, and a note when `count` is higher. `toAttributes`: the attributes
+ * of a row; `name`: a further class of the table.
  */
 export function showTable<Line>(
   caption: string,
@@ -87,7 +87,7 @@ ${shown.map((line) => showRow(columns, line, toAttributes(line)))}</tbody>
 ${file === null ? noMarkup : showRest(shown.length, 0, count, file)}`;
 }
 
-/** Says how many of `count` lines the page leaves out when it shows the first ones and so many hits for sanctions beside; nothing when all are shown. */
+/** A note about the lines that the page leaves out; empty when it shows the first lines and further sanction hits of all `count`. */
 export function showRest(first: number, sanctionHits: number, count: number, file: string): Markup {
   if (first + sanctionHits === count) return noMarkup;
   if (first + sanctionHits === 0) return html`<p class="rest">All of them are in <code>${file}</code>.</p>`;
@@ -107,7 +107,7 @@ function showRow<Line>(columns: readonly TableColumn<Line>[], line: Line, attrib
 const toClass = <Line>(column: TableColumn<Line>): Markup =>
   column.numeric === true ? raw(' class="number"') : noMarkup;
 
-/** The topics of a match as chips; those that the other side of the comparison lacks are marked. */
+/** The topics of a match; those that `other` does not have are marked. */
 export function showTopics(match: Match, other: Match | null): Markup {
   if (match.topics.length === 0) return showNone();
   return html`${match.topics.map((topic) => {
@@ -116,10 +116,10 @@ export function showTopics(match: Match, other: Match | null): Markup {
   })}`;
 }
 
-/** Country codes in capitals. */
+/** Country codes in upper case. */
 export function showCountries(countries: readonly string[]): Markup {
   return showTexts(countries.map((country) => country.toUpperCase()));
 }
 
-/** The place of an alert on the page; a code is letters, digits and hyphens. */
+/** The anchor of an alert on the page. */
 export const toAnchor = (mark: string): string => `alert-${mark.replaceAll(/[^\w-]/g, '')}`;

@@ -24,7 +24,7 @@ import {
   stateWords,
 } from './words.js';
 
-/** The top of the page: title, test banner, verdict, where to find what, and what of the run is held; `hasSection` says which sections follow. */
+/** The top of the page: title, test banner, verdict, contents, and the held parts of the run. `hasSection`: whether the page has a section. */
 export function showOpening(report: Report, hasSection: (id: string) => boolean): Markup {
   const { run, verdict } = report;
   return html`
@@ -32,7 +32,7 @@ export function showOpening(report: Report, hasSection: (id: string) => boolean)
 <p class="masthead">Nightscreen <span>${run.organisation === 'default' ? '' : showText(run.organisation)}</span></p>
 <h1>${showText(toTitle(report))}</h1>
 <p class="muted">${showWhat(report)}${showCompared(report)}.</p>
-${run.mode === 'test' ? html`<p class="test" role="note"><strong>TEST: not evidence.</strong> This run used a test key; its answers say nothing about real customers.</p>` : noMarkup}
+${run.mode === 'test' ? html`<p class="test" role="note"><strong>TEST: not evidence.</strong> This run used a test key; its answers are not about real customers.</p>` : noMarkup}
 ${showAccepted(report)}<div class="verdict">
 <p class="level">${levelWords[verdict.level]}${verdict.waiting === null ? noMarkup : html`<span>${verdict.coverage}</span>`}</p>
 <p class="headline">${toHeadline(report)}</p>
@@ -43,7 +43,6 @@ ${verdict.remarks.length === 0 ? noMarkup : html`<ul>${verdict.remarks.map((rema
 ${showContents(report, hasSection)}${showHeld(report)}`;
 }
 
-/** How many wait; the figures say how urgent they are. */
 function toHeadline({ openItems, verdict }: Report): string {
   if (openItems === null || openItems.waiting === 0) return verdict.waiting ?? verdict.coverage;
   const { waiting, customers } = openItems;
@@ -51,7 +50,6 @@ function toHeadline({ openItems, verdict }: Report): string {
   return `${countNoun(waiting, 'alert')}${whose} ${waiting === 1 ? 'waits' : 'wait'} for a decision`;
 }
 
-/** What is urgent of what waits, as figures to be read at a glance. */
 function showFigures({ openItems, run }: Report): Markup {
   if (openItems === null || openItems.waiting === 0) return noMarkup;
   const { overdue, oldestAt, proposed, absent } = openItems;
@@ -82,13 +80,13 @@ const columns: readonly TableColumn<RosterChangeFacts>[] = [
   { title: 'After', cell: ({ after }) => showText(describeRecord(after)) },
 ];
 
-/** Settings that changed since the last report, and rosters taken against their guards: above all that was judged by them. */
+/** The changes of settings since the last report, and the rosters accepted although guards held them. */
 export function showAccepted({ accepted }: Pick<Report, 'accepted'>): Markup {
   const { settingsChanges, rosterAcceptances } = accepted;
   return html`${
     settingsChanges.length === 0
       ? noMarkup
-      : html`<div class="accepted" role="note"><p><strong>Settings changed since the last report.</strong> What was found before stays as it was judged then.</p>
+      : html`<div class="accepted" role="note"><p><strong>Settings changed since the last report.</strong> Earlier findings keep their earlier severity.</p>
 ${settingsChanges.map(
   (change) => html`<p>${showText(describeAcceptance(change))}</p>
 <ul>${change.differences.map((difference) => html`<li>${showText(difference)}</li>`)}</ul>
@@ -101,7 +99,6 @@ ${acceptance.changes.length === 0 ? noMarkup : showTable('The first changes of k
   )}`;
 }
 
-/** Links to the sections that the page has, with how much each holds. */
 function showContents(report: Report, hasSection: (id: string) => boolean): Markup {
   const { held, dossiers, notScreened, cut, droppedParties, rejects, openItems, reconciliations } = report;
   const discrepancies = reconciliations.flatMap(({ current }) => current).reduce((sum, { open }) => sum + open, 0);
@@ -119,7 +116,7 @@ function showContents(report: Report, hasSection: (id: string) => boolean): Mark
     ['dropped', 'No longer in the source', formatCount(droppedParties.length)],
     ['rejects', 'Rejected rows', rejects && formatCount(rejects.length)],
     ['doubts', 'Values in doubt'],
-    ['settled', 'Settled and carried'],
+    ['settled', 'Decisions'],
     ['health', 'Run health'],
     ['trend', 'Trend'],
     ['evidence', 'Evidence'],
@@ -131,7 +128,6 @@ function showContents(report: Report, hasSection: (id: string) => boolean): Mark
   )}</ul></nav>`;
 }
 
-/** How much waits, and how much of it is urgent. */
 function describeCounts(openItems: OpenItemsFacts): string {
   const { waiting, overdue } = openItems;
   const critical = countCritical(openItems);
@@ -150,7 +146,6 @@ const alertColumns: readonly TableColumn<HeldFacts['alerts'][number]>[] = [
   { title: 'Alert', cell: ({ alertId }) => String(alertId) },
 ];
 
-/** What of the run is held: why, the states meanwhile, and what was opened all the same. Nothing for a run that counts. */
 function showHeld({ held, run }: Report): Markup {
   if (held.length === 0) return noMarkup;
   return section('held', 'Held', html`${held.map((one) => showHeldPart(one, run.runId))}`);
@@ -162,13 +157,13 @@ function showHeldPart(
 ): Markup {
   const what =
     kind === 'answers'
-      ? `The answers of this run for ${countNoun(customers, 'customer')} are held: no state improves, and nothing that releases a customer is sent.`
-      : 'What webhooks would be sent of this run waits. States and alerts are as this report shows them.';
+      ? `The answers of this run for ${countNoun(customers, 'customer')} are held: no state improves, and no release of a customer is sent.`
+      : 'The webhook messages of this run wait. States and alerts are as this report shows them.';
   const known = stateOrder.flatMap((code) => {
     const customers = states[code] ?? 0;
     return customers === 0 ? [] : [`${formatCount(customers)} ${stateWords[code].name.toLowerCase()}`];
   });
-  return html`<p><strong>${accepted === null ? what : `Held at first, and accepted by ${accepted.by} since.`}</strong></p>
+  return html`<p><strong>${accepted === null ? what : `Held, then accepted by ${accepted.by}.`}</strong></p>
 <ul>${reasons.map((reason) => html`<li>${showText(reason)}</li>`)}</ul>
 ${
   accepted === null
@@ -179,13 +174,13 @@ ${
 }${
   known.length === 0
     ? noMarkup
-    : html`<p>States of the roster's customers when it was held, each by its last answer that counts and its alerts: ${known.join(', ')}.</p>
+    : html`<p>States of the roster's customers when the answers were held, by their last valid answers and their alerts: ${known.join(', ')}.</p>
 `
 }${
   openedAlerts === 0
     ? noMarkup
     : showTable(
-        `${countNoun(openedAlerts, 'alert')} new or worse by these answers: provisional, and waiting all the same`,
+        `${countNoun(openedAlerts, 'alert')} new or worse by these answers: provisional, but they wait for a decision`,
         alertColumns,
         alerts,
         'report.xlsx',
@@ -194,8 +189,8 @@ ${
 }`;
 }
 
-/** Whoever took the roster against its guards, one line each with what the guards found. */
+/** The acceptance of a roster that guards held, with their findings, on one line. */
 export const describeRosterAcceptance = (acceptance: RosterAcceptanceFacts): string =>
-  `The roster was taken although guards would have held it, ${describeAcceptance(acceptance)}. They found: ${acceptance.heldBy
+  `The roster was accepted although guards held it: ${describeAcceptance(acceptance)}. Findings: ${acceptance.heldBy
     .map(({ guard, message }) => `${message} [guard ${guard}]`)
     .join('; ')}`;

@@ -15,7 +15,7 @@ import type { TruncatedMatches } from './run-facts.js';
 import { countNoun, escapeXml, toVisibleText } from './text.js';
 import { causeWords, describeCadence, describeChange, describeDetails, describeTopic } from './words.js';
 
-/** The page's script: filters and sorts the changes, sorts tables by their headers. Without it everything is there to be read. */
+/** The page's script: filters and sorts the changes, sorts tables by their headers. The page is complete without it. */
 export const reportScript = `
 'use strict';
 (() => {
@@ -25,7 +25,7 @@ export const reportScript = `
 
   const tools = document.querySelector('.tools');
   if (tools) {
-    const [text, severity, cause, sort, told] = ['text', 'severity', 'cause', 'sort', 'told'].map((name) => tools.querySelector('[data-tool=' + name + ']'));
+    const [text, severity, cause, sort, output] = ['text', 'severity', 'cause', 'sort', 'shown'].map((name) => tools.querySelector('[data-tool=' + name + ']'));
     const lines = all('#changes [data-score], #changes .hits tbody tr:not(.kind)').map((element, place) => ({
       element, place,
       list: element.parentElement,
@@ -55,7 +55,7 @@ export const reportScript = `
       const filtered = wanted !== '' || cause.value !== '' || severity.value !== '';
       const open = new Set(lines.flatMap((line) => (line.element.hidden ? [] : [line.section])));
       for (const section of all('#changes .severity')) section.hidden = filtered && !open.has(section);
-      told.textContent = filtered ? shown.toLocaleString('en') + ' of ' + lines.length.toLocaleString('en') + ' on this page' : '';
+      output.textContent = filtered ? shown.toLocaleString('en') + ' of ' + lines.length.toLocaleString('en') + ' on this page' : '';
     };
     const arrange = () => {
       for (const line of [...lines].sort(by[sort.value])) line.list.append(line.element);
@@ -92,10 +92,8 @@ export const reportScript = `
 })();
 `;
 
-/** The source that the page's policy allows for its script. */
 const reportScriptSource = `'sha256-${createHash('sha256').update(reportScript).digest('base64')}'`;
 
-/** What the run can be checked against. */
 function showEvidence(report: Report): Markup {
   const { run, evidence } = report;
   const { rosterSource } = evidence;
@@ -124,14 +122,14 @@ ${
 `
 }<dt>Service key</dt><dd>${run.mode}${evidence.keyFingerprint === '' ? ', not used' : html`, fingerprint <code>${evidence.keyFingerprint}</code>`}</dd>
 <dt>Version</dt><dd>Nightscreen ${run.version}</dd>
-<dt>Files</dt><dd>report.xlsx, changes.csv, not-screened.csv, rejects.csv and report.json beside this page; SHA256SUMS and manifest.json hold their digests</dd>
+<dt>Files</dt><dd>report.xlsx, changes.csv, not-screened.csv, rejects.csv and report.json in the folder of this page; SHA256SUMS and manifest.json contain their digests</dd>
 </dl>`,
   );
 }
 
 const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src ${reportScriptSource}; base-uri 'none'; form-action 'none'`;
 
-/** More than that browsers open slowly, and mail does not carry. */
+/** Browsers open larger pages slowly, and mail servers reject them. */
 const pageBytes = 5_000_000;
 
 const sections: readonly ((report: Report, shown: readonly ShownGroup[]) => Markup | Promise<Markup>)[] = [
@@ -143,8 +141,8 @@ const sections: readonly ((report: Report, shown: readonly ShownGroup[]) => Mark
 ];
 
 /**
- * `report.html` in chunks: one page that needs nothing else, no network and no script to be read, and prints on A4. Further hits for sanctions
- * get what room all else leaves.
+ * `report.html` in chunks: one page that needs no network, no other file and no script, and prints on A4. Further sanction hits get the bytes
+ * that the rest of the page leaves.
  */
 export async function* renderHtml(report: Report): AsyncGenerator<string> {
   const shown = await chooseShown(report);
@@ -173,7 +171,7 @@ export async function* renderHtml(report: Report): AsyncGenerator<string> {
   }
 }
 
-// What stands around further hits in all places together.
+// The markup around the further hits, in all places together.
 const placeBytes = 20_000;
 
 function showHead(report: Report): Markup {
@@ -193,7 +191,6 @@ function showHead(report: Report): Markup {
 <main>`;
 }
 
-/** What the page shows of each group, read where it is not held. */
 async function chooseShown(report: Report): Promise<readonly ShownGroup[]> {
   const { changes, baseline, cut } = report;
   const findCode = toFindCode(report);
@@ -218,7 +215,6 @@ async function chooseLines(section: ShownGroup['section'], group: ChangeGroup, c
   return { section, group, first, furtherHits, readFurtherHits, place: raw(`<!--further ${section} ${severity}-->`) };
 }
 
-/** The first of those that stand one by one. */
 async function readFirst(
   batches: AsyncIterable<readonly MatchChangeFacts[]>,
   wanted: number,
@@ -232,7 +228,6 @@ async function readFirst(
   return found.slice(0, wanted);
 }
 
-/** The code of a change's item, where that waits and is on the list of what is to be reviewed. */
 function toFindCode({ toReview }: Report): ShownGroup['findCode'] {
   const toKey = (reference: string, name: string, matchId: string): string =>
     JSON.stringify([reference, name, matchId]);
@@ -243,15 +238,15 @@ function toFindCode({ toReview }: Report): ShownGroup['findCode'] {
     marks.size === 0 ? null : (marks.get(toKey(party.reference, party.name, matchId)) ?? null);
 }
 
-/** Finds such places in the page; outside texts are escaped, and are none. */
+/** Finds the places of further hits; texts from outside are escaped and cannot match. */
 const furtherHitsPattern = /<!--further (\w+) (\w+)-->/;
 
-// About what the shortest line takes; so much is kept for each that is still to come.
+// About the size of the shortest line; this much is reserved for each hit to come.
 const shortLineBytes = 90;
 
 /**
- * The hits for sanctions beyond those in full: a row each, as long as there is room for all others by customer and listed party alone; what
- * does not even fit so is counted. `room` is what is left, and gets less.
+ * The sanction hits that are not shown in full: a row each while the others still fit as short rows, then short rows, then only their number.
+ * Reduces `room`.
  */
 async function* renderFurtherHits(shown: ShownGroup, room: { bytes: number; hits: number }): AsyncGenerator<string> {
   const kinds = new Map<string, string[]>();
@@ -279,7 +274,7 @@ async function* renderFurtherHits(shown: ShownGroup, room: { bytes: number; hits
   yield* renderRows(kinds);
   yield* renderShortLines(short);
   if (unshown > 0) {
-    yield `<p class="rest alarm" role="note">${countNoun(unshown, 'further sanction hit')} of this severity ${unshown === 1 ? 'is' : 'are'} not on this page, which would become too big to open. All of them are in <code>changes.csv</code>.</p>\n`;
+    yield `<p class="rest alarm" role="note">${countNoun(unshown, 'further sanction hit')} of this severity ${unshown === 1 ? 'is' : 'are'} not on this page, because it would become too large to open. All of them are in <code>changes.csv</code>.</p>\n`;
   }
   yield String(await showRest(first.length, furtherHits - unshown, group.singleCount, 'changes.csv'));
 }
@@ -288,7 +283,7 @@ function* renderRows(kinds: ReadonlyMap<string, readonly string[]>): Generator<s
   if (kinds.size === 0) return;
   const count = [...kinds.values()].reduce((sum, rows) => sum + rows.length, 0);
   yield `<table class="list hits">
-<caption>${countNoun(count, 'further sanction hit')}, one line each, with both sides in changes.csv; an arrow leads from before to now</caption>
+<caption>${countNoun(count, 'further sanction hit')}, one line each; an arrow shows a change from before to now. changes.csv has all fields</caption>
 <thead><tr><th scope="col">Customer</th><th scope="col">Name</th><th scope="col">Listed party</th><th scope="col">Listed for</th><th scope="col">Score</th><th scope="col">Alert</th></tr></thead>
 `;
   for (const [heading, rows] of kinds) yield `${heading}${rows.join('')}</tbody>\n`;
@@ -297,10 +292,10 @@ function* renderRows(kinds: ReadonlyMap<string, readonly string[]>): Generator<s
 
 function* renderShortLines(lines: readonly string[]): Generator<string> {
   if (lines.length === 0) return;
-  yield String(html`<p class="rest" role="note">There are so many sanction hits that the page would become too big to open: of ${countNoun(lines.length, 'further one')} it tells customer and listed party alone. What happened, why listed, scores and items are in <code>changes.csv</code>.</p>
+  yield String(html`<p class="rest" role="note">The page would become too large to open with all sanction hits in full: ${countNoun(lines.length, 'further hit')} ${lines.length === 1 ? 'has' : 'have'} customer and listed party only. All other fields are in <code>changes.csv</code>.</p>
 `);
   yield `<table class="list hits short">
-<caption>${countNoun(lines.length, 'further sanction hit')}, by customer and listed party alone</caption>
+<caption>${countNoun(lines.length, 'further sanction hit')}, customer and listed party only</caption>
 <thead><tr><th scope="col">Customer</th><th scope="col">Name</th><th scope="col">Listed party</th></tr></thead>
 <tbody>
 ${lines.join('')}</tbody>
@@ -308,7 +303,7 @@ ${lines.join('')}</tbody>
 `;
 }
 
-// Cells need no closing tags, and each keeps the direction of its text to itself: with tens of thousands every sign counts.
+// Cells have no closing tags and no markup for the text direction (the style sheet isolates it): there are tens of thousands.
 const toText = (text: string): string => escapeXml(toVisibleText(text));
 
 function toRow(change: MatchChangeFacts, code: string | null): string {
@@ -446,9 +441,9 @@ details .list{font-size:.84rem}details .list .number{width:auto}
 h2,h3,h4,.who{break-after:avoid}.change{display:flow-root}thead{display:table-header-group;break-inside:avoid}tfoot{display:table-row-group}tr,.change,.case,.verdict,.sum,.states,.pair,.charts{break-inside:avoid}a{color:inherit;text-decoration:none}}
 `;
 
-/** What stands in the margins of each printed page: the run, the number of the page, and that a test key is no evidence. */
+/** The margins of each printed page: the run, the page number, and a warning for a test key. */
 function toPageStyle({ runId, mode }: Report['run']): string {
-  // Nothing from outside may end the string.
+  // A text from outside must not end the CSS string.
   const run = runId.replace(/[^\w.-]/g, '');
   const test =
     mode === 'test' ? '@top-center{content:"TEST: not evidence";color:#9a4207;font:700 9pt system-ui,sans-serif}' : '';

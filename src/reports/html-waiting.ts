@@ -30,7 +30,7 @@ import {
   severityWords,
 } from './words.js';
 
-/** So many customers are shown in full; of those after them each alert has one short line. */
+/** The number of customers shown in full; each alert of the others has one short line. */
 const casesInFull = 25;
 
 const columns: readonly TableColumn<OpenItemsFacts['bySeverity'][number]>[] = [
@@ -45,7 +45,7 @@ const ownerColumns: readonly TableColumn<OpenItemsFacts['byOwner'][number]>[] = 
   { title: 'Overdue', numeric: true, cell: ({ overdue }) => formatCount(overdue) },
 ];
 
-/** Every alert that waits for a person when the run closed, by customer, most urgent first; nothing where nothing is known of it. */
+/** Every alert that waited when the run closed, by customer, most urgent first; empty where alerts were not counted. */
 export function showWaiting(report: Report): Markup {
   const { openItems, toReview, run } = report;
   if (openItems === null) return noMarkup;
@@ -63,12 +63,11 @@ ${showShort(cases.slice(casesInFull))}${showLeftOut(report)}${showSums(openItems
 
 const waitingTitle = 'Waiting for a decision';
 
-/** The commands by which alerts are decided, and what of that is read where. */
 function showHow({ toReview }: Report): Markup {
   if (toReview === null) {
-    return html`<p>Decide in a list of what waits: <code>nightscreen review export</code> writes it, <code>nightscreen review import review.csv --apply</code> stores it.</p>`;
+    return html`<p>To decide, run <code>nightscreen review export</code>, fill in the list, and store it with <code>nightscreen review import review.csv --apply</code>.</p>`;
   }
-  return html`<p class="how">Decide in the sheet To review of <code>report.xlsx</code>, each alert by its code, then <code>nightscreen review import report.xlsx --apply</code>. All that was said about a customer: <code>nightscreen review show CUSTOMER</code>. This is how it stood when the run closed; <code>nightscreen review export</code> writes what waits now.</p>
+  return html`<p class="how">To decide, fill in the sheet To review of <code>report.xlsx</code> by the codes of the alerts, and store it with <code>nightscreen review import report.xlsx --apply</code>. <code>nightscreen review show CUSTOMER</code> shows the history of a customer. This page shows the state when the run closed; <code>nightscreen review export</code> writes the alerts that wait now.</p>
 `;
 }
 
@@ -94,19 +93,17 @@ function showEntry(item: WaitingItem, index: number, first: WaitingItem, run: Re
   const whose =
     party.role === first.party.role && party.name === first.party.name
       ? noMarkup
-      : html`<br><small>beside ${showParty(party)}</small>`;
+      : html`<br><small>of ${showParty(party)}</small>`;
   return html`<tr id="${raw(toAnchor(mark))}"><th scope="row">${index === 0 ? noMarkup : html`<span class="muted">also as</span> `}<b>${showText(listed.name)}</b><br><small>${showBorn(listed.birthDates, party.type, showAgreement(corroboration.birthDate))}${showCountries(listed.countries)}${showAgreement(corroboration.country)}; score ${listed.score}</small>${whose}</th><td>${showTopics(listed, null)}</td><td>${showStatus(item, run)}</td><td><code>${showText(mark)}</code></td></tr>
 `;
 }
 
-/** Companies are not born. */
 const showBorn = (birthDates: readonly string[], type: PartyType, agreement = noMarkup): Markup =>
   birthDates.length === 0 && type === 'entity' ? noMarkup : html`born ${showTexts(birthDates)}${agreement}, `;
 
 const showAgreement = (agreement: WaitingItem['corroboration']['birthDate']): Markup =>
   agreement === 'unknown' ? noMarkup : html` <span class="agreement ${agreement}">${agreementWords[agreement]}</span>`;
 
-/** Since when it waits and until when it should not, for whom, why again, and what was said about it last. */
 function showStatus(item: WaitingItem, { startedAt, finishedAt }: Report['run']): Markup {
   const {
     openedAt,
@@ -156,7 +153,7 @@ function showStatus(item: WaitingItem, { startedAt, finishedAt }: Report['run'])
 
 const toMinute = (moment: Date): string => `${moment.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-// Cells need no closing tags, and each keeps the direction of its text to itself: with thousands every sign counts.
+// Cells have no closing tags and no markup for the text direction (the style sheet isolates it): there are thousands.
 const toText = (text: string): string => escapeXml(toVisibleText(text));
 
 function showShort(cases: readonly WaitingCase[]): Markup {
@@ -175,7 +172,6 @@ ${raw(rows.join(''))}</tbody>
 `;
 }
 
-/** What is not on the page, and where it is. */
 function showLeftOut({ openItems, toReview }: Report): Markup {
   const waiting = Math.max(openItems?.waiting ?? 0, toReview?.waiting ?? 0);
   const shown = toReview?.items.length ?? 0;
@@ -188,19 +184,19 @@ function showSums(openItems: OpenItemsFacts): Markup {
   const { bySeverity, byOwner, unassigned } = openItems;
   return html`<div class="pair">${showTable('Alerts that wait, by severity', columns, bySeverity, null)}
 ${byOwner.length === 0 ? noMarkup : showTable('By owner', ownerColumns, byOwner, null)}</div>
-<p class="muted">By age: ${describeAges(openItems)}. ${countNoun(unassigned, 'is', 'are')} assigned to nobody.</p>
+<p class="muted">By age: ${describeAges(openItems)}. ${countNoun(unassigned, 'is', 'are')} not assigned.</p>
 `;
 }
 
-/** All that waits about one customer. */
+/** The waiting alerts of one customer. */
 interface WaitingCase {
   reference: string;
-  /** The most urgent first; entries of different lists about one person stand together. */
+  /** The most urgent first; entries that may be about one person are in one group. */
   people: readonly (readonly WaitingItem[])[];
   alerts: number;
 }
 
-/** What waits by customer: as items are given, the most urgent first, a customer stands where the first of its items does. */
+/** Groups waiting alerts by customer, in the order of each customer's first alert. */
 export function toWaitingCases(items: readonly WaitingItem[]): readonly WaitingCase[] {
   const byReference = new Map<string, WaitingItem[]>();
   for (const item of items) {
@@ -216,7 +212,7 @@ export function toWaitingCases(items: readonly WaitingItem[]): readonly WaitingC
   }));
 }
 
-/** An entry joins the first group that holds somebody who can be the same person. */
+/** An entry joins the first group with an entry that can be about the same person. */
 function groupPeople(items: readonly WaitingItem[]): readonly (readonly WaitingItem[])[] {
   const people: WaitingItem[][] = [];
   for (const item of items) {
@@ -228,8 +224,8 @@ function groupPeople(items: readonly WaitingItem[]): readonly (readonly WaitingI
 }
 
 /**
- * Whether two entries beside one party can be about one person: birth dates that do not contradict, and names of the same words, one of which
- * may have more; or a full birth date and a word of the name in common. This only says what stands together: each entry is decided by itself.
+ * Whether two entries of one party can be about one person: the birth dates do not contradict, and the words of one name contain those of the
+ * other, or they share a full birth date and a word. This only groups the display: each entry is decided separately.
  */
 function canBeSame(one: WaitingItem, other: WaitingItem): boolean {
   if (one.party.role !== other.party.role || one.party.name !== other.party.name) return false;
@@ -246,7 +242,7 @@ function canBeSame(one: WaitingItem, other: WaitingItem): boolean {
   return (isWithin && shared > 0) || (haveDate && shared > 0);
 }
 
-/** A year agrees with each day of it. */
+/** A year agrees with each of its days. */
 const agreesWith =
   (date: string) =>
   (other: string): boolean =>

@@ -19,13 +19,13 @@ import type {
   SeverityAdjustment,
 } from '../vocabulary.js';
 
-/** The sums of a run under the names of the run summary; customers unless the name says otherwise. */
+/** The counts of a run, named as in the run summary; they count customers unless the name says otherwise. */
 export interface RunCounts {
   rows: number;
   customers: number;
   rejected: number;
   duplicates: number;
-  /** Customers of the roster that this run answers for. */
+  /** The customers that the run has to screen or skip. */
   inScope: number;
   planned: number;
   screened: number;
@@ -33,17 +33,17 @@ export interface RunCounts {
   failed: number;
   skipped: number;
   remaining: number;
-  /** Distinct requests answered or tried, canaries not included. */
+  /** Distinct requests, control searches not included. */
   searches: number;
-  /** Every POST sent, canaries and repeats included. */
+  /** Every POST sent, control searches and repeats included. */
   attempts: number;
   matches: number;
   hits: number;
-  /** Changes since the last report, baseline not included. */
+  /** Changes since the last report, first screenings not included. */
   changes: number;
 }
 
-/** Who a line of the report is about. */
+/** The party of a line of the report. */
 export interface PartyFacts {
   reference: string;
   role: PartyRole;
@@ -60,29 +60,28 @@ export interface MatchChangeFacts {
   /** The run that found it. */
   runId: string;
   party: PartyFacts;
-  /** As the record described the party beside which the answer before was given; null where that is the same record, or is not known. */
+  /** The party as it was at the former answer; null where the record is the same or unknown. */
   formerParty: PartyFacts | null;
   kind: MatchChangeKind;
   severity: Severity;
   rule: string;
-  /** What moved the severity away from the rule's. */
   adjustments: readonly SeverityAdjustment[];
-  /** Whether the customer's facts bear the match out; null for changes found before anybody looked. */
+  /** Whether the customer's facts agree with the match; null for changes of versions that did not compare them. */
   corroboration: Corroboration | null;
   cause: ChangeCause;
-  /** Whether the match is, or was, a hit for a sanction: such a change always stands by itself. */
+  /** Whether the match is, or was, a hit for a sanction: such a change is in no cluster. */
   isSanctionHit: boolean;
   matchId: string;
   fields: readonly MatchField[];
   before: Match | null;
   after: Match | null;
-  /** How its item stood when the run closed; null where it has none, for first screenings and for runs that have not closed. */
+  /** Its alert when the run closed; null where it has none, for first screenings and for runs that have not closed. */
   item: ChangeItemFacts | null;
-  /** The name of the flood that it is one of, in a report. */
+  /** The name of its cluster in the report. */
   cluster?: string | undefined;
 }
 
-/** A critical change as it is told while its run is still going on; `isBaseline` for a first screening. */
+/** A critical change of a run in progress, for the early warning; `isBaseline` for a first screening. */
 export interface CriticalChange extends MatchChangeFacts {
   isBaseline: boolean;
 }
@@ -104,51 +103,50 @@ export interface SweepFacts {
   runId: string;
   startedAt: Date;
   finishedAt: Date;
-  /** The account's first: what it saw is where later ones start from, so nothing of it is a change. */
+  /** The first sweep of the account: it is the starting point and has no changes. */
   isStart: boolean;
   pages: number;
   dossiers: number;
-  /** False: nothing was reported as gone; `unprovenBecause` says why. */
+  /** False: no dossier is reported as gone, for the reason `unprovenBecause`. */
   proven: boolean;
   unprovenBecause: string | null;
 }
 
-/** A customer in scope whose screening is missing or out of date. */
+/** A party in scope without a valid screening. */
 export interface NotScreenedFacts {
   party: PartyFacts;
   outcome: 'failed' | 'skipped' | 'remaining';
-  /** Stable code of the error or of the reason to skip. */
+  /** The stable code of the error or of the skip. */
   reason: string;
-  /** When the party was last screened, if ever. */
   lastScreenedAt: Date | null;
 }
 
-/** A party that the roster no longer names although what is known of it is not settled. */
+/** A party that is no longer in the roster's source although its last state is not resolved. */
 export interface DroppedPartyFacts {
   party: PartyFacts;
-  /** What it was when the roster dropped it. A party is searched for while it is an open hit or something about it waits. */
+  /** Its state when it was dropped. The party stays in scope while it is an open hit or one of its alerts waits. */
   state: 'open_hit' | 'incompletely_seen' | 'confirmed';
   droppedAt: Date;
 }
 
-/** A control search whose answer is known beforehand. */
+/** A control search: a search whose answer is known. */
 export interface CanaryFacts {
   type: PartyType;
   name: string;
   expect: 'match' | 'none';
   verdict: 'passed' | 'failed';
-  /** What came instead, in words, of the first round that failed; null when all passed. */
+  /** The actual answer of the first failed round, in words; null when all passed. */
   found: string | null;
-  /** What the reports call it, beside its name. */
+  /** A name for it in reports. */
   label: string | null;
-  /** A hit must carry one of them; empty where any hit will do. */
+  /** A hit must have one of them; empty where any hit is enough. */
   topics: readonly string[];
-  /** Each time it was asked, in order; its verdict is the worst of them. */
+  /** Each time it was sent, in order; its verdict is the worst of them. */
   rounds: readonly {
-    /** Which round of the run's control searches, from 1. */
+    /** The number of the round, from 1. */
     round: number;
     trigger: 'start' | 'resumed' | 'periodic' | 'control' | 'end';
-    /** Searches of the plan answered by then. */
+    /** Searches of the plan that had an answer by then. */
     searches: number;
     askedAt: Date;
     verdict: 'passed' | 'failed';
@@ -161,7 +159,7 @@ export const toPublishedCanary = ({ rounds, ...canary }: CanaryFacts) => ({
   rounds: rounds.map(({ round, trigger, ...rest }) => ({ round, occasion: trigger, ...rest })),
 });
 
-/** What watching has shown, with the field names of `report.json` and `runs show --json`. */
+/** The facts of the service watch with the field names of `report.json` and `runs show --json`. */
 export function toPublishedWatch({ listCap, ...watch }: WatchFacts) {
   const { rates, ...rest } = watch;
   if (listCap === null) return { rates, listCap, ...rest };
@@ -169,42 +167,42 @@ export function toPublishedWatch({ listCap, ...watch }: WatchFacts) {
   return { rates, listCap: { length, standing: status, customers }, ...rest };
 }
 
-/** How often customers are screened by risk tier, in hours, and why it is enough where that is less than daily. */
+/** The screening frequency by risk tier, in hours, and its reason where it is less than daily. */
 export interface CadenceFacts {
   hours: Readonly<Record<RiskTier, number>>;
   reason: string | null;
 }
 
-/** Who answers for an item. */
+/** The owner of an alert. */
 export interface ItemOwner {
   name: string;
-  /** To whom it is assigned, where that is somebody else who is away. */
+  /** The assignee who is away, where the owner stands in for another person. */
   standsInFor: string | null;
 }
 
-/** The last decision about a like match that left the list when the item's match came: under another id and with other facts it may be the same party. */
+/** The last decision about a similar match that disappeared when the alert's match appeared: it may be the same party with another id. */
 export interface ReplacedFacts {
   verdict: DispositionVerdict;
   reviewer: string;
   reason: string;
   decidedAt: Date;
-  /** Of the match that it is about. */
+  /** Of the former match. */
   name: string;
   matchId: string;
 }
 
-/** How the item of a change stood when the run closed that told of it. */
+/** The alert of a change when the run closed. */
 export interface ChangeItemFacts {
   state: ItemState;
   openedAt: Date;
   dueAt: Date | null;
   owner: ItemOwner | null;
-  /** Why it was opened again last; none for one that never was. */
+  /** Why it was last re-opened; empty for an alert that never was. */
   reopenedBecause: readonly string[];
-  /** The last things that were said about it, the newest first. */
+  /** Its last decisions and their confirmations, newest first. */
   said: readonly {
     kind: 'decided' | 'proposed' | 'confirmed' | 'undone';
-    /** Null where something was undone. */
+    /** Null for `undone`. */
     verdict: DispositionVerdict | null;
     reviewer: string;
     isAttested: boolean;
@@ -214,67 +212,65 @@ export interface ChangeItemFacts {
   replaced: ReplacedFacts | null;
 }
 
-/** What waited for reviewers when the run closed. */
+/** The alerts that waited for a decision when the run closed, in figures. */
 export interface OpenItemsFacts {
-  /** Undecided, proposals that nobody has confirmed yet included. */
+  /** All, pending approvals included. */
   waiting: number;
-  /** Whose they are; null where it was not counted. */
+  /** Null where they were not counted. */
   customers: number | null;
-  /** Those that wait only to be confirmed as no longer matched; null where it was not counted. */
+  /** Alerts without a current match, to be confirmed as no longer matched; null where they were not counted. */
   absent: number | null;
   overdue: number;
   unassigned: number;
   proposed: number;
-  /** Since when the oldest waits; null where nothing does. */
+  /** When the oldest was opened; null where none waits. */
   oldestAt: Date | null;
   /** Only severities that occur, most severe first. */
   bySeverity: readonly { severity: Severity; waiting: number; overdue: number }[];
-  /** By who answers for them, those with most first; what is assigned to nobody is not among them. */
+  /** By owner, those with most first; unassigned alerts are not included. */
   byOwner: readonly (ItemOwner & { waiting: number; overdue: number })[];
-  /** By how long they have waited. */
   byAge: { upToOneDay: number; upToOneWeek: number; upToThirtyDays: number; older: number };
 }
 
-/** One record that a run asked for. */
+/** One record that a run requested. */
 export interface DetailLookup {
   /** One match, or the screened record that matches belong to (interface: Single-record lookups). */
   kind: 'activity' | 'entity';
   id: string;
   askedAt: Date;
   status: number | null;
-  /** Stable code of why nothing could be kept; null where the record is kept. */
+  /** The stable code of the failure; null where the record is kept. */
   reason: string | null;
-  /** SHA-256 (hex) of the body as received; null where nothing is kept. */
+  /** SHA-256 (hex) of the body as received; null where the record is not kept. */
   digest: string | null;
-  /** Links that were left out of what is kept, because they open something by themselves. */
+  /** The number of links removed from the kept record because they give access by themselves. */
   withheldLinks: number;
-  /** AML entities that the record names. */
   entityIds: readonly string[];
 }
 
-/** How many details a run had to fetch, and what became of them. */
+/** The records about new hits that a run had to fetch, in counts. */
 export interface DetailCounts {
-  /** Different matches that became hits in the run. */
+  /** Distinct matches that became hits in the run. */
   hits: number;
-  /** Of them those whose id has no form that can be looked up. */
+  /** Hits whose id has no form that can be looked up. */
   withoutRecord: number;
   asked: number;
   kept: number;
   notAvailable: number;
-  /** Of these hits, to be fetched and not asked for; `stoppedBecause` says why. */
+  /** Records of these hits that were not requested, for the reason `stoppedBecause`. */
   leftOver: number;
-  /** Of those asked for, what earlier runs had left over. */
+  /** Requested records that earlier runs had left over. */
   backlogAsked: number;
-  /** What earlier runs had left over and is still missing. */
+  /** Records that earlier runs had left over and that are still missing. */
   backlogLeft: number;
   stoppedBecause: DetailStop | null;
 }
 
-/** Whether there is anything to say of a run's details: new hits, or what earlier runs had left over. */
+/** Whether a run had records to fetch. */
 export const hasDetails = ({ hits, backlogAsked, backlogLeft }: DetailCounts): boolean =>
   hits + backlogAsked + backlogLeft > 0;
 
-/** A rate per 1,000 beside the median of former runs; flagged when `low` or `high`, `unknown` with too few to compare. */
+/** A rate per 1,000 and the median of former runs; `unknown` with too few runs to compare. */
 export interface RateFacts {
   perThousand: number;
   usual: number | null;
@@ -282,28 +278,28 @@ export interface RateFacts {
   verdict: 'usual' | 'low' | 'high' | 'unknown';
 }
 
-/** What watching the service during a run has shown. */
+/** The rates of a run's answers, compared with former runs. */
 export interface WatchFacts {
-  /** Null where the run was not judged: it stopped early, or canaries failed. */
+  /** Null where the run was not assessed: it stopped early, or control searches failed. */
   rates: { matches: RateFacts; hits: RateFacts } | null;
-  /** A length at which lists look cut without a word, or did, and how many customers have a list of just that length. */
+  /** A length at which the service seems to truncate lists silently, or did, and the number of customers with a list of that length. */
   listCap: { length: number; status: 'known' | 'found' | 'gone'; customers: number } | null;
-  /** Changes of the service's data per 1,000 searches for customers screened before; null where the run was not judged. */
+  /** Changes of the service's data per 1,000 searches for customers screened before; null where the run was not assessed. */
   volume: RateFacts | null;
 }
 
-/** Settings that judge, as somebody changed them. */
+/** An accepted change of settings that affect results. */
 export interface SettingsChangeFacts {
-  /** Each setting with its old and its new value, in words. */
+  /** Each setting with its old and new value, in words. */
   differences: readonly string[];
   acceptedBy: string;
-  /** True where nothing but their word says who they are. */
+  /** True where the name is only stated, not verified by a login. */
   isAttested: boolean;
   reason: string;
   acceptedAt: Date;
 }
 
-/** What was known of a customer, or what a roster says of them. */
+/** The record of a customer, stored or in a roster. */
 export interface CustomerRecordFacts {
   name: string;
   type: string;
@@ -313,35 +309,34 @@ export interface CustomerRecordFacts {
   parties: readonly string[];
 }
 
-/** A change of a known customer that guards found. */
+/** A change of a known customer that triggered a guard. */
 export interface RosterChangeFacts {
   reference: string;
   before: CustomerRecordFacts;
   after: CustomerRecordFacts;
 }
 
-/** A roster that somebody took although guards would have held it. */
+/** A roster that a person accepted although guards held it. */
 export interface RosterAcceptanceFacts extends Omit<SettingsChangeFacts, 'differences'> {
-  /** Each guard with what it found, in words that give both figures. */
+  /** Each guard with its finding, in words with both figures. */
   heldBy: readonly { guard: string; message: string }[];
-  /** The first of the changes that they found. */
+  /** The first of the changes. */
   changes: readonly RosterChangeFacts[];
 }
 
-/** What somebody accepted that a run went by. */
+/** The acceptances that apply to a run. */
 export interface AcceptedFacts {
   /** Since the roster's last report; oldest first. */
   settingsChanges: readonly SettingsChangeFacts[];
   rosterAcceptances: readonly RosterAcceptanceFacts[];
 }
 
-/** An item that waits, as a working list shows it. */
+/** A waiting alert, as a working list shows it. */
 export interface WaitingItem {
-  /** The cell by which it is known again. */
+  /** The item code, by which an import identifies the row. */
   mark: string;
-  /** The working list that it is on. */
   sheetId: number;
-  /** Of the account on which it was found. */
+  /** Of the account of the alert. */
   mode: RunMode;
   party: PartyFacts;
   listed: Match;
@@ -353,33 +348,33 @@ export interface WaitingItem {
   dueAt: Date | null;
   /** `proposed` waits for a second person. */
   state: 'open' | 'proposed';
-  /** Why its match is absent, so that it waits to be confirmed as no longer matched; null while it is listed as a hit. */
+  /** Why its match is absent: it waits to be confirmed as no longer matched. Null while the match is a hit. */
   absence: Absence | null;
   absentSince: Date | null;
-  /** Of a row that confirms many absent alerts of one listed party at once: how many, and customers to look at as a sample. */
+  /** For a row that confirms many absent alerts of one listed party: their number, and a sample of their customers. */
   bulk?: { alerts: number; sample: readonly string[] };
   owner: ItemOwner | null;
-  /** What somebody has proposed that nobody has confirmed yet. */
+  /** The decision that waits for a second person. */
   proposal: { verdict: DispositionVerdict; reviewer: string; reason: string; decidedAt: Date } | null;
-  /** Why it is open again; none for one that was never decided. */
+  /** Why it was re-opened; empty for an alert that was never decided. */
   reopenedBecause: readonly string[];
-  /** The last decision about it before that, whether it stands or not. */
+  /** The last decision before that, whether it is still in force or not. */
   lastDecision: { verdict: string; reviewer: string; reason: string; decidedAt: Date } | null;
   replaced: ReplacedFacts | null;
-  /** What an older system had decided, as it says so; `isSample` where that was not taken over so that somebody looks again. */
+  /** The decision of an older system; `isSample` where it was not imported, so that a reviewer checks it. */
   legacy: { verdict: string; reviewer: string; reason: string; decidedAt: string; isSample: boolean } | null;
 }
 
-/** What waited for reviewers when a run closed. */
+/** The alerts that waited for a decision when a run closed. */
 export interface ToReviewFacts {
   sheetId: number;
-  /** How many, also beyond those that are listed. */
+  /** The number of all, listed or not. */
   waiting: number;
-  /** The most urgent. */
+  /** The most urgent ones. */
   items: readonly WaitingItem[];
 }
 
-/** The discrepancies that stand, most urgent first; `count` of them, also beyond those that are listed. */
+/** The open and accepted discrepancies, most urgent first; `count` includes those that are not listed. */
 export interface DiscrepancyList {
   count: number;
   listed: readonly ListedDiscrepancy[];

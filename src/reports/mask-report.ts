@@ -21,12 +21,12 @@ import type { Report } from './report.js';
 import { type HeldFacts, mapReads, type RosterSource } from './run-facts.js';
 
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
-/** What belongs to one letter of any script; more is a way to write a name into one grapheme. */
+/** The most code points of one letter in any script; more could spell a name in one grapheme. */
 const mostCodePoints = 3;
 
 /**
- * A name as its initials, in any script: `Amina al-Haddad` is `A. a. H.`, `王秀英` is `王.`. A word that is no more than one letter of a
- * script without capitals is left out, because the letter would be all of it; `*` stands for a name of which nothing is left.
+ * The initials of a name in any script: `Amina al-Haddad` gives `A. a. H.`, `王秀英` gives `王.`. A word of one letter in a script without
+ * capitals is left out, because its initial is the whole word. `*` replaces a name without initials.
  */
 export function toInitials(name: string): string {
   const initials = name.split(/[\s\p{P}\p{S}\p{C}]+/u).flatMap(toInitial);
@@ -40,16 +40,16 @@ function toInitial(word: string): readonly string[] {
 }
 
 const remark =
-  'MASKED: names are initials, of birth dates only the year is left, and comments and rejected values are left out. The full report has them.';
+  'MASKED: names are initials, birth dates are years, comments and rejected values are left out. The full report has them.';
 const leftOut = '(left out)';
 
 /**
- * The report with references and initials in place of names: everything else that is free text or could tell who somebody is goes, counts,
- * codes and ids stay. A reference is taken for a reference, whatever it says.
+ * The report with initials instead of names and without free text and other identifying facts. References, counts, codes and ids stay. A
+ * reference is not checked for names.
  */
 export function maskReport(report: Report): Report {
   const { run, span, verdict, coverage, accepted, dossiers, carriedFrom, details, watch, calls, evidence } = report;
-  // Each part by its name: whoever adds one has to say here what becomes of the names in it.
+  // Each part is listed by name: a new part does not compile until its masking is decided here.
   return {
     isMasked: true,
     run,
@@ -98,11 +98,10 @@ export function maskReport(report: Report): Report {
 
 const maskLine = <Line extends { party: PartyFacts }>(line: Line): Line => ({ ...line, party: maskParty(line.party) });
 
-/** What is read while it is written, too. */
 const maskTruncatedLists = ({ notScreened, baseline, changes }: Report['cut']): Report['cut'] => ({
   notScreened: notScreened && { ...notScreened, read: () => maskBatches(notScreened.read(), maskLine) },
   baseline: baseline && { ...baseline, ...mapReads(baseline, maskChange) },
-  // Floods are told by the groups.
+  // The groups already have the clusters.
   changes: changes && { ...changes, ...mapReads(changes, maskChange), clusters: [] },
 });
 
@@ -155,7 +154,6 @@ const maskWaiting = (item: WaitingItem): WaitingItem => ({
   legacy: item.legacy && maskSaid(item.legacy),
 });
 
-/** The year, where the date begins with one. */
 const toYear = (date: string): string | null => /^\d{4}(?!\d)/.exec(date)?.[0] ?? null;
 
 const maskItem = (item: ChangeItemFacts): ChangeItemFacts => ({
@@ -203,7 +201,7 @@ const maskRecord = (record: CustomerRecordFacts): CustomerRecordFacts => ({
   parties: record.parties.map((party) => party.replace(/: .*/s, `: ${leftOut}`)),
 });
 
-/** Of files their names only: folders are often named after people or places. */
+/** Keeps only the names of files: folders are often named after people or places. */
 const maskSource = (source: RosterSource): RosterSource => ({
   ...source,
   doubts: source.doubts.map((column) => ({ ...column, values: [] })),
@@ -242,7 +240,7 @@ const maskDiscrepancy = <One extends Pick<DiscrepancyFacts, 'facts'>>(discrepanc
   ),
 });
 
-/** Rows whose cells may stand under the wrong header, so that a name may stand where the reference should. */
+/** Rows whose cells may be under the wrong header, so that the reference may be a name. */
 const shiftedRows: ReadonlySet<RejectReason> = new Set(['malformed_csv', 'wrong_column_count']);
 
 const maskReject = (row: RejectedRow): RejectedRow => ({

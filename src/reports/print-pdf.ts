@@ -9,7 +9,7 @@ import type { WrittenFile } from './write-report.js';
 
 const timeLimitMs = 120_000;
 
-/** Nothing of ours for the browser: it gets no network, no profile that outlives it, and none of our variables. */
+/** The browser gets no network, a temporary profile, and none of our environment variables. */
 const quietFlags = [
   '--headless',
   '--disable-gpu',
@@ -24,8 +24,8 @@ const quietFlags = [
 ];
 
 /**
- * Prints the `report.html` of a report's folder to `report.pdf` beside it, with the Chromium at this path; what stood there is replaced,
- * and nothing is left where it fails. Throws ReportError `pdf_not_printed`.
+ * Prints the `report.html` of a folder to `report.pdf` in the same folder, with the Chromium at this path. An existing file is replaced. Throws
+ * ReportError `pdf_not_printed` and then leaves no partial file.
  */
 export async function printPdf(chromium: string, directory: string): Promise<WrittenFile> {
   const folder = await mkdtemp(join(directory, '.printing-'));
@@ -34,9 +34,9 @@ export async function printPdf(chromium: string, directory: string): Promise<Wri
     const page = pathToFileURL(join(directory, 'report.html')).href;
     await runBrowser(chromium, folder, [`--print-to-pdf=${part}`, page]);
     const bytes = await readFile(part);
-    // A disk that is full cuts the file short, and not every version says so.
+    // A full disk truncates the file, and some versions report no error.
     if (!bytes.subarray(0, 5).equals(Buffer.from('%PDF-')) || !bytes.subarray(-16).includes('%%EOF')) {
-      throw new Error('the browser wrote no whole PDF; is the disk full?');
+      throw new Error('the browser wrote an incomplete PDF; check whether the disk is full');
     }
     await chmod(part, 0o600);
     await rename(part, join(directory, 'report.pdf'));
@@ -52,12 +52,12 @@ export async function printPdf(chromium: string, directory: string): Promise<Wri
 }
 
 async function runBrowser(chromium: string, folder: string, words: readonly string[]): Promise<void> {
-  // Its sandbox cannot be set up by root.
+  // Root cannot set up the browser's sandbox.
   const rootFlags = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   const child = spawn(chromium, [...quietFlags, ...rootFlags, `--user-data-dir=${join(folder, 'profile')}`, ...words], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: folder },
-    // A group of its own, so that all its processes can be ended.
+    // Its own process group, so that all its processes can be ended.
     detached: true,
   });
   let said = '';

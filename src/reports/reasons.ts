@@ -4,7 +4,7 @@ import type { CanaryFacts, NotScreenedFacts, RateFacts, WatchFacts } from './lis
 import type { SnapshotFacts } from './run-facts.js';
 import { countNoun, formatCount, toVisibleText } from './text.js';
 
-/** Why a roster row was rejected, in words that say what to mend. */
+/** Why a roster row was rejected, in words. */
 export const rejectWords: Readonly<Record<RejectReason, string>> = {
   missing_id: 'no customer id',
   missing_name: 'no name',
@@ -17,9 +17,9 @@ export const rejectWords: Readonly<Record<RejectReason, string>> = {
   id_too_long: 'customer id too long',
   name_too_long: 'name too long',
   name_without_letters: 'name without any letter',
-  wrong_column_count: 'more or fewer fields than the header; once mended, empty the cell rejected_reason',
-  conflicting_id: 'same customer id as another row with other contents',
-  malformed_csv: 'broken CSV, for example an unclosed quote; once mended, empty the cell rejected_reason',
+  wrong_column_count: 'more or fewer fields than the header; after correction, empty the cell rejected_reason',
+  conflicting_id: 'same customer id as another row with different contents',
+  malformed_csv: 'broken CSV, for example an unclosed quote; after correction, empty the cell rejected_reason',
   too_many_parties: 'more than 10,000 names of one customer',
   field_too_long: 'field too long',
   line_break_in_name: 'line break inside a name',
@@ -30,28 +30,28 @@ export const rejectWords: Readonly<Record<RejectReason, string>> = {
   unknown_customer: 'related party of a customer that is not on the roster',
 };
 
-/** Why a value counts as unknown although its row was accepted. */
+/** Why a value of an accepted row counts as unknown, in words. */
 export const doubtWords: Readonly<Record<DoubtReason, string>> = {
-  says_unknown: 'says itself that it is not known',
-  invalid_birth_date: 'no date that can be read',
-  no_such_day: 'no day of the calendar',
-  ambiguous_date: 'may be two dates, and no format is declared',
+  says_unknown: 'the value itself means unknown',
+  invalid_birth_date: 'not a readable date',
+  no_such_day: 'not a day of the calendar',
+  ambiguous_date: 'can mean two dates, and no format is configured',
   year_too_early: 'a year before 1850',
-  year_in_future: 'a date that is yet to come',
+  year_in_future: 'a date in the future',
   hijri_year: 'a year before 1850: it looks like the Hijri calendar',
-  buddhist_year: 'a year that is yet to come: it looks like the Buddhist calendar',
-  unknown_country: 'no country that is known',
-  ambiguous_country: 'may be two countries',
-  stateless: 'says that there is no country',
+  buddhist_year: 'a year in the future: it looks like the Buddhist calendar',
+  unknown_country: 'not a known country',
+  ambiguous_country: 'can mean two countries',
+  stateless: 'means that there is no country',
   unknown_risk_tier: 'risk tier is not low, medium or high',
   unknown_standing: 'does not say whether the customer is active',
-  invalid_end_date: 'no day that can be read for certain',
-  unreadable_alias: 'no name: without letters, too long, or with a control character',
+  invalid_end_date: 'not a readable day',
+  unreadable_alias: 'not a name: without letters, too long, or with a control character',
   control_character: 'holds a control character',
   replacement_character: 'holds U+FFFD, which stands for a letter that was lost before',
 };
 
-/** Why a customer is not screened, first part: what became of its plan. */
+/** The outcome of a customer that is not screened, in words. */
 export const outcomeWords: Readonly<Record<NotScreenedFacts['outcome'], string>> = {
   failed: 'Failed',
   remaining: 'Not reached',
@@ -60,42 +60,42 @@ export const outcomeWords: Readonly<Record<NotScreenedFacts['outcome'], string>>
 
 const knownReasons: ReadonlyMap<string, string> = new Map([
   ['ok', 'answered'],
-  ['aborted', 'given up by us'],
+  ['aborted', 'cancelled by this program'],
   ['account', 'account refused'],
   ['address', 'address of the service refused'],
   ['authentication_error', 'key refused'],
-  ['bad_response', 'answer broke the contract'],
+  ['bad_response', 'invalid answer'],
   ['budget', 'search budget reached'],
   ['cadence', 'due again'],
-  ['changed', 'name, type, birth date or country changed, or back after having left'],
-  ['canary_failed', 'a control search failed, so that nothing after the last ones that passed counts'],
-  ['conflicting_duplicate', 'its rows contradict each other, and no record of it was ever accepted'],
+  ['changed', 'name, type, birth date or country changed, or the customer returned'],
+  ['canary_failed', 'a control search failed, so the answers after the last control searches that passed do not count'],
+  ['conflicting_duplicate', 'its rows contradict each other, and it has no accepted record'],
   ['connect_timeout', 'no connection in time'],
-  ['connection', 'connection broke'],
+  ['connection', 'connection lost'],
   ['connection_failed', 'no connection'],
   ['connection_refused', 'connection refused'],
-  ['connection_reset', 'connection broke off'],
-  ['forced', 'asked for: on a published list, or everybody was'],
-  ['echo_mismatch', 'answer is to another question'],
+  ['connection_reset', 'connection reset'],
+  ['forced', 'selected: on a published list, or all customers were selected'],
+  ['echo_mismatch', 'answer to another search'],
   ['held', 'answered, but the answers of the run are held'],
-  ['invalid_body', 'answer broke the contract'],
+  ['invalid_body', 'invalid answer'],
   ['max_searches', 'limit of this start reached'],
   ['name_not_resolved', 'service host not found'],
   ['new', 'never screened'],
   ['not_confirmed', 'answered, but no control search passed after it'],
-  ['not_due', 'screened recently: the next run is soon enough'],
+  ['not_due', 'screened recently, not due yet'],
   ['not_json', 'answer is not JSON'],
   ['not_selected', 'not selected for this run'],
-  ['over_budget', 'left out because the search budget is used up'],
-  ['outage', 'service out of reach'],
+  ['over_budget', 'not searched because the search budget is used up'],
+  ['outage', 'service not reachable'],
   ['overdue', 'overdue'],
-  ['payment_required', 'account could not pay'],
+  ['payment_required', 'payment required for the account'],
   ['previously_failed', 'the last search for it failed'],
   ['rate_limit_exceeded', 'too many calls'],
-  ['related_party_unreadable', 'a related party of it cannot be read and was never known'],
+  ['related_party_unreadable', 'a related party is unreadable and has no accepted record'],
   ['remaining', 'the run stopped before'],
-  ['roster_held', 'new in a roster that guards hold'],
-  ['row_rejected', 'its row was rejected, and no record of it was ever accepted'],
+  ['roster_held', 'new in a roster that is held'],
+  ['row_rejected', 'its row was rejected, and it has no accepted record'],
   ['signal', 'stopped on request'],
   ['service_unavailable', 'screening temporarily unavailable'],
   ['timeout', 'no answer in time'],
@@ -105,30 +105,29 @@ const knownReasons: ReadonlyMap<string, string> = new Map([
   ['unknown', 'outcome unknown'],
 ]);
 
-/** A reason's code in words; an unknown code is shown as it is, without its underscores. */
+/** The code of a reason in words; an unknown code without its underscores. */
 export function describeReason(code: string): string {
   const [, status] = /^(?:http_)?(\d{3})$/.exec(code) ?? [];
   if (status !== undefined) return `with status ${status}`;
   return knownReasons.get(code) ?? toVisibleText(code).replaceAll('_', ' ');
 }
 
-/** Who joined, changed, is absent, left or returned by an import, and how many related parties it read. */
+/** The result of an import in figures: customers that joined, changed, are absent, left or returned, and rows of related parties. */
 export function describeSnapshot(snapshot: SnapshotFacts): string {
   const { isDelta, joined, changed, absent, leavers, returned, partyRows } = snapshot;
   const counts = [
     ['joined', joined],
     ['changed', changed],
     ['absent', absent],
-    ['left', leavers],
+    ['offboarded', leavers],
     ['returned', returned],
   ] as const;
   const words = counts.map(([name, count]) => `${formatCount(count)} ${name}`).join(', ');
   const parties = partyRows === 0 ? '' : `; ${countNoun(partyRows, 'row')} of related parties`;
-  return `${words}${parties}${isDelta ? '; a part of the roster only' : ''}`;
+  return `${words}${parties}${isDelta ? '; only a part of the roster' : ''}`;
 }
 
-/** What a reader must know of an import beside its counts: overridden guards, contradictions, rejected related parties, dropped ones that
- * nobody has cleared. */
+/** What a reader must know about an import besides its counts: overridden guards, contradictions, rejected and dropped related parties. */
 export function listSnapshotRemarks(
   snapshot: SnapshotFacts | null,
   droppedParties = snapshot?.droppedParties ?? 0,
@@ -138,7 +137,7 @@ export function listSnapshotRemarks(
   return [
     ...listDropRemarks(droppedParties),
     ...(overriddenGuards.length > 0
-      ? [`The roster was taken although guards would have held it: ${overriddenGuards.join(', ')}.`]
+      ? [`The roster was accepted although guards held it: ${overriddenGuards.join(', ')}.`]
       : []),
     ...(conflicts > 0
       ? [
@@ -147,7 +146,7 @@ export function listSnapshotRemarks(
       : []),
     ...(keptRecords > 0
       ? [
-          `${countNoun(keptRecords, 'customer')} whose row was rejected ${keptRecords === 1 ? 'is' : 'are'} screened by the last accepted record.`,
+          `${countNoun(keptRecords, 'customer')} whose row was rejected ${keptRecords === 1 ? 'is' : 'are'} screened with the last accepted record.`,
         ]
       : []),
     ...snapshot.doubts.map(toDoubtRemark),
@@ -158,33 +157,32 @@ export function listSnapshotRemarks(
       : []),
     ...(otherRoles > 0
       ? [
-          `${countNoun(otherRoles, 'related party', 'related parties')} ${otherRoles === 1 ? 'has' : 'have'} a role that is not known: screened as other. Add their words to the values of columns.role.`,
+          `${countNoun(otherRoles, 'related party', 'related parties')} ${otherRoles === 1 ? 'has' : 'have'} an unknown role and ${otherRoles === 1 ? 'is' : 'are'} screened as other. Add the role to the values of columns.role.`,
         ]
       : []),
     ...(partyRejected > 0
       ? [
-          `${countNoun(partyRejected, 'row')} of related parties ${partyRejected === 1 ? 'was' : 'were'} rejected: a known customer keeps the parties that it had.`,
+          `${countNoun(partyRejected, 'row')} of related parties ${partyRejected === 1 ? 'was' : 'were'} rejected: a known customer keeps its former parties.`,
         ]
       : []),
   ];
 }
 
-/** Without the values: remarks are mailed. */
+/** Without the values, because remarks are mailed. */
 const toDoubtRemark = (column: ColumnDoubts): string =>
-  `${describeDoubts(column)} ${column.doubts === 1 ? 'is' : 'are'} in doubt and ${column.doubts === 1 ? 'counts' : 'count'} as unknown: the customers are searched for all the same.`;
+  `${describeDoubts(column)} ${column.doubts === 1 ? 'is' : 'are'} in doubt and ${column.doubts === 1 ? 'counts' : 'count'} as unknown. The customers are screened.`;
 
-/** How many values of a column are in doubt. */
 const describeDoubts = ({ column, doubts, read }: ColumnDoubts): string =>
   `${formatCount(doubts)} of ${countNoun(doubts + read, 'value')} of column ${toVisibleText(column)}`;
 
-/** The values in doubt as lines for people, column by column. */
+/** The values in doubt as table lines, column by column. */
 export const listDoubtLines = (columns: readonly ColumnDoubts[]): readonly [string, string][] =>
   columns.map((column, index) => [
     index === 0 ? 'in doubt' : '',
     `${describeDoubts(column)}${column.values.length === 0 ? '' : `: ${describeDoubtedValues(column)}`}`,
   ]);
 
-/** The most frequent values of a column that are in doubt, each with the reason. */
+/** The most frequent values in doubt of a column, each with the reason. */
 export const describeDoubtedValues = ({ values, doubts }: ColumnDoubts): string => {
   const rest = doubts - values.reduce((sum, { rows }) => sum + rows, 0);
   const shown = values.map(
@@ -194,45 +192,44 @@ export const describeDoubtedValues = ({ values, doubts }: ColumnDoubts): string 
   return [...shown, ...(rest > 0 ? [`and ${formatCount(rest)} more`] : [])].join('; ');
 };
 
-/** What a reader must know of parties with an open hit, a true match or a cut list that their source dropped; nothing where there are none. */
 function listDropRemarks(parties: number): readonly string[] {
   if (parties === 0) return [];
-  const who = `${countNoun(parties, 'related party', 'related parties')} with an open hit, a true match or a cut list`;
+  const who = `${countNoun(parties, 'related party', 'related parties')} with an open alert, a true match or a truncated list`;
   return [
-    `${who} ${parties === 1 ? 'is' : 'are'} no longer in the source: what waits for a decision stays in scope until it is decided, and the report lists them.`,
+    `${who} ${parties === 1 ? 'is' : 'are'} no longer in the source. Parties with a waiting alert stay in scope until it is decided; the report lists all.`,
   ];
 }
 
-/** What was found unusually seldom, each with both figures: such a service may be broken. */
+/** The rates that are unusually low, each with both figures. */
 export function describeDrops(watch: WatchFacts | null): readonly string[] {
   return describeRates(watch, 'low').map((words) => `${words}, less than half: the service may be broken`);
 }
 
-/** What else watching the service has shown: findings more than twice as usual, drift of its data, lists that look cut. */
+/** The other notices of the service watch: unusually high rates, drift of the data, truncated lists. */
 export function describeNotices(watch: WatchFacts | null): readonly string[] {
   const rises = describeRates(watch, 'high').map((words) => `${words}, more than twice as many`);
   const drift = describeDrift(watch);
   return [...rises, ...(drift === null ? [] : [drift]), ...(watch?.listCap ? [describeListCap(watch.listCap)] : [])];
 }
 
-/** That far more or fewer of the service's data changed than usual; null where it is as usual or cannot be told. */
+/** A notice that unusually many or few of the service's data changed; null where the volume is usual or unknown. */
 export function describeDrift(watch: WatchFacts | null): string | null {
   const volume = watch?.volume ?? null;
   if (volume === null || (volume.verdict !== 'high' && volume.verdict !== 'low')) return null;
   const means =
     volume.verdict === 'high'
       ? 'its lists, ids or scores may have drifted'
-      : 'its lists may not be brought up to date any more';
+      : 'the service may no longer update its lists';
   return `${describeVolume(volume)}: ${means}`;
 }
 
 function describeVolume({ perThousand, usual, formerRuns, verdict }: RateFacts): string {
   const found = `${toFigure(perThousand)} changes of the service's data per 1,000 searches`;
   if (usual === null) return `${found}; there is no former run to compare with`;
-  return `${found} against ${toFigure(usual)} usually (median of ${countNoun(formerRuns, 'run')}), ${verdictWords[verdict]}`;
+  return `${found}, usually ${toFigure(usual)} (median of ${countNoun(formerRuns, 'run')}), ${verdictWords[verdict]}`;
 }
 
-/** Everything that watching the service has shown, one line each: both rates beside what is usual, and lists that look cut. */
+/** All facts of the service watch, one line each. */
 export function describeWatch(watch: WatchFacts): readonly string[] {
   const { rates, listCap, volume } = watch;
   const found = rates === null ? [] : [describeRate('matches', rates.matches), describeRate('hits', rates.hits)];
@@ -244,14 +241,14 @@ const verdictWords = {
   low: 'less than half',
   high: 'more than twice as many',
   usual: 'as usual',
-  unknown: 'not judged',
+  unknown: 'not assessed',
 };
 
 function describeRate(name: string, { perThousand, usual, formerRuns, verdict }: RateFacts): string {
   const found = `${toFigure(perThousand)} ${name} per 1,000 customers screened`;
   if (usual === null) return `${found}; there is no former run to compare with`;
   const runs = countNoun(formerRuns, 'run');
-  return `${found} against ${toFigure(usual)} usually (median of ${runs}): ${verdictWords[verdict]}`;
+  return `${found}, usually ${toFigure(usual)} (median of ${runs}): ${verdictWords[verdict]}`;
 }
 
 function describeRates(watch: WatchFacts | null, verdict: 'low' | 'high'): readonly string[] {
@@ -264,7 +261,7 @@ function describeRates(watch: WatchFacts | null, verdict: 'low' | 'high'): reado
     .filter((rate) => rate.verdict === verdict)
     .map(
       ({ name, perThousand, usual, formerRuns }) =>
-        `${toFigure(perThousand)} ${name} per 1,000 customers screened against ${toFigure(usual ?? 0)} usually (median of ${formerRuns} runs)`,
+        `${toFigure(perThousand)} ${name} per 1,000 customers screened, usually ${toFigure(usual ?? 0)} (median of ${formerRuns} runs)`,
     );
 }
 
@@ -273,13 +270,13 @@ function describeListCap({ length, status, customers }: NonNullable<WatchFacts['
   const concerned = countNoun(customers, 'customer');
   const has = customers === 1 ? 'has' : 'have';
   if (status === 'gone') {
-    return `${lists} are taken for whole again, because longer ones were seen or shorter ones look cut: ${concerned} ${has} one`;
+    return `${lists} count as complete again, because longer lists were seen or shorter ones seem truncated: ${concerned} ${has} one`;
   }
-  const look = status === 'found' ? 'look cut without a word' : 'are known to be cut without a word';
-  return `${lists} ${look}: ${concerned} ${has} one and, without a hit, ${customers === 1 ? 'counts' : 'count'} as incompletely seen`;
+  const look = status === 'found' ? 'seem to be truncated silently' : 'are known to be truncated silently';
+  return `${lists} ${look}: ${concerned} ${has} one and, without a hit, ${customers === 1 ? 'counts' : 'count'} as truncated`;
 }
 
-/** A canary's rounds in words, failed ones with their number: `3 passed` or `round 2 of 3 failed (after 10,000 searches)`. */
+/** The rounds of a control search: `3 passed` or `round 2 failed (after 10,000 searches)`. */
 export function describeRounds({ rounds }: Pick<CanaryFacts, 'rounds'>): string {
   const failed = rounds.filter((round) => round.verdict === 'failed');
   if (failed.length === 0) return `${formatCount(rounds.length)} passed`;

@@ -19,7 +19,6 @@ const count = z.number().int().nonnegative();
 const instant = z.iso.datetime();
 const names = z.array(z.string());
 
-/** Who a line of `report.json` is about. */
 const party = z.strictObject({
   reference: z.string(),
   role: z.enum(partyRoles),
@@ -58,10 +57,9 @@ const dossier = z.strictObject({
   completedAt: z.string().nullable(),
 });
 
-/** Who answers for an alert. */
 const itemOwner = z.strictObject({ name: z.string(), standsInFor: z.string().nullable() });
 
-/** How the item of a change stood when the run closed. */
+/** The alert of a change when the run closed. */
 const changeItem = z.strictObject({
   state: z.enum(itemStates),
   openedAt: instant,
@@ -78,7 +76,7 @@ const changeItem = z.strictObject({
       saidAt: instant,
     }),
   ),
-  /** The last decision about a like match that left the list when this one came. */
+  /** The last decision about a similar match that disappeared when this one appeared. */
   replaced: z
     .strictObject({
       verdict: z.enum(dispositionVerdicts),
@@ -91,13 +89,12 @@ const changeItem = z.strictObject({
     .nullable(),
 });
 
-/** A change of a match. */
 const matchChange = z.strictObject({
   changeId: count,
   /** The run that found it. */
   runId: z.string(),
   severity: z.enum(severities),
-  /** The group of changes that it is one of. */
+  /** The name of its group. */
   group: z.string().nullable(),
   kind: z.enum(matchChangeKinds),
   cause: z.enum(changeCauses),
@@ -105,7 +102,7 @@ const matchChange = z.strictObject({
   adjustments: z.array(z.enum(severityAdjustments)),
   corroboration: z.strictObject({ birthDate: z.enum(agreements), country: z.enum(agreements) }).nullable(),
   party,
-  /** As the record described the party beside which the answer before was given, where that is another record. */
+  /** The party as it was at the former answer, where the record has changed. */
   formerParty: party.nullable(),
   matchId: z.string(),
   fields: z.array(z.enum(matchFields)),
@@ -114,7 +111,6 @@ const matchChange = z.strictObject({
   item: changeItem.nullable(),
 });
 
-/** A change of a dossier. */
 const dossierChange = z.strictObject({
   changeId: count,
   kind: z.enum(dossierChangeKinds),
@@ -125,9 +121,9 @@ const dossierChange = z.strictObject({
   after: dossier.nullable(),
 });
 
-/** The parts of `report.json` that list alerts, changes, rows and customers. */
+/** The parts of `report.json` about alerts, changes, customers and rows. */
 export const reportLists = {
-  /** What waited for reviewers when the run closed. */
+  /** The alerts that waited when the run closed, in figures. */
   openItems: z
     .strictObject({
       waiting: count,
@@ -142,7 +138,7 @@ export const reportLists = {
       byAge: z.strictObject({ upToOneDay: count, upToOneWeek: count, upToThirtyDays: count, older: count }),
     })
     .nullable(),
-  /** What was fetched about new hits; a record belongs to the changes of its match id and of those that name it. */
+  /** The records fetched about new hits. A record belongs to the changes of its match id, and to those whose record names it. */
   details: z.strictObject({
     counts: z
       .strictObject({
@@ -185,7 +181,7 @@ export const reportLists = {
   notScreened: z
     .array(
       z.strictObject({
-        // Of an id without a readable record nothing else is known.
+        // Null for an id without a readable record.
         party: party.extend({ type: party.shape.type.nullable() }),
         outcome: z.enum(['failed', 'skipped', 'remaining']),
         reason: z.string(),
@@ -209,7 +205,7 @@ export const reportLists = {
       }),
     )
     .nullable(),
-  /** The first rows that were accepted with values in doubt. */
+  /** The first rows accepted with values in doubt. */
   doubted: z.array(
     z.strictObject({
       line: count,

@@ -117,7 +117,7 @@ const span = z.strictObject({
   gaps: z.array(z.strictObject({ from: instant, until: instant, missed: count })),
 });
 
-/** How a run went, what is settled and the runs before it. */
+/** The health of the run, the decisions and the runs before it. */
 const history = {
   health: z
     .strictObject({
@@ -156,7 +156,6 @@ const history = {
   ),
 };
 
-/** What is held. */
 const held = z.array(
   z.strictObject({
     kind: z.enum(['answers', 'webhooks']),
@@ -246,19 +245,19 @@ const watch = z.strictObject({
   volume: rate.nullable(),
 });
 
-/** `report.json`: the whole report with every text as it came; a part that the run does not have is null. */
+/** `report.json`: the whole report, with texts unchanged. A part that the run does not have is null. */
 export const reportJsonSchema = z.strictObject({
   schema: z.literal('nightscreen/report/2'),
   /** Set where names are initials. */
   masked: z.literal(true).optional(),
   run,
-  /** The runs that the report tells of; null where it is of one run. */
+  /** The runs of a report over several runs; null for a report of one run. */
   span: span.nullable(),
   verdict: z.strictObject({
     level: z.enum(['complete', 'partial', 'red']),
     short: z.string(),
     coverage: z.string(),
-    /** What waited for reviewers when the run closed, in one sentence. */
+    /** The alerts that waited when the run closed, in one sentence. */
     waiting: z.string().nullable(),
     news: z.string(),
     remarks: names,
@@ -327,7 +326,6 @@ export const reportJsonSchema = z.strictObject({
     .nullable(),
   watch: watch.nullable(),
   sweeps: z.array(sweep).nullable(),
-  /** Of rosters with the dossiers. */
   reconciliations: z.array(reconciliation),
   ...reportLists,
 });

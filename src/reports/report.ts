@@ -28,26 +28,26 @@ import { compareText, formatDay, toVisibleText } from './text.js';
 import { type Span, toVerdict, type Verdict } from './verdict.js';
 import { stateOrder } from './words.js';
 
-/** A code with how often it occurred. */
+/** A code and its count. */
 export interface Tally<Code extends string = string> {
   code: Code;
   count: number;
 }
 
-/** Where every row and every customer went. */
+/** The counts of rows and customers, and the sums that prove them complete. */
 export interface Coverage {
   counts: RunCounts;
-  /** The sums as the reader is shown them; all hold. */
+  /** The sums that the reader sees; all hold. */
   sums: readonly Sum[];
-  /** When the roster was imported by which the run went, where it read none itself. */
+  /** The time of the earlier import that the run used; null where the run imported the roster itself. */
   formerRosterAt: Date | null;
-  /** All states, those that need attention last; null for an import. */
+  /** All states in `stateOrder`; null for an import. */
   states: readonly Tally<CustomerState>[] | null;
   failedBecause: readonly Tally[];
   skippedBecause: readonly Tally[];
 }
 
-/** The view model that every format renders: balanced, grouped and ordered; a part the run does not have is null. */
+/** The view model of every format: balanced, grouped and ordered. A part that the run does not have is null. */
 export interface Report
   extends Pick<
     RunFacts,
@@ -77,7 +77,7 @@ export interface Report
     | 'finishedAt'
     | 'comparedWith'
   >;
-  /** The runs that the report tells of; null where it is of one run. */
+  /** The runs of a report over several runs; null for a report of one run. */
   span: Span | null;
   verdict: Verdict;
   coverage: Coverage | null;
@@ -87,10 +87,10 @@ export interface Report
   dossiers: { sweeps: readonly SweepFacts[]; changes: readonly DossierChangeFacts[] } | null;
   notScreened: readonly NotScreenedFacts[] | null;
   rejects: readonly RejectedRow[] | null;
-  /** The matches of first screenings, apart from what is new; grouped like the changes. */
+  /** The matches of first screenings, separate from the changes and grouped like them. */
   baseline: readonly ChangeGroup[];
   toReview: ToReviewFacts | null;
-  /** Those that stood when the run closed; null where it compared nothing. */
+  /** The open discrepancies when the run closed; null where the run reconciled nothing. */
   discrepancies: DiscrepancyList | null;
   canaries: readonly CanaryFacts[] | null;
   calls: { searches: number | null; byOutcome: readonly Tally[]; possiblyBilledTwice: number };
@@ -98,7 +98,7 @@ export interface Report
   evidence: Pick<RunFacts, 'settingsDigest' | 'keyFingerprint' | 'rosterSource' | 'cadence'>;
 }
 
-/** Builds the report of a run, with what waited for reviewers when it closed; throws ReportError `unbalanced` naming each sum that does not hold with both figures. */
+/** Builds the report of a run. Throws ReportError `unbalanced` that names each sum that does not hold, with both figures. */
 export function toReport(
   facts: RunFacts,
   toReview: ToReviewFacts | null = null,
@@ -125,7 +125,7 @@ export function toReport(
     droppedParties: facts.droppedParties,
     baseline,
     cut,
-    // All runs of a span are its own.
+    // The report of a span covers all its runs.
     carriedFrom: span ? [] : facts.carriedFrom,
     openItems: facts.openItems,
     toReview,
@@ -161,7 +161,7 @@ function toCoverage(facts: RunFacts, counts: RunCounts): Coverage {
   const { states } = facts;
   const [rows, inScope, planned] = listCoverageSums(counts);
   const { rosterSource, span, startedAt } = facts;
-  // A roster of no rows was read as well, where somebody has let it pass.
+  // A run may have imported an empty roster that a person accepted.
   const hasRead = counts.rows > 0 || (span === null && rosterSource !== null && rosterSource.importedAt >= startedAt);
   const shown = [hasRead ? rows : undefined, ...(states === null ? [] : [inScope, planned])];
   return {
@@ -193,7 +193,7 @@ function orderNotScreened(lines: readonly NotScreenedFacts[]): readonly NotScree
   );
 }
 
-/** What a reviewer acts on comes first; a moved time stamp comes last. */
+/** The changes that need a reviewer come first. */
 const dossierChangeOrder: readonly DossierChangeKind[] = [
   'dossier_status_changed',
   'dossier_gone',
@@ -209,13 +209,12 @@ const toTallies = (byCode: Readonly<Record<string, number>>): readonly Tally[] =
     .filter((tally) => tally.count > 0)
     .sort((a, b) => b.count - a.count || compareText(a.code, b.code));
 
-/** By file, then by line: the rows of the roster's only file first, related parties last. */
+/** Orders by file, then by line: rows without a file name first, rows of related parties last. */
 function compareRejects(left: RejectedRow, right: RejectedRow): number {
   const [one, other] = [left.file ?? '', right.file ?? ''];
   return one === other ? left.line - right.line : one < other ? -1 : 1;
 }
 
-/** Returns when every sum holds; throws ReportError `unbalanced` that names each one that does not, with both figures. */
 function checkSums(sums: readonly Sum[]): void {
   const wrong = sums.filter((sum) => !holds(sum)).map(describe);
   if (wrong.length > 0) throw new ReportError('unbalanced', `sums do not hold: ${wrong.join('; ')}`);
@@ -237,7 +236,7 @@ function describe(sum: Sum): string {
 const totalOf = (sum: Sum): number => sum.parts.reduce((total, term) => total + term.count, 0);
 const describeTerm = (term: Sum['whole']): string => `${term.name} ${term.count}`;
 
-/** The control searches of several runs in order, each with all its rounds; its verdict is the worst of them, and failed ones come first. */
+/** Merges the control searches of several runs: each has all its rounds and its worst verdict; failed ones come first. */
 function mergeCanaries(runs: readonly Pick<RunFacts, 'canaries'>[]): readonly CanaryFacts[] {
   const byName = new Map<string, CanaryFacts>();
   for (const canary of runs.flatMap(({ canaries }) => canaries)) {
@@ -261,7 +260,7 @@ const titles: Readonly<Record<Report['run']['kind'], string>> = {
   reconcile: 'Reconciliation',
 };
 
-/** The report's title: what was done, to which roster, on which day or days (UTC), and whether names are masked. */
+/** The title: the kind of run, the roster, the days (UTC), and whether names are masked. */
 export function toTitle(report: Report): string {
   const { kind, roster, finishedAt } = report.run;
   const what = report.span ? 'Screenings' : titles[kind];
@@ -270,14 +269,14 @@ export function toTitle(report: Report): string {
   return `${what}${roster === null ? '' : ` of ${toVisibleText(roster)}`}, ${begin}${formatDay(finishedAt)}${masked}`;
 }
 
-/** The columns of which the run's own import has values in doubt. */
+/** The columns with values in doubt in the run's own import. */
 export const listOwnDoubts = ({
   coverage,
   evidence,
 }: Pick<Report, 'coverage' | 'evidence'>): readonly ColumnDoubts[] =>
   coverage !== null && coverage.formerRosterAt === null ? (evidence.rosterSource?.doubts ?? []) : [];
 
-/** All changes in batches, in the report's order; throws ReportError `unbalanced` when these are not as many as were counted. */
+/** All changes in batches, in the report's order. Throws ReportError `unbalanced` when their number differs from the count. */
 export const readChanges = ({ changes, cut }: Report): AsyncIterable<readonly MatchChangeFacts[]> =>
   readGroups('changes', changes ?? [], cut.changes);
 
@@ -290,19 +289,18 @@ const batchLines = 1_000;
 async function* readGroups(name: string, groups: readonly ChangeGroup[], cut: TruncatedMatches | null) {
   const held = groups.flatMap(({ changes }) => changes);
   for await (const batch of readWhole(name, held, cut)) {
-    // Few at a time: all that are held as text would take as much memory again.
+    // Small batches: the text of all changes would double the memory.
     for (let start = 0; start < batch.length; start += batchLines) yield batch.slice(start, start + batchLines);
   }
 }
 
-/** A figure that its parts have to add up to; `at_most` where the parts may be more, never fewer. */
+/** A figure and its parts: `equal` where the parts add up to it, `at_most` where they may add up to more. */
 export interface Sum {
   relation: 'equal' | 'at_most';
   whole: { name: string; count: number };
   parts: readonly Sum['whole'][];
 }
 
-/** The sums of DESIGN's conservation rule that the reader is shown: rows, customers in scope, customers planned. */
 function listCoverageSums(counts: RunCounts): readonly Sum[] {
   return [
     equal(
@@ -322,7 +320,7 @@ function listCoverageSums(counts: RunCounts): readonly Sum[] {
   ];
 }
 
-/** Every sum that has to hold before the facts of a run may be reported. */
+/** Every sum that must hold before a run may be reported. */
 function listSums(facts: RunFacts): readonly Sum[] {
   const { counts, states } = facts;
   if (counts === null) return [];
@@ -366,7 +364,7 @@ function listSums(facts: RunFacts): readonly Sum[] {
   return facts.state === 'complete' ? [...sums, ...listContradictions(facts, counts)] : sums;
 }
 
-/** Those of one run of a span; a run whose sums did not hold is told as such and proves nothing. */
+/** The sums of one run of a span. A run in state `unbalanced` is reported as such and not checked. */
 function listRunSums({ runId, state, counts, states, changes }: SpanRunFacts): readonly Sum[] {
   if (counts === null || state === 'unbalanced') return [];
   const sums = [
@@ -387,7 +385,7 @@ function listContradictions(facts: RunFacts, counts: RunCounts): readonly Sum[] 
   ];
 }
 
-/** Customers, not parties: one with several parties counts once, under the worst of its outcomes. */
+/** Counts customers, not parties: a customer with several parties counts once, under its worst outcome. */
 function countListed(notScreened: readonly NotScreenedFacts[]): Record<NotScreenedFacts['outcome'], number> {
   const counted = { failed: 0, remaining: 0, skipped: 0 };
   const seen = new Set<string>();

@@ -20,7 +20,7 @@ import {
 import { countNoun, formatCount, formatTime } from './text.js';
 import { absenceWords, agreementWords, describeOwner, describeReplaced } from './words.js';
 
-/** The columns that a reviewer fills in, and the one that says which item is meant; all others are for reading only. */
+/** The columns that are read back: the item, its sheet, and what the reviewer fills in. */
 export const workingListColumns = {
   item: 'item',
   sheet: 'sheet',
@@ -29,7 +29,7 @@ export const workingListColumns = {
   comment: 'comment',
 } as const;
 
-/** Everything that a working list says of an item. */
+/** All columns of a working list. */
 export const workingListTable: readonly Column<WaitingItem>[] = [
   { header: workingListColumns.item, cell: ({ mark }) => mark },
   { header: workingListColumns.sheet, cell: ({ sheetId }) => `S-${sheetId}` },
@@ -76,17 +76,17 @@ export const workingListTable: readonly Column<WaitingItem>[] = [
   { header: 'replaced_decision', cell: ({ replaced }) => replaced && describeReplaced(replaced) },
 ];
 
-/** A working list as CSV: one row per item that waits, with empty columns for the decision, its reason and a comment. */
+/** A working list as CSV: one row per waiting alert, with empty columns for decision, reason and comment. */
 export const renderWorkingList = (items: readonly WaitingItem[]): Generator<string> =>
   renderCsv(workingListTable, items);
 
 /** The sheet that reviewers fill in. */
 export const listSheetName = 'To review';
 
-/** The most rows of such a sheet: what people scroll through; a CSV file has no such limit. */
+/** The most rows of such a sheet; a CSV file has no limit. */
 export const maxListRows = 10_000;
 
-// In the order in which one reads: who, beside whom, what to fill in, then the rest. Widths in characters.
+// In reading order: customer, listed party, columns to fill in, then the rest. Widths in characters.
 const layout: SheetLayout = [
   ['severity', 10],
   ['reference', 14, 'Customer'],
@@ -100,14 +100,14 @@ const layout: SheetLayout = [
   ['absence', 28, 'Absent: to be confirmed as no_longer_matched'],
   ['absent_since', 21],
   ['alerts', 9, 'Alerts in this row'],
-  ['sample', 32, 'Customers to look at as a sample'],
+  ['sample', 32, 'Customers to check as a sample'],
   ['birth_date', 12, 'Born'],
   ['listed_birth_dates', 18, 'Listed party born'],
   ['birth_date_compared', 20, 'Birth dates'],
   ['countries', 11],
   ['listed_countries', 16],
   ['country_compared', 18, 'Countries compared'],
-  ['replaced_decision', 32, 'Decision about a like match before'],
+  ['replaced_decision', 32, 'Former decision about a similar match'],
   ['proposed', 15],
   ['proposed_by', 17],
   ['proposed_at', 21],
@@ -121,7 +121,7 @@ const layout: SheetLayout = [
   ['legacy_decided_by', 18],
   ['legacy_decided_at', 18],
   ['legacy_reason', 28],
-  ['legacy_sample', 15, 'Looked at again as a sample'],
+  ['legacy_sample', 15, 'Checked again as a sample'],
   ['because', 22, 'Rule'],
   ['priority', 9],
   ['role', 12],
@@ -138,7 +138,7 @@ const layout: SheetLayout = [
   [workingListColumns.item, 26],
   [workingListColumns.sheet, 9],
 ];
-// Formulas hold them in 255 characters, parted by commas. Others can be written as well.
+// A validation formula holds at most 255 characters. Reviewers may write other reasons.
 const usualReasons = [
   'another birth date',
   'another country',
@@ -147,11 +147,11 @@ const usualReasons = [
   'birth date and country agree',
   'customer says so',
   'document seen',
-  'too little is known',
+  'too little information',
   'no longer on the list',
   'customer record corrected',
 ];
-/** Items as a sheet to be filled in; `above` stands over the headers, `below` under the last item. */
+/** Items as a sheet to fill in; rows `above` the headers and `below` the last item. */
 const toListSheet = (
   items: readonly WaitingItem[],
   { above = [], below = [] }: { above?: readonly SheetRow[]; below?: readonly SheetRow[] },
@@ -163,16 +163,16 @@ const toListSheet = (
     dropdowns: [
       {
         ...{ header: workingListColumns.decision, values: dispositionVerdicts, isStrict: true },
-        ...{ title: 'Decision', hint: `One of ${dispositionVerdicts.join(', ')}, or nothing.` },
+        ...{ title: 'Decision', hint: `One of ${dispositionVerdicts.join(', ')}, or empty.` },
       },
       {
         ...{ header: workingListColumns.reason, values: usualReasons, isStrict: false },
-        ...{ title: 'Reason', hint: 'What you decide on. Choose one, or write your own.' },
+        ...{ title: 'Reason', hint: 'The reason of the decision. Choose one, or write another.' },
       },
     ],
   });
 
-/** What waits when a run closes as a sheet of its report, to be filled in. */
+/** The alerts that wait when a run closes, as a sheet of its report to fill in. */
 export function toReviewSheet({ items, waiting }: ToReviewFacts, above: readonly SheetRow[]): Sheet {
   const wholeListCommand = 'nightscreen review export --out review.csv';
   return toListSheet(items, {
@@ -181,8 +181,8 @@ export function toReviewSheet({ items, waiting }: ToReviewFacts, above: readonly
 }
 
 /**
- * A working list as a workbook (XLSX) of the items given first, at most `maxRows`: all but the columns to fill in is locked, without a password,
- * and no cell is a formula, whatever names begin with.
+ * A working list as a workbook (XLSX) with the first `maxRows` items. All cells except the columns to fill in are locked without a password. No
+ * cell is a formula.
  */
 export function renderWorkingListWorkbook(
   items: readonly WaitingItem[],
@@ -204,24 +204,22 @@ export function renderWorkingListWorkbook(
   });
 }
 
-/** The sheet on which reviewers accept discrepancies. */
 const discrepancySheetName = 'Discrepancies';
 
-/** What a workbook says of itself. */
+/** The facts of a working list's workbook. */
 export interface WorkbookFacts {
   sheetId: number;
   exportedAt: Date;
-  /** How many items wait, also beyond those that fit. */
+  /** The number of waiting items, in the workbook or not. */
   waiting: number;
-  /** The sheet of discrepancies, where some stand. */
+  /** Null where there are no discrepancies. */
   discrepancySheet?: Sheet | null;
-  /** What to type to take the workbook back. */
+  /** The command that imports the workbook. */
   importCommand: string;
-  /** What to type for a list of all that waits. */
+  /** The command that writes a list of all waiting items. */
   wholeListCommand: string;
 }
 
-/** The sheet that says how to fill the other one in, and how to take it back. */
 function toGuideSheet(shown: number, facts: WorkbookFacts): Sheet {
   const { sheetId, exportedAt, discrepancySheet = null, importCommand } = facts;
   const title = `Working list S-${sheetId} of ${formatTime(exportedAt)}: ${countNoun(shown, 'item')} to decide`;
@@ -242,24 +240,22 @@ const alertGuideRows: readonly SheetRow[] = [
   { cells: [] },
   toHeading(`What to fill in, in the yellow columns of the sheet "${listSheetName}"`),
   toLine(
-    'Decision: true_match (it is the customer), false_positive (it is somebody else), inconclusive (it cannot be told) or no_longer_matched (the match is absent, and nothing remains to be done). Leave it empty for what you have not decided.',
+    'Decision: true_match (the listed party is the customer), false_positive (it is another party), inconclusive (not enough information) or no_longer_matched (the match is absent, and nothing remains to be done). Leave it empty for an alert that you do not decide.',
   ),
-  toLine(
-    'Reason: what you decide on. Every decision needs one; the usual ones can be chosen, any other can be written.',
-  ),
-  toLine('Comment: whatever else should be kept with it.'),
+  toLine('Reason: every decision needs one. Choose a usual reason, or write another.'),
+  toLine('Comment: further information to keep with the decision.'),
 ];
 
 const discrepancyGuideRows: readonly SheetRow[] = [
   { cells: [] },
   toHeading(`What to fill in, in the yellow columns of the sheet "${discrepancySheetName}"`),
   toLine(
-    `Accept until: the last day on which the discrepancy may stand as it is, as yyyy-mm-dd, at most ${mostAcceptedDays} days ahead. It comes back after that day, and as soon as its facts change. A critical one cannot be accepted. Leave it empty for what has to be mended.`,
+    `Accept until: the last day on which the discrepancy is accepted, as yyyy-mm-dd, at most ${mostAcceptedDays} days ahead. It re-opens after that day, and when its facts change. A critical one cannot be accepted. Leave it empty for a discrepancy that must be corrected.`,
   ),
-  toLine('Reason: why it may stand. Each acceptance needs one.'),
+  toLine('Reason: each acceptance needs one.'),
 ];
 
-/** How to fill the sheets in that a workbook has, and how to take them back. */
+/** How to fill in the sheets of a workbook, and how to import it. */
 export const listGuideRows = (
   importCommand: string,
   has: { alerts: boolean; discrepancies: boolean },
@@ -267,22 +263,21 @@ export const listGuideRows = (
   ...(has.alerts ? alertGuideRows : []),
   ...(has.discrepancies ? discrepancyGuideRows : []),
   { cells: [] },
-  toHeading('How to take it back'),
-  toLine('Save the workbook as .xlsx. This says what it would do and stores nothing:'),
+  toHeading('How to import it'),
+  toLine('Save the workbook as .xlsx. This command shows what it would do and stores nothing:'),
   toLine(importCommand),
-  toLine('The same with --apply stores it. A list that is imported twice decides nothing twice.'),
+  toLine('The same command with --apply stores the decisions. A second import of the same list changes nothing.'),
   { cells: [] },
   toHeading('Good to know'),
   toLine(
-    'Nothing can be typed into the other cells, so that nothing is changed by accident. Sort and filter by the arrows in the headings, which move whole rows. Removing rows asks for the protection to be taken off; it has no password, and does no harm.',
+    'The other cells are locked against accidental changes. Sort and filter by the arrows in the headings, which move whole rows. To remove rows, take off the sheet protection, which has no password; this does no harm.',
   ),
   toLine(
-    'Beside what you fill in only the column Item, or Discrepancy, is read back. What a spreadsheet makes of dates, scores and ids does not matter.',
+    'The import reads only the columns that you fill in and the column Item or Discrepancy. Changes that a spreadsheet makes to dates, scores and ids do not matter.',
   ),
-  toLine('What has changed since the list was written is refused when you import it, with the reason.'),
+  toLine('The import refuses decisions about alerts that changed after the list was written, with the reason.'),
 ];
 
-/** What is said where not all that waits fits. */
 const listTruncationNotices = (
   shown: number,
   { waiting, wholeListCommand }: Pick<WorkbookFacts, 'waiting' | 'wholeListCommand'>,
@@ -290,12 +285,12 @@ const listTruncationNotices = (
   waiting > shown
     ? [
         toWarning(
-          `The ${formatCount(shown)} most urgent of ${countNoun(waiting, 'item')}. For all of them: ${wholeListCommand}`,
+          `Only the ${formatCount(shown)} most urgent of ${countNoun(waiting, 'item')} are listed. For all of them, run: ${wholeListCommand}`,
         ),
       ]
     : [];
 
-/** The columns by which the list is read back: which discrepancy, until when it is accepted, and why. */
+/** The columns of discrepancies that are read back. */
 export const discrepancyListColumns = {
   discrepancy: 'discrepancy',
   acceptUntil: 'accept_until',
@@ -315,14 +310,14 @@ const factWords: Readonly<Record<string, string>> = {
   dossierCountry: 'dossier says',
   former: 'former name',
   changedAt: 'changed',
-  alerts: 'alerts that wait',
+  alerts: 'waiting alerts',
   others: 'other dossiers',
   stated: 'rows by its source',
   read: 'rows read',
   held: 'held',
 };
 
-/** What disagrees, each fact in words with its value. */
+/** The facts that disagree, each in words with its value. */
 export const listFacts = (facts: DiscrepancyFacts['facts']): readonly (readonly [words: string, value: string])[] =>
   Object.entries(facts).flatMap(([name, value]) => {
     const words = factWords[name];
@@ -333,7 +328,7 @@ export const listFacts = (facts: DiscrepancyFacts['facts']): readonly (readonly 
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-/** Whom a discrepancy is about: up to `most` references of `count`. */
+/** The customers of a discrepancy: up to `most` references of `count`. */
 export function listReferences({ reference, references, customers }: DiscrepancyFacts['facts'], most: number) {
   if (!Array.isArray(references)) return { shown: isText(reference) ? [reference] : [], count: 1 };
   return { shown: references.filter(isText).slice(0, most), count: Number(customers) };
@@ -374,7 +369,7 @@ const discrepancyColumns: readonly Column<ListedDiscrepancy>[] = [
   { header: discrepancyListColumns.reason, cell: () => null },
 ];
 
-/** What stands as CSV, with empty columns for the day until which it is accepted and the reason. */
+/** Discrepancies as CSV, with empty columns for the last day of acceptance and the reason. */
 export const renderDiscrepancyList = (listed: readonly ListedDiscrepancy[]): Generator<string> =>
   renderCsv(discrepancyColumns, listed);
 
@@ -402,7 +397,7 @@ const dayMs = 86_400_000;
 
 const toDay = (at: Date, days: number): string => new Date(at.getTime() + days * dayMs).toISOString().slice(0, 10);
 
-/** What stands as a sheet to be filled in as of `at`; null where nothing stands. */
+/** Discrepancies as a sheet to fill in, written at `at`; null where there are none. */
 export function toDiscrepancySheet(
   { count, listed }: DiscrepancyList,
   { at, above = [] }: { at: Date; above?: readonly SheetRow[] },
@@ -413,7 +408,7 @@ export function toDiscrepancySheet(
     count > shown.length
       ? [
           toWarning(
-            `The first ${shown.length} of ${countNoun(count, 'discrepancy', 'discrepancies')}. For all of them: nightscreen review export --discrepancies --out discrepancies.csv`,
+            `Only the first ${shown.length} of ${countNoun(count, 'discrepancy', 'discrepancies')} are listed. For all of them, run: nightscreen review export --discrepancies --out discrepancies.csv`,
           ),
         ]
       : [];
@@ -424,9 +419,9 @@ export function toDiscrepancySheet(
     dropdowns: [
       {
         ...{ header: discrepancyListColumns.acceptUntil, title: 'Accept until', isStrict: false },
-        // One day less than the most: where reviewers are it may still be the day before.
+        // One day below the limit: in the time zone of a reviewer it may still be the day before.
         values: [30, 90, mostAcceptedDays - 1].map((days) => toDay(at, days)),
-        hint: `The last day (yyyy-mm-dd), at most ${mostAcceptedDays} days ahead. Nothing critical can be accepted.`,
+        hint: `The last day (yyyy-mm-dd), at most ${mostAcceptedDays} days ahead. A critical one cannot be accepted.`,
       },
     ],
   });

@@ -21,88 +21,85 @@ import type {
   WatchFacts,
 } from './list-facts.js';
 
-/** What an import made of a roster. */
+/** The result of a roster import. */
 export interface SnapshotFacts {
-  /** A part of the roster, which marks nobody as absent. */
+  /** The source was a part of the roster: absence in it means nothing. */
   isDelta: boolean;
   joined: number;
   changed: number;
   absent: number;
   leavers: number;
   returned: number;
-  /** Ids of rows that contradict each other; each of their names is searched for. */
+  /** Ids whose rows contradict each other; every name in them is searched for. */
   conflicts: number;
   partyRows: number;
   partyRejected: number;
-  /** Related parties with a role that is not known, screened as `other`. */
+  /** Related parties with an unknown role, screened as `other`. */
   otherRoles: number;
-  /** Rejected rows, those of related parties included, of which nobody can say whose they are. */
+  /** Rejected rows without a readable customer id, those of related parties included. */
   unreadableIds: number;
-  /** Parties with an open hit, a true match or a cut list whom it no longer names. */
+  /** Parties with an open alert, a true match or a truncated list that are no longer in the source. */
   droppedParties: number;
-  /** Known customers whose rows were rejected: their last accepted records count. */
+  /** Known customers whose rows were rejected: their last accepted records stay in force. */
   keptRecords: number;
-  /** Guards that would have held it, and that somebody has overridden. */
+  /** The guards that a person overrode. */
   overriddenGuards: readonly string[];
-  /** The columns of which values count as unknown because they cannot be read for certain. */
+  /** The columns with values in doubt, which count as unknown. */
   doubts: readonly ColumnDoubts[];
 }
 
-/** Where a roster came from, with the digest of its bytes, and what became of it. */
+/** The source of an imported roster, the digest of its bytes, and the result of the import. */
 export interface RosterSource extends SnapshotFacts {
   source: string;
   digest: string;
   importedAt: Date;
 }
 
-/** Everything stored about a run that its report is built from; nothing in it depends on when it is read. */
+/** The stored facts of a run's report; they do not depend on the time of reading. */
 export interface RunFacts extends AcceptedFacts, HistoryFacts {
   runId: string;
   kind: RunKind;
   state: RunState;
-  /** Why the state is not `complete`, in words for the verdict line. */
+  /** Why the state is not `complete`, in words. */
   stateReasons: readonly string[];
   organisation: string;
   roster: string | null;
-  /** Mode of the key the run used. */
   mode: RunMode;
-  /** Version of Nightscreen that made the run. */
+  /** The version of Nightscreen that made the run. */
   version: string;
   startedAt: Date;
   finishedAt: Date;
   settingsDigest: string;
-  /** How often each risk tier is screened, in hours, and why less than daily where it is; null for a run without a plan. */
+  /** Null for a run without a plan. */
   cadence: CadenceFacts | null;
-  /** Fingerprint of the service key. */
+  /** The fingerprint of the service key. */
   keyFingerprint: string;
-  /** The earlier run whose results this one is compared with. */
+  /** The earlier run that this one is compared with. */
   comparedWith: { runId: string; finishedAt: Date } | null;
-  /** Where the roster came from, and the digest of its bytes. */
   rosterSource: RosterSource | null;
   /** Null for a sweep. */
   counts: RunCounts | null;
-  /** Customers in scope by state; sums to `counts.inScope`. Null for a sweep or an import. */
+  /** Customers in scope by state, `counts.inScope` in all; null for a sweep or an import. */
   states: Readonly<Record<CustomerState, number>> | null;
-  /** Failures and skips by reason, customers each. */
+  /** Customers by reason of failure or skip. */
   failedBecause: Readonly<Record<string, number>>;
   skippedBecause: Readonly<Record<string, number>>;
-  /** First screenings of this run: matches by severity, counted apart from what is new. */
+  /** The matches of this run's first screenings by severity, not counted among the changes. */
   baseline: Readonly<Record<Severity, number>>;
-  /** Earlier runs of the roster whose findings no report had told; `baseline` counts the matches of first screenings. */
+  /** Earlier runs of the roster whose findings are in no earlier report; `baseline` counts matches of first screenings. */
   carriedFrom: readonly { runId: string; changes: number; baseline: number }[];
-  /** Of this run and of those it carries; the first of them where `cut` says so. */
+  /** Of this run and of the runs in `carriedFrom`; only the first ones where `cut.changes` is set. */
   changes: readonly MatchChangeFacts[];
-  /** The matches of first screenings, of this run and of those it carries; the first of them where `cut` says so. */
+  /** The matches of first screenings, in the same way. */
   baselineChanges: readonly MatchChangeFacts[];
   sweeps: readonly SweepFacts[];
   dossierChanges: readonly DossierChangeFacts[];
-  /** Of rosters with the dossiers, by this run. */
   reconciliations: readonly ReconciliationFacts[];
-  /** The first of them where `cut` says so. */
+  /** Only the first ones where `cut.notScreened` is set. */
   notScreened: readonly NotScreenedFacts[];
-  /** What of these lists is cut; null where a list is held whole. */
+  /** The lists that are too long to hold; null where the facts hold the whole list. */
   cut: {
-    /** With the customers on it, each under the worst outcome of its parties. */
+    /** `customers`: each counts once, under the worst outcome of its parties. */
     notScreened:
       | (TruncatedList<NotScreenedFacts> & { customers: Readonly<Record<NotScreenedFacts['outcome'], number>> })
       | null;
@@ -112,52 +109,51 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   /** The first rows that were accepted with values in doubt. */
   doubted: readonly Omit<DoubtedRow, 'ordinal'>[];
   rejects: readonly RejectedRow[];
-  /** By the run's own import, and by imports that no report had told of. */
+  /** By the run's own import, and by imports that are in no earlier report. */
   droppedParties: readonly DroppedPartyFacts[];
-  /** Null where nothing is known of it. */
+  /** Null where alerts were not counted. */
   openItems: OpenItemsFacts | null;
-  /** What was fetched about new hits. */
+  /** The records fetched about new hits. */
   details: {
-    /** Null for a run that fetched none, because it was not to or never came so far. */
+    /** Null for a run that fetches none, or stopped before. */
     counts: DetailCounts | null;
-    /** Of the run and of those whose findings its report carries. */
+    /** Of the run and of the runs in `carriedFrom`. */
     lookups: readonly DetailLookup[];
   };
-  /** Worst first; empty when none are configured, which the report says. */
+  /** Failed ones first; empty when none are configured. */
   canaries: readonly CanaryFacts[];
-  /** Null for a run that makes no searches of a roster. */
+  /** Null for a run that does not screen a roster. */
   watch: WatchFacts | null;
-  /** What of the run waits until somebody accepts it, or waited; empty for a run that counts by itself. */
+  /** The parts of the run that wait for acceptance, or waited; empty for a run that needs none. */
   held: readonly HeldFacts[];
   /** Searches repeated after a crash because their outcome was unknown. */
   possiblyBilledTwice: number;
-  /** Attempts by what came of them: `ok`, an HTTP status, `timeout`, `connection`, `bad_response`, `unknown`. */
+  /** Attempts by outcome: `ok`, an HTTP status, `timeout`, `connection`, `bad_response`, `unknown`. */
   attemptsByOutcome: Readonly<Record<string, number>>;
-  /** For a report of several runs, all of them; everything that tells how things stand is then of the last one. */
+  /** For a report over several runs: all of them. States, alerts and coverage are then those of the last one. */
   span: {
     from: Date;
     until: Date;
-    /** When it was asked for, where it reaches to the present; null where it was given an end. */
+    /** The time of the request for a span that reaches to the present; null where the request has an end. */
     asOf: Date | null;
-    /** All that were begun in it, in order. */
+    /** All that started in it, in order. */
     runs: readonly SpanRunFacts[];
   } | null;
 }
 
-/** What of a run waits until somebody accepts it, or waited. */
+/** A part of a run that waits for acceptance, or waited. */
 export interface HeldFacts {
-  /** `answers`: all of its answers; `webhooks`: only what webhooks would be sent of it. */
+  /** `answers`: all answers of the run; `webhooks`: only its webhook messages. */
   kind: 'answers' | 'webhooks';
   reasons: readonly string[];
   customers: number;
-  /** How many customers of the roster were in which state when it was held. */
+  /** The customers of the roster by state when the part was held. */
   states: Readonly<Partial<Record<CustomerState, number>>>;
-  /** The most severe of the alerts that its answers opened all the same, and how many there are. */
+  /** The most severe of the alerts that the held answers opened; `openedAlerts` counts all. */
   alerts: readonly {
     alertId: number;
     party: PartyFacts;
     severity: Severity;
-    /** As the list has it. */
     listedName: string;
     topics: readonly string[];
   }[];
@@ -168,7 +164,7 @@ export interface HeldFacts {
 
 const partyPrefix: typeof partyFilePrefix = 'parties: ';
 
-/** Tells whether a rejected row is of a source of related parties. */
+/** Whether a rejected row comes from a source of related parties. */
 export function isOfParties(row: Pick<RejectedRow, 'file'>): boolean {
   return row.file?.startsWith(partyPrefix) ?? false;
 }
@@ -182,96 +178,94 @@ export interface TrendPoint {
   notScreened: number;
   hits: number;
   changes: number;
-  /** Null for a run that closed before they were counted. */
+  /** Null for a run of a version that did not count them. */
   changesBySeverity: Readonly<Record<Severity, number>> | null;
-  /** Items that waited for a decision when it closed; null where nothing is known of it. */
+  /** Alerts that waited for a decision when the run closed; null where they were not counted. */
   waiting: number | null;
 }
 
-/** How a run went, what is settled, and the runs before it. */
+/** The health of a run, the decisions, and the runs before it. */
 export interface HistoryFacts {
-  /** How its calls went; null where it was not noted. */
+  /** Null where it was not recorded. */
   health: {
-    /** Calls per second while calls were being made, breaks left out; null with fewer than two calls. */
+    /** Calls per second without the breaks; null with fewer than two calls. */
     perSecond: number | null;
     limitPerSecond: number;
-    /** Calls made again because the one before brought no answer. */
+    /** Calls that repeat one without an answer. */
     repeated: number;
-    /** Spans of more than a minute without any call: outages, pauses that the service asked for, stops that were gone on from. */
+    /** Times of more than a minute without a call: outages, pauses requested by the service, stops before a resume. */
     breaks: { count: number; seconds: number; longestSeconds: number };
     /** Calls that the service may have billed. */
     billable: number;
-    /** What those cost; null without a price. */
+    /** Null without a price in the settings. */
     cost: { amount: number; currency: string } | null;
   } | null;
-  /** Items that were decided, as they stood when the run closed, and what the run did with decisions; null where nothing was settled or made of the run yet. */
+  /** The decided alerts when the run closed, and what the run did with decisions; null before the run closes and without decisions. */
   settled: {
     falsePositive: number;
     trueMatch: number;
-    /** Decided as inconclusive: they still wait. */
+    /** They still wait. */
     inconclusive: number;
-    /** Final decisions on parties that this run has screened, and that hold. */
+    /** Final decisions on parties of this run that stay in force. */
     carried: number;
-    /** Opened again by this run because something material changed, or the match returned. */
+    /** Re-opened by this run because of a material change or a returned match. */
     reopened: number;
-    /** Opened again by this run because the decision ran out. */
+    /** Re-opened by this run because the decision expired. */
     expired: number;
-    /** Their matches are no longer listed since this run. */
+    /** Alerts whose match is no longer listed since this run. */
     gone: number;
   } | null;
-  /** The last 30 runs of the roster on the same account, oldest first, this one last; empty for a run that makes no searches of a roster. */
+  /** The last 30 runs of the roster on the same account, oldest first, this one last; empty for a run that does not screen a roster. */
   trend: readonly TrendPoint[];
 }
 
-/** A run of a span as it is stored. */
+/** The stored facts of one run of a span. */
 export interface SpanRunFacts {
   runId: string;
   kind: RunKind;
   state: RunState;
-  /** Whether it was to screen whoever is due, and not some of them alone. */
+  /** Whether it screens all customers that are due, and not a selection. */
   wantsAll: boolean;
   startedAt: Date;
-  /** Null for one that never came to its end. */
+  /** Null for a run that has not ended. */
   finishedAt: Date | null;
   counts: RunCounts | null;
   states: RunFacts['states'];
   canaries: readonly CanaryFacts[];
   watch: WatchFacts | null;
-  /** Match changes that it found. */
   changes: number;
-  /** Matches of first screenings that it found. */
+  /** Matches of first screenings. */
   baseline: number;
 }
 
-/** A list too long to hold, of which the facts hold the first lines: how many it has, and all of them in batches, in the report's order. */
+/** A list that is too long to hold: the number of its lines, and all of them in batches, in the report's order. */
 export interface TruncatedList<Line> {
   lines: number;
   read: () => AsyncIterable<readonly Line[]>;
 }
 
-/** How many changes, or matches of first screenings, there are of a severity. */
+/** The number of changes, or of matches of first screenings, of a severity. */
 export interface SeverityCount {
   count: number;
-  /** Of them those that are, or were, hits for a sanction. */
+  /** Those that are, or were, hits for a sanction. */
   sanctionHits: number;
-  /** Of these those that are hits now. */
+  /** Sanction hits that are hits now. */
   currentHits: number;
 }
 
-/** Changes or matches of first screenings, where these are cut, most severe first and then by customer reference. */
+/** A truncated list of changes or of matches of first screenings, most severe first, then by customer reference. */
 export interface TruncatedMatches extends TruncatedList<MatchChangeFacts> {
   bySeverity: Readonly<Record<Severity, SeverityCount>>;
   /** All of one severity, in batches. */
   readOf: (severity: Severity) => AsyncIterable<readonly MatchChangeFacts[]>;
-  /** The hits for sanctions of a severity that the facts do not hold, in batches. */
+  /** The sanction hits of a severity that the facts do not hold, in batches. */
   readSanctionHits: (severity: Severity) => AsyncIterable<readonly MatchChangeFacts[]>;
 }
 
-/** A flood whose changes were counted where they are stored. */
+/** A cluster of changes, counted in the database. */
 export type CountedCluster = {
   severity: Severity;
   customers: number;
-  /** How many changes it has. */
   changes: number;
   /** The first of them, `clusterExamples` at most. */
   readExamples: () => Promise<readonly MatchChangeFacts[]>;
@@ -287,14 +281,14 @@ export type CountedCluster = {
     }
 );
 
-/** Changes, where these are cut. */
+/** A truncated list of changes. */
 export interface TruncatedChanges extends TruncatedMatches {
   clusters: readonly CountedCluster[];
-  /** Until when the first of their items that wait and are not overdue is to be decided. */
+  /** The earliest due time of their waiting alerts that are not overdue. */
   nextDueAt: Date | null;
 }
 
-/** What is cut, each line put through `map` as it is read. */
+/** The reads of a truncated list, each line passed through `map`. */
 export function mapReads(
   cut: TruncatedMatches,
   map: (change: MatchChangeFacts) => MatchChangeFacts,
@@ -309,15 +303,15 @@ export function mapReads(
   };
 }
 
-/** How many matches of first screenings the facts tell of. */
+/** The number of matches of first screenings. */
 export const countBaseline = ({ baselineChanges, cut }: Pick<RunFacts, 'baselineChanges' | 'cut'>): number =>
   cut.baseline?.lines ?? baselineChanges.length;
 
-/** How many changes the facts tell of. */
+/** The number of changes. */
 export const countChanges = ({ changes, cut }: Pick<RunFacts, 'changes' | 'cut'>): number =>
   cut.changes?.lines ?? changes.length;
 
-/** All lines in batches: those held, or where they are cut those that are read; throws ReportError `unbalanced` when these are not as many as were counted. */
+/** All lines of a list in batches. Throws ReportError `unbalanced` when a truncated list has another number of lines than counted. */
 export async function* readWhole<Line>(
   name: string,
   held: readonly Line[],

@@ -5,35 +5,34 @@ const placeholders = ['runId', 'file', 'roster'] as const;
 
 const schemes: readonly string[] = ['https:', 'http:', 'file:'];
 const placeholder = /\{(\w+)\}/g;
-/** Names under which addresses carry what lets anybody in who holds them. */
+/** Names of query parameters that carry secrets. */
 const secretParameter = /token|secret|signature|credential|passw|(^|[^a-z]|api|access)(sig|key|pwd|pass|auth|code)$/i;
 
-/** What is wrong with a link template, in words; null when nothing is. */
 function findTemplateProblem(template: string): string | null {
   const known: readonly string[] = placeholders;
   const unknown = [...template.matchAll(placeholder)]
     .map(([, name = '']) => name)
     .find((name) => !known.includes(name));
   if (unknown !== undefined) {
-    return `holds the unknown placeholder {${unknown}}; known are ${placeholders.map((name) => `{${name}}`).join(', ')}`;
+    return `contains the unknown placeholder {${unknown}}; known placeholders: ${placeholders.map((name) => `{${name}}`).join(', ')}`;
   }
   const filled = fillLinkTemplate(template, { runId: 'run', file: 'report.html', roster: 'roster' });
-  if (/[{}]/.test(filled)) return 'holds a brace that belongs to no placeholder';
-  if (/[\s\p{C}]/u.test(filled)) return 'holds white space or characters that cannot be seen';
+  if (/[{}]/.test(filled)) return 'contains a brace outside of a placeholder';
+  if (/[\s\p{C}]/u.test(filled)) return 'contains white space or hidden characters';
   const isLink = URL.canParse(filled) && schemes.includes(new URL(filled).protocol);
   if (!isLink) return 'must be a link such as https://files.firm.example/screening/{runId}/{file}';
-  return findOpenDoor(new URL(filled));
+  return findSecret(new URL(filled));
 }
 
-/** What in a link would let in whoever is given it: it is shown, mailed, kept in the database and in backups. */
-function findOpenDoor({ username, password, searchParams }: URL): string | null {
-  const advice = 'it goes into mails and backups; link to a place that asks each reader who it is';
-  if (username !== '' || password !== '') return `must not hold credentials: ${advice}`;
+/** A link is shown, mailed, stored in the database and in backups, so it must not contain a secret. */
+function findSecret({ username, password, searchParams }: URL): string | null {
+  const advice = 'the link goes into mails and backups. Use an address that asks each reader to log in';
+  if (username !== '' || password !== '') return `must not contain credentials: ${advice}`;
   const open = [...searchParams.keys()].find((name) => secretParameter.test(name));
-  return open === undefined ? null : `must not hold a secret in its query (${open}): ${advice}`;
+  return open === undefined ? null : `must not contain a secret in its query (${open}): ${advice}`;
 }
 
-/** The template with its placeholders filled in, each as one percent-encoded part of the link. */
+/** Fills in the placeholders of a link template, each percent-encoded. */
 export function fillLinkTemplate(
   template: string,
   parts: Readonly<Record<(typeof placeholders)[number], string>>,
@@ -44,15 +43,19 @@ export function fillLinkTemplate(
   );
 }
 
-/** Where reports go: each run gets a folder of its own under `dir`, and a copy of it under `publishTo`, where readers can open it. */
+/** The folders of reports: each run has its own folder under `dir`, and a copy under `publishTo` for readers. */
 export const reportSettingsSchema = z
   .strictObject({
-    dir: z.string().min(1).default('./reports').describe('each reported run gets a folder of its own in it'),
+    dir: z
+      .string()
+      .min(1)
+      .default('./reports')
+      .describe('the folder of reports; each reported run has its own folder in it'),
     publishTo: z
       .string()
       .min(1)
       .optional()
-      .describe('a folder that readers can open, such as a share: each report is copied there'),
+      .describe('a folder that readers can open, such as a network share; each report is copied to it'),
     linkTemplate: z
       .string()
       .superRefine((template, context) => {
@@ -61,11 +64,11 @@ export const reportSettingsSchema = z
       })
       .optional()
       .describe(
-        'the address under which readers open the copy, as in https://files.firm.example/screening/{runId}/{file}; {runId}, {file} and {roster} are filled in',
+        'the address of the copy for readers, such as https://files.firm.example/screening/{runId}/{file}; the placeholders are {runId}, {file} and {roster}',
       ),
   })
   .refine(({ dir, publishTo }) => publishTo === undefined || resolve(publishTo) !== resolve(dir), {
-    error: 'is where the reports are written; name the folder that readers can open',
+    error: 'is the folder of the reports themselves; name another folder that readers can open',
     path: ['publishTo'],
   });
 export type ReportSettings = z.infer<typeof reportSettingsSchema>;

@@ -2,7 +2,6 @@ import { ZipWriter } from '@zip.js/zip.js';
 import type { Cell, Column } from './csv.js';
 import { escapeXml, toVisibleText } from './text.js';
 
-/** The font of all cells. */
 const workbookFont = { name: 'Calibri', size: 11 };
 
 const size = `<sz val="${workbookFont.size}"/>`;
@@ -28,7 +27,7 @@ interface Style {
   font: keyof typeof fonts;
   fill: keyof typeof fills;
   hasBorder: boolean;
-  /** Long text runs over several lines; else over the next cells, where they are empty. */
+  /** Long text is wrapped; otherwise it overflows into empty cells. */
   isWrapped: boolean;
   isLocked: boolean;
   isFigure: boolean;
@@ -50,25 +49,22 @@ const styles = {
   fill: { ...text, fill: 'fill', isLocked: false },
 } as const satisfies Readonly<Record<string, Style>>;
 
-/** How a cell looks; all but `fill` are locked. */
+/** The style of a cell; all except `fill` are locked. */
 type StyleName = keyof typeof styles;
 
 const names = Object.keys(styles);
 
-/** The number by which a sheet names a style. */
 const toStyleNumber = (name: StyleName): number => names.indexOf(name);
 
-/** Whether long text of this style runs over several lines. */
 const isWrapped = (name: StyleName): boolean => styles[name].isWrapped;
 
 const sides = ['left', 'right', 'top', 'bottom'];
 const border = sides.map((side) => `<${side} style="thin"><color rgb="FFC8C8C8"/></${side}>`).join('');
 const noBorder = sides.map((side) => `<${side}/>`).join('');
 
-// With commas between the thousands, and apart from what is said beside it.
+// With commas between the thousands, and an indent before the next column.
 const figure = { numbers: 3, side: ' horizontal="right" indent="1"' };
 
-/** The part of a workbook that holds all styles; each cell takes its direction from its own text. */
 function renderStyles(): string {
   const formats = Object.values<Style>(styles).map(renderFormat);
   return [
@@ -102,30 +98,29 @@ function renderFormat(style: Style): string {
   return `<xf numFmtId="${numbers}" fontId="${font}" fillId="${fill}" borderId="${style.hasBorder ? 1 : 0}" xfId="0" applyNumberFormat="1" applyFont="1" applyFill="1" applyBorder="1" applyAlignment="1" applyProtection="1"><alignment vertical="top"${side}${style.isWrapped ? ' wrapText="1"' : ''}/><protection locked="${style.isLocked ? 1 : 0}"/></xf>`;
 }
 
-// What a cell of a workbook can hold, less what is put in the place of signs that cannot be seen.
+// A cell holds 32,767 characters; code points of hidden characters and the ellipsis need the rest.
 const maxTextLength = 32_000;
 
-/** A cell of a workbook: moments of ours to the minute, signs that cannot be seen but could mislead by their numbers. */
+/** The text of a cell: times to the minute, hidden characters as code points. */
 export function toWorkbookText<Value extends string | number | null>(cell: Value): Value | string {
   if (typeof cell !== 'string') return cell;
-  // Two signs that XML has no place for, and the half of a pair that cutting leaves.
+  // XML does not allow U+FFFE and U+FFFF, nor the half of a surrogate pair that truncation leaves.
   const text = toMinute(cell)
     .replace(/[\ufffe\uffff]/g, '\ufffd')
     .replace(/[^\n\t]+/g, toVisibleText);
   const shown =
     text.length > maxTextLength ? `${text.slice(0, maxTextLength).replace(/[\ud800-\udbff]$/, '')} ...` : text;
-  // The format's own way to write a sign by its number must not be read into a name.
+  // The format reads `_x000A_` as an escaped character: a name with such a text must keep it.
   return shown.replace(/_(?=x[0-9a-f]{4}_)/gi, '_x005F_');
 }
 
-/** A moment of ours to the minute; other text as it is. */
 const toMinute = (text: string): string => text.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d\.\d{3}Z$/, '$1 $2 UTC');
 
 const linePoints = 15;
 const maxLines = 8;
 const wide = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}]/gu;
 
-/** The height, in points, that shows the wrapped text of a row in columns of these widths; not every program finds it by itself. */
+/** The height in points of a row with wrapped text; not every program calculates it. */
 function toRowHeight(cells: readonly (string | number | null)[], widths: readonly number[]): number {
   const lines = cells.map((cell, index) => countLines(String(cell ?? ''), widths[index] ?? 1));
   return linePoints * Math.min(maxLines, Math.max(1, ...lines));
@@ -134,40 +129,40 @@ function toRowHeight(cells: readonly (string | number | null)[], widths: readonl
 const countLines = (text: string, width: number): number =>
   text.split('\n').reduce((sum, line) => {
     const { length } = line.replace(wide, 'MM');
-    // Words do not break, so that of several lines each holds less than its width.
+    // Words are not split, so lines are not full: 15 % more.
     return sum + (length < width ? 1 : Math.ceil((length * 1.15) / width));
   }, 0);
 
-/** A row; text is never taken for a formula, numbers stay numbers, null is empty. Its cells look as their columns do unless `styles` says otherwise. */
+/** A row: text is never a formula, numbers stay numbers, null is empty. `styles` replaces the styles of the columns. */
 export interface SheetRow {
   cells: readonly Cell[];
   styles?: readonly StyleName[];
-  /** The only cell reaches over all columns, above a table over its first ones. */
+  /** The only cell spans all columns; above a table it spans the first columns. */
   isAcross?: true;
 }
 
-/** A sheet of a workbook; only cells whose style is `fill` can be typed into. Its table can be sorted and filtered. */
+/** A sheet of a workbook: only cells of the style `fill` are writable, and its table can be sorted and filtered. */
 export interface Sheet {
   name: string;
   /** Widths in characters. */
   columns: readonly { width: number; style: StyleName }[];
-  /** From the top; read once, while the file is written. */
+  /** Read once, while the file is written. */
   rows: Iterable<SheetRow>;
-  /** Its headers and first columns stay in sight, and stand on every printed page; null for a sheet that is read as text. */
+  /** Its headers and first columns are frozen and repeated on printed pages; null for a sheet of text. */
   table: {
     /** From 1. */
     headerRow: number;
-    /** How many rows are below the headers. */
+    /** The number of rows below the headers. */
     rows: number;
     firstColumns: number;
   } | null;
-  /** What can be chosen in a column, numbered from 0; nothing else can be written there if `isStrict`. */
+  /** The choices of a column (numbered from 0); `isStrict`: no other value is allowed. */
   dropdowns: readonly { column: number; values: readonly string[]; isStrict: boolean; title: string; hint: string }[];
 }
 
 type Table = NonNullable<Sheet['table']>;
 
-/** A workbook; `title` and `warning` stand on every printed page. */
+/** A workbook; `title` and `warning` are on every printed page. */
 interface Workbook {
   title: string;
   createdAt: Date;
@@ -179,18 +174,15 @@ const declaration = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 const office = 'http://schemas.openxmlformats.org';
 const mediaType = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
 const blockLength = 65_536;
-/** The first day that an archive can name: 1980-01-01. */
+/** The first date of the archive format: 1980-01-01. */
 const firstDay = 0x0021_0000;
-// The runtime's own compression is not the same on all machines.
+// The compression of the runtime differs between machines.
 const archiveOptions = {
   ...{ useCompressionStream: false, useWebWorkers: false, level: 6, zip64: false },
   ...{ extendedTimestamp: false, rawLastModDate: firstDay },
 };
 
-/**
- * A workbook (XLSX) as it is written: the same one gives the same bytes on every machine and at any time, and however many rows it has,
- * no more than a few are held at once.
- */
+/** A workbook (XLSX) as a stream that holds few rows at a time; the same workbook gives the same bytes on every machine. */
 export async function* renderWorkbook(workbook: Workbook): AsyncGenerator<Uint8Array> {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const archive = new ZipWriter(writable, archiveOptions);
@@ -198,7 +190,7 @@ export async function* renderWorkbook(workbook: Workbook): AsyncGenerator<Uint8A
     for (const [path, content] of listParts(workbook)) await archive.add(path, toByteStream(content));
     await archive.close();
   })();
-  // Whoever reads is told of a failure by the stream too; it must not count as one that nobody sees.
+  // The stream passes a failure to its reader too; without this handler it would also be an unhandled rejection.
   written.catch((reason: unknown) => writable.abort(reason).catch(() => {}));
   yield* readable;
   await written;
@@ -260,7 +252,7 @@ function renderIndex({ sheets }: Workbook): string {
   return `<workbook xmlns="${office}/spreadsheetml/2006/main" xmlns:r="${office}/officeDocument/2006/relationships"><bookViews><workbookView/></bookViews><sheets>${entries.join('')}</sheets>${namesXml}</workbook>`;
 }
 
-/** Text of many small pieces as few larger ones, made when they are asked for. */
+/** Joins small pieces of text into larger blocks, on demand. */
 function toByteStream(content: Iterable<string>): ReadableStream<Uint8Array> {
   const pieces = content[Symbol.iterator]();
   return new ReadableStream({
@@ -279,11 +271,11 @@ function toByteStream(content: Iterable<string>): ReadableStream<Uint8Array> {
   });
 }
 
-/** How many characters a page is wide in print, before what is on it becomes too small to read. */
+/** The width of a printed page in characters; more would be too small to read. */
 const pageWidth = 200;
 const titlePoints = 22;
 
-/** A sheet's part of a workbook, row after row, so that a large one is never held as a whole. */
+/** Renders a sheet row by row, so that a large one is never held as a whole. */
 function* renderSheet(sheet: Sheet, workbook: Workbook): Generator<string> {
   yield '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">';
   yield `<sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>${renderView(sheet)}<sheetFormatPr defaultRowHeight="15"/>`;
@@ -306,12 +298,12 @@ function* renderSheet(sheet: Sheet, workbook: Workbook): Generator<string> {
   if (merges.length > 0) yield `<mergeCells count="${merges.length}">${merges.join('')}</mergeCells>`;
   yield renderValidations(sheet);
   yield '<pageMargins left="0.4" right="0.4" top="0.6" bottom="0.6" header="0.3" footer="0.3"/>';
-  // A4; as many pages below each other as it takes.
+  // A4, without a limit for pages below each other.
   yield `<pageSetup paperSize="9" orientation="landscape" fitToWidth="${countPages(sheet)}" fitToHeight="0"/>`;
   yield `${renderPageEdges(workbook)}</worksheet>`;
 }
 
-/** The cells that a sheet's filter is of, its headers included: `A1:C20`. */
+/** The range of a sheet's filter with its headers: `A1:C20`. */
 const toFilterRange = ({ columns }: Pick<Sheet, 'columns'>, table: Table): string =>
   `A${table.headerRow}:${toLetters(columns.length - 1)}${table.headerRow + table.rows}`;
 
@@ -335,7 +327,7 @@ function renderRow({ cells, styles, isAcross }: SheetRow, number: number, sheet:
   const shown = cells.map(toWorkbookText);
   const xml = shown.map((cell, index) => {
     const style = names[index] ?? 'plain';
-    // An empty cell looks as its column does, and not every program asks the column whether it can be written to.
+    // An empty cell takes the style of its column, but not every program reads the lock from the column.
     return cell === null && styles === undefined && style !== 'fill'
       ? ''
       : renderCell(cell, `${toLetters(index)}${number}`, style);
@@ -356,7 +348,7 @@ function renderCell(cell: Cell, place: string, style: StyleName): string {
   return `${start} t="inlineStr"><is><t${space}>${escapeXml(cell)}</t></is></c>`;
 }
 
-/** The rows of a table: a protected sheet is sorted only where they may be edited, so what is only read is kept by a validation instead. */
+/** A protected sheet can be sorted only in unprotected ranges, so a validation protects the read-only columns instead. */
 function renderSortable({ columns, table }: Sheet): string {
   if (table === null || table.rows === 0) return '';
   const range = `A${table.headerRow + 1}:${toLetters(columns.length - 1)}${table.headerRow + table.rows}`;
@@ -369,7 +361,7 @@ function renderValidations({ columns, dropdowns, table }: Sheet): string {
   return `<dataValidations count="${xml.length}">${xml.join('')}</dataValidations>`;
 }
 
-/** Nothing can be typed into these columns. */
+/** The validation that protects the read-only columns. */
 function renderReadOnly(columns: Sheet['columns'], { headerRow, rows }: Table): string {
   const ranges: string[] = [];
   for (let first = 0; first < columns.length; first += 1) {
@@ -379,7 +371,7 @@ function renderReadOnly(columns: Sheet['columns'], { headerRow, rows }: Table): 
     ranges.push(`${toLetters(first)}${headerRow + 1}:${toLetters(last)}${headerRow + rows}`);
     first = last;
   }
-  return `<dataValidation type="custom" allowBlank="0" showErrorMessage="1" errorTitle="Only for reading" error="Sorting and filtering work; what stands here is not changed." sqref="${ranges.join(' ')}"><formula1>FALSE</formula1></dataValidation>`;
+  return `<dataValidation type="custom" allowBlank="0" showErrorMessage="1" errorTitle="Read-only" error="This cell cannot be changed. Sorting and filtering work." sqref="${ranges.join(' ')}"><formula1>FALSE</formula1></dataValidation>`;
 }
 
 function renderDropdown(
@@ -394,19 +386,19 @@ function renderDropdown(
   return `<dataValidation type="list" allowBlank="1"${rest} sqref="${range}"><formula1>"${escapeXml(values.join(','))}"</formula1></dataValidation>`;
 }
 
-/** Over how many columns a row reaches: what stands above a table over those that every printed page repeats, or it would be cut there. */
+/** The columns that a row spans: above a table only those that every printed page repeats, or print would truncate the text. */
 const countAcross = ({ columns, table }: Sheet, number: number): number =>
   table !== null && number < table.headerRow ? table.firstColumns : columns.length;
 
 const toWidth = ({ columns }: Pick<Sheet, 'columns'>): number => columns.reduce((sum, { width }) => sum + width, 0);
 
-/** How many pages beside each other a sheet takes; those after the first repeat the first columns. */
+/** The number of printed pages side by side; each repeats the first columns. */
 function countPages({ columns, table }: Sheet): number {
   const repeated = toWidth({ columns: columns.slice(0, table?.firstColumns ?? 0) });
   return Math.max(1, Math.ceil((toWidth({ columns }) - repeated) / (pageWidth - repeated)));
 }
 
-/** `&` begins a code of the format's own. */
+/** `&` starts a format code. */
 const toEdgeText = (text: string): string => escapeXml(toWorkbookText(text).slice(0, 100).replaceAll('&', '&&'));
 
 function renderPageEdges({ title, warning }: Workbook): string {
@@ -415,16 +407,16 @@ function renderPageEdges({ title, warning }: Workbook): string {
   return `<headerFooter>${header}<oddFooter>${footer}</oddFooter></headerFooter>`;
 }
 
-/** Which columns a sheet shows, in which order, their widths in characters, and their headings where the name in words is not enough. */
+/** The columns of a sheet in order: widths in characters, and headings that differ from the column's name. */
 export type SheetLayout = readonly (readonly [header: string, width: number, heading?: string])[];
 
-/** The headings of a sheet; `review import` knows columns by their names in whatever case, a space for an underscore. */
+/** `review import` finds columns by these names in any case, with spaces for underscores. */
 const toHeadings = (columns: SheetLayout): readonly string[] =>
   columns.map(
     ([header, , heading]) => heading ?? `${header.charAt(0).toUpperCase()}${header.slice(1).replaceAll('_', ' ')}`,
   );
 
-/** Lines as a sheet of one table, a row each; only the columns named in `fillIn` can be written to. `above` stands over the headers, `below` under the last line. */
+/** A sheet of one table with a row per line; only the columns in `fillIn` are writable. Rows `above` the headers and `below` the last line. */
 export function toTableSheet<Line>(
   lines: readonly Line[],
   {
@@ -440,10 +432,9 @@ export function toTableSheet<Line>(
     name: string;
     columns: readonly Column<Line>[];
     layout: SheetLayout;
-    /** How many columns say who or what a line is about. */
+    /** The number of columns that identify a line. */
     firstColumns: number;
     fillIn?: readonly string[];
-    /** By the names of their columns. */
     dropdowns?: readonly (Omit<Sheet['dropdowns'][number], 'column'> & { header: string })[];
     above: readonly SheetRow[];
     below?: readonly SheetRow[];
@@ -475,8 +466,8 @@ export function toTableSheet<Line>(
 /** A row of text. */
 export const toLine = (text: string): SheetRow => ({ cells: [text], styles: ['plain'], isAcross: true });
 
-/** A row that heads others. */
+/** A heading. */
 export const toHeading = (text: string): SheetRow => ({ cells: [text], styles: ['heading'] });
 
-/** A row that nobody should overlook. */
+/** A warning. */
 export const toWarning = (text: string): SheetRow => ({ cells: [text], styles: ['warning'], isAcross: true });

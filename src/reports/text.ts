@@ -3,18 +3,18 @@ export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** A count with its noun in the right number: `1 customer`, `2 customers`; `plural` where an s is not enough. */
+/** A count with its noun: `1 customer`, `2 customers`; `plural` for an irregular plural. */
 export function countNoun(count: number, singular: string, plural = `${singular}s`): string {
   return `${formatCount(count)} ${count === 1 ? singular : plural}`;
 }
 
-/** A size in words, with one decimal from a million bytes on: `812 bytes`, `47 kB`, `12.3 MB`. */
+/** A size in words: `812 bytes`, `47 kB`, `12.3 MB`. */
 export function formatSize(bytes: number): string {
   if (bytes < 1_000) return countNoun(bytes, 'byte');
   return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** An instant as `2026-11-21 02:04:11 UTC`, whatever the machine's time zone. */
+/** An instant as `2026-11-21 02:04:11 UTC`. */
 export function formatTime(instant: Date): string {
   return `${instant.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
@@ -33,31 +33,31 @@ export function formatDuration(from: Date, until: Date): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** Orders texts by code units: an order must not depend on the machine's locale. */
+/** Orders texts by code units, independent of the machine's locale. */
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 // U+200C and U+200D join letters in some scripts and are kept.
 const hidden =
   /[\p{Cc}\p{Cs}\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
-// No script puts more marks on a letter; further ones would be drawn over other lines.
+// No script has more marks on a letter; further marks would be drawn over other lines.
 const heaped = /(?<=\p{M}{5})\p{M}/gu;
 
 /**
- * Text in which characters that cannot be seen but could mislead (controls, direction overrides, zero-width spaces, lone surrogates, heaped
- * marks) are shown as their code point, `[U+202E]`; joiners that scripts need are kept.
+ * The text with hidden characters (controls, direction overrides, zero-width spaces, lone surrogates, excess marks) shown as code points,
+ * `[U+202E]`; joiners that scripts need are kept.
  */
 export function toVisibleText(text: string): string {
   return text.replace(hidden, toCodePoint).replace(heaped, toCodePoint);
 }
 
-/** The same for text of several lines: line breaks (LF, CRLF) and tabs are kept, a single CR is shown. */
+/** The same for text of several lines: line breaks (LF, CRLF) and tabs are kept, a single CR is shown as its code point. */
 export const toVisibleLines = (text: string): string =>
   text.replace(/(\r?\n|\t)|(?:(?!\r?\n|\t)[\s\S])+/gu, (part, kept: string | undefined) => kept ?? toVisibleText(part));
 
-/** A JSON document or a part of one, with the same characters as escapes (`\u202e`): its values stay what they are. */
+/** A JSON document or a part of one, with the same characters as JSON escapes (`\u202e`), so that its values stay the same. */
 export const toVisibleJson = (json: string): string =>
   json.replace(hidden, (character) =>
-    // Line breaks and tabs stand between values only.
+    // Line breaks and tabs occur only between values.
     /[\n\r\t]/.test(character)
       ? character
       : Array.from({ length: character.length }, (_, at) => toEscape(character.charCodeAt(at))).join(''),
@@ -72,5 +72,5 @@ function toCodePoint(character: string): string {
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** Text as it stands between tags or in an attribute. */
+/** Text escaped for XML and HTML, between tags or in an attribute. */
 export const escapeXml = (text: string): string => text.replace(/[&<>"]/g, (sign) => entities[sign] ?? sign);

@@ -6,7 +6,7 @@ import { type ReportJson, reportJsonSchema } from './report-json.js';
 import { readWhole } from './run-facts.js';
 import { stateOrder } from './words.js';
 
-/** What a part of the document is made of: moments may be dates, and objects may hold more than the part names. */
+/** The source of a part of the document: times may be dates, and objects may have further properties. */
 type Source<Json> = Json extends string
   ? string extends Json
     ? Json | Date
@@ -19,7 +19,7 @@ type Source<Json> = Json extends string
 
 type Lists = 'changes' | 'baselineChanges' | 'notScreened';
 
-/** The report as the schema names its parts; the lists that can be long come in batches of lines that are ready. */
+/** The report with the names of the schema; long lists come in batches of finished lines. */
 function toSource(report: Report): Source<Omit<ReportJson, Lists>> & Readonly<Record<Lists, unknown>> {
   const { run, span, changes, baseline, dossiers, history, notScreened } = report;
   return {
@@ -76,12 +76,12 @@ async function* toLines<Line>(batches: AsyncIterable<readonly Line[]>, toLine: (
 
 const { evidence, reconciliations, baselineChanges, notScreened } = reportJsonSchema.shape;
 
-/** Parts that are written in the order of their facts: a report that is made again has the same bytes. */
+/** Parts written in the order of their facts, so that a report made again has the same bytes. */
 const inOwnOrder: ReadonlySet<unknown> = new Set([evidence.shape.rosterSource.unwrap(), reconciliations.element]);
 
 type ToJson = (source: unknown) => unknown;
 
-/** How a part of this schema is made: exactly the keys that it names, in its order; dates become ISO 8601 UTC as JSON. */
+/** Maps a source to exactly the keys of the schema, in its order; JSON writes dates as ISO 8601 UTC. */
 function toMapping(schema: z.core.$ZodType): ToJson {
   if (inOwnOrder.has(schema)) return (source) => source;
   if (schema instanceof z.ZodNullable) {
@@ -116,16 +116,13 @@ function toChangeLine({ cluster, ...change }: MatchChangeFacts): unknown {
 }
 
 function toNotScreenedLine({ party, ...rest }: NotScreenedFacts): unknown {
-  // Of an id without a readable record no type is known either.
+  // An id without a readable record has no known type.
   const type = party.name === '' ? null : party.type;
   const line: Source<NonNullable<ReportJson['notScreened']>[number]> = { ...rest, party: { ...party, type } };
   return toNotScreenedJson(line);
 }
 
-/**
- * `report.json` in chunks, every text as it came: one key per line, and one line per entry of an array or of a list that comes in batches, so
- * that two reports can be compared by line.
- */
+/** `report.json` in chunks, with texts unchanged: one line per key and per entry of an array, so that two reports can be compared by line. */
 export async function* renderJson(report: Report): AsyncGenerator<string> {
   let opening = '{\n';
   for (const [key, source] of Object.entries(toSource(report))) {

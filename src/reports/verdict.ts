@@ -5,30 +5,33 @@ import { countBaseline, countChanges, type RunFacts, type SpanRunFacts } from '.
 import { countNoun, formatCount, formatDay, formatTime } from './text.js';
 import { countCritical, countDays, describeWaiting } from './words.js';
 
-/** How far a run may be relied on, as a heading. */
+/** The heading of each level. */
 export const levelWords: Readonly<Record<Verdict['level'], string>> = {
   complete: 'Complete',
   partial: 'Partial',
   red: 'Red: do not rely on this run',
 };
 
-/** What the run comes to, in words without any personal data. */
+/** The result of a run in words, without personal data. */
 export interface Verdict {
-  /** How far the reader may rely on the run: `partial` when nobody is in scope, anybody in scope is not screened or a sweep is unproven, `red` when nothing may be relied on. */
+  /**
+   * `partial`: no customer is in scope, a customer in scope is not screened, or a sweep is unproven. `red`: the reader must not rely on the
+   * run.
+   */
   level: 'complete' | 'partial' | 'red';
-  /** A few words for a subject line: `12 open alerts, 2 critical, 3 overdue, 26 changes`. */
+  /** For a subject line: `12 open alerts, 2 critical, 3 overdue, 26 changes`. */
   short: string;
   /** One sentence: how complete the run is. */
   coverage: string;
-  /** One sentence: what waits for a person, how much of it is critical or overdue, and since when; null where nothing is known of it. */
+  /** One sentence: how many alerts wait, how many are critical or overdue, and the age of the oldest; null where they were not counted. */
   waiting: string | null;
   /** One sentence: what changed since the last report. */
   news: string;
-  /** Sentences on what else the reader has to know: why the run is not complete, rejected rows. */
+  /** Further sentences: why the run is not complete, rejected rows. */
   remarks: readonly string[];
 }
 
-/** Judges a run, or a span and each of its runs, from the facts alone. */
+/** Assesses a run, or a span and each of its runs. */
 export function toVerdict(facts: RunFacts): { verdict: Verdict; span: Span | null } {
   const verdict = toRunVerdict(facts);
   if (facts.span === null) return { verdict, span: null };
@@ -48,10 +51,8 @@ function toRunVerdict(facts: RunFacts): Verdict {
   };
 }
 
-/** What tells how far the reader may rely on a run. */
 type Assessed = Pick<RunFacts, 'state' | 'states' | 'counts' | 'canaries' | 'watch' | 'sweeps' | 'held'>;
 
-/** How far the reader may rely on a run. */
 function toLevel(facts: Assessed): Verdict['level'] {
   if (facts.state === 'unbalanced' || facts.state === 'refused' || !isServiceTrusted(facts) || isHeld(facts))
     return 'red';
@@ -65,18 +66,16 @@ function toLevel(facts: Assessed): Verdict['level'] {
 const toShort = (facts: RunFacts, level: Verdict['level']): string =>
   level === 'complete' ? describeWork(facts) : [toTrouble(facts, level), ...listWaiting(facts)].join(', ');
 
-/** What waits in a few words, where anything does. */
 const listWaiting = ({ openItems }: Pick<RunFacts, 'openItems'>): readonly string[] =>
   openItems === null || openItems.waiting === 0 ? [] : [describeWaiting(openItems)];
 
 function toWaiting(facts: RunFacts): string | null {
   const { openItems, finishedAt } = facts;
   if (openItems === null) return null;
-  if (openItems.waiting === 0 && !isServiceTrusted(facts)) return 'That no alert waits says nothing about this run.';
+  if (openItems.waiting === 0 && !isServiceTrusted(facts)) return 'No alert waits, but this run cannot be relied on.';
   return describeWaitingAlerts(openItems, finishedAt);
 }
 
-/** Why a run is not complete, in a few words. */
 function toTrouble(facts: Assessed, level: Exclude<Verdict['level'], 'complete'>): string {
   if (level === 'red') {
     if (countFailedCanaries(facts) > 0) return 'canary failed';
@@ -86,7 +85,7 @@ function toTrouble(facts: Assessed, level: Exclude<Verdict['level'], 'complete'>
   }
   const notScreened = facts.states?.not_screened ?? 0;
   if (notScreened > 0) return `${formatCount(notScreened)} not screened`;
-  if (isWithoutCustomers(facts)) return 'nobody in scope';
+  if (isWithoutCustomers(facts)) return 'no customer in scope';
   return facts.sweeps.some((sweep) => !sweep.proven) ? 'sweep unproven' : 'run not finished';
 }
 
@@ -107,11 +106,10 @@ function toCoverage(facts: RunFacts): string {
   if (counts !== null && states !== null) {
     const customers = countNoun(counts.inScope, 'customer');
     if (!isServiceTrusted(facts)) return describeDistrust(facts, states.not_screened, customers);
-    if (isHeld(facts))
-      return `The answers of this run are held: none of the ${customers} in scope counts as screened by it.`;
+    if (isHeld(facts)) return `The answers of this run are held: none of the ${customers} in scope counts as screened.`;
     if (states.not_screened > 0)
       return `${formatCount(states.not_screened)} of ${customers} in scope ${states.not_screened === 1 ? 'is' : 'are'} not screened.`;
-    if (counts.inScope === 0) return 'No customer was in scope, so nobody was screened.';
+    if (counts.inScope === 0) return 'No customer was in scope: nothing was screened.';
     if (counts.inScope === 1) return 'The one customer in scope has a valid screening.';
     return `All ${customers} in scope have a valid screening.`;
   }
@@ -120,7 +118,6 @@ function toCoverage(facts: RunFacts): string {
   return facts.kind === 'reconcile' ? describeReconciliations(facts) : describeSweeps(facts);
 }
 
-/** How many customers and dossiers were compared, and what stands. */
 function describeReconciliations({ reconciliations }: RunFacts): string {
   const customers = reconciliations.reduce((sum, { sums }) => sum + sums.customers, 0);
   const dossiers = Math.max(0, ...reconciliations.map(({ sums }) => sums.dossiers));
@@ -150,27 +147,27 @@ function describeDiscrepancies(reconciliations: RunFacts['reconciliations']): st
   return counted.join(', ');
 }
 
-/** No word here may pass for an all clear. */
+/** These sentences must not read like an all-clear. */
 function describeDistrust(facts: RunFacts, notScreened: number, customers: string): string {
   if (countFailedCanaries(facts) === 0) {
     return `The service found far less than usual: its answers for ${customers} in scope cannot be relied on.`;
   }
   const counted = notScreened === 0 ? '' : `; ${formatCount(notScreened)} of ${customers} in scope are not screened`;
   const { screened = 0, reused = 0 } = facts.counts ?? {};
-  const said = screened + reused === 0 ? 'in this run' : 'after the last ones that passed';
-  return `Control searches failed: nothing that the service said ${said} can be relied on${counted}.`;
+  const which = screened + reused === 0 ? 'of this run' : 'after the last control searches that passed';
+  return `Control searches failed: the answers ${which} cannot be relied on${counted}.`;
 }
 
 function describeSweeps(facts: RunFacts): string {
   const dossiers = facts.sweeps.reduce((most, sweep) => Math.max(most, sweep.dossiers), 0);
   const proven = facts.sweeps.length > 0 && facts.sweeps.every((sweep) => sweep.proven);
-  return `${countNoun(dossiers, 'dossier')} seen; that these are all of them is ${proven ? 'proven' : 'not proven'}.`;
+  return `${countNoun(dossiers, 'dossier')} seen; the list is ${proven ? 'proven complete' : 'not proven complete'}.`;
 }
 
 function toNews(facts: RunFacts): string {
   const since = facts.comparedWith === null ? '' : ` since ${formatDay(facts.comparedWith.finishedAt)}`;
   const parts: string[] = [];
-  if (facts.kind === 'import') parts.push('This run only took over the roster: it screened nobody.');
+  if (facts.kind === 'import') parts.push('This run only imported the roster: it screened no customer.');
   if (facts.states !== null) {
     const bySeverity = severities
       .map((severity) => ({ severity, count: countSeverity(facts, severity) }))
@@ -181,8 +178,8 @@ function toNews(facts: RunFacts): string {
       isComparing(facts) && isServiceTrusted(facts)
         ? `${facts.states.not_screened > 0 ? 'Among those screened no' : 'No'} match changed${since}.`
         : isComparing(facts)
-          ? 'That no change was found says nothing.'
-          : 'Nobody was screened in this run: nothing was compared.';
+          ? 'No change was found, but this run cannot be relied on.'
+          : 'No customer was screened in this run: nothing was compared.';
     parts.push(bySeverity.length === 0 ? quiet : `${changes}${since}: ${bySeverity.join(', ')}.`);
   }
   const baseline = countBaseline(facts);
@@ -195,8 +192,8 @@ function toNews(facts: RunFacts): string {
   else if (facts.kind === 'reconcile')
     parts.push(
       news === 0
-        ? 'Nothing of it has changed since the comparison before.'
-        : `${countNoun(news, 'change since the comparison before', 'changes since the comparison before')}.`,
+        ? 'No discrepancy has changed since the last comparison.'
+        : `${countNoun(news, 'change since the last comparison', 'changes since the last comparison')}.`,
     );
   if (facts.sweeps.length > 0) {
     const dossiers = facts.dossierChanges.length;
@@ -210,11 +207,11 @@ function toRemarks(facts: RunFacts): readonly string[] {
   const rejected = facts.counts?.rejected ?? 0;
   if (rejected > 0) {
     remarks.push(
-      `${countNoun(rejected, 'roster row')} ${rejected === 1 ? 'was' : 'were'} rejected: known customers are screened by their last accepted record, new ones are not screened.`,
+      `${countNoun(rejected, 'roster row')} ${rejected === 1 ? 'was' : 'were'} rejected: known customers are screened with their last accepted record, new ones are not screened.`,
     );
   }
   const isOwnImport = (facts.counts?.rows ?? 0) > 0;
-  // Those that earlier imports alone have dropped are told here too, as the report lists them.
+  // The report lists the parties dropped by earlier imports too.
   return [...remarks, ...listSnapshotRemarks(isOwnImport ? facts.rosterSource : null, facts.droppedParties.length)];
 }
 
@@ -234,13 +231,12 @@ const isComparing = ({ counts, span }: RunFacts): boolean =>
   );
 const isServiceTrusted = (facts: Assessed): boolean =>
   countFailedCanaries(facts) === 0 && describeDrops(facts.watch).length === 0;
-/** Whether the answers of the run wait until somebody accepts them. */
 const isHeld = ({ held }: Assessed): boolean =>
   held.some(({ kind, accepted }) => kind === 'answers' && accepted === null);
 const countFailedCanaries = (facts: Assessed): number =>
   facts.canaries.filter((canary) => canary.verdict === 'failed').length;
 
-/** What a span comes to: as its last run left it, with what `waits` then, and never complete while any of its runs was not, or one is missing. */
+/** The verdict of a span: that of its last run, but never complete when one of its runs is not complete or a screening is missing. */
 function toSpanVerdict(last: Verdict, { runs, gaps }: Span, waits: readonly string[]): Verdict {
   const troubled = runs.filter(({ level }) => level !== 'complete');
   const missed = gaps.reduce((sum, gap) => sum + gap.missed, 0);
@@ -260,7 +256,7 @@ function toSpanVerdict(last: Verdict, { runs, gaps }: Span, waits: readonly stri
       ...troubled.map(({ runId, startedAt, trouble }) => `Run ${runId} of ${formatDay(startedAt)}: ${trouble}.`),
       ...gaps.map(
         ({ from, until, missed: count }) =>
-          `Nobody was screened between ${formatTime(from)} and ${formatTime(until)}: ${countNoun(count, 'screening')} missing.`,
+          `No customer was screened between ${formatTime(from)} and ${formatTime(until)}: ${countNoun(count, 'screening')} missing.`,
       ),
       ...last.remarks,
     ],
@@ -271,11 +267,11 @@ const toCapital = (words: string): string => `${words.charAt(0).toUpperCase()}${
 
 const hourMs = 3_600_000;
 
-/** Judges each run of a span, and finds when nobody was screened although the cadence asked for it. */
+/** Assesses each run of a span and finds its missing screenings. */
 function toSpan(facts: NonNullable<RunFacts['span']>, cadence: CadenceFacts | null): Span {
   const { from } = facts;
   const gaps = findGaps(facts, cadence);
-  // It reaches to the present only where something is missing up to then: else it is the same tomorrow.
+  // A span reaches to the present only where screenings are missing up to then: otherwise the report stays the same tomorrow.
   const lastGap = gaps.at(-1);
   const until = lastGap !== undefined && lastGap.until > facts.until ? lastGap.until : facts.until;
   return { from, until, runs: facts.runs.map(toSpanRun), gaps };
@@ -289,7 +285,7 @@ function toSpanRun(run: SpanRunFacts): Span['runs'][number] {
   return { ...reported, level, trouble, notScreened: states?.not_screened ?? null };
 }
 
-/** Hours and not days: a night belongs to other days in other time zones, and moves with summer time. */
+/** Counts hours, not days: the day of a night depends on the time zone, and its hour on summer time. */
 function findGaps(
   { from, until, asOf, runs }: NonNullable<RunFacts['span']>,
   cadence: CadenceFacts | null,
@@ -300,32 +296,32 @@ function findGaps(
     const next = times[index + 1];
     if (next === undefined) return [];
     const spans = (next.getTime() - time.getTime()) / usualMs;
-    // Between two screenings, and up to the present, a late one is none that is missing; to an edge of the span nobody knows of one beyond it.
+    // Between two screenings, and up to the present, a late screening is not a missing one. At an edge of the span the next screening is unknown.
     const isInner = index > 0 && (asOf !== null || index < times.length - 2);
     const missed = isInner ? (spans > 1.5 ? Math.round(spans) - 1 : 0) : Math.ceil(spans) - 1;
     return missed > 0 ? [{ from: time, until: next, missed }] : [];
   });
 }
 
-/** One that asks about some alone, as about new customers, leaves the others without their screening. */
+/** A run over selected customers, such as new ones, does not count as a screening of the roster. */
 const isWholeScreening = ({ wantsAll, counts, states }: SpanRunFacts): boolean =>
   counts !== null && states !== null && (wantsAll || counts.skipped === 0);
 
-/** What a report of a span tells of its runs. */
+/** The runs of a span, assessed. */
 export interface Span {
   from: Date;
   until: Date;
-  /** Each run and what it came to: `trouble` says in a few words why it is not complete, `notScreened` is null where it screened nobody. */
+  /** `trouble`: why the run is not complete; `notScreened`: null for a run that screens no customers. */
   runs: readonly (Omit<SpanRunFacts, 'canaries' | 'watch' | 'states' | 'wantsAll'> & {
     level: Verdict['level'];
     trouble: string | null;
     notScreened: number | null;
   })[];
-  /** Times in which nobody was screened although the cadence asked for it, with how many screenings would have been due. */
+  /** Periods with missing screenings, and how many are missing by the cadence. */
   gaps: readonly { from: Date; until: Date; missed: number }[];
 }
 
-/** The same as a sentence, with whose they are and since when: `12 alerts of 5 customers wait for a decision: 2 critical, 3 overdue, ...`. */
+/** As in `12 alerts of 5 customers wait for a decision: 2 critical, 3 overdue, ...`. */
 function describeWaitingAlerts(openItems: OpenItemsFacts, now: Date): string {
   const { waiting, customers, overdue, proposed, absent, oldestAt } = openItems;
   if (waiting === 0) return 'No alert waits for a decision.';

@@ -27,14 +27,14 @@ const kindWords: Readonly<Record<MatchChangeKind, string>> = {
   match_added: 'New match',
   match_changed: 'Details changed',
   match_removed: 'No longer matched',
-  match_not_returned: 'No longer shown: the answer was cut short, it may still be listed',
-  match_rekeyed: 'Same party under a new id',
-  match_returned: 'Back again after it was removed',
+  match_not_returned: 'No longer returned: the answer was truncated, the party may still be listed',
+  match_rekeyed: 'Same party with a new id',
+  match_returned: 'Matched again',
   hit_gained: 'Now flagged as hit',
   hit_lost: 'No longer flagged as hit',
 };
 
-/** What happened to a match in words; who is listed or delisted is said only where the list itself changed. */
+/** What happened to a match, in words; `listed` and `delisted` only where the list itself changed. */
 export function describeChange(change: Pick<MatchChangeFacts, 'kind' | 'cause' | 'before' | 'after'>): string {
   const byList = change.cause === 'service_data';
   if (isEscalation(change)) {
@@ -52,14 +52,14 @@ export function describeChange(change: Pick<MatchChangeFacts, 'kind' | 'cause' |
   return kindWords[change.kind];
 }
 
-/** The rule that judged a change and what adjusted it, in words; the rule for matches that are absent says that the party was delisted only where the list changed. */
+/** The severity rule of a change and its adjustments, in words; `delisted` only where the list itself changed. */
 export function describeRule({ rule, kind, cause, adjustments }: MatchChangeFacts): string {
   const isDelisted = kind === 'match_removed' && cause === 'service_data';
   const words = rule === 'delisted' && !isDelisted ? 'no longer matched' : rule.replaceAll('_', ' ');
   return [words, ...adjustments.map((each) => adjustmentWords[each])].join(', ');
 }
 
-/** Whether a match that was known already is listed for a sanction now and was not before. */
+/** Whether a known match is now listed for a sanction and was not before. */
 function isEscalation({ before, after }: Pick<MatchChangeFacts, 'before' | 'after'>): boolean {
   if (before === null || after === null) return false;
   return after.topics.some(isSanction) && !before.topics.some(isSanction);
@@ -72,12 +72,12 @@ export const dossierChangeWords: Readonly<Record<DossierChangeKind, string>> = {
   dossier_appeared: 'New dossier',
   dossier_status_changed: 'Status changed',
   dossier_changed: 'Details changed',
-  dossier_touched: 'Touched, nothing visible changed',
-  dossier_returned: 'Back again',
+  dossier_touched: 'Updated without a visible change',
+  dossier_returned: 'Returned',
   dossier_gone: 'Gone',
 };
 
-/** Whose doing a change is, as the end of a sentence. */
+/** The cause of a change, as the end of a sentence. */
 export const causeWords: Readonly<Record<ChangeCause, string>> = {
   service_data: 'the list data changed',
   customer_record: 'our customer record changed',
@@ -93,14 +93,13 @@ export const severityWords: Readonly<Record<Severity, string>> = {
   info: 'For information',
 };
 
-/** Whether a fact of the customer bears a match out, in words. */
+/** Whether a fact of the customer agrees with a match, in words. */
 export const agreementWords: Readonly<Record<Agreement, string>> = {
   agree: 'agrees',
   contradict: 'contradicts',
   unknown: 'cannot be compared',
 };
 
-/** What moved a severity away from its rule's, in words. */
 const adjustmentWords: Readonly<Record<SeverityAdjustment, string>> = {
   birth_date_contradicts: 'lowered, the birth date contradicts',
   risk_tier: 'raised for the customer’s risk tier',
@@ -135,12 +134,12 @@ const topicWords: ReadonlyMap<string, string> = new Map([
   ['export.risk', 'Trade risk'],
 ]);
 
-/** A topic in words; one we do not know is shown as the service sent it. */
+/** A topic in words; an unknown topic as the service sent it. */
 export function describeTopic(topic: string): string {
   return topicWords.get(topic) ?? topic;
 }
 
-/** The order in which a reader meets the states: settled ones first, those that ask for work after them. */
+/** The order of the states in reports: decided states first, states that need work last. */
 export const stateOrder = [
   'clear',
   'below_threshold',
@@ -153,21 +152,21 @@ export const stateOrder = [
 
 /** Each state of a customer in words: its name and what it means. */
 export const stateWords: Readonly<Record<CustomerState, { name: string; meaning: string }>> = {
-  clear: { name: 'Clear', meaning: 'full answer, nobody on a list matches' },
+  clear: { name: 'Clear', meaning: 'complete answer without a match' },
   below_threshold: {
     name: 'Weak matches only',
-    meaning: 'somebody resembles the customer, the service flagged nobody',
+    meaning: 'matches, but the service flagged none of them',
   },
-  settled_false_positive: { name: 'Settled as false positive', meaning: 'flagged, and a reviewer ruled it out' },
-  confirmed: { name: 'Confirmed', meaning: 'a reviewer confirmed that the customer is the listed party' },
-  open_hit: { name: 'Open hit', meaning: 'flagged by the service, not decided yet' },
-  incompletely_seen: { name: 'Not fully seen', meaning: 'the service cut its answer short, no hit in the part we saw' },
-  not_screened: { name: 'Not screened', meaning: 'no valid answer; nothing is known' },
+  settled_false_positive: { name: 'False positive', meaning: 'flagged, and a reviewer ruled it out' },
+  confirmed: { name: 'True match', meaning: 'a reviewer confirmed that the customer is the listed party' },
+  open_hit: { name: 'Open alert', meaning: 'an alert of the customer waits for a decision' },
+  incompletely_seen: { name: 'Truncated', meaning: 'the answer was truncated, and the returned part has no hit' },
+  not_screened: { name: 'Not screened', meaning: 'no valid answer' },
 };
 
 const dayMs = 86_400_000;
 
-/** How much waits for a decision and how much of it too long: `12 open alerts, 2 critical, 3 overdue`. */
+/** How many alerts wait: `12 open alerts, 2 critical, 3 overdue`. */
 export function describeWaiting(openItems: OpenItemsFacts): string {
   const { waiting, overdue, proposed } = openItems;
   const critical = countCritical(openItems);
@@ -183,7 +182,7 @@ export function describeWaiting(openItems: OpenItemsFacts): string {
 export const countCritical = ({ bySeverity }: Pick<OpenItemsFacts, 'bySeverity'>): number =>
   bySeverity.find(({ severity }) => severity === 'critical')?.waiting ?? 0;
 
-/** For how many whole days something waits: `19 days`, or `less than a day`. */
+/** The whole days between two times: `19 days`, or `less than a day`. */
 export function countDays(since: Date, now: Date): string {
   const days = Math.floor((now.getTime() - since.getTime()) / dayMs);
   return days <= 0 ? 'less than a day' : countNoun(days, 'day');
@@ -197,11 +196,11 @@ export const absenceWords: Readonly<Record<Absence, string>> = {
   settings_changed: 'the match is absent since our settings changed',
 };
 
-/** What was decided about the match that an alert seems to replace: `false positive by ada on 2026-11-20 about "John DOE" (m-12): ...`. */
+/** The decision about the former match that an alert may replace: `false positive by ada on 2026-11-20 about John DOE (m-12), ...`. */
 export const describeReplaced = ({ verdict, reviewer, reason, decidedAt, name, matchId }: ReplacedFacts): string =>
-  `${verdict.replaceAll('_', ' ')} by ${reviewer} on ${formatDay(decidedAt)} about ${name} (${matchId}), which left the list when this one came: ${reason}`;
+  `${verdict.replaceAll('_', ' ')} by ${reviewer} on ${formatDay(decidedAt)} about ${name} (${matchId}), a match that disappeared when this one appeared: ${reason}`;
 
-/** For how long they have waited: `9 up to a day, 2 up to a week, 1 longer than 30 days`. */
+/** The alerts by age: `9 up to a day, 2 up to a week, 1 longer`. */
 export function describeAges({ byAge }: OpenItemsFacts): string {
   const parts: readonly [number, string][] = [
     [byAge.upToOneDay, 'up to a day'],
@@ -215,14 +214,14 @@ export function describeAges({ byAge }: OpenItemsFacts): string {
     .join(', ');
 }
 
-/** Who answers for an item: `bea`, or `bea (for ada)`. */
+/** The owner of an alert: `bea`, or `bea (for ada)`. */
 export const describeOwner = ({ name, standsInFor }: ItemOwner): string =>
   standsInFor === null ? name : `${name} (for ${standsInFor})`;
 
-/** Where an item stood at `now`, and since when: `Open since 2026-11-21 (4 days), overdue since 2026-11-22, assigned to bea (for ada)`. */
+/** The state of an alert at `now`: `Open since 2026-11-21 (4 days), overdue since 2026-11-22 .., assigned to bea (for ada)`. */
 export function describeItem({ state, openedAt, dueAt, owner, reopenedBecause }: ChangeItemFacts, now: Date): string {
-  if (state === 'settled') return 'Settled';
-  if (state === 'confirmed') return 'Confirmed';
+  if (state === 'settled') return 'Decided as false positive';
+  if (state === 'confirmed') return 'Decided as true match';
   if (state === 'gone') return 'No longer matched, nothing to decide';
   const days = Math.floor((now.getTime() - openedAt.getTime()) / dayMs);
   const age = days <= 0 ? 'today' : countNoun(days, 'day');
@@ -232,13 +231,13 @@ export function describeItem({ state, openedAt, dueAt, owner, reopenedBecause }:
     dueAt === null
       ? ''
       : `, ${dueAt < now ? 'overdue since' : 'due'} ${dueAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-  return `${waits}${because} since ${formatDay(openedAt)} (${age})${due}, ${owner === null ? 'assigned to nobody' : `assigned to ${describeOwner(owner)}`}`;
+  return `${waits}${because} since ${formatDay(openedAt)} (${age})${due}, ${owner === null ? 'not assigned' : `assigned to ${describeOwner(owner)}`}`;
 }
 
-/** Why an item is open again, in words. */
+/** Why an alert was re-opened, in words. */
 export const describeReopening = (reasons: readonly string[]): string => reasons.map(describeReason).join(', ');
 
-/** What was said about an item: `false positive by ada on 2026-11-20: another birth date`. */
+/** A step in the history of an alert: `false positive by ada on 2026-11-20: another birth date`. */
 export function describeSaid({
   kind,
   verdict,
@@ -253,47 +252,47 @@ export function describeSaid({
 }
 
 function describeReason(reason: string): string {
-  if (reason === 'expired') return 'the decision ran out';
+  if (reason === 'expired') return 'the decision expired';
   if (reason === 'undone') return 'the decision was undone';
   if (reason === 'returned') return 'matched again';
   return `${reason.replaceAll('_', ' ')} changed`;
 }
 
-/** What a detail is, in words. */
+/** The kinds of records that are fetched about matches, in words. */
 export const detailWords: Readonly<Record<DetailLookup['kind'], string>> = {
   activity: 'match in detail',
   entity: 'screened record',
 };
 
-/** Why fewer were asked for than there were, in words. */
+/** Why a run did not fetch all records, in words. */
 export const stopWords: Readonly<Record<DetailStop, string>> = {
-  limit: 'evidence.details.maxPerRun allows no more',
-  out_of_reach: 'the service was out of reach',
+  limit: 'the limit evidence.details.maxPerRun is reached',
+  out_of_reach: 'the service could not be reached',
   refused: 'the service refused the account',
   time: 'it took too long',
   signal: 'stopped on request',
 };
 
-/** What became of a run's details, in one line. */
+/** The records that a run fetched about new hits, in one line. */
 export function describeDetails(counts: DetailCounts): string {
   const { hits, withoutRecord, asked, kept, notAvailable, leftOver, backlogAsked, backlogLeft, stoppedBecause } =
     counts;
   const left = leftOver + backlogLeft;
   return [
-    `${countNoun(hits, 'new hit')}: ${countNoun(asked, 'record')} asked for, ${formatCount(kept)} kept`,
+    `${countNoun(hits, 'new hit')}: ${countNoun(asked, 'record')} requested, ${formatCount(kept)} kept`,
     ...(notAvailable > 0 ? [`${formatCount(notAvailable)} not available`] : []),
     ...(backlogAsked > 0
-      ? [`${formatCount(backlogAsked)} of the records asked for were left over by earlier runs`]
+      ? [`${formatCount(backlogAsked)} of the requested records were left over from earlier runs`]
       : []),
     ...(left > 0
       ? [`${formatCount(left)} still missing${stoppedBecause === null ? '' : ` (${stopWords[stoppedBecause]})`}`]
       : []),
-    ...(backlogLeft > 0 ? [`${formatCount(backlogLeft)} of them since earlier runs`] : []),
-    ...(withoutRecord > 0 ? [`${countNoun(withoutRecord, 'match id')} that cannot be looked up`] : []),
+    ...(backlogLeft > 0 ? [`${formatCount(backlogLeft)} of them from earlier runs`] : []),
+    ...(withoutRecord > 0 ? [`${countNoun(withoutRecord, 'match id')} without a record`] : []),
   ].join(', ');
 }
 
-/** Who accepted something, when and why: `by A. Meyer (attested) on ..: reason`. */
+/** As in `accepted by A. Meyer (attested) on ..: reason`. */
 export function describeAcceptance({
   acceptedBy,
   isAttested,
@@ -303,13 +302,13 @@ export function describeAcceptance({
   return `accepted by ${acceptedBy}${isAttested ? ' (attested)' : ''} on ${formatTime(acceptedAt)}: ${reason}`;
 }
 
-/** What was known of a customer, on one line. */
+/** The record of a customer, on one line. */
 export const describeRecord = ({ name, type, birthDate, countries, parties }: CustomerRecordFacts): string =>
   [name, type, birthDate ?? 'no birth date', countries.join(';'), ...parties].filter((fact) => fact !== '').join(', ');
 
 const hoursPerDay = 24;
 
-/** How often customers are screened, in words: one span where all risk tiers have the same. */
+/** The screening frequency in words: one interval where all risk tiers have the same. */
 export function describeCadence({ hours }: CadenceFacts): string {
   const { high, medium, low } = hours;
   if (high === medium && medium === low) return `every customer every ${describeHours(high)}`;

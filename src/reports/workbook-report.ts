@@ -18,16 +18,15 @@ import { countNoun, formatCount, formatDuration, formatTime, toVisibleText } fro
 import { levelWords } from './verdict.js';
 import { describeAges, describeCadence, severityWords, stateWords } from './words.js';
 
-/** A fact's name, its figure, and what there is to say of it. */
+/** The name of a fact, its value and a note. */
 type Fact = readonly [name: string, value: Cell, note?: string | null];
 
-/** Facts under a heading. */
 interface FactBlock {
   title: string;
   facts: readonly Fact[];
 }
 
-/** A sheet that is read from top to bottom; a block without facts is left out. */
+/** A sheet of facts; a block without facts is left out. */
 function toFactSheet(
   name: string,
   {
@@ -57,7 +56,6 @@ const toRow = ([name, value, note = null]: Fact): SheetRow => ({
   styles: ['text', typeof value === 'number' ? 'figure' : 'text', 'text'],
 });
 
-/** The first sheet: what the run comes to, what waits, and the sums that balance. */
 function toSummarySheet(report: Report, above: readonly SheetRow[]): Sheet {
   const { verdict, coverage } = report;
   const top: readonly SheetRow[] = [
@@ -116,7 +114,7 @@ const listDossierFacts = ({ sweeps, changes }: NonNullable<Report['dossiers']>):
 function toSeverityFact({ severity, count, sanctionHits, clusters }: ChangeGroup): Fact {
   const notes = [
     ...(sanctionHits === 0 ? [] : [`${countNoun(sanctionHits, 'hit')} for a sanction`]),
-    ...(clusters.length === 0 ? [] : [`with ${countNoun(clusters.length, 'group')} of changes alike`]),
+    ...(clusters.length === 0 ? [] : [`with ${countNoun(clusters.length, 'group')} of similar changes`]),
   ];
   return [severityWords[severity], count, notes.join(', ') || null];
 }
@@ -132,7 +130,7 @@ const listWaiting = (openItems: NonNullable<Report['openItems']>): readonly Fact
     : [['How long', describeAges(openItems), `the oldest since ${formatTime(openItems.oldestAt)}`] as const]),
   ['For a second person to confirm', openItems.proposed],
   ...(openItems.absent === null ? [] : [['No longer matched, to be confirmed', openItems.absent] as const]),
-  ['Assigned to nobody', openItems.unassigned],
+  ['Not assigned', openItems.unassigned],
 ];
 
 const listCovered = ({
@@ -143,12 +141,12 @@ const listCovered = ({
   skippedBecause,
 }: Coverage): readonly FactBlock[] => [
   {
-    title: 'Coverage: every sum holds, or there would be no report',
+    title: 'Coverage: all sums hold',
     facts: [
       ...sums.map(toSumFact),
       ...(formerRosterAt === null
         ? []
-        : [['roster', formatTime(formerRosterAt), 'imported then; this run read none'] as const]),
+        : [['roster', formatTime(formerRosterAt), 'imported by an earlier run; this run imported no roster'] as const]),
     ],
   },
   {
@@ -192,15 +190,15 @@ function toRunBlock({ run, calls, canaries }: Report): FactBlock {
 const testWarning = 'TEST: not evidence';
 
 /**
- * `report.xlsx`: the report as a working paper whose sheets `To review` and `Discrepancies` are filled in and read back by `review import`; a part that the run does
- * not have has no sheet.
+ * `report.xlsx`: the report as a workbook. Reviewers fill in the sheets `To review` and `Discrepancies`, and `review import` reads them. A part
+ * that the run does not have has no sheet.
  */
 export function renderReportWorkbook(report: Report): AsyncGenerator<Uint8Array> {
   const warning = report.run.mode === 'test' ? testWarning : null;
   const above =
     warning === null
       ? []
-      : [toWarning(`${warning}. This run used a test key; its answers say nothing about real customers.`)];
+      : [toWarning(`${warning}. This run used a test key; its answers are not about real customers.`)];
   const sheets = [
     toSummarySheet(report, above),
     report.toReview && toReviewSheet(report.toReview, above),
@@ -218,28 +216,27 @@ export function renderReportWorkbook(report: Report): AsyncGenerator<Uint8Array>
   });
 }
 
-/** The last sheet: how the run was made, what its words mean, and how the workbook is filled in and taken back. */
 function toMethodSheet(report: Report, above: readonly SheetRow[]): Sheet {
   const screens = report.changes !== null;
   const has = { alerts: report.toReview !== null, discrepancies: report.discrepancies !== null };
   return toFactSheet('Method', {
     top: [
       ...above,
-      { cells: ['How this was made, and how to work with it'], styles: ['title'] },
+      { cells: ['Method and instructions'], styles: ['title'] },
       ...(screens
         ? [
-            'Each customer in scope is searched for at the service by name, type, birth date and country. The answer is compared with what was last reported or decided about the customer; each difference is a change. Matches of a first screening are told apart from changes.',
-            'Whether a match is a hit is said by the service, whose threshold it is; score and rank are shown as it sent them. Severity is our judgement, by the table below; settings may give a rule another severity, and the digest of the settings says which were in force.',
+            'Each customer in scope is searched for at the service by name, type, birth date and country. The answer is compared with the last reported or decided result of the customer; each difference is a change. Matches of a first screening are listed separately.',
+            'The service flags a match as a hit by its own threshold; score and rank are shown as it sent them. Nightscreen assigns the severity by the table below. Settings may give a rule another severity; the digest identifies the settings in force.',
           ].map(toLine)
         : []),
       toLine(
-        'The workbook is made of stored facts only, as they stood when the run closed: made again later it has the same bytes.',
+        'The workbook contains only stored facts as of the close of the run: written again later, it has the same bytes.',
       ),
     ],
     blocks: [
       { title: 'Evidence', facts: listEvidence(report) },
       {
-        title: 'Severity: the first rule that applies decides',
+        title: 'Severity: by the first rule that applies',
         facts: screens ? severityRules.map(({ rule, severity, when }) => [rule, severityWords[severity], when]) : [],
       },
       {
@@ -269,11 +266,11 @@ function listEvidence({ run, evidence, toReview }: Report): readonly Fact[] {
     ['Service key', run.mode, evidence.keyFingerprint === '' ? 'not used' : `fingerprint ${evidence.keyFingerprint}`],
     ...(toReview === null
       ? []
-      : [['Sheet to review', `S-${toReview.sheetId}`, 'decisions that come by it say so'] as const]),
+      : [['Sheet to review', `S-${toReview.sheetId}`, 'stored with each decision that it imports'] as const]),
     [
       'Other files',
       null,
-      'report.html, report.json, changes.csv, not-screened.csv and rejects.csv beside this one; SHA256SUMS and manifest.json hold their digests',
+      'report.html, report.json, changes.csv, not-screened.csv and rejects.csv in the same folder; SHA256SUMS and manifest.json contain their digests',
     ],
   ];
 }
@@ -313,7 +310,7 @@ const changeLayout: SheetLayout = [
   ['item_due', 21, 'Alert due'],
   ['item_assigned_to', 16, 'Alert assigned to'],
   ['item_last_said', 32, 'Last decision'],
-  ['replaced_decision', 32, 'Decision about a like match before'],
+  ['replaced_decision', 32, 'Former decision about a similar match'],
   ['role', 12],
   ['type', 9],
   ['risk_tier', 10],
@@ -354,10 +351,10 @@ const notScreenedLayout: SheetLayout = [
   ['reason', 24],
 ];
 
-/** Every change of a match, most severe first, then every match of a first screening; null for a run that compares none. */
+/** All changes of matches, most severe first, then all matches of first screenings; null for a run that does not screen. */
 function toChangesSheet({ changes, baseline, cut }: Report, above: readonly SheetRow[]): Sheet | null {
   if (changes === null) return null;
-  // Where changes are cut, what of first screenings is held does not follow on what is shown of them.
+  // First screenings must not follow a truncated list of changes.
   const first = cut.changes === null ? baseline : [];
   const lines = [
     ...changes.flatMap((group) =>
@@ -374,7 +371,6 @@ function toChangesSheet({ changes, baseline, cut }: Report, above: readonly Shee
   });
 }
 
-/** Every change of a dossier; null where no sweep is covered. */
 function toDossiersSheet({ dossiers }: Report, above: readonly SheetRow[]): Sheet | null {
   if (dossiers === null) return null;
   const lines = dossiers.changes.map((dossier): ChangeLine => ({ about: 'dossier', change: null, dossier }));
@@ -384,7 +380,7 @@ function toDossiersSheet({ dossiers }: Report, above: readonly SheetRow[]): Shee
   });
 }
 
-/** Every customer in scope without a valid screening; null for a run that screens nobody. */
+/** The parties in scope without a valid screening; null for a run that does not screen. */
 export function toNotScreenedSheet({ notScreened, cut }: Report, above: readonly SheetRow[]): Sheet | null {
   if (notScreened === null) return null;
   const count = cut.notScreened?.lines ?? notScreened.length;
@@ -394,15 +390,13 @@ export function toNotScreenedSheet({ notScreened, cut }: Report, above: readonly
   });
 }
 
-/**
- * The most rows of a sheet that is only read: with all sheets full the workbook stays within what `review import` takes back.
- */
+/** The most rows of a read-only sheet: a workbook with all sheets full stays below the size limit of `review import`. */
 export const maxTableRows = 20_000;
 
-/** The lines given first, at most `maxTableRows` of `count`, and what stands above them; `file` has all of them. */
+/** The first `maxTableRows` of `count` lines, and the rows above them; `file` has all lines. */
 function cutLines<Line>(lines: readonly Line[], count: number, file: string, above: readonly SheetRow[]) {
   const shown = lines.slice(0, maxTableRows);
   if (shown.length >= count) return { shown, top: above };
-  const notice = `The first ${formatCount(shown.length)} of ${countNoun(count, 'line')}. All of them are in ${file}.`;
+  const notice = `Only the first ${formatCount(shown.length)} of ${countNoun(count, 'line')} are listed. All of them are in ${file}.`;
   return { shown, top: [...above, toWarning(notice)] };
 }

@@ -28,7 +28,7 @@ import { renderReportWorkbook } from './workbook-report.js';
 
 const blockLength = 262_144;
 
-/** The bytes of a written file, block by block; symlinks are not followed. Throws at its end when it is no longer the file that was written. */
+/** Reads a written file block by block, without following a symlink. Throws at the end when its digest has changed. */
 export async function* readWrittenFile(directory: string, { name, sha256 }: WrittenFile): AsyncGenerator<Uint8Array> {
   const file = await open(join(directory, name), constants.O_RDONLY | constants.O_NOFOLLOW);
   const hash = createHash('sha256');
@@ -43,22 +43,22 @@ export async function* readWrittenFile(directory: string, { name, sha256 }: Writ
   } finally {
     await file.close();
   }
-  if (hash.digest('hex') !== sha256) throw new Error(`${name} is no longer the file that was written`);
+  if (hash.digest('hex') !== sha256) throw new Error(`${name} was changed after it was written`);
 }
 
-/** A file as it was written; `sha256` in hex. */
+/** A written file; `sha256` in hex. */
 export interface WrittenFile {
   name: string;
   bytes: number;
   sha256: string;
 }
 
-/** What a file holds, piece by piece: text, which is written as UTF-8, or bytes. */
+/** The content of a file: text is written as UTF-8. */
 type Chunks = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
 /**
- * Opens a set of files that get their final names together in `directory`, which is made with mode 0700 if need be; files get 0600. `add` writes
- * one under a passing name, `commit` renames all in the order added, `discard` leaves none. Throws when the folder is a link or no folder.
+ * Opens a set of files that get their final names together in `directory` (created with mode 0700; files get 0600). `add` writes a temporary
+ * file, `commit` renames all in the order added, `discard` removes all. Throws when the folder is a symbolic link or not a folder.
  */
 async function openFileSet(directory: string) {
   await makeFolder(directory, 'name another folder');
@@ -66,23 +66,23 @@ async function openFileSet(directory: string) {
   await chmod(directory, 0o700);
   const suffix = randomBytes(6).toString('hex');
   const names: string[] = [];
-  const toPassing = (name: string): string => join(directory, `.${name}.${suffix}.tmp`);
+  const toTemporary = (name: string): string => join(directory, `.${name}.${suffix}.tmp`);
   const committed: string[] = [];
   return {
     add: async (name: string, chunks: Chunks): Promise<WrittenFile> => {
       names.push(name);
-      return { name, ...(await writeNew(toPassing(name), chunks)) };
+      return { name, ...(await writeNew(toTemporary(name), chunks)) };
     },
     commit: async () => {
       for (const name of names) {
-        await rename(toPassing(name), join(directory, name));
+        await rename(toTemporary(name), join(directory, name));
         committed.push(name);
       }
       await syncDirectory(directory);
     },
     discard: async () => {
-      // Part of a set is worse than none of it; what cannot be removed was never written.
-      const paths = [...names.map(toPassing), ...committed.map((name) => join(directory, name))];
+      // A part of a set is worse than none. A file that cannot be removed was never written.
+      const paths = [...names.map(toTemporary), ...committed.map((name) => join(directory, name))];
       await Promise.allSettled(paths.map((path) => rm(path, { force: true })));
     },
   };
@@ -106,7 +106,7 @@ async function writeNew(path: string, chunks: Chunks): Promise<Omit<WrittenFile,
   return { bytes, sha256: hash.digest('hex') };
 }
 
-/** Few large writes instead of many small ones; a text is never cut. */
+/** Joins chunks into few large writes; no text is split. */
 async function* gather(chunks: Chunks): AsyncGenerator<Uint8Array> {
   let waiting = '';
   for await (const chunk of chunks) {
@@ -154,24 +154,24 @@ async function copyReport({ directory, files }: WrittenReport, publishTo: string
   const manifest = join(folder, 'manifest.json');
   if ((await digestFile(manifest)) === files.find(({ name }) => name === 'manifest.json')?.sha256) return folder;
   const suffix = randomBytes(6).toString('hex');
-  const toPassing = (name: string): string => join(folder, `.${name}.${suffix}.tmp`);
+  const toTemporary = (name: string): string => join(folder, `.${name}.${suffix}.tmp`);
   try {
-    for (const file of files) await copyFile(directory, file, toPassing(file.name));
-    // Until the new one comes last, no manifest may speak for files that are being replaced.
+    for (const file of files) await copyFile(directory, file, toTemporary(file.name));
+    // No manifest may exist while its files are being replaced.
     await rm(manifest, { force: true });
     await removeStale(folder, files);
     for (const { name } of files) {
-      await permit(toPassing(name), 0o600 | (mode & 0o044));
-      await rename(toPassing(name), join(folder, name));
+      await permit(toTemporary(name), 0o600 | (mode & 0o044));
+      await rename(toTemporary(name), join(folder, name));
     }
   } catch (error) {
-    await Promise.allSettled(files.map(({ name }) => rm(toPassing(name), { force: true })));
+    await Promise.allSettled(files.map(({ name }) => rm(toTemporary(name), { force: true })));
     throw error;
   }
   return folder;
 }
 
-/** A file of a former report that this one does not have would be taken for one of its own; what others have put there stays. */
+/** Removes files of a former report that this one does not have; other files in the folder stay. */
 async function removeStale(folder: string, files: readonly WrittenFile[]): Promise<void> {
   const stale = reportFileNames.filter((name) => files.every((file) => file.name !== name));
   for (const name of stale) await rm(join(folder, name), { force: true });
@@ -193,7 +193,7 @@ async function digestFile(path: string): Promise<string | null> {
   return content === undefined ? null : createHash('sha256').update(content).digest('hex');
 }
 
-/** Mounts of other systems know no modes: then theirs hold. */
+/** Sets the mode where the file system supports modes; some network mounts do not. */
 const permit = (path: string, mode: number): Promise<void> =>
   chmod(path, mode).catch(ignoreCodes('EPERM', 'ENOTSUP', 'ENOSYS', 'EINVAL'));
 
@@ -204,7 +204,7 @@ const ignoreCodes =
     throw error;
   };
 
-/** The folder of a run's report and its files in the order written; SHA256SUMS covers those before it, manifest.json all others. */
+/** A report on disk: its folder and its files in the order written. SHA256SUMS covers the files before it, manifest.json all others. */
 export interface WrittenReport {
   directory: string;
   files: readonly WrittenFile[];
@@ -221,7 +221,6 @@ const formats: readonly [string, (report: Report) => Chunks][] = [
 
 const partyRejectsName = 'rejects-parties.csv';
 
-/** Every name that a file of a report can have. */
 const reportFileNames: readonly string[] = [
   ...formats.map(([name]) => name),
   partyRejectsName,
@@ -229,17 +228,17 @@ const reportFileNames: readonly string[] = [
   'manifest.json',
 ];
 
-/** Is asked when all files are written under passing names and before the first gets its final one; what it throws stops the writing. */
+/** Is called when all temporary files are written and none has its final name. An error stops the writing. */
 export type MakeRoom = (folder: string, files: readonly WrittenFile[]) => Promise<void>;
 
 /**
- * Writes the report to `<directory>/<run id>` (`<run id>-masked` for a masked one), manifest.json last; the same report gives the same bytes. Throws ReportError
- * (`report_not_written`, or what `makeRoom` throws), with nothing of this writing left under a final name.
+ * Writes the report to `<directory>/<run id>` (`<run id>-masked` for a masked one), manifest.json last; the same report gives the same bytes.
+ * Throws ReportError (`report_not_written`, or the error of `makeRoom`); then no file of this call has a final name.
  */
 export async function writeReport(report: Report, directory: string, makeRoom?: MakeRoom): Promise<WrittenReport> {
   const { runId } = report.run;
   if (!/^\w[\w.-]*$/.test(runId))
-    throw new ReportError('report_not_written', 'the run id is not fit for a folder name');
+    throw new ReportError('report_not_written', 'the run id cannot be used as a folder name');
   const folder = join(directory, report.isMasked ? `${runId}-masked` : runId);
   try {
     return { directory: folder, files: await writeFiles(report, folder, makeRoom) };
@@ -257,7 +256,7 @@ const fullDisk: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (!('code' in error) || !fullDisk.has(error.code)) return error.message;
-  return `${error.message}; make room there, or write elsewhere with --out, and make it again with \`nightscreen report\`: nothing of it was left behind`;
+  return `${error.message}; no file of the report was left there. Free disk space, or choose another folder with --out, and run \`nightscreen report\` again`;
 }
 
 async function writeFiles(report: Report, folder: string, makeRoom?: MakeRoom): Promise<readonly WrittenFile[]> {
@@ -299,18 +298,18 @@ function toManifest(report: Report, files: readonly WrittenFile[]): string {
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
-/** `manifest.json`: which files belong to a report, each with its size and SHA-256 (hex); written last. */
+/** `manifest.json`: the files of a report, each with its size and SHA-256 (hex); written last. */
 export const manifestJsonSchema = z.strictObject({
   schema: z.literal('nightscreen/report-manifest/1'),
   runId: z.string(),
   /** Set where names are initials. */
   masked: z.literal(true).optional(),
-  /** Of Nightscreen, when the run was made. */
+  /** The version of Nightscreen that made the run. */
   version: z.string(),
   files: z.array(z.strictObject({ name: z.string(), bytes: z.number().int().nonnegative(), sha256: z.string() })),
 });
 
-/** `changes.csv`: every change of a match, most severe first, then every match of a first screening, then every change of a dossier; dates and lists as the service sent them. */
+/** `changes.csv`: all changes of matches, most severe first, then all matches of first screenings, then all changes of dossiers. */
 export function renderChangesCsv(report: Report): AsyncGenerator<string> {
   return renderCsvBatches(changeColumns, listLines(report));
 }
@@ -326,7 +325,7 @@ async function* listLines(report: Report): AsyncGenerator<readonly ChangeLine[]>
   yield dossiers.map((dossier): ChangeLine => ({ about: 'dossier', change: null, dossier }));
 }
 
-/** `not-screened.csv`: every customer in scope without a valid screening, why, and when it last had one (ISO 8601, UTC). */
+/** `not-screened.csv`: each party in scope without a valid screening, with the reason and the time of its last one (ISO 8601, UTC). */
 export function renderNotScreenedCsv({ notScreened, cut }: Report): AsyncGenerator<string> {
   return renderCsvBatches(notScreenedColumns, readWhole('not screened', notScreened ?? [], cut.notScreened));
 }
@@ -334,33 +333,32 @@ export function renderNotScreenedCsv({ notScreened, cut }: Report): AsyncGenerat
 const surplus: typeof surplusColumn = 'rejected_surplus';
 
 /**
- * `rejects.csv`: the own fields of each row that was rejected, or accepted with values in doubt, under the source's headers, in their order, then
- * where it stands, why, and what became of it; to be
- * mended and fed back by the same mapping, which knows our columns. What a spreadsheet could take for a formula gets an
- * apostrophe like everything else, and what cannot be seen is shown as its code point; both come off again when the file is read; report.json keeps the fields as they came.
+ * `rejects.csv`: each row that was rejected, or accepted with values in doubt: the fields of the source in their order, then line, reason and
+ * outcome. A corrected file is imported with the same mapping. Formulas and hidden characters are marked as in other files; the import
+ * removes the marks.
  */
 export function renderRejectsCsv(report: Report): Generator<string> {
   return renderRejects(listRows(report).filter((row) => !isOfParties(row)));
 }
 
-/** `rejects-parties.csv`: the same for rows of related parties, whose sources have headers of their own; null where there are none. */
+/** `rejects-parties.csv`: the same for rows of related parties, whose sources have other headers; null where there are none. */
 export function renderPartyRejectsCsv(report: Report): Generator<string> | null {
   const rows = listRows(report).filter(isOfParties);
   return rows.length === 0 ? null : renderRejects(rows);
 }
 
-/** A row to be mended; `reasons` are one for a rejected row, and one for each value in doubt of an accepted one. */
-interface RowToMend extends Pick<RejectedRow, 'line' | 'file' | 'column' | 'valueClass' | 'reference' | 'fields'> {
+/** A row to correct; `reasons`: one for a rejected row, one per value in doubt for an accepted row. */
+interface RowToCorrect extends Pick<RejectedRow, 'line' | 'file' | 'column' | 'valueClass' | 'reference' | 'fields'> {
   reasons: readonly { code: string; words: string }[];
   outcome: 'rejected' | 'accepted';
 }
 
-function listRows({ rejects, doubted }: Report): readonly RowToMend[] {
+function listRows({ rejects, doubted }: Report): readonly RowToCorrect[] {
   const rejected = (rejects ?? []).map(
-    ({ reason, ...row }): RowToMend => ({ ...row, reasons: [toReason(reason)], outcome: 'rejected' }),
+    ({ reason, ...row }): RowToCorrect => ({ ...row, reasons: [toReason(reason)], outcome: 'rejected' }),
   );
   const accepted = doubted.map(
-    ({ doubts, ...row }): RowToMend => ({
+    ({ doubts, ...row }): RowToCorrect => ({
       ...row,
       column: doubts.map(({ column }) => column).join('; '),
       valueClass: null,
@@ -371,14 +369,14 @@ function listRows({ rejects, doubted }: Report): readonly RowToMend[] {
   return [...rejected, ...accepted];
 }
 
-const toReason = (code: RejectReason): RowToMend['reasons'][number] => ({ code, words: rejectWords[code] });
+const toReason = (code: RejectReason): RowToCorrect['reasons'][number] => ({ code, words: rejectWords[code] });
 
 const rowOutcomeWords = {
   rejected: 'rejected',
-  accepted: 'accepted: the customer is searched for, and the value counts as unknown',
+  accepted: 'accepted: the customer is screened, and the value counts as unknown',
 } as const;
 
-const ownCells: Readonly<Record<RejectsColumn, (row: RowToMend) => Cell>> = {
+const ownCells: Readonly<Record<RejectsColumn, (row: RowToCorrect) => Cell>> = {
   rejected_line: (row) => row.line,
   rejected_file: (row) => row.file,
   rejected_column: (row) => row.column,
@@ -390,25 +388,25 @@ const ownCells: Readonly<Record<RejectsColumn, (row: RowToMend) => Cell>> = {
   rejected_outcome: (row) => rowOutcomeWords[row.outcome],
 };
 
-const ownColumns = Object.entries(ownCells).map(([header, cell]): Column<RowToMend> => ({ header, cell }));
+const ownColumns = Object.entries(ownCells).map(([header, cell]): Column<RowToCorrect> => ({ header, cell }));
 
-function renderRejects(rejects: readonly RowToMend[]): Generator<string> {
+function renderRejects(rejects: readonly RowToCorrect[]): Generator<string> {
   return renderCsv([...listHeaders(rejects).map(toFieldColumn), ...ownColumns], rejects);
 }
 
-/** In the order of the source; rows of several sources may differ. */
-function listHeaders(rejects: readonly RowToMend[]): readonly string[] {
+/** In the order of the source; rows of several sources may have different headers. */
+function listHeaders(rejects: readonly RowToCorrect[]): readonly string[] {
   const headers = new Set<string>();
   for (const row of rejects) for (const header of Object.keys(row.fields)) headers.add(header);
   headers.delete(surplus);
   return [...headers];
 }
 
-function toFieldColumn(header: string): Column<RowToMend> {
+function toFieldColumn(header: string): Column<RowToCorrect> {
   return { header: markFormula(markHidden(header)), cell: (row) => readField(row, header) };
 }
 
-function readField(row: Pick<RowToMend, 'fields'>, header: string): Cell {
+function readField(row: Pick<RowToCorrect, 'fields'>, header: string): Cell {
   const text = Object.hasOwn(row.fields, header) ? row.fields[header] : undefined;
   return text === undefined ? null : markFormula(markHidden(text));
 }

@@ -7,9 +7,9 @@ import { readRosterGroups } from './coverage.js';
 import { openOrganisation } from './session.js';
 
 /**
- * Reads the facts as of now, of the rosters that the watchdog watches: those that are configured, or where none is, those that were ever
- * imported. Counts every customer in scope, which takes half a minute where there are a million. `sweeps` says whether the configuration has a schedule for
- * them, and whether the job is switched off.
+ * Reads the facts of now about the rosters that the watchdog watches: the configured ones, or without any, all imported ones. Counts every
+ * customer in scope, which takes half a minute for a million. `sweeps`: whether the configuration schedules sweeps, and whether it disables
+ * them.
  */
 export async function readMetricFacts(app: AppContext, sweeps: { isPlanned: boolean; isOff: boolean }) {
   const { database, settings, clock } = app;

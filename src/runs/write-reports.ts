@@ -29,7 +29,7 @@ import { listDiscrepancies, toWaitingItem } from './review/items.js';
 import { findRun } from './run-reference.js';
 import { toExitCode } from './run-summary.js';
 
-/** A report on disk, with what it says. */
+/** A report on disk, with its content. */
 export interface RunReport extends WrittenReport {
   runId: string;
   runNumber: number;
@@ -41,20 +41,20 @@ export interface RunReport extends WrittenReport {
 /** A report on disk. */
 export type ReportResult = Omit<RunReport, 'report'> & { exitCode: number };
 
-/** Whose report is to be written, and where. */
+/** The run of a report, and the options of its files. */
 export interface ReportChoice {
-  /** The newest screening of each roster when none is named. */
+  /** Without it, the newest screening of each roster. */
   runId?: string | undefined;
   directory?: string | undefined;
-  /** With references and initials instead of names. */
+  /** With initials instead of names. */
   mask?: boolean | undefined;
-  /** The program that prints the page to a PDF too. */
+  /** The path of a Chromium that prints the page to a PDF as well. */
   chromium?: string | undefined;
 }
 
 /**
- * Writes the report of a run, or of the newest screening of each roster when none is named; `afterEach` is waited for while a report is at
- * hand. Throws ConfigError when there is no such run, ReportError when sums do not hold or the files cannot be written.
+ * Writes the report of a run, or of the newest screening of each roster, and calls `afterEach` for each report that is not masked. Throws
+ * ConfigError when there is no such run, ReportError when sums do not hold or the files cannot be written.
  */
 export async function runReports(
   app: AppContext,
@@ -65,7 +65,7 @@ export async function runReports(
   const runs = runId === undefined ? await findReportableRuns(database) : [await findReportable(database, runId)];
   if (runs.length === 0) {
     const message =
-      'there is no finished screening to report on; run `nightscreen rescreen` or `nightscreen onboard` first';
+      'there is no finished screening to report; run `nightscreen rescreen` or `nightscreen onboard` first';
     throw new ConfigError([{ where: 'run', path: '', message }]);
   }
   const results: ReportResult[] = [];
@@ -82,23 +82,22 @@ export async function runReports(
   return results;
 }
 
-/** The same with its page printed to a PDF, where there is a program for that. */
 async function addPdf(result: ReportResult, chromium: string | undefined): Promise<ReportResult> {
   if (chromium === undefined) return result;
   return { ...result, files: [...result.files, await printPdf(chromium, result.directory)] };
 }
 
-/** The run of this name; throws ConfigError for one that asked about no roster, which says where to find what it came to. */
+/** Throws ConfigError for a run without a roster and without a sweep, with the command that shows its result. */
 async function findReportable(database: Database, text: string): Promise<RunRow> {
   const run = await findRun(database, text);
-  const instead = { check: 'was a single check', assure: 'was a measurement of recall' };
+  const instead = { check: 'is a single check', assure: 'is a measurement of recall' };
   if (run.kind !== 'check' && run.kind !== 'assure') return run;
   const show = run.kind === 'check' ? 'check --show' : 'assure show';
-  const message = `${toRunId(run)} ${instead[run.kind]}, and a report is of a roster or a sweep; \`nightscreen ${show} ${run.runId}\` or \`nightscreen runs show ${run.runId}\` shows what it came to`;
+  const message = `${toRunId(run)} ${instead[run.kind]}; reports exist only for runs of a roster and for sweeps. \`nightscreen ${show} ${run.runId}\` or \`nightscreen runs show ${run.runId}\` shows its result`;
   throw new ConfigError([{ where: 'run', path: '', message }]);
 }
 
-/** Writes the report of the run of this name, as `writeReportFor` does. */
+/** As `writeReportFor`, by the id of the run. */
 export async function writeRunReport(app: AppContext, runId: string): Promise<RunReport> {
   return writeReportFor(app, await findRun(app.database, runId));
 }
@@ -150,8 +149,8 @@ async function buildReport({ database, clock }: AppContext, run: RunRow) {
 }
 
 /**
- * Writes a report over all runs of each roster in a span, from stored facts: once the span is over the same at any later time. Throws
- * ConfigError where there is nothing to report on, ReportError when sums do not hold or the files cannot be written.
+ * Writes a report over all runs of each roster in a span. A report of a past span has the same bytes at any later time. Throws ConfigError where
+ * there is no run to report, ReportError when sums do not hold or the files cannot be written.
  */
 export async function reportSpans(
   app: AppContext,
@@ -188,7 +187,7 @@ async function writeSpan(
   );
 }
 
-/** What the span of a report is made of; without `until` it reaches to the present. */
+/** The requested span; without `until` it reaches to the present. An edge is a time, or a run. */
 interface SpanRequest {
   since: Date | string;
   until: Date | string | undefined;
@@ -196,8 +195,8 @@ interface SpanRequest {
 }
 
 /**
- * The spans that are asked for: one for each roster and mode of key whose runs were begun in it. Throws ConfigError where an edge is wrong,
- * there is no run in between, or none of a roster's has ended as a screening.
+ * The requested spans: one per roster and mode of key with runs that started in it. Throws ConfigError for a wrong edge, and where a roster has no
+ * run or no finished screening in the span.
  */
 async function findSpans(
   database: Database,
@@ -216,15 +215,15 @@ async function findSpans(
   for (const edge of [first, final]) {
     const name = nameRoster(edge, names);
     if (name !== null && name !== chosen)
-      throw refuse('run', `${describeEdge(edge)} is of roster ${name}, not of ${chosen}`);
+      throw refuse('run', `${describeEdge(edge)} belongs to roster ${name}, not to ${chosen}`);
   }
   const from = first instanceof Date ? first : first.startedAt;
-  if (from > now) throw refuse('since', 'lies in the future; a span is of runs that have been made');
-  // The end of today has not come: then the span ends with its last run, so that it stays the same tomorrow unless nights are missing by then.
+  if (from > now) throw refuse('since', 'is in the future; a span must start in the past');
+  // A span whose end is in the future ends with its last run: tomorrow it is the same, unless nights are missing by then.
   const end = final instanceof Date && final <= now ? final : null;
   const asOf = end === null && (final === null || final instanceof Date) ? now : null;
   const limit = final === null || final instanceof Date ? (end ?? now) : new Date(final.startedAt.getTime() + 1);
-  if (limit <= from) throw refuse('until', 'comes before --since');
+  if (limit <= from) throw refuse('until', 'is before --since');
   const runs = await readSpanRuns(database, from, limit, chosen);
   if (runs.length === 0)
     throw refuse(
@@ -248,7 +247,7 @@ const describeRosters = (names: readonly string[]): string =>
   names.length === 0 ? 'is none' : `are: ${names.join(', ')}`;
 const refuse = (where: string, message: string): ConfigError => new ConfigError([{ where, path: '', message }]);
 
-/** What a test key found says nothing about what a live one would. */
+/** The results of a test key do not apply to a live key, so each mode has its own span. */
 function groupRuns(runs: readonly RunRow[]): readonly [RunRow, ...RunRow[]][] {
   const groups = new Map<string, [RunRow, ...RunRow[]]>();
   for (const run of runs) {
@@ -270,7 +269,7 @@ function toSpan(
   );
   if (last === undefined) {
     const listed = runs.map((run) => `${toRunId(run)} (${run.state})`).join(', ');
-    throw refuse('since', `no screening in this span has come to its end, so nothing is known of anybody: ${listed}`);
+    throw refuse('since', `no screening in this span has finished, so there is no result to report: ${listed}`);
   }
   const newest = runs.findLast(() => true) ?? last;
   const until =
@@ -279,15 +278,13 @@ function toSpan(
   return { name: `${fromDay}-to-${untilDay}-runs-${runs[0].runId}-to-${newest.runId}`, runs, last, from, until, asOf };
 }
 
-/** What it takes to make a report ready. */
 type Place = Pick<AppContext, 'secret' | 'emit'> & { settings: Pick<AppContext['settings'], 'reports'> };
 
-/** Where the secret is that opens the archive. */
 const passwordName = 'NIGHTSCREEN_ARCHIVE_PASSWORD';
 
 /**
- * Makes a written report ready for mail: publishes it where the settings ask for that, and writes what goes with mail to these recipients.
- * Made again it gives the same. What fails is told as a warning and in the mail, which goes without it.
+ * Prepares a written report for mail: publishes it as the settings say, and writes the attachments for these recipients. A repetition gives the
+ * same result. A failure is a warning and a note in the mail, which is sent without that part.
  */
 export async function prepareReportMail(
   app: Place,
@@ -325,9 +322,9 @@ export async function prepareReportMail(
 }
 
 const unpublished =
-  'The report could not be copied to where it is published; it is on the server, and whoever runs Nightscreen has been told.';
-const unmasked = 'The masked report could not be written, so it is not attached to any mail.';
-const unarchived = 'The encrypted archive could not be written, so it is not attached to any mail.';
+  'The report could not be copied to the folder for readers. It is on the server, and the operator has a warning.';
+const unmasked = 'The masked report could not be written and is not attached.';
+const unarchived = 'The encrypted archive could not be written and is not attached.';
 
 function findPlace(
   { settings }: Place,
@@ -350,11 +347,14 @@ async function archiveReport(
 ): ReturnType<typeof writeArchive> {
   const password = secret(passwordName);
   if (password === undefined)
-    throw new MailError('archive_password_missing', `mail is to carry an archive, but ${passwordName} is not set`);
+    throw new MailError(
+      'archive_password_missing',
+      `a recipient gets the report as an archive, but ${passwordName} is not set`,
+    );
   return writeArchive(written, password, run.finishedAt);
 }
 
-/** SHA-256 (hex) of the manifest of the report that stands in a folder where these files are to go; null where there is none, or the same. */
+/** The SHA-256 (hex) of the manifest of another report in the folder; null where there is none, or it is the same report. */
 async function findOtherReport(folder: string, files: readonly WrittenFile[]): Promise<string | null> {
   const existing = await digestManifest(folder);
   return files.some((file) => file.name === 'manifest.json' && file.sha256 === existing) ? null : existing;
@@ -371,7 +371,7 @@ async function digestManifest(folder: string): Promise<string | null> {
   }
 }
 
-/** Moves the report that stands in a folder, with all its files, into a folder of its own below it. */
+/** Moves the files of a folder into a subfolder. */
 async function moveFormerFiles(folder: string, name: string): Promise<void> {
   const target = join(folder, name);
   await mkdir(target, { recursive: true, mode: 0o700 });
@@ -379,42 +379,42 @@ async function moveFormerFiles(folder: string, name: string): Promise<void> {
   const files = entries
     .filter((entry) => !entry.isDirectory() && !entry.name.startsWith('.'))
     .map((entry) => entry.name);
-  // The manifest last: until then the folder still shows whose files they are.
+  // The manifest last: until then the folder shows which report its files belong to.
   for (const file of [...files.filter((each) => each !== 'manifest.json'), 'manifest.json']) {
     await rename(join(folder, file), join(target, file));
   }
 }
 
 /**
- * Makes room for a revision of a run's report: the same bytes may be written again, an earlier revision moves into a folder of its
- * own, and a report that is neither is left alone. Throws ReportError `report_exists` for that.
+ * Makes room for a revision of a run's report: the same report may be written again, and an earlier revision moves into a subfolder. Throws
+ * ReportError `report_exists` for any other report in the folder.
  */
 function keepFormerReport(revisions: readonly ReportRevision[], revision: number): MakeRoom {
   return async (folder, files) => {
     const existing = await findOtherReport(folder, files);
     if (existing === null) return;
     const earlier = revisions.filter((one) => one.revision < revision);
-    // A process that died right after writing has not noted the digest: then the last one without is the one that stands.
+    // A process that died after writing has not noted the digest: then the last revision without a digest is the one in the folder.
     const former =
       earlier.find((one) => one.manifestSha256 === existing) ?? earlier.findLast((one) => one.manifestSha256 === null);
     if (!former) {
       throw new ReportError(
         'report_exists',
-        `${folder} holds a different report, and the one written first stays; move it away or write elsewhere with --out`,
+        `${folder} contains a different report, which is kept. Move it away, or choose another folder with --out`,
       );
     }
     await moveFormerFiles(folder, `revision-${former.revision}`);
   };
 }
 
-/** Makes room for the report of a span, which differs only where a run of it has gone on since: the one before moves into `earlier-1`, `earlier-2` ... */
+/** Moves a former report of the span into `earlier-1`, `earlier-2` ...; it differs only where a run of the span was resumed since. */
 const keepFormerSpan: MakeRoom = async (folder, files) => {
   if ((await findOtherReport(folder, files)) === null) return;
   const kept = (await readdir(folder)).filter((name) => /^earlier-\d+$/.test(name));
   await moveFormerFiles(folder, `earlier-${kept.length + 1}`);
 };
 
-/** Writes the masked variant to `<directory>/<run id>-masked`; one that stands there and is another moves into a folder within. Throws ReportError. */
+/** Writes the masked variant to `<directory>/<run id>-masked`; a different one there moves into a subfolder. Throws ReportError. */
 const writeMasked = (report: Report, directory: string): Promise<WrittenReport> =>
   writeReport(maskReport(report), directory, keepExisting);
 

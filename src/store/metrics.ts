@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Queryable } from './database/database.js';
 import { screeningKindsSql } from './row-shapes.js';
 
-/** The newest run of a kind and roster that has ended, and when one of them last was complete. */
+/** The newest finished run of a kind and roster, and the time of the last complete one. */
 const runFigure = z.object({
   kind: z.string(),
   roster: z.string().nullable(),
@@ -18,15 +18,15 @@ const runFigure = z.object({
   repeated: z.number().nullable(),
   cost: z.object({ amount: z.number(), currency: z.string() }).nullable(),
 });
-/** What waits for reviewers of a roster's customers: by severity, and by age (`day`, `week`, `month`, `older`). */
+/** The waiting alerts of a roster by severity and by age (`day`, `week`, `month`, `older`). */
 const openItems = z.object({ roster: z.string(), severity: z.string(), age: z.string(), items: z.number() });
 
-/** What has not been sent: how much of it waits (`queued`), was refused or given up, and since when; not what was put aside. */
+/** Unsent outbox entries by state, and the time of the oldest; dropped entries are not included. */
 const outbox = z.object({ kind: z.string(), state: z.string(), entries: z.number(), oldestAt: z.date() });
 
 const incidents = z.object({ kind: z.string(), open: z.number() });
 
-/** Reads them as of a moment: nights, and runs of one roster, of the rosters named; items and what is not sent of all. */
+/** Reads the figures of an organisation as of `now`, without customer data: nights and runs of these rosters; alerts, outbox and incidents of all. */
 export async function readStoredFigures(
   database: Queryable,
   organisationId: number,
@@ -37,7 +37,7 @@ export async function readStoredFigures(
     nights: await readNightFigures(database, organisationId, rosters),
     runs: await database.query(
       runFigure,
-      // By index from the newest; single checks and imports are no nightly work.
+      // By index from the newest run; single checks and imports are not nightly work.
       `select run.kind, roster.name as roster, run.state, run.started_at, run.finished_at, newest.last_success as "lastSuccessAt",
          (select count(*) from canary_outcome where canary_outcome.run_id = run.run_id and verdict = 'failed') as "failedCanaries",
          (select proven from sweep where sweep.run_id = run.run_id) as "isProven",
@@ -90,7 +90,7 @@ export async function readStoredFigures(
   };
 }
 
-/** How the newest night of a roster that has ended did, with a null state before the first; and when one of them last was complete. */
+/** The newest finished night of a roster (null before the first), and the time of the last complete one. */
 const nightFigure = z.object({
   roster: z.string(),
   state: z.string().nullable(),
@@ -98,8 +98,8 @@ const nightFigure = z.object({
   lastSuccessAt: z.date().nullable(),
 });
 /**
- * The nights of these rosters, each roster once, known or not. A night was to screen everybody who is due: an onboarding, a run over new or
- * chosen customers and one that was given up for a newer one are none.
+ * One row per roster, known or not. A night is a run over all due customers: an onboarding, a run over selected customers and an abandoned run
+ * are not.
  */
 function readNightFigures(database: Queryable, organisationId: number, rosters: readonly string[]) {
   return database.query(
@@ -125,13 +125,13 @@ function readNightFigures(database: Queryable, organisationId: number, rosters: 
   );
 }
 
-/** SQL that tells whether a row of `run` was to screen everybody who is due: an onboarding and a run over chosen customers are no night. */
+/** SQL: whether a row of `run` is a night, which screens all due customers; an onboarding and a run over selected customers are not. */
 export const isNightSql = (run: string): string =>
   `${run}.kind in ('screen', 'rescreen') and ${run}.selection in ('due', 'all')`;
 
-/** SQL that gives when a row of `run` began, or was last gone on with. */
+/** SQL: when a row of `run` was started or last resumed. */
 export const takenAtSql = (run: string): string =>
   `greatest(${run}.started_at, (select max(taken_at) from run_holder where run_holder.run_id = ${run}.run_id))`;
 
-/** SQL that tells whether a row of `run` looked at more than what events had marked: only such a run is a sweep or a screening that others go by. */
+/** SQL: whether a row of `run` is more than a run over the dossiers or customers that events have marked. */
 export const isWholeSql = (run: string): string => `${run}.selection is distinct from 'dirty'`;

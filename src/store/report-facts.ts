@@ -23,8 +23,8 @@ import { type RunRow, readRun, readRunCadence, readRunKeys, toRunId } from './ru
 const nobody = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };
 
 /**
- * Everything stored about a run that has ended, together with the sweeps and earlier runs that its report covers; the same at any later time.
- * Lists too long to hold are cut, and read from `lists` when they are written. Throws StoreError for a run that is still going on.
+ * The stored facts of a finished run, with the sweeps and earlier runs that its report covers; the same at any later time. Long lists are
+ * truncated, and read from `lists` when they are written. Throws StoreError for a run that has not finished.
  */
 export async function readRunFacts(
   database: Queryable,
@@ -33,10 +33,7 @@ export async function readRunFacts(
   lists: Pick<Database, 'cursor'>,
 ): Promise<RunFacts> {
   if (run.finishedAt === null) {
-    throw new StoreError(
-      'run_not_finished',
-      `${toRunId(run)} has not ended, so there is nothing final to tell about it`,
-    );
+    throw new StoreError('run_not_finished', `${toRunId(run)} has not finished, so it has no report yet`);
   }
   const { sums } = run;
   const runIds = [run.runId, ...covered.earlierRunIds];
@@ -98,7 +95,7 @@ async function readCarriedOver(database: Queryable, runIds: readonly number[]): 
     const run = await readRun(database, runId);
     if (!run) continue;
     const found = await countMatchChanges(database, runId);
-    // An import that only dropped somebody has found nothing.
+    // An import that only dropped parties has no findings.
     if (found.changes + found.baseline > 0) carried.push({ runId: toRunId(run), ...found });
   }
   return carried;
@@ -135,10 +132,7 @@ const droppedRow: z.ZodType<DroppedPartyFacts> = z.object({
   droppedAt: z.date(),
 });
 
-/**
- * The parties that the imports of these runs no longer name although their last answer was an open hit or a cut list, or they were confirmed,
- * each with the facts it had; of one account where it is known.
- */
+/** The parties that the imports of these runs dropped in an unresolved state, on one account where it is known. */
 async function readDroppedParties(database: Queryable, runIds: readonly number[], accountId: number | null) {
   return database.query(
     droppedRow,
@@ -179,8 +173,8 @@ const pointRow = z
   );
 
 /**
- * The last runs of a run's roster on the same account up to and including itself, oldest first; the same at any later time, since a run that
- * another has followed is never gone on with.
+ * The last runs of a run's roster on the same account, oldest first, this run last. The result is the same at any later time, because a run with a
+ * successor is never resumed.
  */
 async function readRunTrend(database: Queryable, runId: number): Promise<readonly TrendPoint[]> {
   const newestFirst = await database.query(
@@ -205,7 +199,7 @@ const notScreenedRow: z.ZodType<NotScreenedFacts> = z.object({
   lastScreenedAt: z.date().nullable(),
 });
 
-/** When the party of `screening` was answered for the last time before `run`, looked up in the history, newest run first. */
+/** SQL: the last answer of the party of `screening` before `run`, from the history. */
 const lastScreenedSql = `(
   select coalesce(reuse.answered_at, batch.committed_at)
   from run earlier
@@ -219,17 +213,17 @@ const lastScreenedSql = `(
   limit 1
 )`;
 
-/** Parties in scope without a valid answer; skipped ones only where no earlier answer is still valid. */
+/** SQL: parties in scope without a valid answer; a skipped party only where no earlier answer is still valid. */
 const isNotScreenedSql = `screening.run_id = $1
   and (screening.outcome in ('failed', 'remaining') or (screening.outcome = 'skipped' and screening.outcome_reason <> 'not_due'))`;
 
-/** Of an id without a record nothing else is known. */
+/** SQL: the party of an id without a record. */
 const unreadPartySql = `jsonb_build_object('reference', gap.reference, 'role', 'customer', 'type', 'person', 'name', '',
   'birthDate', null, 'countries', '[]'::jsonb, 'riskTier', null)`;
 
-// The history holds a row for each party and night, so it is asked only where the party's own state says something newer, or nothing:
-// after a later run, and after a control search that has taken back what its run said. Both ways give the same.
-/** The lines in the order of reports. */
+// The history has a row for each party and night. It is read only where the party's own state is newer or empty: after a later run, and after a
+// failed control search took answers back. Both ways give the same result.
+/** SQL: the lines in the order of reports. */
 const notScreenedSql = `
   select party, outcome, reason, "lastScreenedAt"
   from (
@@ -261,7 +255,7 @@ const notScreenedSql = `
   order by array_position(array['failed', 'remaining', 'skipped'], outcome), reason collate "C",
     (party ->> 'reference') collate "C", (party ->> 'name') collate "C"`;
 
-/** Who is not screened in a run: the first `previewLines`, and where there are more how many and how to read all. */
+/** The parties that a run did not screen: the first `previewLines`, and a truncated list where there are more. */
 async function readNotScreened(database: Queryable, lists: Pick<Database, 'cursor'>, runId: number) {
   const held = await database.query(notScreenedRow, `${notScreenedSql} limit $2`, [runId, previewLines + 1]);
   if (held.length <= previewLines) return { held, cut: null };
@@ -272,7 +266,7 @@ async function readNotScreened(database: Queryable, lists: Pick<Database, 'curso
 
 const countRow = z.object({ lines: z.number(), failed: z.number(), remaining: z.number(), skipped: z.number() });
 
-/** Lines, and customers under the worst outcome of their parties. */
+/** Counts lines, and customers by the worst outcome of their parties. */
 async function countNotScreened(database: Queryable, runId: number): Promise<z.infer<typeof countRow>> {
   const rows = await database.query(
     countRow,

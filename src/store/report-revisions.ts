@@ -7,16 +7,16 @@ import type { RunRow } from './runs.js';
 const revisionRow = z.object({
   revision: z.number(),
   sweepRunIds: z.array(z.number()).readonly(),
-  /** Earlier runs of the roster whose findings no report covers. */
+  /** Earlier runs of the roster whose findings are in no earlier report. */
   earlierRunIds: z.array(z.number()).readonly(),
-  /** The settings under which the roster's last report before this one was made; null where nothing is known of them. */
+  /** The settings of the roster's last report before this one; null where there is none. */
   formerSettingsRecordId: z.number().nullable(),
-  /** Digest of its manifest, or null until it has been written whole. */
+  /** The digest of its manifest; null until the report is written. */
   manifestSha256: z.string().nullable(),
-  /** The run has not gone on since. */
+  /** Whether the run was not resumed since. */
   isCurrent: z.boolean(),
 });
-/** One report of a run and what it covers beside the run itself. */
+/** A revision of a run's report, and what it covers besides the run itself. */
 export type ReportRevision = Omit<z.infer<typeof revisionRow>, 'isCurrent'>;
 
 const columns = 'revision, sweep_run_ids, earlier_run_ids, former_settings_record_id, manifest_sha256';
@@ -30,16 +30,15 @@ export async function readRevisions(database: Queryable, run: RunRow) {
   );
 }
 
-/** Tells these locks from others of the database. */
+/** The class of these advisory locks. */
 const reportLock = 0x4e53;
 
 /**
- * Fixes what the report of a run covers: its latest revision, or a further one when there is none, when the run has gone on since, or
- * when there is something that no report of the roster has told: sweeps that have ended since, findings of earlier runs whose report
- * was never written, parties that an import no longer names. Only the roster's newest run takes those in.
+ * Fixes what the report of a run covers. A new revision is stored when there is none, when the run was resumed, or when no report of the roster
+ * contains a finished sweep, the findings of an earlier run, or dropped parties. Only the report of the roster's newest run covers these.
  */
 export async function fixReportRevision(transaction: Queryable, run: RunRow, now: Date): Promise<ReportRevision> {
-  // Who writes the report of this run at the same time waits, and then writes the same.
+  // Another process that writes the report of this run waits here, and then gets the same revision.
   await transaction.execute('select pg_advisory_xact_lock($1, $2::bigint::integer)', [reportLock, run.runId]);
   const latest = (await readRevisions(transaction, run)).at(-1);
   const isOfRoster = run.rosterId !== null;
@@ -59,7 +58,7 @@ export async function fixReportRevision(transaction: Queryable, run: RunRow, now
   return firstRow(inserted, 'report');
 }
 
-/** Under which settings the run was begun that the roster's last report before this one is of. */
+/** The settings of the last reported run of the roster before this one. */
 function findFormerSettings(transaction: Queryable, { runId, rosterId }: RunRow): Promise<number | null> {
   return findValue(
     transaction,
@@ -72,7 +71,7 @@ function findFormerSettings(transaction: Queryable, { runId, rosterId }: RunRow)
   );
 }
 
-/** SQL: no later screening of the roster ($2) than the run ($1) has come so far that it takes the findings in. */
+/** SQL: the roster ($2) has no later screening than the run ($1) whose report could cover the findings. */
 const isNewest = `not exists (
   select from run newer
   where newer.roster_id = $2 and newer.run_id > $1 and newer.kind in (${screeningKindsSql})
@@ -121,7 +120,7 @@ function findUnreadRuns(transaction: Queryable, run: RunRow): Promise<readonly n
   );
 }
 
-/** Notes the digest of a report's manifest once it has been written whole; the first one stays. */
+/** Stores the digest of the manifest of a written report; an existing digest stays. */
 export async function noteManifest(transaction: Queryable, runId: number, revision: number, manifestSha256: string) {
   await transaction.execute(
     `update report set manifest_sha256 = $3 where run_id = $1 and revision = $2 and manifest_sha256 is null`,

@@ -11,19 +11,19 @@ import { screeningKindsSql } from './row-shapes.js';
 import { readRunWatch } from './run-health.js';
 import { type RunRow, readRun, readRunKeys, runRow, toRunId } from './runs.js';
 
-/** A span of one roster: its runs in order, and the last of them that screened and has ended. */
+/** A span of one roster: its runs in order, and the last finished screening among them. */
 export interface SpanOfRuns {
   name: string;
-  /** Its runs were begun at `from` or later, and before `until`. */
+  /** Its runs started at `from` or later, and before `until`. */
   from: Date;
   until: Date;
   runs: readonly [RunRow, ...RunRow[]];
   last: RunRow;
-  /** When it was asked for, where it reaches to the present. */
+  /** The time of the request, where the span reaches to the present. */
   asOf: Date | null;
 }
 
-/** Everything stored about the runs of a span: how things stand as the last one left them, and what all of them found. */
+/** The stored facts of a span: states and alerts as of its last run, and the findings of all its runs. */
 export async function readSpanFacts(database: Queryable, span: SpanOfRuns, lists: Pick<Database, 'cursor'>) {
   const { name, runs, last, from, until, asOf } = span;
   const [first] = runs;
@@ -55,7 +55,6 @@ export async function readSpanFacts(database: Queryable, span: SpanOfRuns, lists
   };
 }
 
-/** What the first screening of the span was compared with. */
 async function readComparedWith(database: Queryable, runs: readonly RunRow[]): Promise<RunFacts['comparedWith']> {
   const first = runs.find(({ kind }) => kind !== 'import');
   if (first === undefined || first.comparedRunId === null) return null;
@@ -85,7 +84,7 @@ async function readEach<Facts>(runs: readonly RunRow[], read: (run: RunRow) => P
   return all;
 }
 
-/** Several runs may have gone by one import. */
+/** Several runs may have used one import. */
 function uniteEqual<Facts>(all: readonly Facts[]): readonly Facts[] {
   return [...new Map(all.map((facts) => [JSON.stringify(facts), facts])).values()];
 }
@@ -107,14 +106,14 @@ function addDetailCounts(all: readonly (DetailCounts | null)[]): DetailCounts | 
       notAvailable: sum.notAvailable + one.notAvailable,
       leftOver: sum.leftOver + one.leftOver,
       backlogAsked: sum.backlogAsked + one.backlogAsked,
-      // What is missing now, and not what was missing each night.
+      // The last value: a missing record is missing again each night.
       backlogLeft: one.backlogLeft,
       stoppedBecause: one.stoppedBecause ?? sum.stoppedBecause,
     };
   }, null);
 }
 
-/** The runs about rosters that were begun in a span, of one roster where it is named, in order; single checks and sweeps are none. */
+/** The imports and screenings that started in a span, in order; of one roster where it is given. */
 export async function readSpanRuns(database: Queryable, from: Date, until: Date, roster: string | null) {
   return database.query(
     runRow,
@@ -126,7 +125,6 @@ export async function readSpanRuns(database: Queryable, from: Date, until: Date,
   );
 }
 
-/** The sweeps of a run's account that came to their end in a span. */
 function readSpanSweeps(database: Queryable, { last: run, from, until }: SpanOfRuns): Promise<readonly number[]> {
   return readColumn(
     database,
@@ -138,7 +136,6 @@ function readSpanSweeps(database: Queryable, { last: run, from, until }: SpanOfR
   );
 }
 
-/** The settings of the roster's last run before this one; null where nothing is known of them. */
 function readSettingsBefore(database: Queryable, run: RunRow): Promise<number | null> {
   return findValue(
     database,

@@ -3,39 +3,37 @@ import { z } from 'zod';
 import { type ErrorContext, NightscreenError, StoreError } from '../../errors.js';
 
 /**
- * Runs single SQL statements. A parameter is a string, number, boolean, null, Date, Buffer or Uint8Array, or an array of strings or
- * numbers; JSON goes as a string through `$1::text::jsonb`.
+ * Runs single SQL statements. A parameter is a string, number, boolean, null, Date, Buffer or Uint8Array, or an array of strings or numbers; JSON
+ * is passed as a string to `$1::text::jsonb`.
  */
 export interface Queryable {
-  /** The rows, their columns in camelCase, each validated by `row`; throws DatabaseError when the database refuses, StoreError when a row breaks the schema. */
+  /** The rows with columns in camelCase, validated by `row`. Throws DatabaseError when the database refuses, StoreError for an invalid row. */
   query<Row>(row: z.ZodType<Row>, sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /** The number of rows affected; throws DatabaseError when the database refuses. */
   execute(sql: string, parameters?: readonly unknown[]): Promise<number>;
 }
 
-/** A transaction in progress; it refuses every call once it has ended. */
+/** An open transaction; it refuses every call after its end. */
 export interface Transaction extends Queryable {
   /** Runs several statements without parameters. */
   runScript(sql: string): Promise<void>;
   /**
-   * Runs `copy ... from stdin` with rows in the text format; absent where the database is not spoken to over a wire. Until it has ended no
-   * other statement may be sent. Gives the number of rows; throws DatabaseError when the database refuses.
+   * Runs `copy ... from stdin` with rows in the text format and returns their number; absent on the embedded database. No other statement may be
+   * sent before its end. Throws DatabaseError when the database refuses.
    */
   copyIn?(sql: string, rows: readonly Buffer[]): Promise<number>;
 }
 
-/** One database behind either driver; both give the same JavaScript types for the same SQL. */
+/** A database; both drivers return the same JavaScript types for the same SQL. */
 export interface Database extends Queryable {
   readonly dialect: 'postgres' | 'embedded';
   /**
-   * Commits what `work` did, or rolls it back when it throws; a statement that failed inside fails the whole, even if `work` caught
-   * it. Inside `work` the database itself must not be used (throws StoreError `transaction_nested`): the embedded one would wait for ever.
-   * On a server `work` runs again after a rollback by a deadlock, a serialisation failure or a lost connection: what it leaves outside of
-   * the transaction must be the same after two runs as after one. `runsOnce` prevents the repetition, for
-   * effects outside of the database that must not happen twice, such as lines in a file.
+   * Commits `work`, or rolls it back when it throws or a statement failed, even if `work` caught the failure. `work` must not use the database
+   * itself (StoreError `transaction_nested`): the embedded one would never answer. On a server `work` runs again after a deadlock, a
+   * serialisation failure or a lost connection, so its effects outside of the transaction must be idempotent. `runsOnce` prevents the repetition.
    */
   transaction<T>(work: (transaction: Transaction) => Promise<T>, options?: { runsOnce?: boolean }): Promise<T>;
-  /** The rows in batches, read from one snapshot; other queries may run meanwhile, and breaking out of the loop closes it. */
+  /** The rows in batches from one snapshot; other queries may run meanwhile. Leaving the loop closes the cursor. */
   cursor<Row>(
     row: z.ZodType<Row>,
     sql: string,
@@ -44,21 +42,21 @@ export interface Database extends Queryable {
   ): AsyncIterable<Row[]>;
   /** Runs several statements without parameters as one implicit transaction. */
   runScript(sql: string): Promise<void>;
-  /** Waits for queries in progress, then frees the connections or the folder; a second call does nothing. */
+  /** Waits for queries in progress, then releases the connections or the folder; a second call does nothing. */
   close(): Promise<void>;
 }
 
-/** What the database said about a refusal, without the values of any row. */
+/** The facts of a refusal, without values of rows. */
 interface DatabaseErrorContext extends ErrorContext {
-  /** A stable code of its own, where more is known than that the database failed. */
+  /** A stable code, where it is more specific than `database_error`. */
   code?: string;
   sqlState: string | undefined;
   constraint: string | undefined;
-  /** Whether the server ended the connection, or cannot be reached: another connection may do better. */
+  /** Whether the server ended the connection or cannot be reached: another connection may succeed. */
   isConnectionLost?: boolean;
 }
 
-/** The database refused a statement or the connection broke; `sqlState` is set when the server itself answered. */
+/** The database refused a statement, or the connection was lost; `sqlState` is set when the server answered. */
 export class DatabaseError extends StoreError {
   readonly sqlState: string | undefined;
   readonly constraint: string | undefined;
@@ -71,7 +69,7 @@ export class DatabaseError extends StoreError {
     this.isConnectionLost = context.isConnectionLost ?? false;
   }
 
-  /** Whether the server has rolled a transaction back because of others at the same moment, so that a repetition may succeed. */
+  /** Whether the server rolled the transaction back because of concurrent work, so that a repetition may succeed. */
   get isConflict(): boolean {
     return atOnceStates.has(this.sqlState ?? '');
   }
@@ -89,7 +87,7 @@ const serverFailure = z.object({
 const fileFailure = z.object({ errno: z.number() });
 const connectionFailure = z.object({ code: z.string().optional(), message: z.string() });
 
-/** Turns what a driver threw into a DatabaseError that holds no value of any row or parameter; errors of our own tree pass unchanged. */
+/** Converts a driver's error into a DatabaseError without values of rows or parameters; a NightscreenError is returned unchanged. */
 export function toDatabaseError(error: unknown): NightscreenError {
   if (error instanceof NightscreenError) return error;
   const answer = serverFailure.safeParse(error);
@@ -111,7 +109,7 @@ export function toDatabaseError(error: unknown): NightscreenError {
   });
 }
 
-// The server shuts down, has crashed or starts up, or has ended a session that was idle for too long.
+// The server shuts down, has crashed or starts up, or has ended an idle session.
 const endedStates = new Set(['57P01', '57P02', '57P03', '57P05', '25P03']);
 
 const wireCodes = /^(ECONN|EPIPE|ENOTCONN|EHOST|ENET|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/;
@@ -126,36 +124,36 @@ function isOfTheWire(error: unknown): boolean {
   return wireCodes.test(code) || wireMessages.test(message);
 }
 
-/** One line on why a connection or a driver failed; never the password, the URL or a value. */
+/** The reason of a failure on one line, without password, URL and values. */
 function describeFailure(error: unknown): string {
   if (error instanceof NightscreenError) return error.message;
   const answer = serverFailure.safeParse(error);
   if (answer.success) return describeRefusal(answer.data);
   const failure = connectionFailure.safeParse(error);
   if (!failure.success) {
-    // What the embedded database throws when its files fail it has a number and nothing else.
+    // The embedded database reports a failure of its files with an error number only.
     const number = fileFailure.safeParse(error);
-    return `the database driver failed${number.success ? ` on its files (errno ${number.data.errno}); is the disk full?` : ''}`;
+    return `the database driver failed${number.success ? ` on its files (errno ${number.data.errno}); check whether the disk is full` : ''}`;
   }
   const { code, message } = failure.data;
-  // Refused on every address of a host: an AggregateError, whose own message is empty.
+  // A host that refuses on all addresses gives an AggregateError with an empty message.
   return [message, code && !message.includes(code) ? `(${code})` : ''].filter(Boolean).join(' ') || 'no reason given';
 }
 
-// A deadlock, and what could not be put in one order: a repetition finds the others done.
+// A deadlock and a serialisation failure: a repetition may succeed.
 const atOnceStates = new Set(['40P01', '40001']);
 
 function describeRefusal(answer: z.infer<typeof serverFailure>): string {
   if (atOnceStates.has(answer.code)) {
-    return 'somebody else was at work on the same at the same moment, so nothing of this was stored: say it again';
+    return 'another process changed the same data at the same time, so nothing was stored; run the same command again';
   }
-  // Data exceptions (class 22) quote the offending value; what the other classes quote are names of our own schema and SQL.
+  // Data exceptions (class 22) quote the value; other classes quote only names of the schema and SQL.
   const reason = answer.code.startsWith('22') ? 'a value does not fit its type or range' : answer.message;
   const where = [answer.table, answer.column].filter(Boolean).join('.');
   return `${reason}${where && !reason.includes(where) ? ` at ${where}` : ''} (SQLSTATE ${answer.code})`;
 }
 
-/** Drivers hang parameters, row values and whole statements on their errors; the copy keeps the name and the stack frames only. */
+/** Drivers attach parameters, row values and statements to errors; the copy keeps only the name and the stack frames. */
 function withoutValues(error: unknown, message: string): Error {
   const copy = new Error(message);
   if (!(error instanceof Error)) return copy;
@@ -168,25 +166,25 @@ function withoutValues(error: unknown, message: string): Error {
 /** A statement and its parameters. */
 type Statement = [sql: string, parameters?: readonly unknown[]];
 
-/** The first row of a statement; null where it gives none. */
+/** The first row of a statement; null without a row. */
 export async function findRow<Row>(database: Queryable, row: z.ZodType<Row>, ...statement: Statement) {
   const [first] = await database.query(row, ...statement);
   return first ?? null;
 }
 
-/** What a statement of one column gives. */
+/** The values of a statement with one column. */
 export async function readColumn<Value>(database: Queryable, value: z.ZodType<Value>, ...statement: Statement) {
   const rows = await database.query(z.record(z.string(), value), ...statement);
   return rows.flatMap((row) => Object.values(row));
 }
 
-/** The value of a statement of one column; null where it gives no row. */
+/** The first value of a statement with one column; null without a row. */
 export async function findValue<Value>(database: Queryable, value: z.ZodType<Value>, ...statement: Statement) {
   const [first] = await readColumn(database, value, ...statement);
   return first ?? null;
 }
 
-/** The value of a statement of one row and one column; throws StoreError `row_missing` when it gives no row. */
+/** The value of a statement with one row and one column; throws StoreError `row_missing` without a row. */
 export async function readValue<Value>(database: Queryable, value: z.ZodType<Value>, ...statement: Statement) {
   const [first] = await readColumn(database, value, ...statement);
   if (first === undefined) {
@@ -199,7 +197,7 @@ export async function readValue<Value>(database: Queryable, value: z.ZodType<Val
   return first;
 }
 
-/** The one row that a statement must give; throws StoreError naming the table when there is none. */
+/** The one row of a statement; throws StoreError that names the table when there is none. */
 export function firstRow<Row>(rows: readonly Row[], table: string): Row {
   const row = rows[0];
   if (row === undefined) throw new StoreError('row_missing', `expected a row of ${table} and found none`);
@@ -207,13 +205,13 @@ export function firstRow<Row>(rows: readonly Row[], table: string): Row {
 }
 
 /**
- * The rows as their schema types them, their columns in camelCase unless the schema is a record of any columns; throws StoreError
- * (`database_row`) that names the columns at fault, never their values.
+ * Validates rows by their schema, with columns in camelCase unless the schema is a record. Throws StoreError (`database_row`) that names the invalid
+ * columns, without their values.
  */
 export function validateRows<Row>(row: z.ZodType<Row>, rows: readonly Readonly<Record<string, unknown>>[]): Row[] {
   const [first] = rows;
   if (first === undefined) return [];
-  // All rows of a result have the same columns: their names are converted once.
+  // All rows of a result have the same columns, so the names are converted once.
   const toName = row instanceof z.ZodRecord ? (column: string) => column : toCamelCase;
   const names = Object.keys(first).map((column) => [column, toName(column)] as const);
   return rows.map((columns) => {
@@ -226,11 +224,10 @@ export function validateRows<Row>(row: z.ZodType<Row>, rows: readonly Readonly<R
   });
 }
 
-/** The name of a column as a row has it. */
 const toCamelCase = (column: string): string =>
   column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-/** Runs several queries over one state of the database, so that what they give fits together whatever is committed meanwhile. */
+/** Runs several queries on one snapshot of the database, so that their results are consistent. */
 export function readAtOnce<T>(database: Database, work: (snapshot: Queryable) => Promise<T>): Promise<T> {
   return database.transaction(async (transaction) => {
     await transaction.execute('set transaction isolation level repeatable read, read only');
@@ -242,7 +239,7 @@ interface Scope {
   open: boolean;
 }
 
-/** Knows whether the calling code runs inside a transaction's work, so that using the database itself there fails instead of hanging. */
+/** Detects calls from inside a transaction's work, so that a use of the database there fails instead of hanging. */
 export class TransactionScope {
   readonly #storage = new AsyncLocalStorage<Scope>();
   #open = 0;
@@ -252,7 +249,7 @@ export class TransactionScope {
     if (!this.#storage.getStore()?.open) return;
     throw new StoreError(
       'transaction_nested',
-      'the database was used inside its own transaction; use the transaction that was handed to the work',
+      'the database was used inside its own transaction; use the transaction passed to the work',
     );
   }
 
@@ -265,20 +262,20 @@ export class TransactionScope {
     } finally {
       scope.open = false;
       this.#open -= 1;
-      // While it follows nobody, every promise of the process is cheaper (Node 20).
+      // A disabled storage makes every promise of the process cheaper (Node 20).
       if (this.#open === 0) this.#storage.disable();
     }
   }
 }
 
-/** Remembers of a transaction's statements whether one failed and whether the transaction has ended; the driver keeps their order. */
+/** The state of a transaction: whether it has ended, and whether a statement failed. The driver keeps the order of statements. */
 export class TransactionState {
   #ended = false;
   #failed = false;
   #loss: DatabaseError | undefined;
   readonly #underWay = new Set<Promise<unknown>>();
 
-  /** Runs one statement; throws StoreError once the transaction has ended. */
+  /** Runs one statement; throws StoreError after the end of the transaction. */
   async run<T>(statement: () => Promise<T>): Promise<T> {
     if (this.#ended) throw new StoreError('transaction_ended', 'a statement was sent to a transaction that has ended');
     const result = statement();
@@ -294,28 +291,28 @@ export class TransactionState {
     }
   }
 
-  /** The loss of the connection that ended a statement, whatever the work made of it. */
+  /** The lost connection that a statement reported, also where the work caught the error. */
   get loss(): DatabaseError | undefined {
     return this.#loss;
   }
 
-  /** Refuses further statements and waits for those under way. */
+  /** Refuses further statements and waits for those in progress. */
   async end(): Promise<void> {
     this.#ended = true;
     await Promise.allSettled(this.#underWay);
   }
 
-  /** Throws StoreError when a statement failed: Postgres would answer the commit with a rollback and no error. */
+  /** Throws StoreError when a statement failed: Postgres would answer the commit with a rollback, without an error. */
   assertIntact(): void {
     if (this.#failed) {
-      throw new StoreError('transaction_aborted', 'a statement of the transaction failed, so nothing of it is kept');
+      throw new StoreError('transaction_aborted', 'a statement of the transaction failed, so nothing was stored');
     }
   }
 }
 
 /**
- * The statement that inserts a row, each property into the column of the same name in snake_case, with its parameters; objects go as JSON, and
- * so do arrays that the caller has made a string of. `ending` is the rest of the statement.
+ * An insert statement with parameters: each property goes into the column of its name in snake_case, objects as JSON. The caller converts arrays
+ * for JSON columns to text. `ending`: the rest of the statement.
  */
 export function toInsert(
   table: string,
@@ -328,7 +325,7 @@ export function toInsert(
   return [`insert into ${table} (${columns}) values (${places}) ${ending}`, values];
 }
 
-/** The same; a row that has the same key is replaced: all that is not of the key is as given. */
+/** The same, and replaces the other columns of a row with the same key. */
 export function toUpsert(table: string, row: Readonly<Record<string, unknown>>, key: readonly string[]) {
   const names = Object.keys(row).map(toSnakeCase);
   const others = names.filter((name) => !key.includes(name)).map((name) => `${name} = excluded.${name}`);
@@ -338,17 +335,16 @@ export function toUpsert(table: string, row: Readonly<Record<string, unknown>>, 
 const isPlainObject = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
-/** The column of a property. */
 const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Ends a transaction that must leave nothing behind. */
+/** Rolls a transaction back without an error for the caller. */
 class RolledBack<T> extends Error {
   constructor(readonly result: T) {
     super('rolled back');
   }
 }
 
-/** Does \`work\` in a transaction that is kept only where \`isKept\` says so of what it came to; gives that, and whether it was kept. */
+/** Runs `work` in a transaction that is committed only if `isKept` accepts the result; returns the result and whether it was committed. */
 export async function tryOut<T>(
   database: Database,
   work: (transaction: Transaction) => Promise<T>,
@@ -369,14 +365,14 @@ export async function tryOut<T>(
   }
 }
 
-/** Gathers the parameters of a statement that is put together from parts. */
+/** Collects the parameters of a statement that is composed of parts. */
 export interface Bindings {
-  /** Takes a value; gives the placeholder that stands for it, typed as `type`. */
+  /** Adds a value and returns its placeholder, typed as `type`. */
   bind(value: unknown, type: string): string;
   readonly values: readonly unknown[];
 }
 
-/** Begins with no parameters. */
+/** Starts without parameters. */
 export function openBindings(): Bindings {
   const values: unknown[] = [];
   return {
@@ -388,25 +384,25 @@ export function openBindings(): Bindings {
   };
 }
 
-/** Nobody whom the roster names may be left out: throws StoreError unless as many rows were written as were to be; `what` names them. */
+/** No entry of the roster may be lost: throws StoreError unless all rows were written; `what` names them. */
 export function requireAll(saved: number, expected: number, what = 'parties'): void {
   if (saved === expected) return;
   throw new StoreError(
     'roster_not_whole',
-    `${saved} of ${expected} ${what} of the roster could be stored, so nothing of it was; please report this`,
+    `only ${saved} of ${expected} ${what} of the roster could be stored, so the roster was not stored; please report this`,
   );
 }
 
-/** What was paid for is kept whole or not at all: throws StoreError unless as many rows of a table were written as were to be. */
+/** Paid answers are stored completely or not at all: throws StoreError unless all rows of a table were written. */
 export function requireRows(written: number, expected: number, table: string): void {
   if (written === expected) return;
   throw new StoreError(
     'rows_missing',
-    `${written} of ${expected} rows of ${table} could be written, so the transaction was taken back; please report this`,
+    `only ${written} of ${expected} rows of ${table} could be written, so the transaction was rolled back; please report this`,
   );
 }
 
-/** What a statement gave for this key; throws StoreError naming the table when it gave nothing. */
+/** The value of a key; throws StoreError that names the table when there is none. */
 export function requireFound<Key, Value>(found: ReadonlyMap<Key, Value>, key: Key, table: string): Value {
   const value = found.get(key);
   if (value === undefined) throw new StoreError('row_missing', `expected a row of ${table} and found none`);

@@ -18,11 +18,11 @@ import { type FolderLock, type FolderWaitPolicy, lockFolder } from './folder-loc
 import { requireOwnFolder } from './folder-ownership.js';
 import { columnParsers, toParameters } from './values.js';
 
-/** What happens to the files of the embedded database, in this process. */
+/** Counts of file operations of this process. */
 interface FileCounts {
   /** Bytes written to the write-ahead log. */
   walBytes: number;
-  /** Files and folders whose content was brought to the disk. */
+  /** Files and folders that were synced to the disk. */
   syncs: number;
 }
 
@@ -37,7 +37,7 @@ interface FileNode {
   name: string;
 }
 
-/** The part of the engine's file system that is used here; PGlite's own types leave it open. */
+/** The part of the engine's file system that is used here, which PGlite does not type. */
 interface NodeFiles {
   node_ops: { lookup(parent: FileNode, name: string): FileNode };
   stream_ops: {
@@ -48,12 +48,12 @@ interface NodeFiles {
   realPath(node: FileNode): string;
 }
 
-/** ENOENT, by the number that it has in the engine. */
+/** The engine's number of ENOENT. */
 const noSuchFile = 44;
 
 /**
- * The data directory of the embedded database. PGlite's own file system has no fsync: a commit would be lost with the power. This one has,
- * and writes nothing once `isHeld` says that another process owns the folder.
+ * The file system of the embedded database. PGlite's own has no fsync, so a power loss would lose commits. This one has, and it stops writing
+ * when `isHeld` is false because another process owns the folder.
  */
 export class EmbeddedFiles extends NodeFS {
   readonly counts: FileCounts = { walBytes: 0, syncs: 0 };
@@ -73,14 +73,14 @@ export class EmbeddedFiles extends NodeFS {
       const { write } = files.stream_ops;
       const { lookup } = files.node_ops;
       const missing: unknown = new module.FS.ErrnoError(noSuchFile);
-      // Each statement looks for the maps of free space and of visibility that small tables do not have, many times. An error of Node's for
-      // each, with its stack, took a quarter of the processor time of a small night.
+      // Each statement often looks up the maps of free space and of visibility, which small tables do not have. A Node error with its stack for each
+      // took a quarter of the processor time of a small night.
       files.node_ops.lookup = (parent, name) => {
         const stats = lstatSync(`${files.realPath(parent)}/${name}`, { throwIfNoEntry: false });
         if (stats === undefined) throw missing;
         return lookup(parent, name);
       };
-      // The engine knows errors of the operating system only; what the operator reads is made of `isHeld`.
+      // The engine handles errors of the operating system only; the message for operators comes from `isHeld`.
       const requireHeld = (maxAgeMs?: number): void =>
         files.tryFSOperation(() => {
           if (!isHeld(maxAgeMs)) throw Object.assign(new Error('the folder is lost'), { code: 'EIO' });
@@ -91,7 +91,7 @@ export class EmbeddedFiles extends NodeFS {
         return write(stream, buffer, offset, length, position);
       };
       files.stream_ops.fsync = (stream) => {
-        // Each commit comes by here, and nothing is acknowledged before.
+        // Every commit calls this before it is acknowledged.
         requireHeld(0);
         counts.syncs += 1;
         files.tryFSOperation(() => fsyncSync(stream.nfd));
@@ -102,14 +102,14 @@ export class EmbeddedFiles extends NodeFS {
   }
 }
 
-/** PGlite's own arguments, with the log bounded: 128 MB of it, and the 64 MB between two checkpoints of ours. */
+/** PGlite's own arguments, with a write-ahead log of at most 128 MB and the 64 MB between two checkpoints. */
 const toStartParameters = (isDurable: boolean): string[] => [
-  // -F is fsync off; the compiled-in fdatasync does nothing, so that fsync has to be named.
+  // -F disables fsync; the compiled-in fdatasync does nothing, so fsync must be named.
   ...PGlite.defaultStartParams.filter((parameter) => !isDurable || parameter !== '-F'),
   ...['wal_sync_method=fsync', 'max_wal_size=128MB', 'min_wal_size=32MB'].flatMap((setting) => ['-c', setting]),
 ];
 
-/** Brings every file and folder below `folder` to the disk, itself last: what the engine wrote before it was durable. */
+/** Syncs every file and folder below `folder`, itself last: files that the engine wrote without fsync. */
 async function syncTree(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
@@ -119,7 +119,6 @@ async function syncTree(folder: string): Promise<void> {
   syncPath(folder);
 }
 
-/** Brings one file or folder to the disk. */
 function syncPath(path: string): void {
   const file = openSync(path, 'r');
   try {
@@ -130,8 +129,8 @@ function syncPath(path: string): void {
 }
 
 /**
- * The embedded database of a folder, which is made when missing (0700); throws RunLockedError as `lockFolder`, FolderOwnerError as
- * `requireOwnFolder` and ConfigError as `makeFolder` does. `isDurable`: whether a commit survives power loss; without it, as the folder was opened last.
+ * Opens the embedded database of a folder, which is created when missing (0700). `isDurable`: whether a commit survives a power loss; without it, as
+ * when the folder was last opened. Throws RunLockedError, FolderOwnerError and ConfigError as `lockFolder`, `requireOwnFolder` and `makeFolder`.
  */
 export async function openFolder(
   folder: string,
@@ -151,7 +150,7 @@ export async function openFolder(
     const becomesDurable = isDurable ?? wasDurable;
     if (!becomesDurable) await rm(durable, { force: true });
     const settings = { isDurable: becomesDurable, isHurried: () => waitPolicy.signal?.aborted === true };
-    // What was written without fsync, by a former version or by the making of the database, is brought to the disk once.
+    // Files written without fsync, by an earlier version or at the creation of the database, are synced once.
     if (becomesDurable && !wasDurable && (await exists(dataDirectory))) await syncTree(dataDirectory);
     const isNew = await exists(incomplete);
     const database = await EmbeddedDatabase.open(dataDirectory, lock, settings);
@@ -168,7 +167,7 @@ export async function openFolder(
   }
 }
 
-/** A first start that was killed leaves half a data directory, in which nothing was ever stored; a killed query leaves temporary files. */
+/** A killed first start leaves a partial data directory without data; a killed query leaves temporary files. */
 async function removeRemains(dataDirectory: string, marker: string): Promise<void> {
   if (await exists(marker)) await rm(dataDirectory, { recursive: true, force: true });
   if (!(await exists(dataDirectory))) await writeFile(marker, '', { mode: 0o600 });
@@ -182,24 +181,23 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** The engine has no background processes: without these its log grew to 2.6 GB, and 12 sweeps of 10,000 unchanged dossiers to 49 MB of 4. */
+/** The engine has no background processes: without checkpoints and vacuum its log grew to 2.6 GB, and 12 sweeps of 10,000 unchanged dossiers used 49 MB instead of 4. */
 const checkpointBytes = 64 * 1_048_576;
 const vacuumRows = 1_000;
-/** No further table is vacuumed after it; 70 MB took 0.4 s. */
+/** The time limit for starting to vacuum a further table; 70 MB took 0.4 s. */
 const vacuumMs = 3_000;
 
 const deadRow = z.object({ name: z.string() });
 
-/** How an embedded database works. */
 interface EmbeddedSettings {
   /** Whether a commit is on the disk before it is acknowledged. */
   isDurable: boolean;
-  /** Whether the process is asked to stop, so that closing leaves out what can wait. */
+  /** Whether the process must stop soon, so that closing skips the vacuum. */
   isHurried: () => boolean;
   files?: EmbeddedFiles;
 }
 
-/** A Database in a folder, run by PGlite inside this process; `lock` proves that no other process has the folder open. */
+/** A database in a folder, run by PGlite in this process; `lock` proves that no other process has it open. */
 export class EmbeddedDatabase implements Database {
   readonly dialect = 'embedded';
   readonly #engine: PGlite;
@@ -218,14 +216,14 @@ export class EmbeddedDatabase implements Database {
     this.#isHurried = isHurried;
   }
 
-  /** Opens the data directory, creating it when it is empty; throws DatabaseError when it cannot be opened. */
+  /** Opens the data directory, or creates an empty one; throws DatabaseError when it cannot be opened. */
   static async open(
     dataDirectory: string,
     lock: FolderLock,
     { isDurable, isHurried, files = new EmbeddedFiles(dataDirectory, lock.isHeld) }: EmbeddedSettings,
   ): Promise<EmbeddedDatabase> {
     const engine = await PGlite.create({ fs: files, startParams: toStartParameters(isDurable) }).catch(rethrow);
-    // Parameters arrive as text already and columns have our own parsers; PGlite's would differ from those of the Postgres driver.
+    // Parameters are text already, and both drivers share the parsers of columns; PGlite's would differ.
     engine.serializers = {};
     engine.parsers = { ...columnParsers };
     const database = new EmbeddedDatabase(engine, lock, files, isHurried);
@@ -271,7 +269,7 @@ export class EmbeddedDatabase implements Database {
       return result;
     } catch (error) {
       this.#assertHeld();
-      // What the work threw passes through unchanged; what begin or commit threw is the engine's.
+      // An error of the work is rethrown unchanged; an error of begin or commit is the engine's.
       throw failure ? failure.error : toDatabaseError(error);
     }
   }
@@ -284,7 +282,7 @@ export class EmbeddedDatabase implements Database {
   ): AsyncGenerator<Row[]> {
     this.#cursors += 1;
     const name = `batches_${this.#cursors}`;
-    // There is one session only: with hold keeps the rows beyond the statement's own transaction, so others may run between batches.
+    // There is only one session: `with hold` keeps the rows after the statement's transaction, so other statements may run between batches.
     await this.#run(`declare ${name} no scroll cursor with hold for ${sql}`, parameters);
     try {
       for (;;) {
@@ -304,7 +302,7 @@ export class EmbeddedDatabase implements Database {
 
   async #shutDown(): Promise<void> {
     try {
-      // What belongs to another process is not written to, and closing would: the engine ends with the process then.
+      // Closing writes, and the folder may belong to another process: then the engine ends with this process.
       if (!this.#lock.isHeld(0)) return;
       if (!this.#isHurried()) await this.#vacuum();
       await this.#engine.close();
@@ -313,11 +311,11 @@ export class EmbeddedDatabase implements Database {
     }
   }
 
-  /** Removes rows that updates left behind, where this process left many; what one that was killed left goes with the next. */
+  /** Removes dead rows from tables with many of them, also those of an earlier killed process. */
   async #vacuum(): Promise<void> {
     const startedMs = performance.now();
     try {
-      // What the last second has done is not counted yet without it.
+      // Without it the counts lack the last second.
       await this.#engine.exec('select pg_stat_force_next_flush()');
       const { rows } = await this.#engine.query<Record<string, unknown>>(
         `select format('%I.%I', schemaname, relname) as name from pg_stat_user_tables where n_dead_tup >= $1 order by n_dead_tup desc`,
@@ -328,11 +326,11 @@ export class EmbeddedDatabase implements Database {
         await this.#engine.exec(`vacuum (analyze) ${name}`);
       }
     } catch {
-      // Nothing is lost without it: a disk that is full, say, must not turn a finished command into a failed one.
+      // The vacuum is optional: a full disk, for example, must not fail a finished command.
     }
   }
 
-  /** Ends the part of the log that recovery would have to read, once there is much of it; a failure leaves all that was committed. */
+  /** Writes a checkpoint once the log is long, so that recovery stays short; a failure does not affect commits. */
   async #checkpoint(): Promise<void> {
     if (this.#files.counts.walBytes < this.#checkpointAt) return;
     await this.#engine.exec('checkpoint').catch(ignore);
@@ -343,7 +341,7 @@ export class EmbeddedDatabase implements Database {
   #assertHeld(): void {
     if (this.#lock.isHeld()) return;
     throw new LeaseLostError(
-      'the folder of the embedded database was taken over by another host while this process stood still, so nothing more is written; the process that has it now goes on',
+      'another host took over the folder of the embedded database while this process was stopped, so this process writes nothing more; the new owner continues',
     );
   }
 

@@ -12,19 +12,19 @@ import { RunLockedError, StoreError } from '../../errors.js';
 const answerTimeoutMs = 2_000;
 const retryMs = 20;
 const strayAgeMs = 60_000;
-/** Part of `staleMs` after which an owner that cannot write its heartbeat gives up: before anybody else takes the folder. */
+/** The part of `staleMs` after which an owner that cannot write its heartbeat gives up, before another process takes the folder. */
 const unconfirmedShare = 2 / 3;
 
-/** The kernel that this process runs on, and the pace of heartbeats between kernels. */
+/** The kernel of this process, and the times of heartbeats between kernels. */
 interface Machine {
-  /** Equal for all containers of one kernel; sockets reach no further. */
+  /** The same for all containers of one kernel; a socket works only within one kernel. */
   boot: string;
   beatMs: number;
-  /** How long the heartbeat of an owner on another kernel must stand still before its folder is taken. */
+  /** After this time without a heartbeat, an owner on another kernel is dead. */
   staleMs: number;
 }
 
-/** This machine; an owner on another one is dead after 30 seconds without a heartbeat. */
+/** This machine; an owner on another machine is dead after 30 seconds without a heartbeat. */
 export const thisMachine: Machine = { boot: readBoot(), beatMs: 1_000, staleMs: 30_000 };
 
 function readBoot(): string {
@@ -36,32 +36,32 @@ function readBoot(): string {
 }
 
 const ownerCard = z.object({
-  /** The state of the claim and the number of its heartbeat, of fixed width: it is overwritten in place. */
+  /** The state of the claim and the number of its heartbeat, in a fixed width: it is overwritten in place. */
   beat: z.string().default(''),
   pid: z.number(),
   host: z.string(),
-  /** Absent in cards of versions that knew one kernel only. */
+  /** Absent in cards of early versions. */
   boot: z.string().optional(),
   command: z.string(),
   since: z.string(),
   isBrief: z.boolean().default(false),
 });
 
-/** Who owns or claims a folder, for an operator; `since` is an ISO 8601 time, `isBrief` whether it is worth waiting for. */
+/** The owner or claimant of a folder, for operators; `since` is an ISO 8601 time, `isBrief`: it releases the folder within seconds. */
 type OwnerCard = z.infer<typeof ownerCard>;
 
-/** A live claim on a folder: a socket answers for it on this kernel, a heartbeat in its card on others. */
+/** A live claim on a folder, proven by a socket on this kernel and by the heartbeat in its card on others. */
 interface FolderClaim {
   readonly id: string;
-  /** From now on this process owns the folder. */
+  /** Makes this process the owner of the folder. */
   own(): void;
-  /** Whether the claim still holds: not once another host has removed its card. Reads the folder if the last look is older than `maxAgeMs` (default: one heartbeat). */
+  /** Whether the claim is still valid; not after another host has removed its card. Reads the folder if the last check is older than `maxAgeMs` (default: one heartbeat). */
   isHeld(maxAgeMs?: number): boolean;
   /** Ends the claim; a second call does nothing. */
   withdraw(): Promise<void>;
 }
 
-/** File names of a claim: `socket` appears in the folder only while or after somebody listened on it. */
+/** The file names of a claim; `socket` exists only once a process has listened on it. */
 const claimFile = {
   socket: (id: string): string => `owner-${id}.sock`,
   unborn: (id: string): string => `owner-${id}.new`,
@@ -75,7 +75,7 @@ type ClaimState = 'claiming' | 'owning';
 
 const toBeat = (state: ClaimState, count: number): string => `${state.padEnd(8)} ${String(count).padStart(12, '0')}`;
 
-/** Publishes a claim under a name that is never used again; throws StoreError when the folder cannot hold a socket. */
+/** Publishes a claim under a unique name; throws StoreError when the folder cannot hold a socket. */
 async function publishClaim(folder: string, command: string, isBrief: boolean, machine: Machine): Promise<FolderClaim> {
   const id = randomBytes(12).toString('hex');
   let state: ClaimState = 'claiming';
@@ -91,14 +91,14 @@ async function publishClaim(folder: string, command: string, isBrief: boolean, m
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
     socket.unref();
-    // Not left to the other side to close: a stopped one would keep our own release waiting.
+    // This side closes the connection: a stopped client would delay the release.
     socket.end(`${JSON.stringify({ state, ...card })}\n`, () => socket.destroy());
   });
   const path = join(folder, claimFile.card(id));
   try {
     await withShortPath(folder, (shortFolder) => listen(server, join(shortFolder, claimFile.unborn(id))));
     await writeFile(path, JSON.stringify(card), { mode: 0o600 });
-    // Between bind and listen a socket refuses connections, as a dead one does: it gets its public name only after listen.
+    // Between bind and listen a socket refuses connections like a dead one, so it gets its public name only after listen.
     await rename(join(folder, claimFile.unborn(id)), join(folder, claimFile.socket(id)));
   } catch (error) {
     await close(server, folder, id);
@@ -123,18 +123,18 @@ async function publishClaim(folder: string, command: string, isBrief: boolean, m
   };
 }
 
-/** Overwrites the heartbeat in a card as time passes and whenever it is asked; a card that is gone was removed by another host, for good. */
+/** Overwrites the heartbeat in a card at intervals and on demand. A missing card was removed by another host: the claim is lost. */
 function startHeart(path: string, state: () => ClaimState, { beatMs, staleMs }: Machine) {
   let count = 0;
   let isLost = false;
   let last = { elapsedMs: performance.now(), clockMs: Date.now() };
-  // A process that was stopped sees it on both clocks, a machine that was suspended perhaps on one only.
+  // A stopped process is visible on both clocks, a suspended machine possibly on one only.
   const ageMs = (): number => Math.max(performance.now() - last.elapsedMs, Math.abs(Date.now() - last.clockMs));
   const isBeating = (maxAgeMs = beatMs): boolean => {
     if (isLost) return false;
     if (ageMs() < maxAgeMs) return true;
     try {
-      // By its name each time: a file that was removed can still be written by a descriptor that is open.
+      // Opened by name each time: an open descriptor could still write to a removed file.
       const card = openSync(path, 'r+');
       try {
         count += 1;
@@ -164,19 +164,19 @@ async function close(server: Server, folder: string, id: string): Promise<void> 
   for (const name of Object.values(claimFile)) await rm(join(folder, name(id)), { force: true });
 }
 
-/** The ids of all claims published in a folder, dead ones included. */
+/** The ids of all published claims, dead ones included. */
 async function findOwnerIds(folder: string): Promise<string[]> {
   const names = await readdir(folder);
   return names.flatMap((name) => socketName.exec(name)?.[1] ?? []).sort();
 }
 
 /**
- * What is known of a claim: `silent` lives on this kernel but does not answer in time, `unseen` is on another kernel and its heartbeat has
- * not moved yet, for less than the time after which it is dead.
+ * The state of a claim: `silent` is alive on this kernel but does not answer in time; `unseen` is on another kernel, its heartbeat has not changed
+ * yet, and it does not count as dead yet.
  */
 type OwnerAnswer = { state: 'dead'; isForeign: boolean } | { state: ClaimState | 'silent' | 'unseen'; card: OwnerCard };
 
-/** Judges claims on a folder; it remembers the heartbeats of other kernels, and compares no clocks with them. */
+/** Assesses claims on a folder. It remembers heartbeats of other kernels and does not compare clocks with them. */
 class OwnerAssessor {
   readonly #folder: string;
   readonly #machine: Machine;
@@ -187,8 +187,8 @@ class OwnerAssessor {
     this.#machine = machine;
   }
 
-  /** What is known of a claim now; answers within two seconds. */
-  async ask(id: string): Promise<OwnerAnswer> {
+  /** The state of a claim now, within two seconds. */
+  async assess(id: string): Promise<OwnerAnswer> {
     const card = await this.#readCard(id);
     if (card?.boot !== undefined && card.boot !== this.#machine.boot) return this.#watch(id, card);
     const deadline = Date.now() + answerTimeoutMs;
@@ -196,18 +196,18 @@ class OwnerAssessor {
       const reply = await withShortPath(this.#folder, (shortFolder) =>
         readReply(join(shortFolder, claimFile.socket(id)), Math.max(1, deadline - Date.now())),
       );
-      // Another host removes the card first: it may still be waiting for the former owner to notice.
+      // Another host removes the card first, and may still give the former owner time to notice.
       if (reply === 'refused') return { state: 'dead', isForeign: card === undefined };
       if (reply === 'gone') return { state: 'dead', isForeign: false };
       const answer = parseAnswer(reply);
       if (answer) return { state: answer.state, card: answer };
       if (Date.now() >= deadline) return { state: 'silent', card: card ?? unknownOwner };
-      // Cut before the answer: the process just ended, which the next attempt shows.
+      // The connection ended before the answer: the process has just ended, which the next attempt shows.
       await delay(retryMs);
     }
   }
 
-  /** Removes what a dead claim left behind. One of another kernel may only be stopped: its card goes first, and it gets the time to notice. */
+  /** Removes the files of a dead claim. A process on another kernel may only be stopped: its card is removed first, so that it has time to notice. */
   async forget(id: string, isForeign: boolean): Promise<void> {
     if (isForeign) {
       await rm(join(this.#folder, claimFile.card(id)), { force: true });
@@ -247,7 +247,7 @@ const unknownOwner: OwnerCard = {
   isBrief: false,
 };
 
-/** Removes what processes left behind that were killed while they published their claim; only the owner may call it. */
+/** Removes files of processes that were killed while they published their claim; only the owner may call it. */
 async function forgetStrays(folder: string): Promise<void> {
   const names = new Set(await readdir(folder));
   for (const name of names) {
@@ -258,12 +258,12 @@ async function forgetStrays(folder: string): Promise<void> {
       (file) => Date.now() - file.mtimeMs,
       () => 0,
     );
-    // A younger one may still be on its way to being published.
+    // A younger claim may not be published yet.
     if (ageMs > strayAgeMs) await rm(path, { force: true });
   }
 }
 
-/** The bytes sent until the other side or the deadline ended the connection; `refused` only when nobody listens, `gone` when there is no socket. */
+/** The bytes received before the connection ended; `refused` when no process listens, `gone` when there is no socket. */
 function readReply(path: string, timeoutMs: number): Promise<string> {
   return new Promise((done) => {
     let received = '';
@@ -294,11 +294,11 @@ function parseAnswer(reply: string): z.infer<typeof answerSchema> | undefined {
   }
 }
 
-/** What a socket address holds on every Unix we run on (macOS: 103 bytes, Linux: 107). */
+/** The limit of a socket address on every supported Unix (macOS: 103 bytes, Linux: 107). */
 const longestAddressBytes = 103;
 const longestNameBytes = 40;
 
-/** Runs `work` with a path of the folder that is short enough for sockets in it: its own, or a link in the temporary folder. */
+/** Runs `work` with a path of the folder that is short enough for sockets: its own, or a link in the temporary folder. */
 async function withShortPath<T>(folder: string, work: (shortFolder: string) => Promise<T>): Promise<T> {
   const path = resolve(folder);
   if (Buffer.byteLength(path) + 1 + longestNameBytes <= longestAddressBytes) return work(path);
@@ -314,40 +314,36 @@ async function withShortPath<T>(folder: string, work: (shortFolder: string) => P
 const pollMs = 50;
 const waitMs = 200;
 const claimDeadlineMs = 10_000;
-/** A living owner on another machine shows a heartbeat within one second: only a longer wait is worth a word. */
+/** A live owner on another machine has a heartbeat within one second: only a longer wait is reported. */
 const quietMs = 3_000;
 
-/** Proof that this process owns a folder; it ends with `release`, with the process, or when another host has taken the folder. */
+/** The ownership of a folder; it ends with `release`, with the process, or when another host takes the folder. */
 export interface FolderLock {
-  /**
-   * Whether the folder is still this process's own; once it is not, it never is again. Looks into the folder when the last look is older
-   * than `maxAgeMs`, by default a second.
-   */
+  /** Whether this process still owns the folder; once false, it stays false. Reads the folder if the last check is older than `maxAgeMs` (default: one second). */
   isHeld(maxAgeMs?: number): boolean;
-  /** Gives the folder up; a second call does nothing. */
+  /** Releases the folder; a second call does nothing. */
   release(): Promise<void>;
 }
 
-/** How a folder is taken. */
+/** How a process waits for a folder. */
 export interface FolderWaitPolicy {
-  /** Whether it is given back within seconds, so that others wait for it. */
+  /** Whether this process releases the folder within seconds, so that others wait for it. */
   isBrief?: boolean | undefined;
-  /** How long to wait for an owner that gives it back within seconds; for any other nobody waits. */
+  /** The longest wait for an owner with `isBrief`; there is no wait for another owner. */
   maxWaitMs?: number | undefined;
-  /** Told once who is waited for, and for how long at most where that is not `maxWaitMs`. */
+  /** Called once with the owner, and with the longest wait where it is not `maxWaitMs`. */
   onWait?: ((holder: string, longestMs?: number) => void) | undefined;
   /** Ends the wait with its reason. */
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Makes this process the one owner of a folder, for `command` as operators know it. Throws RunLockedError naming the owner when another
- * process owns it (a stopped or busy owner still owns), at once unless that owner is a brief one and there is patience; StoreError when the
- * folder cannot hold a socket. Never keeps the process alive.
+ * Makes this process the only owner of a folder; `command` names it for operators. Throws RunLockedError with the owner's name when another process
+ * owns the folder, also a stopped or busy one, after the wait of `waitPolicy`; StoreError when the folder cannot hold a socket. Does not keep
+ * the process alive.
  *
- * Between processes of one kernel, containers included, a socket tells who lives. An owner on another machine that shares the folder is
- * known by its heartbeat: it lives while that moves, and is dead when it has stood still for 30 seconds of this process's own watching. An
- * owner that was only stopped finds its claim removed when it wakes up (`isHeld`).
+ * Within one kernel, containers included, a socket proves that an owner is alive. On another machine its heartbeat does: the owner is dead after
+ * 30 seconds without a change, measured by this process. An owner that was only stopped finds its claim removed when it resumes (`isHeld`).
  */
 export async function lockFolder(
   folder: string,
@@ -378,7 +374,7 @@ export async function lockFolder(
       return { isHeld: claim.isHeld, release: () => claim.withdraw() };
     }
     await claim.withdraw();
-    // Whoever we gave way to may itself give way; only the one that ends up owning is worth naming.
+    // The rival may itself give way to another; the message must name the final owner.
     const owner = await awaitOwner(folder, rival, { assessor, deadline, onUnseen });
     if (!owner) continue;
     const refused = refusal(folder, owner);
@@ -391,22 +387,22 @@ export async function lockFolder(
   }
 }
 
-/** How claims are judged: after `deadline` one that is still not settled counts as the owner's; `onUnseen` hears of one that is watched. */
+/** The rules of a contest: after `deadline` an undecided claim counts as the owner's; `onUnseen` is called for an unseen claim. */
 interface Contest {
   assessor: OwnerAssessor;
   deadline: number;
   onUnseen: (owner: OwnerCard) => void;
 }
 
-/** Settles a claim against all others: undefined when it has become the owner's, else the rival that stands before it. */
+/** Resolves a claim against all others: undefined when it wins, else the rival that has priority. */
 async function contend(folder: string, claim: FolderClaim, contest: Contest): Promise<OwnerCard | undefined> {
   const { assessor } = contest;
-  // Every claim is published before its holder looks around, so of two that overlap at least the later one sees the other.
+  // Each process publishes its claim before it reads the others, so of two concurrent claims at least the later one sees the other.
   for (;;) {
     let waiting = false;
     for (const id of await findOwnerIds(folder)) {
       if (id === claim.id) continue;
-      const answer = await assessor.ask(id);
+      const answer = await assessor.assess(id);
       if (answer.state === 'dead') {
         await assessor.forget(id, answer.isForeign);
         // Others may have claimed the folder during the wait for an owner on another machine.
@@ -426,7 +422,7 @@ async function contend(folder: string, claim: FolderClaim, contest: Contest): Pr
   }
 }
 
-/** The process that owns the folder once the claims are settled; undefined when nobody is left. */
+/** The owner of the folder once the claims are resolved; undefined when there is none. */
 async function awaitOwner(
   folder: string,
   rival: OwnerCard,
@@ -435,7 +431,7 @@ async function awaitOwner(
   for (;;) {
     let claiming = false;
     for (const id of await findOwnerIds(folder)) {
-      const answer = await assessor.ask(id);
+      const answer = await assessor.assess(id);
       if (answer.state === 'unseen') onUnseen(answer.card);
       if (answer.state === 'owning' || answer.state === 'silent') return answer.card;
       if (answer.state === 'claiming' || answer.state === 'unseen') claiming = true;

@@ -5,13 +5,13 @@ import { FolderOwnerError } from '../../errors.js';
 import { findFolderProblem } from '../../files.js';
 
 const administrator = 0;
-/** What the embedded database keeps in its folder; whatever else lies there is nothing to it. */
+/** The names of the embedded database's own files; other files in the folder are ignored. */
 const ownNames = /^(?:pgdata|owner-)/;
 
 /**
- * Sees that a folder and the embedded database in it belong to whom this process works as (`me`, a user id), and touches nothing: its files
- * are for their owner alone, so that one of another user keeps everybody else from opening it. `command` is what was typed. A folder that
- * is not there, and an empty one that the administrator has lent, belong to whoever comes first. Throws FolderOwnerError.
+ * Checks, without a change, that a folder and the embedded database in it belong to the user of this process (`me`, a user id): one file of
+ * another user makes the database unusable. A missing folder, and an empty folder of the administrator, belong to the first user. `command`:
+ * the command line, for the message. Throws FolderOwnerError.
  */
 export async function requireOwnFolder(folder: string, command: string, me = process.geteuid?.()): Promise<void> {
   if (me === undefined) return;
@@ -21,15 +21,15 @@ export async function requireOwnFolder(folder: string, command: string, me = pro
   const give = `\`${me === administrator ? '' : 'sudo '}chown -R ${me} ${quote(place)}\``;
   if (owner !== me) {
     throw new FolderOwnerError(
-      `the folder ${place} of the embedded database belongs to uid ${owner}, and this command runs as uid ${me}: what one writes there, the other cannot read; nothing was written`,
-      `type it as its owner: \`sudo -u '#${owner}' ${command}\`; only if the nightly runs are to run as uid ${me}, hand the folder over, while none runs: ${give}`,
+      `the folder ${place} of the embedded database belongs to uid ${owner}, and this command runs as uid ${me}, so neither could read the files of the other. Nothing was written`,
+      `run it as the owner: \`sudo -u '#${owner}' ${command}\`. Change the owner only if the nightly runs will run as uid ${me}, while no command runs: ${give}`,
     );
   }
   const [first] = await findForeign(folder, me);
   if (first) {
     throw new FolderOwnerError(
-      `in the folder ${place} of the embedded database ${relative(folder, first.path)} belongs to uid ${first.owner}, and this command runs as uid ${me}, which cannot use it: something was run here as another user; nothing was written`,
-      `give all of it back, while nothing runs: ${give}; then the same command`,
+      `in the folder ${place} of the embedded database ${relative(folder, first.path)} belongs to uid ${first.owner}, and this command runs as uid ${me}, which cannot use it. Another user ran a command here; nothing was written`,
+      `restore the owner while no command runs: ${give}; then run the same command again`,
     );
   }
   const inside = join(place, 'pgdata');
@@ -37,20 +37,20 @@ export async function requireOwnFolder(folder: string, command: string, me = pro
   if (problem === null) return;
   throw new FolderOwnerError(
     `the embedded database cannot be opened: ${problem}; nothing was written`,
-    `give its owner the right back: \`chmod -R u+rwX ${quote(place)}\`; then the same command`,
+    `restore the rights of the owner: \`chmod -R u+rwX ${quote(place)}\`; then run the same command again`,
   );
 }
 
-/** Whose database it is; undefined where there is no folder that could be somebody's. */
+/** The owner of the database; undefined where there is no folder or it cannot be read. */
 async function findOwner(folder: string, me: number): Promise<number | undefined> {
   const owner = await readOwner(folder);
-  // A volume is often the administrator's, lent to a group: what counts there is who made the database in it.
+  // A mounted volume often belongs to the administrator: then the owner of the database in it counts.
   if (typeof owner !== 'number' || owner !== administrator) return owner === 'hidden' ? undefined : owner;
   const made = await readOwner(join(folder, 'pgdata'));
   return made === 'hidden' ? owner : (made ?? me);
 }
 
-/** The user id of a file's owner; `hidden` where this process may not even look, undefined where there is nothing. */
+/** The user id of a file's owner; `hidden` without the right to read it, undefined for a missing file. */
 async function readOwner(path: string): Promise<number | 'hidden' | undefined> {
   return stat(path).then(
     ({ uid }) => uid,
@@ -69,7 +69,7 @@ async function findForeign(folder: string, me: number): Promise<ForeignFile[]> {
   return (await Promise.all(found)).flat();
 }
 
-/** Files come and go while another process works here, which the lock will tell. */
+/** Ignores files that disappear while another process works here; the lock detects that process. */
 async function findForeignIn(path: string, me: number): Promise<ForeignFile[]> {
   const facts = await lstat(path).catch(() => undefined);
   if (!facts) return [];

@@ -13,17 +13,17 @@ const appliedRow = z.object({ version: z.number(), name: z.string(), sha256: z.s
 
 const userRow = holderRow.extend({
   key: z.string(),
-  /** The run's name; null where no run is written under the lease. */
+  /** The id of the run that writes under the lease; null where there is none. */
   run: z.string().nullable(),
 });
-/** Who works by the present schema: a lease that has not expired, and the run that is written under it. */
+/** A user of the present schema: an unexpired lease and its run. */
 type SchemaUser = z.infer<typeof userRow>;
 
 /**
- * Brings the schema up to date and returns the names of what was applied, each migration in its own transaction; starts at the same
- * time wait for each other. Throws SchemaError `migration_edited` when a landed one has changed, `schema_newer` when the database is
- * ahead of the code, `schema_in_use` while another process holds a lease and renews it, DatabaseError when a migration fails (it then leaves
- * nothing behind). A lease whose holder has died is waited for until it expires.
+ * Brings the schema up to date and returns the names of the applied migrations. Each migration has its own transaction; concurrent calls wait for
+ * each other, and the lease of a dead holder is waited for until it expires. Throws SchemaError `migration_edited` when an applied migration has
+ * changed, `schema_newer` when the database is newer than the code, `schema_in_use` while another process renews a lease; DatabaseError when a
+ * migration fails (it is rolled back).
  */
 export async function migrate(database: Database, folder = packagedMigrations()): Promise<readonly string[]> {
   const migrations = await readMigrations(folder);
@@ -36,10 +36,9 @@ export async function migrate(database: Database, folder = packagedMigrations())
   return applied;
 }
 
-/** How often a lease whose holder may have died is looked at. */
 const pollMs = 250;
 
-/** Applies one migration once nobody works by the schema before it; a holder whose heartbeat moves is alive. */
+/** Applies one migration when no other process uses the schema; a holder whose heartbeat changes is alive. */
 async function applyUnused(database: Database, migrations: readonly Migration[], next: Migration): Promise<boolean> {
   const seen = new Map<string, number>();
   for (;;) {
@@ -48,7 +47,7 @@ async function applyUnused(database: Database, migrations: readonly Migration[],
     for (const user of answer) {
       const heartbeat = user.heartbeatAt.getTime();
       if ((seen.get(`${user.key} ${user.epoch}`) ?? heartbeat) !== heartbeat) {
-        throw new SchemaError('schema_in_use', `the schema must not change now: ${describeSchemaUser(user)}`);
+        throw new SchemaError('schema_in_use', `the schema cannot be changed now: ${describeSchemaUser(user)}`);
       }
       seen.set(`${user.key} ${user.epoch}`, heartbeat);
     }
@@ -56,15 +55,15 @@ async function applyUnused(database: Database, migrations: readonly Migration[],
   }
 }
 
-/** Who holds what, in words for an operator. */
+/** A user of the schema, in words for an operator. */
 export const describeSchemaUser = ({ key, run, ...holder }: SchemaUser): string =>
   `${run === null ? key : `run ${run}`} is held by ${describeHolder(holder)}`;
 
-/** Whether there is a table: a statement that names a missing one would fail. */
+/** Whether a table exists: a statement that names a missing table would fail. */
 const hasTable = (database: Queryable, name: 'lease' | 'schema_migration'): Promise<boolean> =>
   readValue(database, z.boolean(), 'select to_regclass($1::text) is not null as present', [name]);
 
-/** Who works by the present schema of a Postgres database; the embedded one has a single owner, and what it finds there is of the dead. */
+/** The users of the present schema of a Postgres database. The embedded one has a single owner, so leases in it belong to dead processes. */
 export async function readSchemaUsers(database: Queryable): Promise<readonly SchemaUser[]> {
   if (!(await hasTable(database, 'lease'))) return [];
   return database.query(
@@ -79,7 +78,7 @@ export async function readSchemaUsers(database: Queryable): Promise<readonly Sch
   );
 }
 
-/** The names of the migrations that `migrate` would apply; changes nothing, throws SchemaError as `migrate` does. */
+/** The names of the migrations that `migrate` would apply; throws SchemaError as `migrate` does. */
 export async function pendingMigrations(
   database: Queryable,
   folder = packagedMigrations(),
@@ -91,7 +90,7 @@ async function findPending(database: Queryable, migrations: readonly Migration[]
   return (await hasTable(database, 'schema_migration')) ? readPending(database, migrations) : migrations;
 }
 
-/** Whether any migration has landed in a database; changes nothing. */
+/** Whether any migration was applied to a database. */
 export async function hasSchema(database: Queryable): Promise<boolean> {
   if (!(await hasTable(database, 'schema_migration'))) return false;
   return readValue(database, z.boolean(), 'select exists (select from schema_migration) as present');
@@ -102,36 +101,35 @@ async function readPending(database: Queryable, migrations: readonly Migration[]
   return migrations.filter((migration) => !landed.includes(migration));
 }
 
-/** Those of the migrations that a database has, whose table of them exists; throws SchemaError as `migrate` does. */
+/** The applied migrations of a database that has the table of migrations; throws SchemaError as `migrate` does. */
 export async function readLanded(database: Queryable, migrations: readonly Migration[]): Promise<readonly Migration[]> {
-  // What has landed, oldest first.
   const rows = await database.query(appliedRow, 'select version, name, sha256 from schema_migration order by version');
   return rows.map(({ version, name, sha256 }) => {
     const migration = migrations[version - 1];
     if (!migration) {
       throw new SchemaError(
         'schema_newer',
-        `the database holds ${name}, which this version does not know: run the newer version of Nightscreen, or restore a backup`,
+        `the database has the migration ${name}, which this version does not know. Run the newer version of Nightscreen, or restore a backup`,
       );
     }
     if (migration.sha256 !== sha256) {
       throw new SchemaError(
         'migration_edited',
-        `${name} was changed after it had been applied to the database: restore the file and put the change into a new migration`,
+        `${name} was changed after it was applied to the database. Restore the file, and put the change into a new migration`,
       );
     }
     return migration;
   });
 }
 
-/** Applies one migration unless a start at the same time did so first, or somebody works by the schema before it: gives who. */
+/** Returns true for an applied migration, false where another process applied it, and else the users of the schema that prevent it. */
 async function apply(
   database: Database,
   migrations: readonly Migration[],
   next: Migration,
 ): Promise<boolean | readonly SchemaUser[]> {
   return database.transaction(async (transaction) => {
-    // One at a time; readers are let through.
+    // Only one process migrates; readers do not wait.
     await transaction.execute('lock table schema_migration in share row exclusive mode');
     if (!(await readPending(transaction, migrations)).includes(next)) return false;
     const users = database.dialect === 'embedded' ? [] : await holdUnused(transaction);
@@ -141,32 +139,30 @@ async function apply(
   });
 }
 
-/** Sees that nobody works by the schema, and that nobody begins to until the transaction ends; else gives who does. */
+/** Returns the users of the schema; without any, prevents new ones until the transaction ends. */
 async function holdUnused(transaction: Transaction): Promise<readonly SchemaUser[]> {
   const users = await readSchemaUsers(transaction);
   if (users.length > 0 || !(await hasTable(transaction, 'lease'))) return users;
-  // Leases are read, but neither taken nor renewed; who took one meanwhile is found by the second look.
+  // Leases can then be neither taken nor renewed; the second query finds a lease taken before the lock.
   await transaction.execute('lock table lease in share mode');
   return readSchemaUsers(transaction);
 }
 
-/** Applies one migration in a transaction that goes on; that it is the next one, and nobody else's, the caller must know. */
+/** Applies one migration in the caller's transaction; the caller ensures that it is the next one and that no other process applies it. */
 export async function layMigration(transaction: Transaction, next: Migration): Promise<void> {
   await transaction.runScript(next.sql);
-  // The record that it has landed.
   await transaction.execute(
     'insert into schema_migration (version, name, sha256, applied_at) values ($1, $2, $3, clock_timestamp())',
     [next.version, next.name, next.sha256],
   );
 }
 
-// Two creations at once: the loser is told of a duplicate in the catalogue, of the table or of its type.
+// The loser of two concurrent creations gets one of these: a duplicate in the catalogue, table or type.
 const duplicateStates = new Set(['23505', '42P07', '42710']);
 
-/** Makes the table of what has landed, unless it is there. */
+/** Creates the table of applied migrations, unless it exists. */
 export async function createMigrationTable(database: Database): Promise<void> {
   try {
-    // The list of what has landed.
     await database.execute(`
       create table if not exists schema_migration (
         version integer primary key,
@@ -179,7 +175,7 @@ export async function createMigrationTable(database: Database): Promise<void> {
   }
 }
 
-/** One numbered migration as the code brings it. */
+/** One numbered migration of the code. */
 export interface Migration {
   version: number;
   name: string;
@@ -189,7 +185,7 @@ export interface Migration {
 
 const fileName = /^(\d{4})_([a-z0-9_]+)\.sql$/;
 
-/** The folder of the package's own migrations, found from the sources and from the build alike. */
+/** The folder of the package's migrations, the same from the sources and from the build. */
 export function packagedMigrations(): string {
   return join(dirname(createRequire(import.meta.url).resolve('#package.json')), 'sql');
 }
@@ -201,9 +197,9 @@ export async function readMigrations(folder: string): Promise<readonly Migration
     names.map(async (name, index) => {
       const version = Number(fileName.exec(name)?.[1]);
       if (version !== index + 1) {
-        throw new StoreError('migrations_invalid', `migration ${index + 1} is missing or there twice: found ${name}`);
+        throw new StoreError('migrations_invalid', `migration ${index + 1} is missing or duplicate: found ${name}`);
       }
-      // A checkout may have changed the line ends; the statements are the same.
+      // A checkout may have changed the line endings; the statements are the same.
       const sql = (await readFile(join(folder, name), 'utf8')).replaceAll('\r\n', '\n');
       return { version, name, sql, sha256: createHash('sha256').update(sql).digest('hex') };
     }),

@@ -3,21 +3,22 @@ import { type Database, toDatabaseError } from './database.js';
 import type { FolderWaitPolicy } from './folder-lock.js';
 import type { ReconnectOptions } from './reconnecting.js';
 
-/** Where the data is kept: a Postgres URL, or the folder of the embedded database; the URL wins. */
+/** The location of the data: a Postgres URL, or the folder of the embedded database; the URL wins. */
 export interface DatabaseLocation {
   url?: string;
   folder?: string;
-  /** Whether a commit to the folder survives power loss; without it, as the folder was opened last. */
+  /** Whether a commit to the folder survives a power loss; without it, as when the folder was last opened. */
   isDurable?: boolean | undefined;
-  /** How long the answer to one query by the URL is waited for; without it as long as it takes. */
+  /** The time limit of a query by the URL; without it there is none. */
   queryTimeoutMs?: number | undefined;
-  /** How a lost connection to a server is replaced; without it a loss is an error at once. */
+  /** Reconnection after a lost connection; without it a loss is an error at once. */
   reconnect?: ReconnectOptions | undefined;
 }
 
 /**
- * The database, reachable and open. `owner` names this process to operators (the command). Throws RunLockedError when another process
- * owns the folder, as `waitPolicy` has it, FolderOwnerError when it is another user's, ConfigError when the folder cannot be written, StoreError (`database_unreachable`, never with the password) when it cannot be opened.
+ * Opens the database. `owner` names this process (its command) for operators. Throws RunLockedError when another process owns the folder (after
+ * the wait of `waitPolicy`), FolderOwnerError when the folder belongs to another user, ConfigError when it cannot be written, StoreError
+ * (`database_unreachable`, without the password) when the database cannot be opened.
  */
 export async function openDatabase(
   location: DatabaseLocation,
@@ -28,11 +29,11 @@ export async function openDatabase(
   if (location.folder !== undefined) return openEmbedded(location.folder, owner, waitPolicy, location.isDurable);
   throw new StoreError(
     'database_unreachable',
-    'neither a database URL nor a folder for the embedded database is given',
+    'neither a database URL nor a folder for the embedded database is configured',
   );
 }
 
-// Each driver is loaded only when it is used: both are large.
+// Both drivers are large, so each is loaded only when it is used.
 async function openPostgres(
   url: string,
   owner: string,

@@ -23,8 +23,8 @@ interface CopyConnection {
   endCopyFrom(): void;
 }
 
-// What pg's own query does when the server asks for rows is to refuse; the rest of its life is the same. A class of our own would not do: on
-// a connection that sends statements ahead, pg takes no other than its own.
+// pg's own query refuses when the server requests rows; all else is the same. It must be a subclass: on a pipelined connection pg accepts no
+// other class.
 class CopyQuery extends pg.Query {
   readonly #rows: readonly Buffer[];
 
@@ -45,7 +45,7 @@ class CopyQuery extends pg.Query {
   }
 }
 
-/** Sends rows, in the text format of `copy`, to the table that the statement names; gives how many the server took. */
+/** Sends rows in the text format of `copy` to the table of the statement; returns the number of stored rows. */
 export function copyIn(client: pg.ClientBase, sql: string, rows: readonly Buffer[]): Promise<number> {
   return new Promise((resolve, reject) => {
     client.query(
@@ -59,7 +59,7 @@ export function copyIn(client: pg.ClientBase, sql: string, rows: readonly Buffer
 
 const poolSize = 4;
 
-// What the drivers' types rely on; a server, a database or a role may have other defaults. Quiet cursors must not be cut off.
+// The parsers rely on these; a server, a database or a role may have other defaults. Idle cursors must not be ended.
 const toSessionSettings = (statementTimeoutMs: number): string => `
   set time zone 'UTC';
   set datestyle = 'ISO, YMD';
@@ -72,7 +72,7 @@ const toSessionSettings = (statementTimeoutMs: number): string => `
 
 const idleLimitMs = 8_000;
 
-// The same for one transaction: through a transaction-mode pooler nothing else reaches the session that runs it.
+// The same for one transaction: through a transaction-mode pooler other settings do not reach its session.
 const toPooledBegin = (statementTimeoutMs: number, watch: string): string => `
   begin isolation level read committed;
   set local time zone 'UTC';
@@ -81,13 +81,13 @@ const toPooledBegin = (statementTimeoutMs: number, watch: string): string => `
   set local standard_conforming_strings = on;
   set local statement_timeout = ${statementTimeoutMs}${watch}`;
 
-// A server notices otherwise only at its next answer that the client is gone, and keeps the statement and its locks until then (23.6 s
-// measured). Since Postgres 14, and not on every system: a server that refuses it goes without.
+// Without it a server notices a lost client only at its next answer, and keeps the statement and its locks until then (23.6 s measured). It
+// exists since Postgres 14, not on every system; a refusal is ignored.
 const watchClient = "client_connection_check_interval = '1s'";
 
 const serverSql = `pg_postmaster_start_time()::text || '/' || coalesce(pg_stat_get_bgwriter_stat_reset_time()::text, '')`;
 
-/** A Database on a Postgres server; connections are made when needed, so the first query throws when the server is unreachable. */
+/** A database on a Postgres server. Connections are opened on demand, so the first query throws when the server is unreachable. */
 export class PostgresDatabase implements Database {
   readonly dialect = 'postgres';
   readonly #config: pg.ClientConfig;
@@ -97,19 +97,19 @@ export class PostgresDatabase implements Database {
   readonly #reconnecting: Reconnecting;
   #closed: Promise<void> | undefined;
 
-  /** `statementTimeoutMs`: after this the server ends a statement; 0 lets it take as long as it takes. */
+  /** `statementTimeoutMs`: the server's time limit of a statement; 0 for none. */
   constructor(config: pg.ClientConfig, reconnect: ReconnectOptions = {}, statementTimeoutMs = 0) {
     this.#config = config;
     this.#statementTimeoutMs = statementTimeoutMs;
     this.#reconnecting = new Reconnecting(reconnect);
-    // Statements that do not wait for one another go out together: each wait costs a turn of a busy event loop.
+    // Statements that do not wait for one another are sent together: each wait costs a turn of a busy event loop.
     const pipelined = { ...config, pipeline: true };
     this.#pool = new pg.Pool({
       ...pipelined,
       max: poolSize,
       onConnect: (client) => prepareSession(client, statementTimeoutMs),
     });
-    // A connection that breaks while idle is replaced by the next query; without listeners it would end the process.
+    // The next query replaces a broken idle connection; without these listeners it would end the process.
     this.#pool.on('error', ignore);
     this.#pool.on('connect', (client) => client.on('error', ignore));
   }
@@ -139,12 +139,12 @@ export class PostgresDatabase implements Database {
     return this.#reconnecting.repeat(async () => attempt(await this.#connect()));
   }
 
-  /** Throws at once when the server cannot be reached: a wrong address must not be waited for. */
+  /** Throws at once when the server cannot be reached, because a wrong address needs no wait. */
   async probe(): Promise<void> {
     release(await this.#connect());
   }
 
-  /** Runs what needs no transaction in one all the same: whether it was committed can be found out when its answer is lost. */
+  /** Runs a single statement in a transaction too, so that its commit can be verified when the answer is lost. */
   async #runAlone<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
     this.#scope.assertOutside();
     const inTransaction = (client: pg.PoolClient): Promise<T> =>
@@ -166,7 +166,7 @@ export class PostgresDatabase implements Database {
     return this.#pool.connect().catch(rethrow);
   }
 
-  /** One transaction on a connection, which it releases. */
+  /** Runs one transaction on a connection and releases it. */
   async #transact<T>(client: pg.PoolClient, work: TransactionWork<T>): Promise<T> {
     const { result, doubt } = await this.#attempt(client, work);
     if (doubt) await this.#decide(doubt);
@@ -178,8 +178,8 @@ export class PostgresDatabase implements Database {
     let isBroken = false;
     let ending: Promise<unknown> = Promise.resolve();
     try {
-      // A writer that is stopped in the middle must not keep its lease's row locked against its successor. Sent together with the
-      // work's first statement: where it fails, the connection is gone.
+      // A writer that is stopped in the middle must not keep the row of its lease locked. Sent together with the work's first statement: where it
+      // fails, the connection is lost.
       const begun = runScript(
         client,
         `${toBegin(client, this.#statementTimeoutMs)}; set local idle_in_transaction_session_timeout = ${idleLimitMs}`,
@@ -197,7 +197,7 @@ export class PostgresDatabase implements Database {
       const id = (await marked) ?? (await readTransactionId(client));
       this.#reconnecting.noteAnswer();
       if (id === null) {
-        // It has written nothing: its end cannot fail.
+        // A transaction without writes cannot fail at its end.
         ending = client.query('commit').catch(ignore);
         return { result };
       }
@@ -212,7 +212,7 @@ export class PostgresDatabase implements Database {
     } catch (error) {
       await state.end();
       const failure = state.loss ?? error;
-      // The server rolls back by itself, and one that refuses writes for now is left as well.
+      // The server rolls back by itself; a connection to a server that refuses writes for now is closed as well.
       isBroken = this.#reconnecting.isPassing(failure) || isUnanswered(failure);
       if (!isBroken) await client.query('rollback').catch(ignore);
       throw failure;
@@ -222,17 +222,17 @@ export class PostgresDatabase implements Database {
   }
 
   /**
-   * Returns when a transaction whose commit got no answer was committed. Throws the loss itself when it was not, and DatabaseError
-   * `commit_undecided` when nobody can know.
+   * Returns when a transaction whose commit had no answer was committed. Throws the loss itself when it was not, and DatabaseError
+   * `commit_undecided` when it cannot be known.
    */
   async #decide({ id, server, error }: Doubt): Promise<void> {
     for (;;) {
       const { isSame, status } = await this.#readStatus(id, server);
       if (status === 'committed' && isSame) return;
-      // A server that crashed, or another one, may have given the number again: then it was not ours that was committed.
+      // A crashed or another server may have reused the number: then the committed transaction is another one.
       if (status === null || status === 'committed') throw toUndecided(error);
       if (status === 'aborted' || !isSame) throw error;
-      // Its session has not noticed yet that we are gone.
+      // Its session has not noticed yet that the connection is lost.
       await delay(100);
     }
   }
@@ -243,7 +243,7 @@ export class PostgresDatabase implements Database {
       const [row] = await this.query(statusRow, sql, [id]);
       return { isSame: row?.server === before, status: row?.status ?? null };
     } catch (error) {
-      // The number is in the future: the server has lost it in a crash.
+      // A number in the future: the server lost the transaction in a crash.
       const isUnknown = error instanceof DatabaseError && error.sqlState === invalidParameter;
       if (isUnknown) return { isSame: false, status: 'aborted' };
       throw toUndecided(error);
@@ -257,7 +257,7 @@ export class PostgresDatabase implements Database {
     batchSize: number,
   ): AsyncGenerator<Row[]> {
     this.#scope.assertOutside();
-    // Its own connection: a reader that holds one for hours must not starve the pool.
+    // A separate connection: a reader may use it for hours, and the pool must not run out.
     const client = new pg.Client(this.#config);
     client.on('error', ignore);
     try {
@@ -267,8 +267,8 @@ export class PostgresDatabase implements Database {
         client,
         `${toBegin(client, this.#statementTimeoutMs)}; set local idle_in_transaction_session_timeout = 0`,
       );
-      // With hold: a snapshot that stays open for hours keeps the whole database from reclaiming what is updated meanwhile. A pooler
-      // would give the session that holds the rows to somebody else, so there the transaction has to stay open.
+      // With hold: a snapshot open for hours would prevent the whole database from reclaiming updated rows. A pooler would give the session with
+      // the rows to another client, so there the transaction must stay open.
       const hold = isPooled ? '' : 'with hold';
       await runStatement(client, `declare batches no scroll cursor ${hold} for ${sql}`, parameters);
       if (!isPooled) await runScript(client, 'commit');
@@ -278,7 +278,7 @@ export class PostgresDatabase implements Database {
         if (batch.rows.length < batchSize) return;
       }
     } finally {
-      // A pooler drops a session that is left in the middle of a transaction.
+      // A pooler closes a session that is left inside a transaction.
       if (pooled.has(client)) await client.query('rollback').catch(ignore);
       await client.end().catch(ignore);
     }
@@ -293,7 +293,7 @@ export class PostgresDatabase implements Database {
 function toTransaction(client: pg.ClientBase, state: TransactionState, mark: () => void): Transaction {
   const run = async <T>(sql: string, statement: () => Promise<T>): Promise<T> => {
     const running = state.run(statement);
-    // Behind the first statement that may write: its answer is there long before the end. The isolation level must come before it.
+    // Sent after the first statement that may write, so its answer arrives long before the end. A `set` of the isolation level must come first.
     if (!/^\s*set\b/i.test(sql)) mark();
     return running;
   };
@@ -313,7 +313,7 @@ function toTransaction(client: pg.ClientBase, state: TransactionState, mark: () 
 
 type TransactionWork<T> = (state: TransactionState, mark: () => void) => Promise<T>;
 
-/** A commit without an answer: the transaction's number, the server that gave it, and what was lost. */
+/** A commit without an answer: the number of the transaction, its server, and the error. */
 interface Doubt {
   id: string;
   server: string;
@@ -322,7 +322,7 @@ interface Doubt {
 
 const isUnanswered = (error: unknown): boolean => error instanceof DatabaseError && error.sqlState === undefined;
 
-/** Whatever a failure left behind (an open transaction, a broken wire) goes with its connection; 'I' is idle. */
+/** Closes a connection with an open transaction or a broken wire; 'I' is idle. */
 const release = (client: pg.PoolClient): void => client.release(client.getTransactionStatus() !== 'I');
 
 // Such as `create database`.
@@ -340,7 +340,7 @@ async function readTransactionId(client: pg.ClientBase): Promise<string | null> 
 
 function toUndecided(error: unknown): DatabaseError {
   const message =
-    'the connection to the database was lost during a commit, and the database does not say whether the commit took place, because it is out of reach, was restarted or was replaced. Start the same command again; it continues from what is stored';
+    'the connection to the database was lost during a commit, and it is unknown whether the commit took place, because the database is unreachable, was restarted or was replaced. Start the same command again; it continues from the stored state';
   return new DatabaseError(message, {
     cause: error,
     code: 'commit_undecided',
@@ -371,14 +371,14 @@ async function connect(client: pg.Client, statementTimeoutMs: number): Promise<v
 }
 
 const backendRow = z.object({ pid: z.number(), server: z.string() });
-/** The connections that lead through a pooler, each with what watches for a client that is gone. */
+/** The connections through a pooler, each with the setting that detects a lost client. */
 const pooled = new WeakMap<pg.ClientBase, string>();
-/** The start of the server that each connection found: its transaction numbers mean something on the same one only. */
+/** The start time of each connection's server: transaction numbers are valid only within one start. */
 const servers = new WeakMap<pg.ClientBase, string>();
 
 /**
- * Prepares a session that is ours. A pooler's go from hand to hand, so that what is set in one would be missing here and surprise others
- * there; it is known by the process ids that it makes up.
+ * Sets up an own session. A pooler shares sessions between clients, so settings would be lost here and affect others; it is recognised by its
+ * invented process ids.
  */
 async function prepareSession(client: pg.ClientBase, statementTimeoutMs: number): Promise<void> {
   const { rows } = await runStatement(client, `select pg_backend_pid() as pid, ${serverSql} as server`, []);
@@ -412,25 +412,25 @@ function ignore(): void {}
 const connectTimeoutMs = 10_000;
 const graceMs = 1_000;
 
-/** The pg settings of a URL (TLS as the URL says), with the session named after `owner`; 0 waits for each answer as long as it takes. */
+/** The pg settings of a URL, TLS included; the session is named after `owner`, and `queryTimeoutMs` 0 is no time limit. */
 export function postgresConfig(url: string, owner: string, queryTimeoutMs = 0): pg.ClientConfig {
   return {
     connectionString: url,
     application_name: `nightscreen ${owner}`.slice(0, 63),
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
-    // The server itself ends the statement sooner.
+    // The server's own time limit is shorter.
     ...(queryTimeoutMs > 0 && { query_timeout: queryTimeoutMs + graceMs }),
   };
 }
 
-/** The server and database as `host:port/database`, without user and password; throws StoreError when the URL is not valid. */
+/** The server as `host:port/database`, without user and password; throws StoreError for an invalid URL. */
 export function describeServer(config: pg.ClientConfig): string {
   try {
     const client = new pg.Client(config);
     return `${client.host}:${client.port}/${client.database ?? ''}`;
   } catch {
-    // The parser's own error holds the whole URL, so it is not passed on as a cause.
+    // The parser's error contains the whole URL, so it is not the cause.
     throw new StoreError(
       'database_unreachable',
       'the database URL is not valid; expected postgres://user:password@host:5432/database',
@@ -438,7 +438,7 @@ export function describeServer(config: pg.ClientConfig): string {
   }
 }
 
-/** Who the database says is at work; null on the embedded one, which knows one login only. */
+/** The database login of this session; null on the embedded database, which has one login only. */
 export async function findLogin(database: Database): Promise<string | null> {
   if (database.dialect === 'embedded') return null;
   const rows = await database.query(z.object({ login: z.string() }), 'select session_user::text as login');

@@ -1,26 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseError } from './database.js';
 
-/** What happens to the connections to a server: the first loss of an outage, and the end of the outage. */
+/** The start of an outage of the server (its first lost connection), and its end. */
 export type ConnectionEvent =
   | { kind: 'lost'; because: string; reconnectForMs: number }
   | { kind: 'back'; afterMs: number };
 
-/** How long a lost connection is replaced for, and who learns of it; without it a loss is an error at once. */
+/** How long reconnection is tried, and a listener for outages; without it a lost connection is an error at once. */
 export interface ReconnectOptions {
   reconnectForMs?: number;
   emit?: (event: ConnectionEvent) => void;
 }
 
-// A statement that takes the server down each time must not do so for ever.
+// A statement that crashes the server must not be repeated without end.
 const mostLosses = 10;
 const mostConflicts = 8;
 const [firstWaitMs, longestWaitMs] = [50, 2_000];
 
-// A server that starts again, or a former primary that has become a replica, says these for some seconds.
+// A restarting server, or a former primary that has become a replica, answers with these for some seconds.
 const passingStates = new Set(['53300', '25006']);
 
-/** Repeats what a lost connection or a conflict with others has broken off. An outage is one for all that works on the database. */
+/** Repeats work after a lost connection or a conflict. All users of the database share one outage. */
 export class Reconnecting {
   readonly #limitMs: number;
   readonly #emit: (event: ConnectionEvent) => void;
@@ -35,7 +35,6 @@ export class Reconnecting {
     return this.#limitMs > 0;
   }
 
-  /** Notes that the database answers. */
   noteAnswer(): void {
     if (this.#lostAtMs === null) return;
     const afterMs = performance.now() - this.#lostAtMs;
@@ -43,13 +42,13 @@ export class Reconnecting {
     this.#emit({ kind: 'back', afterMs });
   }
 
-  /** Whether an error passes when the database is back: a lost connection, and during an outage also what a server in change answers. */
+  /** Whether an error is temporary: a lost connection, and during an outage the answers of a server in change. */
   isPassing(error: unknown): error is DatabaseError {
     if (!(error instanceof DatabaseError)) return false;
     return error.isConnectionLost || (this.#lostAtMs !== null && passingStates.has(error.sqlState ?? ''));
   }
 
-  /** Does `attempt`, which leaves nothing behind when it fails, until it succeeds or fails for another reason. */
+  /** Repeats `attempt`, which has no effect when it fails, until it succeeds or fails for another reason. */
   async repeat<T>(attempt: () => Promise<T>): Promise<T> {
     let losses = 0;
     let conflicts = 0;
@@ -64,7 +63,7 @@ export class Reconnecting {
           continue;
         }
         if (!this.isPassing(error)) throw error;
-        // Each time that the server was reached in between, the outage was over.
+        // The outage was over each time that the server was reached.
         if (this.#lostAtMs === null) {
           losses += 1;
           unreached = 0;
@@ -78,7 +77,7 @@ export class Reconnecting {
     }
   }
 
-  /** Gives how long the outage may still last. */
+  /** Returns the time that remains for reconnection. */
   #noteLoss(error: DatabaseError): number {
     if (this.#limitMs <= 0) return 0;
     if (this.#lostAtMs === null) {

@@ -1,6 +1,6 @@
 import { StoreError } from '../../errors.js';
 
-/** The text forms of the parameters, the same for both drivers; throws StoreError for a value that has no SQL counterpart here. */
+/** The text forms of parameters for both drivers; throws StoreError for a value of an unsupported type. */
 export function toParameters(parameters: readonly unknown[]): (string | null)[] {
   return parameters.map((parameter, index) => toParameter(parameter, index + 1));
 }
@@ -70,7 +70,7 @@ const parseJson: Parser = (text) => JSON.parse(text);
 const parseBoolean: Parser = (text) => text === 't';
 const parseBytes: Parser = (text) => {
   if (text.startsWith('\\x')) return Buffer.from(text.slice(2), 'hex');
-  throw new StoreError('database_value', 'the database sends bytes in its old form; set bytea_output to hex for it');
+  throw new StoreError('database_value', 'the database sends bytes in the escape format; set bytea_output to hex');
 };
 
 const parseInteger: Parser = (text) => {
@@ -93,7 +93,7 @@ const arrayOf =
   (text) =>
     parseArrayLiteral(text).map((element) => (element === null ? null : parse(element)));
 
-/** Object ids of the built-in column types that are more than text; they are the same on every Postgres. */
+/** Object ids of the built-in column types that are parsed; they are the same on every Postgres. */
 const scalarParsers: readonly (readonly [oid: number, arrayOid: number, parse: Parser])[] = [
   [16, 1000, parseBoolean],
   [17, 1001, parseBytes],
@@ -116,8 +116,8 @@ const scalarParsers: readonly (readonly [oid: number, arrayOid: number, parse: P
 ];
 
 /**
- * How a column's text becomes a JavaScript value, by type id: int8 a number (throws StoreError beyond the safe range), timestamptz a
- * Date, bytea a Buffer, json parsed, float8 and numeric a number, arrays arrays, everything else (date as well) the text itself.
+ * Parsers of column texts by type id: int8, float8 and numeric give a number (int8 throws StoreError beyond the safe range), timestamptz a Date,
+ * bytea a Buffer, json its value, arrays an array; other types, date included, stay text.
  */
 export const columnParsers: Readonly<Record<number, Parser>> = Object.fromEntries(
   scalarParsers.flatMap(([oid, arrayOid, parse]) => [
