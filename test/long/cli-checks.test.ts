@@ -57,7 +57,7 @@ test('runs show tells what a check was, and no report is made of one', async () 
   });
   const refused = await run(['report', '--run', checked]);
   expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
-  expect(refused.stderr).toMatch(/run: \S+-check-\d+ was a single check, and a report is of a roster or a sweep/);
+  expect(refused.stderr).toMatch(/run: \S+-check-\d+ is a single check; reports exist only for runs of a roster and for sweeps/);
   expect(refused.stderr).toMatch(/`nightscreen check --show \d+` or `nightscreen runs show \d+` shows/);
 }, 60_000);
 
@@ -85,7 +85,7 @@ test('assure says what it costs, measures, and exits with 3 below the share aske
   expect(shown.stdout).toMatch(/^Not found\nSomebody Unlisted/m);
   const refused = await run(['report', '--run', runId]);
   expect(refused.exitCode).toBe(2);
-  expect(refused.stderr).toMatch(/was a measurement of recall.*`nightscreen assure show \d+`/);
+  expect(refused.stderr).toMatch(/is a measurement of recall.*`nightscreen assure show \d+`/);
 }, 60_000);
 
 test('a list that cannot be read is refused with its line before anything else', async () => {

@@ -366,7 +366,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     const { artifacts } = await one.run(await one.work({ settings }), { writeReport: true });
     const before = await readFolder(dir);
     await expect(other.run(await other.work({ settings }), { writeReport: true })).rejects.toThrow(
-      'holds a different report',
+      'contains a different report',
     );
     expect(await readFolder(dir)).toBe(before);
     expect(artifacts).toContain(dir);

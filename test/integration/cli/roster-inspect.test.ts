@@ -102,7 +102,7 @@ it('rows of one id are summed as an import sums them, and those that contradict 
   const { text } = presentInspection(inspection);
   expect(inspection.counts).toMatchObject({ rejectedBecause: { missing_name: 1, conflicting_id: 2 } });
   expect(text).toContain('All rows: 1 customers + 3 rejected + 1 repeated\n');
-  expect(text).toMatch(/^ +3 +2 +REJECTED +same customer id as another row with other contents$/m);
+  expect(text).toMatch(/^ +3 +2 +REJECTED +same customer id as another row with different contents$/m);
   expect(text).toMatch(/^ +4 +1 +person +Ann +repeats a row above$/m);
 });
 

@@ -100,7 +100,7 @@ describe('a published report', () => {
       expect(await readdir(elsewhere)).toEqual([]);
       expect(await readdir(written.directory)).toContain('manifest.json');
       const { text } = build(written, 'none');
-      expect(text).toContain('The report could not be copied to where it is published');
+      expect(text).toContain('The report could not be copied to the folder for readers');
       expect(text).toContain(`Report:       on the server, in the folder ${report.run.runId}`);
       expect(text).not.toContain(folder);
       expect(text).not.toContain('https://');

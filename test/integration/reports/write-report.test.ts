@@ -100,7 +100,7 @@ describe('writing a report', () => {
         const words = ['-c', `ulimit -f ${blocks}; exec "$0" "$@"`, process.execPath, program.path, place, '3000'];
         const { status, stderr } = spawnSync('sh', words, { encoding: 'utf8' });
         expect(status).toBe(isWhole ? 0 : 1);
-        if (!isWhole) expect(stderr).toContain('make room there, or write elsewhere with --out');
+        if (!isWhole) expect(stderr).toContain('Free disk space, or choose another folder with --out');
         expect((await readdir(join(place, 'run-20261121-0200-7f3a'))).toSorted()).toEqual(
           isWhole ? names.toSorted() : [],
         );

@@ -28,7 +28,7 @@ describeOnChosenDatabase('a night after a catch-up', (open) => {
     const regular = await startedAgo(24);
     const preview = await previewScreening(regular, roster, 'due');
     expect(preview).toMatchObject({ planned: 0, searches: 0, reasons: { not_due: 6 } });
-    expect(presentPreview(preview).text).toContain('not_due   6  screened recently: the next run is soon enough');
+    expect(presentPreview(preview).text).toContain('not_due   6  screened recently, not due yet');
     expect(await run(regular)).toMatchObject({ state: 'complete', counts: { planned: 0, skipped: 6 } });
     const asked = sandbox.ledger().length;
 

@@ -65,7 +65,7 @@ describeOnChosenDatabase('the report of a span', (open) => {
       short: '1 of 4 runs not complete, 1 screening missing, 3 open alerts, 3 critical, 3 overdue',
     });
     expect(document?.verdict.remarks[0]).toContain(`Run ${stopped} of`);
-    expect(document?.verdict.remarks[1]).toMatch(/^Nobody was screened between .*: 1 screening missing\.$/);
+    expect(document?.verdict.remarks[1]).toMatch(/^No customer was screened between .*: 1 screening missing\.$/);
     expect(document?.coverage?.counts.inScope).toBe(6);
     expect(document?.notScreened).toEqual([]);
     const page = await readFile(join(results[0]?.directory ?? '', 'report.html'), 'utf8');
@@ -105,9 +105,9 @@ describeOnChosenDatabase('the report of a span', (open) => {
     const stopped = await playNight(site, -3);
     const app = await site.work();
     const refusals: readonly [Date | string, Date | string | undefined, string | undefined, string][] = [
-      [new Date(Date.now() + dayMs), undefined, undefined, 'lies in the future'],
+      [new Date(Date.now() + dayMs), undefined, undefined, 'is in the future'],
       [new Date(Date.now() - dayMs), undefined, undefined, 'there is no run in this span'],
-      [new Date(Date.now() - dayMs), new Date(Date.now() - 2 * dayMs), undefined, 'comes before --since'],
+      [new Date(Date.now() - dayMs), new Date(Date.now() - 2 * dayMs), undefined, 'is before --since'],
       [stopped, undefined, 'nobody', 'there is no roster nobody; there are: people'],
       ['77', undefined, undefined, 'there is no run 77'],
     ];
@@ -116,7 +116,7 @@ describeOnChosenDatabase('the report of a span', (open) => {
     }
     await site.database.execute(`update run set state = 'abandoned', sums = null`);
     await expect(reportSpans(app, { since: stopped, until: undefined, roster: undefined }, {})).rejects.toThrow(
-      'no screening in this span has come to its end',
+      'no screening in this span has finished',
     );
   });
 });

@@ -65,15 +65,15 @@ describe('who gets what', () => {
 
 describe('a link template', () => {
   test.each([
-    ['https://files.example/{run}/{file}', 'holds the unknown placeholder {run}; known are {runId}, {file}, {roster}'],
-    ['https://files.example/{runId', 'holds a brace that belongs to no placeholder'],
+    ['https://files.example/{run}/{file}', 'contains the unknown placeholder {run}; known placeholders: {runId}, {file}, {roster}'],
+    ['https://files.example/{runId', 'contains a brace outside of a placeholder'],
     ['javascript:alert({runId})', 'must be a link such as'],
     ['/mnt/share/{runId}', 'must be a link such as'],
-    ['https://files.example/a b/{runId}', 'holds white space'],
-    ['https://geheim@files.example/{runId}', 'must not hold credentials: '],
-    ['https://files.example/{runId}?web=1&sig=geheim', 'must not hold a secret in its query (sig): '],
-    ['https://files.example/{runId}?X-Amz-Signature=geheim', 'must not hold a secret in its query (X-Amz-Signature): '],
-    ['https://files.example/{runId}?api_key=geheim', 'must not hold a secret in its query (api_key): '],
+    ['https://files.example/a b/{runId}', 'contains white space'],
+    ['https://geheim@files.example/{runId}', 'must not contain credentials: '],
+    ['https://files.example/{runId}?web=1&sig=geheim', 'must not contain a secret in its query (sig): '],
+    ['https://files.example/{runId}?X-Amz-Signature=geheim', 'must not contain a secret in its query (X-Amz-Signature): '],
+    ['https://files.example/{runId}?api_key=geheim', 'must not contain a secret in its query (api_key): '],
   ])('%s is refused with its line', (template, said) => {
     const [problem] = findProblems(`reports:\n  dir: reports\n  linkTemplate: "${template}"\n`);
     expect(problem).toContain(`nightscreen.config.yaml:3:17 reports.linkTemplate ${said}`);
@@ -89,6 +89,6 @@ describe('a link template', () => {
     const text = 'reports: { dir: ./out, publishTo: share, linkTemplate: "https://files.example/{runId}/{file}" }\n';
     expect(load(text).settings.reports.publishTo).toBe(join(folder, 'share'));
     const [problem] = findProblems('reports: { dir: ./out, publishTo: out }\n');
-    expect(problem).toContain('reports.publishTo is where the reports are written');
+    expect(problem).toContain('reports.publishTo is the folder of the reports themselves');
   });
 });

@@ -30,7 +30,7 @@ it('an overridden guard is told with who, why and both figures', () => {
     { guard: 'shrink_night', message: '4 of 100 customers of the last snapshot are missing: 4 % (at most 1 %)' },
   ];
   expect(describeRosterAcceptance({ ...who, isAttested: false, heldBy, changes: [] })).toMatch(
-    /accepted by A\. Meyer on .*: agreed <on> 12 March\. They found: 4 of 100 .* \[guard shrink_night\]/,
+    /accepted by A\. Meyer on .*: agreed <on> 12 March\. Findings: 4 of 100 .* \[guard shrink_night\]/,
   );
 });
 
@@ -43,7 +43,7 @@ it('an unusual volume is told as drift either way, a usual one or one of too few
   expect(describeNotices(watch('high'))).toEqual([
     "42.0 changes of the service's data per 1,000 searches against 3 usually (median of 9 runs), more than twice as many: its lists, ids or scores may have drifted",
   ]);
-  expect(describeDrift(watch('low'))).toContain('may not be brought up to date any more');
+  expect(describeDrift(watch('low'))).toContain('may no longer update its lists');
   expect([describeDrift(watch('usual')), describeDrift(watch('unknown')), describeDrift(null)]).toEqual([
     null,
     null,

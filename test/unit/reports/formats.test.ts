@@ -140,7 +140,7 @@ describe('report.html', () => {
     const page = await toHtml(buildRunFacts());
     expect(page).toContain('No match changed.');
     expect(page).toContain('480 customers with 470 searches');
-    expect(page).toContain('Nobody in scope is left unscreened.');
+    expect(page).toContain('All customers in scope are screened.');
     expect(page).not.toContain('id="dossiers"');
   });
 
@@ -167,7 +167,7 @@ describe('report.html', () => {
     });
     const page = await toHtml(facts);
     expect(page).not.toContain('<i>rows</i>');
-    expect(page).toContain('This run read no roster: whom it answers for comes from the import of');
+    expect(page).toContain('This run imported no roster: its scope comes from the import of');
     expect(page).toContain('<time datetime="2026-11-19T08:30:00.000Z">');
     expect(await toHtml(buildRunFacts())).toContain('<i>rows</i>');
   });
@@ -176,13 +176,13 @@ describe('report.html', () => {
     const counts = buildCounts({ inScope: 0, planned: 0, screened: 0, reused: 0, skipped: 0, searches: 0 });
     const facts = buildRunFacts({ kind: 'import', states: null, counts, skippedBecause: {}, attemptsByOutcome: {} });
     const page = await toHtml(facts);
-    expect(page).toContain('This run only took over the roster: it screened nobody.');
+    expect(page).toContain('This run only imported the roster: it screened no customer.');
     expect(page).toContain('<i>rows</i>');
     expect(page).not.toContain('id="health"');
   });
 
   it('without canaries says that there are none', async () => {
-    expect(await toHtml(buildRunFacts({ canaries: [] }))).toContain('No canary is configured');
+    expect(await toHtml(buildRunFacts({ canaries: [] }))).toContain('No control search is configured');
   });
 
   it('no list that is empty reads as clear where customers are not screened, or the run is red', async () => {
@@ -195,10 +195,10 @@ describe('report.html', () => {
         notScreened: [buildNotScreened({ outcome: 'remaining', reason: 'remaining' })],
       }),
     );
-    expect(partial).toContain('Among those screened no match changed');
+    expect(partial).toContain('No match of the screened customers changed');
     expect(partial).not.toContain('No match changed');
     const red = await toHtml(buildRunFacts({ state: 'incomplete', canaries: [buildCanary({ verdict: 'failed' })] }));
-    expect(red).toContain('Nobody is on this list, but this run cannot be relied on.');
+    expect(red).toContain('This list is empty, but this run cannot be relied on.');
     expect(red).not.toContain('left unscreened');
   });
 
@@ -276,7 +276,7 @@ describe('report.html', () => {
     const changes = [...many('high'), ...many('low')];
     const page = await toHtml(buildRunFacts({ changes, counts: buildCounts({ changes: 500 }) }));
     expect(page.match(/>high-\d+</g)).toHaveLength(250);
-    expect(page).toContain('50 further sanction hits, one line each, with both sides in changes.csv');
+    expect(page).toContain('50 further sanction hits, one line each; an arrow shows a change from before to now');
     expect(page.match(/>low-\d+</g)).toHaveLength(200);
     expect(page).toContain('The first 200 of 250 are shown; all of them are in <code>changes.csv</code>');
     expect(page).toContain('500 changes');
@@ -295,7 +295,7 @@ describe('report.html', () => {
     const facts = buildRunFacts({ changes, counts: buildCounts({ changes: 250 }) });
     const page = await toHtml(facts);
     expect(page.match(/>rekeyed-\d+</g)).toHaveLength(3);
-    expect(page).toContain('<b>250 customers</b>: Same party under a new id');
+    expect(page).toContain('<b>250 customers</b>: Same party with a new id');
     const report = toReport(facts);
     const rows = await readCsv(renderChangesCsv(report));
     expect(rows.filter((row) => row.includes('G1'))).toHaveLength(250);

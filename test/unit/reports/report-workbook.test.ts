@@ -105,7 +105,7 @@ describe("a report's workbook", () => {
   it('says what did not fit and where all of it is', async () => {
     const { find } = await open(buildRunFacts(), buildToReview([buildWaitingItem()], 12_345));
     expect(find('To review')?.rows[0]?.[0]).toBe(
-      'The 1 most urgent of 12,345 items. For all of them: nightscreen review export --out review.csv',
+      'Only the 1 most urgent of 12,345 items are listed. For all of them, run: nightscreen review export --out review.csv',
     );
     const notScreened = Array.from({ length: maxTableRows + 1 }, () => buildNotScreened());
     const sheet = toNotScreenedSheet({ ...toReport(buildRunFacts()), notScreened }, []);

@@ -131,7 +131,7 @@ describe('the report', () => {
 
   it('says what becomes of rejected rows', () => {
     expect(toReport(buildEventfulFacts()).verdict.remarks).toContain(
-      '6 roster rows were rejected: known customers are screened by their last accepted record, new ones are not screened.',
+      '6 roster rows were rejected: known customers are screened with their last accepted record, new ones are not screened.',
     );
   });
 

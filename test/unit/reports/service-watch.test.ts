@@ -27,7 +27,7 @@ describe('a run in which the service cannot be trusted', () => {
     expect(toSubject(report)).toBe('[RED] canary failed - retail, 2026-11-21');
     expect(JSON.stringify(report.verdict)).not.toMatch(allClear);
     expect(report.verdict.coverage).toBe(
-      'Control searches failed: nothing that the service said in this run can be relied on.',
+      'Control searches failed: the answers of this run cannot be relied on.',
     );
   });
 
@@ -45,8 +45,8 @@ describe('a run in which the service was watched', () => {
     const report = toReport({ ...facts, watch: { rates: facts.watch?.rates ?? null, listCap, volume: null } });
     expect(report.verdict.level).toBe('complete');
     expect(report.verdict.remarks).toEqual([
-      '50.0 matches per 1,000 customers screened against 21.0 usually (median of 14 runs), more than twice as many.',
-      'Lists of 20 results look cut without a word: 1 customer has one and, without a hit, counts as incompletely seen.',
+      '50.0 matches per 1,000 customers screened, usually 21.0 (median of 14 runs), more than twice as many.',
+      'Lists of 20 results seem to be truncated silently: 1 customer has one and, without a hit, counts as truncated.',
     ]);
   });
 
@@ -56,9 +56,9 @@ describe('a run in which the service was watched', () => {
       hits: { perThousand: 0.1234, usual: null, formerRuns: 0, verdict: 'unknown' },
     } as const;
     expect(describeWatch({ rates, listCap: { length: 20, status: 'gone', customers: 2 }, volume: null })).toEqual([
-      '20.4 matches per 1,000 customers screened against 21.0 usually (median of 14 runs): as usual',
+      '20.4 matches per 1,000 customers screened, usually 21.0 (median of 14 runs): as usual',
       '0.123 hits per 1,000 customers screened; there is no former run to compare with',
-      'lists of 20 results are taken for whole again, because longer ones were seen or shorter ones look cut: 2 customers have one',
+      'lists of 20 results count as complete again, because longer lists were seen or shorter ones seem truncated: 2 customers have one',
     ]);
   });
 

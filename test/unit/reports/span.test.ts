@@ -114,7 +114,7 @@ describe('the report of a span', () => {
       run: { state: 'incomplete' },
       verdict: { level: 'partial', short: '5 screenings missing' },
     });
-    expect(missed.verdict.remarks[0]).toContain('Nobody was screened between 2026-03-02');
+    expect(missed.verdict.remarks[0]).toContain('No customer was screened between 2026-03-02');
     const ofNew = buildSpanRun(48, {
       wantsAll: false,
       counts: buildCounts({ planned: 1, screened: 1, reused: 0, skipped: 499 }),

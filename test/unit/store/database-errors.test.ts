@@ -10,7 +10,7 @@ describe('what a database says when two are at work at once', () => {
   ])('is told in words, and %s stays to be read by programs', (code, message) => {
     const error = toDatabaseError(refuse(code, message));
     expect(error.message).toBe(
-      'somebody else was at work on the same at the same moment, so nothing of this was stored: say it again',
+      'another process changed the same data at the same time, so nothing was stored; run the same command again',
     );
     expect(error).toMatchObject({ code: 'database_error', sqlState: code });
   });

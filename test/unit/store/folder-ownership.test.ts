@@ -38,7 +38,7 @@ describe('whose folder the embedded database is in', () => {
       code: 'folder_of_another_user',
       message: expect.stringMatching(new RegExp(`^the folder ${folder} .* belongs to uid ${me}, .*${stranger}`)),
       remedy: expect.stringMatching(
-        /^type it as its owner: `sudo -u \S+ nightscreen runs list`.*sudo chown -R 4000111 /,
+        /^run it as the owner: `sudo -u \S+ nightscreen runs list`.*sudo chown -R 4000111 /,
       ),
     });
   });

@@ -53,7 +53,7 @@ describeOnChosenDatabase('a party whose source drops it', (open) => {
     const summary = await run(second, { roster });
     expect(summary).toMatchObject({ state: 'complete', snapshot: { droppedParties: 1 }, counts: { hits: 1 } });
     expect(formatRun(summary)).toContain(
-      '1 related party with an open hit, a true match or a cut list is no longer in the source',
+      '1 related party with an open alert, a true match or a truncated list is no longer in the source',
     );
     expect(searched(sandbox, 'Wilhelmina Achterberg')).toBe(2);
     const described = await describeRun(second, summary.runId);

@@ -234,7 +234,7 @@ describeOnChosenDatabase('rows of a roster that belong together', (open) => {
     expect(first).toMatchObject({
       snapshot: { partyRows: 30, partyRejected: 0, otherRoles: 30 },
       remarks: [
-        '30 related parties have a role that is not known: screened as other. Add their words to the values of columns.role.',
+        '30 related parties have an unknown role and are screened as other. Add the role to the values of columns.role.',
       ],
     });
     const searched = await readParties(database);

@@ -52,7 +52,7 @@ describeOnChosenDatabase('customers whom a roster names without a readable recor
       rows: [...mended, ...rejected.slice(0, 1), 'C-5,person,Flo,'],
       day: 1,
     });
-    expect(remarks).toContain('2 customers whose row was rejected are screened by the last accepted record.');
+    expect(remarks).toContain('2 customers whose row was rejected are screened with the last accepted record.');
     expect(await readUnaccepted(database)).toEqual(['C-3 row_rejected 0']);
     expect(await readParties(database)).toEqual(
       expect.arrayContaining(['C-1 0 customer Ann Lee', 'C-2 0 customer Otto Klar']),

@@ -132,7 +132,7 @@ it('what cannot be seen but misleads is shown by its number, and what no workboo
 it('what does not fit is said on both sheets, and is no row of the list when it is read back', async () => {
   const items = ['N1', 'N2', 'N3'].map((mark) => toItem('A', mark));
   const bytes = await render(items, { ...facts, waiting: 3 }, 2);
-  const notice = 'The 2 most urgent of 3 items. For all of them: nightscreen review export';
+  const notice = 'Only the 2 most urgent of 3 items are listed. For all of them, run: nightscreen review export';
   const texts = (await readXlsx(bytes)).sheets.map(({ rows }) => rows.flat());
   expect(texts.map((cells) => cells.includes(notice))).toEqual([true, true]);
   expect((await open(bytes)).map(([, item]) => item)).toEqual(['N1', 'N2', '']);
