@@ -74,10 +74,6 @@ export function partyColumns<Line>(toParty: (line: Line) => PartyFacts | null): 
 /** An id without a readable record has no known type. */
 const readType = (party: PartyFacts | null): string | null => (party === null || party.name === '' ? null : party.type);
 
-/** Visible text that `restoreHidden` (src/roster) reverses: a code point spelled in the text itself gets an escaped bracket. */
-export const markHidden = (text: string): string =>
-  toVisibleLines(text.replace(/\[(?=U\+[0-9A-F]{4,6}\])/g, '[U+005B]'));
-
 // Spreadsheets skip white space, control and format characters before they look for a formula.
 const ignorable = '[\\s\\p{C}]*';
 

@@ -28,7 +28,8 @@ import {
   agreementWords,
   causeWords,
   describeChange,
-  describeItem,
+  describeOwner,
+  describeReopening,
   describeReplaced,
   describeRule,
   describeSaid,
@@ -107,6 +108,22 @@ function showItem({ item }: MatchChangeFacts, now: Date, code: string | null): M
   ];
   return html`<p class="item">${showText(describeItem(item, now))}${code === null ? noMarkup : html`, ${showAlertCode(code)}`}.${said.map((words) => html`<br><span class="muted">${showText(words)}</span>`)}</p>
 `;
+}
+
+/** The state of an alert at `now`: `Open since 2026-11-21 (4 days), overdue since 2026-11-22 .., assigned to bea (for ada)`. */
+function describeItem({ state, openedAt, dueAt, owner, reopenedBecause }: ChangeItemFacts, now: Date): string {
+  if (state === 'settled') return 'Decided as false positive';
+  if (state === 'confirmed') return 'Decided as true match';
+  if (state === 'gone') return 'No longer matched, nothing to decide';
+  const days = Math.floor((now.getTime() - openedAt.getTime()) / 86_400_000);
+  const age = days <= 0 ? 'today' : countNoun(days, 'day');
+  const waits = state === 'proposed' ? 'Waits for a second person' : reopenedBecause.length > 0 ? 'Re-opened' : 'Open';
+  const because = reopenedBecause.length === 0 ? '' : ` (${describeReopening(reopenedBecause)})`;
+  const due =
+    dueAt === null
+      ? ''
+      : `, ${dueAt < now ? 'overdue since' : 'due'} ${dueAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  return `${waits}${because} since ${formatDay(openedAt)} (${age})${due}, ${owner === null ? 'not assigned' : `assigned to ${describeOwner(owner)}`}`;
 }
 
 function showCustomer(

@@ -218,22 +218,6 @@ export function describeAges({ byAge }: OpenItemsFacts): string {
 export const describeOwner = ({ name, standsInFor }: ItemOwner): string =>
   standsInFor === null ? name : `${name} (for ${standsInFor})`;
 
-/** The state of an alert at `now`: `Open since 2026-11-21 (4 days), overdue since 2026-11-22 .., assigned to bea (for ada)`. */
-export function describeItem({ state, openedAt, dueAt, owner, reopenedBecause }: ChangeItemFacts, now: Date): string {
-  if (state === 'settled') return 'Decided as false positive';
-  if (state === 'confirmed') return 'Decided as true match';
-  if (state === 'gone') return 'No longer matched, nothing to decide';
-  const days = Math.floor((now.getTime() - openedAt.getTime()) / dayMs);
-  const age = days <= 0 ? 'today' : countNoun(days, 'day');
-  const waits = state === 'proposed' ? 'Waits for a second person' : reopenedBecause.length > 0 ? 'Re-opened' : 'Open';
-  const because = reopenedBecause.length === 0 ? '' : ` (${describeReopening(reopenedBecause)})`;
-  const due =
-    dueAt === null
-      ? ''
-      : `, ${dueAt < now ? 'overdue since' : 'due'} ${dueAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-  return `${waits}${because} since ${formatDay(openedAt)} (${age})${due}, ${owner === null ? 'not assigned' : `assigned to ${describeOwner(owner)}`}`;
-}
-
 /** Why an alert was re-opened, in words. */
 export const describeReopening = (reasons: readonly string[]): string => reasons.map(describeReason).join(', ');
 

@@ -14,7 +14,6 @@ import {
   type Column,
   changeColumns,
   markFormula,
-  markHidden,
   notScreenedColumns,
   renderCsv,
   renderCsvBatches,
@@ -23,6 +22,7 @@ import { renderHtml } from './html-page.js';
 import { doubtWords, rejectWords } from './reasons.js';
 import { type Report, readBaseline, readChanges } from './report.js';
 import { isOfParties, readWhole } from './run-facts.js';
+import { toVisibleLines } from './text.js';
 import { renderJson } from './to-report-json.js';
 import { renderReportWorkbook } from './workbook-report.js';
 
@@ -401,6 +401,10 @@ function listHeaders(rejects: readonly RowToCorrect[]): readonly string[] {
   headers.delete(surplus);
   return [...headers];
 }
+
+/** Visible text that `restoreHidden` (src/roster) reverses: a code point spelled in the text itself gets an escaped bracket. */
+export const markHidden = (text: string): string =>
+  toVisibleLines(text.replace(/\[(?=U\+[0-9A-F]{4,6}\])/g, '[U+005B]'));
 
 function toFieldColumn(header: string): Column<RowToCorrect> {
   return { header: markFormula(markHidden(header)), cell: (row) => readField(row, header) };

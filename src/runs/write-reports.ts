@@ -97,14 +97,14 @@ async function findReportable(database: Database, text: string): Promise<RunRow>
   throw new ConfigError([{ where: 'run', path: '', message }]);
 }
 
-/** As `writeReportFor`, by the id of the run. */
-export async function writeRunReport(app: AppContext, runId: string): Promise<RunReport> {
-  return writeReportFor(app, await findRun(app.database, runId));
-}
-
 /** Writes and publishes the report of a run; the same run and revision give the same bytes. Throws ReportError. */
-export async function writeReportFor(app: AppContext, run: RunRow, directory?: string): Promise<RunReport> {
+export async function writeReportFor(
+  app: AppContext,
+  runOrId: RunRow | string,
+  directory?: string,
+): Promise<RunReport> {
   const { database, settings, emit } = app;
+  const run = typeof runOrId === 'string' ? await findRun(database, runOrId) : runOrId;
   const runId = toRunId(run);
   emit({ kind: 'stage_started', runId, stage: 'report' });
   const { report, revision, revisions } = await buildReport(app, run);

@@ -167,7 +167,7 @@ const dossierChangeRow: z.ZodType<DossierChangeFacts> = z.object({
 });
 
 /** What these sweeps found changed; a customer counts as known when it was imported before the sweep ran. */
-export async function readDossierChanges(database: Queryable, sweepRunIds: readonly number[]) {
+async function readDossierChanges(database: Queryable, sweepRunIds: readonly number[]) {
   return database.query(
     dossierChangeRow,
     `select change.change_id, change.kind, change.dossier_id, change.fields, change.before, change.after,
@@ -240,7 +240,7 @@ const hitsSql = `${matchChangeSql}
   where ${isOnListSql} and event.sanction_hit and event.severity = $3 ${orderSql} offset $4`;
 
 /** The lines of such a list, most severe first: the first `previewLines`, and where there are more how many and how to read all. */
-export async function readMatchList(database: Queryable, lists: Pick<Database, 'cursor'>, list: MatchList) {
+async function readMatchList(database: Queryable, lists: Pick<Database, 'cursor'>, list: MatchList) {
   const parameters = toParameters(list);
   const found = await database.query(changeRow, `${listSql} limit $3`, [...parameters, previewLines + 1]);
   if (found.length <= previewLines) return { held: found, cut: null };
@@ -337,7 +337,7 @@ const clustersSql = `
   select 'kind_of_change', severity, kind, cause, null, null, rule, fields, was_hit, is_hit, customers, changes, "exampleIds" from by_kind`;
 
 /** The changes that runs found: the first of them, and where there are more how many, what of them is alike, and how to read all. */
-export async function readChanges(
+async function readChanges(
   database: Queryable,
   lists: Pick<Database, 'cursor'>,
   runIds: readonly number[],
@@ -378,4 +378,17 @@ function readNextDue(database: Queryable, list: MatchList, now: Date): Promise<D
      where ${isOnListSql} and event.item ->> 'state' in ('open', 'proposed') and (event.item ->> 'dueAt')::timestamptz >= $3`,
     [...toParameters(list), now],
   );
+}
+
+/** What a report lists: the changes and first-time matches of its runs, and the dossier changes of its sweeps; due times are those after `now`. */
+export async function readReportChanges(
+  database: Queryable,
+  lists: Pick<Database, 'cursor'>,
+  { runIds, sweepRunIds, now }: { runIds: readonly number[]; sweepRunIds: readonly number[]; now: Date },
+) {
+  return {
+    changes: await readChanges(database, lists, runIds, now),
+    baseline: await readMatchList(database, lists, { runIds, isBaseline: true }),
+    dossierChanges: await readDossierChanges(database, sweepRunIds),
+  };
 }

@@ -173,14 +173,6 @@ export async function readDetailCounts(database: Queryable, runId: number): Prom
   return rows[0]?.details ?? null;
 }
 
-/** What a run fetched, and the runs whose findings its report carries. */
-export async function readDetailFacts(database: Queryable, runId: number, earlierRunIds: readonly number[]) {
-  return {
-    counts: await readDetailCounts(database, runId),
-    lookups: await readDetailLookups(database, [...earlierRunIds, runId]),
-  };
-}
-
 /** SQL: what is kept of an item's match and of the entities that it names, as JSON, oldest first. */
 export const keptDetailsSql = (item: string): string => `(
   select coalesce(jsonb_agg(jsonb_build_object(

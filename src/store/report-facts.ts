@@ -4,12 +4,12 @@ import type { DroppedPartyFacts, NotScreenedFacts, SweepFacts } from '../reports
 import type { RunFacts, TrendPoint } from '../reports/run-facts.js';
 import { isScreeningKind, screeningKinds } from '../vocabulary.js';
 import { readCanaryFacts } from './canaries.js';
-import { countMatchChanges, previewLines, readChanges, readDossierChanges, readMatchList } from './changes.js';
-import { type Database, firstRow, type Queryable } from './database/database.js';
+import { countMatchChanges, previewLines, readReportChanges } from './changes.js';
+import { type Database, findValue, firstRow, type Queryable } from './database/database.js';
 import { readReconciliations } from './discrepancies.js';
 import { readSweep } from './dossiers.js';
 import { readHeldFacts } from './held-runs.js';
-import { readDetailFacts } from './match-details.js';
+import { readDetailCounts, readDetailLookups } from './match-details.js';
 import { isWholeSql } from './metrics.js';
 import { readSettingsChanges } from './organisations.js';
 import type { ReportRevision } from './report-revisions.js';
@@ -18,7 +18,7 @@ import { readDoubtedRows, readRejects, readRosterAcceptances, readRosterSource }
 import { joinPartySql, partyFactsSchema, partyFactsSql, screeningKindsSql } from './row-shapes.js';
 import { readRunHealth, readRunWatch } from './run-health.js';
 import { runSumsSchema } from './run-sums.js';
-import { type RunRow, readRun, readRunCadence, readRunKeys, toRunId } from './runs.js';
+import { type RunRow, readRun, readRunKeys, toRunId } from './runs.js';
 
 const nobody = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };
 
@@ -38,8 +38,9 @@ export async function readRunFacts(
   const { sums } = run;
   const runIds = [run.runId, ...covered.earlierRunIds];
   const isScreening = isScreeningKind(run.kind);
-  const changes = await readChanges(database, lists, runIds, run.finishedAt);
-  const baseline = await readMatchList(database, lists, { runIds, isBaseline: true });
+  const { sweepRunIds } = covered;
+  const found = await readReportChanges(database, lists, { runIds, sweepRunIds, now: run.finishedAt });
+  const { changes, baseline, dossierChanges } = found;
   const notScreened = await readNotScreened(database, lists, run.runId);
   const compared = run.comparedRunId === null ? null : await readRun(database, run.comparedRunId);
   return {
@@ -67,8 +68,8 @@ export async function readRunFacts(
     carriedFrom: await readCarriedOver(database, covered.earlierRunIds),
     changes: changes.held,
     baselineChanges: baseline.held,
-    sweeps: await readSweeps(database, covered.sweepRunIds),
-    dossierChanges: await readDossierChanges(database, covered.sweepRunIds),
+    sweeps: await readSweeps(database, sweepRunIds),
+    dossierChanges,
     reconciliations: await readReconciliations(database, run.runId, covered.earlierRunIds),
     notScreened: notScreened.held,
     cut: { changes: changes.cut, baseline: baseline.cut, notScreened: notScreened.cut },
@@ -76,7 +77,10 @@ export async function readRunFacts(
     doubted: await readDoubtedRows(database, run.runId),
     droppedParties: await readDroppedParties(database, runIds, run.accountId),
     openItems: isScreening ? await readOpenItems(database, run.runId) : null,
-    details: await readDetailFacts(database, run.runId, covered.earlierRunIds),
+    details: {
+      counts: await readDetailCounts(database, run.runId),
+      lookups: await readDetailLookups(database, [...covered.earlierRunIds, run.runId]),
+    },
     canaries: await readCanaryFacts(database, run.runId),
     watch: isScreening ? await readRunWatch(database, run.runId) : null,
     held: isScreening ? await readHeldFacts(database, run.runId) : [],
@@ -87,6 +91,16 @@ export async function readRunFacts(
     attemptsByOutcome: sums?.attemptsByOutcome ?? {},
     span: null,
   };
+}
+
+const cadenceSchema = z.object({
+  hours: z.object({ high: z.number(), medium: z.number(), low: z.number() }),
+  reason: z.string().nullable(),
+});
+
+/** The cadence of the plan; null for a run without a plan or of an early version. */
+function readRunCadence(database: Queryable, runId: number) {
+  return findValue(database, cadenceSchema.nullable(), 'select cadence from run where run_id = $1', [runId]);
 }
 
 async function readCarriedOver(database: Queryable, runIds: readonly number[]): Promise<RunFacts['carriedFrom']> {

@@ -15,7 +15,6 @@ import {
 import {
   type Database,
   findRow,
-  findValue,
   firstRow,
   type Queryable,
   readColumn,
@@ -319,16 +318,6 @@ export function readRunKeys(database: Queryable, runId: number): Promise<readonl
     'select fingerprint from run_key where run_id = $1 order by first_used_at, fingerprint',
     [runId],
   );
-}
-
-const cadenceSchema = z.object({
-  hours: z.object({ high: z.number(), medium: z.number(), low: z.number() }),
-  reason: z.string().nullable(),
-});
-
-/** The cadence that a run planned with, or null where none was recorded: a sweep, an import, a run older than that. */
-export function readRunCadence(database: Queryable, runId: number) {
-  return findValue(database, cadenceSchema.nullable(), 'select cadence from run where run_id = $1', [runId]);
 }
 
 /**

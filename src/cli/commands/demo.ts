@@ -97,7 +97,7 @@ async function playNight(config: Config, clock: Clock, terminal: Terminal, signa
   const { runScreening } = await import('../../runs/screening-run.js');
   const { runSweep } = await import('../../runs/sweep-run.js');
   const { mailRunReport } = await import('../../runs/mail/deliver.js');
-  const { writeRunReport } = await import('../../runs/write-reports.js');
+  const { writeReportFor } = await import('../../runs/write-reports.js');
   const { emit, close } = showProgress(terminal, config.settings.service.rate.perSecond, '  ');
   const app = await buildAppContext({ config, command: 'demo', emit, clock });
   try {
@@ -108,7 +108,7 @@ async function playNight(config: Config, clock: Clock, terminal: Terminal, signa
     signal.throwIfAborted();
     const screening = await runScreening(app, { ...plan, roster }, signal);
     signal.throwIfAborted();
-    const report = await writeRunReport(app, screening.runId);
+    const report = await writeReportFor(app, screening.runId);
     await mailRunReport(app, report, signal);
     return { screening, sweep, report: report.directory };
   } finally {

@@ -23,7 +23,7 @@ import {
 import { findUnsentRuns, type RunRow, readRun } from '../../store/runs.js';
 import type { AppContext } from '../app-context.js';
 import type { RunSummary } from '../run-summary.js';
-import { prepareReportMail, type RunReport, writeReportFor, writeRunReport } from '../write-reports.js';
+import { prepareReportMail, type RunReport, writeReportFor } from '../write-reports.js';
 
 /** When something queued now is no longer sent. */
 export const toGiveUpAt = ({ retryFor }: MailSettings, now: Date): Date =>
@@ -254,7 +254,7 @@ export async function reportAndMail(
 ): Promise<RunSummary> {
   if (!hasReport) await deliverOrWarn(app, 'the failure is', { runId: summary.runId, signal });
   if (!hasReport || !writeReport) return summary;
-  const report = await writeRunReport(app, summary.runId);
+  const report = await writeReportFor(app, summary.runId);
   const mail = await mailRunReport(app, report, signal);
   return { ...summary, artifacts: report.directory, ...(mail && { mail }) };
 }

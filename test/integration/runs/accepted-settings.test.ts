@@ -17,7 +17,7 @@ import { showRun } from '../../../src/runs/run-reference.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { openOrganisation } from '../../../src/runs/session.js';
 import { acceptSettings, findAcceptance, findUnacceptedSettings } from '../../../src/runs/settings-acceptance.js';
-import { writeRunReport } from '../../../src/runs/write-reports.js';
+import { writeReportFor } from '../../../src/runs/write-reports.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../../src/store/database/open-database.js';
 import { readSettingsHistory, saveSettingsRecord } from '../../../src/store/organisations.js';
@@ -106,7 +106,7 @@ describeOnChosenDatabase('settings that judge', (open) => {
     expect(page.indexOf('changes.scoreStep was 0.02 and is 0.05')).toBeGreaterThan(0);
     // Accepted later: it is the next report's.
     await acceptSettings(await work({ settings: step(0.03) }), acceptance);
-    await writeRunReport(changed, nightTwo.runId);
+    await writeReportFor(changed, nightTwo.runId);
     expect(await readFile(path, 'utf8')).toBe(text);
     await expect(database.execute(`update settings_record set reason = 'another'`)).rejects.toThrow(/never changed/);
     await expect(

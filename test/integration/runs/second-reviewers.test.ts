@@ -7,7 +7,7 @@ import { decideItems, showItems, undoDecision } from '../../../src/runs/review/d
 import { exportItems } from '../../../src/runs/review/lists.js';
 import { assignItems, delegateItems, findReviewer, listDelegations } from '../../../src/runs/review/people.js';
 import { type ReviewSettings, reviewSettingsSchema } from '../../../src/runs/review/settings.js';
-import { readChanges } from '../../../src/store/changes.js';
+import { readReportChanges } from '../../../src/store/changes.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../../src/store/database/open-database.js';
 import { readOrganisation } from '../../../src/store/organisations.js';
@@ -179,7 +179,8 @@ describeOnChosenDatabase('decisions that end, and items that have an owner', (op
     sandbox.setWorld({ watchlist: [{ ...first, topics: ['sanction', 'crime'] }, ...others], dossiers: [] });
     await run(await at(8));
     const runId = await readLastRun(database);
-    const { held: reported } = await readChanges(database, database, [runId], new Date(0));
+    const listed = { runIds: [runId], sweepRunIds: [], now: new Date(0) };
+    const { held: reported } = (await readReportChanges(database, database, listed)).changes;
     expect(reported).toMatchObject([
       {
         item: {
@@ -195,7 +196,7 @@ describeOnChosenDatabase('decisions that end, and items that have an owner', (op
     await assignItems(await at(6), { ...all, customer: 'C-1', to: null });
     await decide(await at(6), (await showOne(await at(6), 'C-1')).mark, 'true_match');
     await run(await at(5));
-    expect((await readChanges(database, database, [runId], new Date(0))).held).toEqual(reported);
+    expect((await readReportChanges(database, database, listed)).changes.held).toEqual(reported);
     expect(await readOpenItems(database, runId)).toEqual(counted);
     expect(await owners(await at(5))).toEqual([['C-2', null]]);
     await expect(database.execute('delete from review_delegation')).rejects.toThrow(/never changed/);
