@@ -57,7 +57,9 @@ test('runs show tells what a check was, and no report is made of one', async () 
   });
   const refused = await run(['report', '--run', checked]);
   expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
-  expect(refused.stderr).toMatch(/run: \S+-check-\d+ is a single check; reports exist only for runs of a roster and for sweeps/);
+  expect(refused.stderr).toMatch(
+    /run: \S+-check-\d+ is a single check; reports exist only for runs of a roster and for sweeps/,
+  );
   expect(refused.stderr).toMatch(/`nightscreen check --show \d+` or `nightscreen runs show \d+` shows/);
 }, 60_000);
 

@@ -24,7 +24,11 @@ describe('printing the page', () => {
   it.each([
     ['fails', 'echo "cannot open display" >&2; exit 3', 'the browser ended with 3: cannot open display'],
     ['writes nothing', 'exit 0', 'ENOENT'],
-    ['writes half a file', 'printf "%%PDF-1.7 and so on" > "$pdf"', 'an incomplete PDF; check whether the disk is full'],
+    [
+      'writes half a file',
+      'printf "%%PDF-1.7 and so on" > "$pdf"',
+      'an incomplete PDF; check whether the disk is full',
+    ],
   ])('by a browser that %s leaves nothing and says so', async (_what, script, message) => {
     const browser = await writeBrowser(script);
     await expect(printPdf(browser, folder)).rejects.toThrow(message);

@@ -51,7 +51,9 @@ describe('a message', () => {
   it('names the rejected rows and marks a test key', () => {
     const { text, html } = build(buildEventfulFacts());
     for (const body of [text, html]) {
-      expect(body).toContain('6 roster rows were rejected: known customers are screened with their last accepted record');
+      expect(body).toContain(
+        '6 roster rows were rejected: known customers are screened with their last accepted record',
+      );
       expect(body).toContain('not evidence');
     }
   });

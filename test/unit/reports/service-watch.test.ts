@@ -26,9 +26,7 @@ describe('a run in which the service cannot be trusted', () => {
     const report = toReport(facts);
     expect(toSubject(report)).toBe('[RED] canary failed - retail, 2026-11-21');
     expect(JSON.stringify(report.verdict)).not.toMatch(allClear);
-    expect(report.verdict.coverage).toBe(
-      'Control searches failed: the answers of this run cannot be relied on.',
-    );
+    expect(report.verdict.coverage).toBe('Control searches failed: the answers of this run cannot be relied on.');
   });
 
   it('gives none when it found less than half as much as usual', () => {
