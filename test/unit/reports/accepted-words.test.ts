@@ -41,7 +41,7 @@ it('an unusual volume is told as drift either way, a usual one or one of too few
     volume: { perThousand: 42, usual: 3, formerRuns: 9, verdict },
   });
   expect(describeNotices(watch('high'))).toEqual([
-    "42.0 changes of the service's data per 1,000 searches against 3 usually (median of 9 runs), more than twice as many: its lists, ids or scores may have drifted",
+    "42.0 changes of the service's data per 1,000 searches, usually 3 (median of 9 runs), more than twice as many: its lists, ids or scores may have drifted",
   ]);
   expect(describeDrift(watch('low'))).toContain('may no longer update its lists');
   expect([describeDrift(watch('usual')), describeDrift(watch('unknown')), describeDrift(null)]).toEqual([
