@@ -232,7 +232,7 @@ it('a night in which far more of the service’s data changes than usual is told
   const drifted = await night(1, ['poi', 'role.pep']);
   expect(drifted).toMatchObject({ state: 'complete', counts: { changes: 12 } });
   expect(drifted.remarks).toEqual([
-    "1000.0 changes of the service's data per 1,000 searches against 0 usually (median of 5 runs), more than twice as many: its lists, ids or scores may have drifted",
+    "1000.0 changes of the service's data per 1,000 searches, usually 0 (median of 5 runs), more than twice as many: its lists, ids or scores may have drifted",
   ]);
   expect((await showRun(database, drifted.runId)).watch?.volume).toMatchObject({ verdict: 'high', usual: 0 });
 

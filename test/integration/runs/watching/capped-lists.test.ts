@@ -76,7 +76,7 @@ describe('lists that are cut without a word', () => {
     const found = await night(capped);
     expect(found.facts.watch?.listCap).toEqual({ length: 10, status: 'found', customers: 12 });
     expect(found.facts.states).toMatchObject({ incompletely_seen: 11, open_hit: 1, below_threshold: 18, clear: 2 });
-    expect(found.remarks?.[0]).toContain('lists of 10 results look cut without a word: 12 customers');
+    expect(found.remarks?.[0]).toContain('lists of 10 results seem to be truncated silently: 12 customers');
     expect(await kindsOf(site.database, found.runId)).toEqual(['match_not_returned 0-10', 'match_not_returned 0-11']);
     expect(await readStates(site.database, 'C-1')).toEqual([{ state: 'incompletely_seen', hidden: 2 }]);
   });
