@@ -63,7 +63,7 @@ function addGauges(registry: Registry) {
   };
 }
 
-/** The metrics of this process: the figures last read from the database and counters of this process. A lasting process adds those of memory and event loop. */
+/** The metrics of this process: the figures last read from the database, and its own counters; `isLasting` adds memory and event loop. */
 export function createMetrics(version: string, { isLasting }: { isLasting: boolean }) {
   const registry = new Registry();
   if (isLasting) collectDefaultMetrics({ register: registry });

@@ -1,7 +1,7 @@
 import { html, raw } from 'hono/html';
 import type { Match } from '../matches/match.js';
 import type { PartyFacts } from './list-facts.js';
-import { countNoun, formatCount, formatTime, toVisibleText } from './text.js';
+import { countNoun, escapeXml, formatCount, formatTime, toVisibleText } from './text.js';
 import { describeTopic } from './words.js';
 
 /** Escaped HTML. */
@@ -14,6 +14,9 @@ export const noMarkup: Markup = raw('');
 export function showText(text: string): Markup {
   return html`<bdi>${toVisibleText(text)}</bdi>`;
 }
+
+/** A text from outside in a cell without markup for its direction, which the style sheet isolates: tables of thousands of rows stay small. */
+export const toCellText = (text: string): string => escapeXml(toVisibleText(text));
 
 /** The reference of a customer. */
 export function showReference(reference: string): Markup {

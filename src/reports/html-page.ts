@@ -5,14 +5,14 @@ import type { ChangeGroup } from './change-groups.js';
 import { type ShownGroup, showChanges } from './html-changes.js';
 import { showCoverage } from './html-coverage.js';
 import { showHistory } from './html-history.js';
-import { type Markup, noMarkup, section, shownLines, showRest, showText, showTime } from './html-markup.js';
+import { type Markup, noMarkup, section, shownLines, showRest, showText, showTime, toCellText } from './html-markup.js';
 import { showOpening } from './html-opening.js';
 import { showWaiting } from './html-waiting.js';
 import { hasDetails, type MatchChangeFacts } from './list-facts.js';
 import { describeSnapshot } from './reasons.js';
 import { type Report, toTitle } from './report.js';
 import type { TruncatedMatches } from './run-facts.js';
-import { countNoun, escapeXml, toVisibleText } from './text.js';
+import { countNoun, escapeXml } from './text.js';
 import { causeWords, describeCadence, describeChange, describeDetails, describeTopic } from './words.js';
 
 /** The page's script: filters and sorts the changes, sorts tables by their headers. The page is complete without it. */
@@ -303,23 +303,20 @@ ${lines.join('')}</tbody>
 `;
 }
 
-// Cells have no closing tags and no markup for the text direction (the style sheet isolates it): there are tens of thousands.
-const toText = (text: string): string => escapeXml(toVisibleText(text));
-
 function toRow(change: MatchChangeFacts, code: string | null): string {
   const { party, before, after } = change;
   const show = (toFact: (match: Match) => string): string => {
     const [was, is] = [before, after].map((match) => match && toFact(match));
-    return toText(was != null && is != null && was !== is ? `${was} → ${is}` : (is ?? was ?? ''));
+    return toCellText(was != null && is != null && was !== is ? `${was} → ${is}` : (is ?? was ?? ''));
   };
   const name = party.role === 'customer' ? party.name : `${party.name} (${party.role.replaceAll('_', ' ')})`;
-  return `<tr><th>${toText(party.reference)}<td>${toText(name)}<td>${show((match) => match.name)}<td>${show(describeTopics)}<td>${show(({ score }) => String(score))}<td>${toText(code ?? '')}\n`;
+  return `<tr><th>${toCellText(party.reference)}<td>${toCellText(name)}<td>${show((match) => match.name)}<td>${show(describeTopics)}<td>${show(({ score }) => String(score))}<td>${toCellText(code ?? '')}\n`;
 }
 
 const describeTopics = ({ topics }: Match): string => topics.map(describeTopic).join(', ');
 
 const toShortLine = ({ party, before, after }: MatchChangeFacts): string =>
-  `<tr><th>${toText(party.reference)}<td>${toText(party.name)}<td>${toText((after ?? before)?.name ?? '')}\n`;
+  `<tr><th>${toCellText(party.reference)}<td>${toCellText(party.name)}<td>${toCellText((after ?? before)?.name ?? '')}\n`;
 
 /** The page's style sheet: light and dark, screen and A4. */
 const reportStyle = `

@@ -13,10 +13,11 @@ import {
   showTopics,
   type TableColumn,
   toAnchor,
+  toCellText,
 } from './html-markup.js';
 import type { OpenItemsFacts, WaitingItem } from './list-facts.js';
 import type { Report } from './report.js';
-import { countNoun, escapeXml, formatCount, formatDay, toVisibleText } from './text.js';
+import { countNoun, formatCount, formatDay } from './text.js';
 import {
   absenceWords,
   agreementWords,
@@ -153,15 +154,12 @@ function showStatus(item: WaitingItem, { startedAt, finishedAt }: Report['run'])
 
 const toMinute = (moment: Date): string => `${moment.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-// Cells have no closing tags and no markup for the text direction (the style sheet isolates it): there are thousands.
-const toText = (text: string): string => escapeXml(toVisibleText(text));
-
 function showShort(cases: readonly WaitingCase[]): Markup {
   if (cases.length === 0) return noMarkup;
   const items = cases.flatMap(({ people }) => people.flat());
   const rows = items.map(
     ({ party, listed, severity, dueAt, mark, absence }) =>
-      `<tr id="${toAnchor(mark)}"><th>${toText(party.reference)}<td>${toText(party.name)}<td>${toText(listed.name)}<td>${toText(listed.topics.map(describeTopic).join(', '))}${absence === null ? '' : '; no longer matched'}<td>${severityWords[severity]}${dueAt === null ? '' : `, ${toMinute(dueAt).slice(0, 10)}`}<td>${toText(mark)}\n`,
+      `<tr id="${toAnchor(mark)}"><th>${toCellText(party.reference)}<td>${toCellText(party.name)}<td>${toCellText(listed.name)}<td>${toCellText(listed.topics.map(describeTopic).join(', '))}${absence === null ? '' : '; no longer matched'}<td>${severityWords[severity]}${dueAt === null ? '' : `, ${toMinute(dueAt).slice(0, 10)}`}<td>${toCellText(mark)}\n`,
   );
   return html`<table class="list hits waits">
 <caption>${countNoun(items.length, 'further alert')} of ${countNoun(cases.length, 'customer')}, one line each</caption>

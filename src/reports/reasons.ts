@@ -13,7 +13,7 @@ export const rejectWords: Readonly<Record<RejectReason, string>> = {
   invalid_birth_date: 'birth date cannot be read',
   unknown_country: 'unknown country',
   unknown_risk_tier: 'risk tier is not low, medium or high',
-  control_character: 'holds a control character',
+  control_character: 'contains a control character',
   id_too_long: 'customer id too long',
   name_too_long: 'name too long',
   name_without_letters: 'name without any letter',
@@ -23,7 +23,7 @@ export const rejectWords: Readonly<Record<RejectReason, string>> = {
   too_many_parties: 'more than 10,000 names of one customer',
   field_too_long: 'field too long',
   line_break_in_name: 'line break inside a name',
-  replacement_character: 'holds U+FFFD, which stands for a letter that was lost before',
+  replacement_character: 'contains U+FFFD, the mark of a letter that was lost in a conversion',
   unknown_standing: 'does not say whether the customer is active',
   invalid_end_date: 'end date cannot be read',
   unknown_role: 'role of a related party is not known',
@@ -47,8 +47,8 @@ export const doubtWords: Readonly<Record<DoubtReason, string>> = {
   unknown_standing: 'does not say whether the customer is active',
   invalid_end_date: 'not a readable day',
   unreadable_alias: 'not a name: without letters, too long, or with a control character',
-  control_character: 'holds a control character',
-  replacement_character: 'holds U+FFFD, which stands for a letter that was lost before',
+  control_character: 'contains a control character',
+  replacement_character: 'contains U+FFFD, the mark of a letter that was lost in a conversion',
 };
 
 /** The outcome of a customer that is not screened, in words. */

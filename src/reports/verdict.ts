@@ -72,7 +72,8 @@ const listWaiting = ({ openItems }: Pick<RunFacts, 'openItems'>): readonly strin
 function toWaiting(facts: RunFacts): string | null {
   const { openItems, finishedAt } = facts;
   if (openItems === null) return null;
-  if (openItems.waiting === 0 && !isServiceTrusted(facts)) return 'This run cannot be relied on, although no alert waits.';
+  if (openItems.waiting === 0 && !isServiceTrusted(facts))
+    return 'This run cannot be relied on, although no alert waits.';
   return describeWaitingAlerts(openItems, finishedAt);
 }
 

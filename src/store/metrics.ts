@@ -26,7 +26,7 @@ const outbox = z.object({ kind: z.string(), state: z.string(), entries: z.number
 
 const incidents = z.object({ kind: z.string(), open: z.number() });
 
-/** Reads the figures of an organisation as of `now`, without customer data: nights and runs of these rosters; alerts, outbox and incidents of all. */
+/** The figures of an organisation at `now`, without customer data: nights and runs of these rosters; all alerts, outbox entries and incidents. */
 export async function readStoredFigures(
   database: Queryable,
   organisationId: number,

@@ -73,8 +73,8 @@ export class EmbeddedFiles extends NodeFS {
       const { write } = files.stream_ops;
       const { lookup } = files.node_ops;
       const missing: unknown = new module.FS.ErrnoError(noSuchFile);
-      // Each statement often looks up the maps of free space and of visibility, which small tables do not have. A Node error with its stack for each
-      // took a quarter of the processor time of a small night.
+      // Statements look up the maps of free space and visibility, which small tables do not have. A Node error with its stack for each look-up took
+      // a quarter of the processor time of a small night.
       files.node_ops.lookup = (parent, name) => {
         const stats = lstatSync(`${files.realPath(parent)}/${name}`, { throwIfNoEntry: false });
         if (stats === undefined) throw missing;
@@ -181,7 +181,7 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** The engine has no background processes: without checkpoints and vacuum its log grew to 2.6 GB, and 12 sweeps of 10,000 unchanged dossiers used 49 MB instead of 4. */
+/** The engine has no background processes. Without checkpoints its log grew to 2.6 GB; without vacuum 12 sweeps of 10,000 dossiers took 49 MB, not 4. */
 const checkpointBytes = 64 * 1_048_576;
 const vacuumRows = 1_000;
 /** The time limit for starting to vacuum a further table; 70 MB took 0.4 s. */

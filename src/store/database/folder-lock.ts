@@ -55,7 +55,7 @@ interface FolderClaim {
   readonly id: string;
   /** Makes this process the owner of the folder. */
   own(): void;
-  /** Whether the claim is still valid; not after another host has removed its card. Reads the folder if the last check is older than `maxAgeMs` (default: one heartbeat). */
+  /** Whether no other host has removed the card. Reads the folder if the last check is older than `maxAgeMs` (default: one heartbeat). */
   isHeld(maxAgeMs?: number): boolean;
   /** Ends the claim; a second call does nothing. */
   withdraw(): Promise<void>;
@@ -319,7 +319,7 @@ const quietMs = 3_000;
 
 /** The ownership of a folder; it ends with `release`, with the process, or when another host takes the folder. */
 export interface FolderLock {
-  /** Whether this process still owns the folder; once false, it stays false. Reads the folder if the last check is older than `maxAgeMs` (default: one second). */
+  /** Whether this process still owns the folder; once false, always false. Reads it if the last check is older than `maxAgeMs` (default: 1 s). */
   isHeld(maxAgeMs?: number): boolean;
   /** Releases the folder; a second call does nothing. */
   release(): Promise<void>;

@@ -62,7 +62,7 @@ describeOnEachDatabase('migrating', (open, databases) => {
     for (const attempt of [migrate, pendingMigrations]) {
       await expect(attempt(database, folder)).rejects.toMatchObject({
         code: 'migration_edited',
-        message: expect.stringContaining('restore the file'),
+        message: expect.stringContaining('Restore the file'),
       });
     }
   });

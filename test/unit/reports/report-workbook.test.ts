@@ -110,7 +110,9 @@ describe("a report's workbook", () => {
     const notScreened = Array.from({ length: maxTableRows + 1 }, () => buildNotScreened());
     const sheet = toNotScreenedSheet({ ...toReport(buildRunFacts()), notScreened }, []);
     const [first] = sheet?.rows ?? [];
-    expect(first?.cells).toEqual(['Only the first 20,000 of 20,001 lines are listed. All of them are in not-screened.csv.']);
+    expect(first?.cells).toEqual([
+      'Only the first 20,000 of 20,001 lines are listed. All of them are in not-screened.csv.',
+    ]);
     expect(sheet?.table).toEqual({ headerRow: 2, rows: maxTableRows, firstColumns: 2 });
   });
 
