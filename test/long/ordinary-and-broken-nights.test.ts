@@ -54,8 +54,9 @@ async function playChanges({ customers, seed, people }: RosterKind, changes: Rea
     columns: { active: { column: 'status', values: { open: true, closed: false } } },
     parties: [{ csv: { path: join(folder, 'parties.csv') } }],
   });
+  const known = await people?.();
   const write = async (change: RosterChange): Promise<void> => {
-    const world = makeRosterWorld(customers, seed, await people?.());
+    const world = makeRosterWorld(customers, seed, known);
     change(world);
     const { roster, parties } = writeRosterWorld(world);
     await writeFile(join(folder, 'roster.csv'), roster);
