@@ -84,7 +84,7 @@ test('without a key, with a private one, and with none that can be read, it is r
   expect(await listen()).toMatch(/^2 .*listen\.key.*is not set.*set it \(or NIGHTSCREEN_LISTEN_KEY\) to the PEM file/s);
   expect(await listen('missing.pem')).toMatch(/^2 .*listen\.key.*cannot be read/s);
   writeFileSync(join(folder, 'private.pem'), '-----BEGIN PRIVATE KEY-----\nx');
-  expect(await listen('private.pem')).toMatch(/^2 .*holds a private key/s);
+  expect(await listen('private.pem')).toMatch(/^2 .*contains a private key/s);
   writeFileSync(join(folder, 'empty.pem'), '');
   expect(await listen('empty.pem')).toMatch(/^2 .*is no public key in PEM/s);
 }, 60_000);
