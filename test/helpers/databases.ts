@@ -21,6 +21,8 @@ export interface TestDatabases {
   locate(): Promise<DatabaseLocation>;
   /** The same without any table of ours. */
   locateEmpty(): Promise<DatabaseLocation>;
+  /** A copy of a database of the suite that is closed, open. */
+  openCopy(original: DatabaseLocation): Promise<Database>;
 }
 
 const dialects = ['embedded', 'postgres'] as const;
@@ -48,28 +50,37 @@ function describeOn(dialect: Database['dialect'], title: string, suite: Suite): 
 export function testDatabases(dialect: Database['dialect']): TestDatabases {
   const opened: Database[] = [];
   const removals: (() => Promise<void>)[] = [];
-  const make = (template: boolean) =>
-    dialect === 'postgres' ? makePostgres(template, removals) : makeFolder(template, removals);
+  const makeEmpty = () => (dialect === 'postgres' ? makePostgres(null, removals) : makeFolder('/empty', removals));
+  const make = () =>
+    dialect === 'postgres' ? makePostgres(templateName, removals) : makeFolder('/embedded', removals);
+  const open = async (location: DatabaseLocation): Promise<Database> => {
+    const database = await openDatabase(location, 'tests');
+    opened.push(database);
+    return database;
+  };
   afterAll(async () => {
     for (const database of opened) await database.close();
     for (const remove of removals.reverse()) await remove();
   });
   return {
     dialect,
-    open: async (location) => {
-      const database = await openDatabase(location ?? (await make(true)), 'tests');
-      opened.push(database);
-      return database;
-    },
-    locate: () => make(true),
-    locateEmpty: () => make(false),
+    open: async (location) => open(location ?? (await make())),
+    locate: make,
+    locateEmpty: makeEmpty,
+    openCopy: async ({ url, folder = '' }) =>
+      open(await (url === undefined ? makeFolder({ folder }, removals) : makePostgres(nameOf(url), removals))),
   };
 }
 
-async function makePostgres(template: boolean, removals: (() => Promise<void>)[]): Promise<DatabaseLocation> {
+const nameOf = (url: string): string => new URL(url).pathname.slice(1);
+
+async function makePostgres(template: string | null, removals: (() => Promise<void>)[]): Promise<DatabaseLocation> {
   const server = await askBroker('/postgres');
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await administer(server, `create database ${name}${template ? ` template ${templateName} strategy file_copy` : ''}`);
+  await administer(
+    server,
+    `create database ${name}${template === null ? '' : ` template ${template} strategy file_copy`}`,
+  );
   removals.push(async () => {
     await askBroker(`/used/${name}`);
   });
@@ -85,10 +96,12 @@ async function administer(server: string, statement: string): Promise<void> {
   }
 }
 
-async function makeFolder(template: boolean, removals: (() => Promise<void>)[]): Promise<DatabaseLocation> {
+type Original = '/embedded' | '/empty' | { folder: string };
+
+async function makeFolder(original: Original, removals: (() => Promise<void>)[]): Promise<DatabaseLocation> {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-database-'));
   removals.push(() => rm(folder, { recursive: true, force: true }));
-  await copyTemplate(template ? '/embedded' : '/empty', folder);
+  await copyTemplate(original, folder);
   return { folder };
 }
 
@@ -100,8 +113,9 @@ export async function seedDatabase(site: string): Promise<void> {
 }
 
 // The system's own copying: Node's takes twice as long for a thousand small files, and all of it in this process.
-async function copyTemplate(path: '/embedded' | '/empty', folder: string): Promise<void> {
-  await copyFolder('cp', ['-R', `${await askBroker(path)}/.`, folder]);
+async function copyTemplate(original: Original, folder: string): Promise<void> {
+  const from = typeof original === 'string' ? await askBroker(original) : original.folder;
+  await copyFolder('cp', ['-R', `${from}/.`, folder]);
 }
 
 async function askBroker(path: string): Promise<string> {

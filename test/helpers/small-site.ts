@@ -1,3 +1,4 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach } from 'vitest';
 import { type RosterSettings, toFileRoster } from '../../src/roster/settings.js';
 import type { AppContext, RunEvent } from '../../src/runs/app-context.js';
@@ -13,9 +14,11 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../src/store/database/database.js';
 import { readSettingsHistory } from '../../src/store/organisations.js';
 import { holdItems } from '../../src/store/review/decisions.js';
+import type { TestDatabases } from './databases.js';
 import {
   type AppContextOptions,
   canaries,
+  fileOf,
   makeAppContext,
   people,
   type TestAppContext,
@@ -45,36 +48,89 @@ export interface SmallSite {
   run(app: AppContext, options?: Partial<ScreeningOptions>, signal?: AbortSignal): Promise<RunSummary>;
 }
 
-/** Gives a way to begin small sites in the tests of a suite; each is closed after its test. Call it where hooks may be registered. */
-export function openSmallSites(open: () => Promise<Database>): (names?: readonly string[]) => Promise<SmallSite> {
-  const closing: (() => Promise<void>)[] = [];
+type Closing = (() => Promise<void>)[];
+
+/** What is to be closed after each test of a suite. */
+function closeAfterEach(): Closing {
+  const closing: Closing = [];
   afterEach(async () => {
     for (const close of closing.splice(0)) await close();
   });
+  return closing;
+}
+
+/** Gives a way to begin small sites in the tests of a suite; each is closed after its test. Call it where hooks may be registered. */
+export function openSmallSites(open: () => Promise<Database>): (names?: readonly string[]) => Promise<SmallSite> {
+  const closing = closeAfterEach();
   return async (names = people) => {
-    const sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
     const database = await open();
-    closing.push(() => sandbox.close());
+    return openSite({ database, roster: toFileRoster('people', await writeRoster(names)), closing });
+  };
+}
+
+/**
+ * Gives small sites that all begin as `prepare` leaves the first of them: each has a copy of its database, its roster as it was and a
+ * sandbox of its own, of the same account. What `prepare` gives is in `prepared`. Call it where hooks may be registered.
+ */
+export function openPreparedSites<Prepared>(
+  databases: TestDatabases,
+  prepare: (site: SmallSite) => Promise<Prepared>,
+  names: readonly string[] = people,
+): () => Promise<SmallSite & { prepared: Prepared }> {
+  const closing = closeAfterEach();
+  // The ports of the sandboxes differ, and an address that has changed is a change of settings.
+  const facts = { closing, baseUrl: 'http://sandbox.test/v1' };
+  const makeOriginal = async () => {
+    const location = await databases.locate();
+    const database = await databases.open(location);
     const roster = toFileRoster('people', await writeRoster(names));
-    return {
-      sandbox,
-      database,
-      roster,
-      work: async (options = {}) => {
-        const settings = { canaries, rosters: [roster], ...options.settings };
-        const app = await makeAppContext(database, sandbox, { ...options, settings });
-        closing.push(() => app.client().close());
-        return app;
-      },
-      run: async (app, options = {}, signal = new AbortController().signal) => {
-        await acceptChanges(app);
-        return runScreening(
-          app,
-          { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false, ...options },
-          signal,
-        );
-      },
-    };
+    const prepared = await prepare(await openSite({ ...facts, database, roster }));
+    await database.close();
+    return { location, roster, text: await readFile(fileOf(roster), 'utf8'), prepared };
+  };
+  let original: ReturnType<typeof makeOriginal> | undefined;
+  return async () => {
+    original ??= makeOriginal();
+    const { location, roster, text, prepared } = await original;
+    await writeFile(fileOf(roster), text);
+    const database = await databases.openCopy(location);
+    const site = await openSite({ ...facts, database, roster });
+    await database.execute('update account set public_key = $1', [site.sandbox.publicKey]);
+    return { ...site, prepared };
+  };
+}
+
+async function openSite({
+  database,
+  roster,
+  closing,
+  ...facts
+}: {
+  database: Database;
+  roster: RosterSettings;
+  closing: Closing;
+  baseUrl?: string;
+}): Promise<SmallSite> {
+  const sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
+  closing.push(() => sandbox.close());
+  return {
+    sandbox,
+    database,
+    roster,
+    work: async (options = {}) => {
+      const settings = { canaries, rosters: [roster], ...options.settings };
+      const app = await makeAppContext(database, sandbox, { ...facts, ...options, settings });
+      closing.push(() => app.client().close());
+      return app;
+    },
+    run: async (app, options = {}, signal = new AbortController().signal) => {
+      await acceptChanges(app);
+      return runScreening(
+        app,
+        { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false, ...options },
+        signal,
+      );
+    },
   };
 }
 

@@ -96,6 +96,8 @@ export interface AppContextOptions {
   apiKey?: string;
   /** In place of the sandbox's own address. */
   url?: string;
+  /** The address that the settings name, which need not be where the sandbox is. */
+  baseUrl?: string;
   settings?: Partial<RunSettings>;
   maxAttempts?: number;
   baseDelayMs?: number;
@@ -138,7 +140,7 @@ export async function makeAppContext(
     clock,
     settings: {
       organisation: 'default',
-      service: { baseUrl: sandbox.url, rate },
+      service: { baseUrl: options.baseUrl ?? sandbox.url, rate },
       rosters: [],
       canaries: [],
       screening: usualScreening,

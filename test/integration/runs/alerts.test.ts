@@ -17,7 +17,7 @@ import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import type { Database } from '../../../src/store/database/database.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
-import { acceptChanges, decide, makeAcceptance, openSmallSites } from '../../helpers/small-site.js';
+import { acceptChanges, decide, makeAcceptance, openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
 import { fileOf, listed, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 86_400_000;
@@ -50,12 +50,15 @@ const readState = async (database: Database, reference: string) => {
   return row;
 };
 
-describeOnChosenDatabase('alerts and states', (open) => {
+describeOnChosenDatabase('alerts and states', (open, databases) => {
   const begin = openSmallSites(open);
+  const beginAfterNight = openPreparedSites(databases, async ({ work, run }) => {
+    expect(await run(await work({ offsetMs: -9 * dayMs }))).toMatchObject({ state: 'complete' });
+  });
 
   /** A site after its first night, with the alert of C-1 decided. */
   async function openDecided(verdict: DispositionVerdict | null) {
-    const site = await begin();
+    const site = await beginAfterNight();
     const { database, sandbox, work, run } = site;
     const night = async (daysAgo: number, ...world: (typeof watchlist)[number][]) => {
       sandbox.setWorld({ watchlist: [...world, canary], dossiers: [] });
@@ -63,7 +66,6 @@ describeOnChosenDatabase('alerts and states', (open) => {
       expect(state).toBe('complete');
       return runId;
     };
-    await night(9, first, second);
     const [alert] = await readAlerts(database);
     if (alert === undefined) throw new Error('no alert');
     const say = (said: DispositionVerdict) => decide(database, [alert.itemId], { verdict: said });

@@ -12,7 +12,7 @@ import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { Fault } from '../../../src/sandbox/trouble.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
-import { decide, openSmallSites } from '../../helpers/small-site.js';
+import { decide, openPreparedSites, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import type { AppContextOptions } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
@@ -77,12 +77,11 @@ const hasty = (offsetMs: number) => ({
   sleep: (ms: number, ending?: AbortSignal) => systemClock.sleep(ms >= 1_000 ? 5 : ms, ending),
 });
 
-describeOnChosenDatabase('inviting customers without a dossier', (open) => {
+describeOnChosenDatabase('inviting customers without a dossier', (open, databases) => {
   const begin = openSmallSites(open);
 
-  /** A site whose customers were screened and compared with no dossiers at all. */
-  const beginWith = async (lines: readonly string[] = rows, related: readonly string[] = []) => {
-    const site = await begin();
+  /** What it takes to screen and invite these customers. */
+  const equip = async (site: SmallSite, lines: readonly string[], related: readonly string[] = []) => {
     const path = String(site.roster.csv?.path);
     const whole = lines.map((line) => (line.split(',').length < 6 ? `${line},` : line));
     await writeFile(path, [header, ...whole, ''].join('\n'));
@@ -113,14 +112,26 @@ describeOnChosenDatabase('inviting customers without a dossier', (open) => {
       await runSweep(app, { writeReport: false }, signal);
       return site.run(app, { roster: rosters[0] ?? site.roster });
     };
-    await night();
     const invited = (app: AppContext, options: Partial<InvitingOptions> = {}) =>
       inviteCustomers(app, { isSent: true, isReminder: false, ...options }, signal);
     return { ...site, path, rosters, work, night, invited };
   };
+  /** A site whose customers were screened and compared with no dossiers at all. */
+  const beginWith = async (lines: readonly string[], related: readonly string[] = []) => {
+    const site = await equip(await begin(), lines, related);
+    await site.night();
+    return site;
+  };
+  const beginCopies = (lines: readonly string[]) => {
+    const beginCopy = openPreparedSites(databases, async (site) => (await equip(site, lines)).night());
+    return async () => equip(await beginCopy(), lines);
+  };
+  /** The same for all customers, and for C-3 alone. */
+  const beginWithAll = beginCopies(rows);
+  const beginWithThird = beginCopies(rows.slice(2, 3));
 
   it('says whom and at what cost, and sends nothing, until it is told to send', async () => {
-    const { database, sandbox, work, invited } = await beginWith();
+    const { database, sandbox, work, invited } = await beginWithAll();
     const app = await work();
     const before = sandbox.ledger().length;
     const shown = await invited(app, { isSent: false });
@@ -267,7 +278,7 @@ describeOnChosenDatabase('inviting customers without a dossier', (open) => {
   });
 
   it('sends nothing when an alert opens between the intention and the sending', async () => {
-    const { database, sandbox, work, invited } = await beginWith(rows.slice(2, 3));
+    const { database, sandbox, work, invited } = await beginWithThird();
     sandbox.setFaults([{ delayMs: 300, path: '/autodoc/invitations', method: 'GET', times: 1 }]);
     const inviting = invited(await work());
     const isIntended = async (): Promise<boolean> =>
@@ -282,7 +293,7 @@ describeOnChosenDatabase('inviting customers without a dossier', (open) => {
   });
 
   it('stops at a 402 with what to do, waits through a 429, and goes on from there', async () => {
-    const { sandbox, work, invited } = await beginWith();
+    const { sandbox, work, invited } = await beginWithAll();
     sandbox.setFaults([{ ...posting, status: 402, times: 1, afterCalls: 1 }]);
     const app = await work({ clock: hasty(0) });
     const stopped = await invited(app);
@@ -305,7 +316,7 @@ describeOnChosenDatabase('inviting customers without a dossier', (open) => {
       'unknown',
     ],
   ])('never sends blindly again when the service hangs up %s', async (_, faults, outcome) => {
-    const { database, sandbox, work, invited } = await beginWith(rows.slice(2, 3));
+    const { database, sandbox, work, invited } = await beginWithThird();
     sandbox.setFaults(faults);
     const app = await work({ clock: hasty(0) });
     expect((await invited(app)).customers).toMatchObject([{ outcome }]);
@@ -327,7 +338,7 @@ describeOnChosenDatabase('inviting customers without a dossier', (open) => {
   });
 
   it('finds what was sent before an older database was restored', async () => {
-    const { database, sandbox, work, invited } = await beginWith(rows.slice(2, 3));
+    const { database, sandbox, work, invited } = await beginWithThird();
     const app = await work();
     await invited(app);
     await database.runScript(
@@ -385,7 +396,7 @@ describeOnChosenDatabase('inviting customers without a dossier', (open) => {
   });
 
   it('lets one process invite at a time', async () => {
-    const { sandbox, work, invited } = await beginWith();
+    const { sandbox, work, invited } = await beginWithAll();
     const [one, other] = [await work(), await work()];
     const ends = await Promise.allSettled([invited(one), invited(other)]);
     expect(ends.some(({ status }) => status === 'fulfilled')).toBe(true);
@@ -393,7 +404,7 @@ describeOnChosenDatabase('inviting customers without a dossier', (open) => {
   });
 
   it('refuses without a column, without a comparison with the last sweep, and a live key without a price', async () => {
-    const { database, sandbox, rosters, work, invited } = await beginWith();
+    const { database, sandbox, rosters, work, invited } = await beginWithAll();
     await expect(
       invited(await work({ settings: { rosters: rosters.map(({ dossiers: _, ...rest }) => rest) } })),
     ).rejects.toThrow(/no imported roster says how its customers are invited/);
