@@ -3,8 +3,8 @@ import type { Job } from '../src/runs/app-context.js';
 import type { RunSummary } from '../src/runs/run-summary.js';
 
 /**
- * Looks up the dossiers that events have marked, and searches for the customers of those that have changed; makes no run where nothing is
- * marked. What a sweep or a screening holds up is left to the next time.
+ * Looks up the dossiers that events have marked, and screens the customers of those that have changed. It makes no run when nothing is marked.
+ * What is locked by a sweep or a screening waits for the next start of this job.
  */
 export const dirtyJob: Job = {
   name: 'dirty',

@@ -1,6 +1,6 @@
 import type { Job } from '../src/runs/app-context.js';
 
-/** Tries again what waits in the outbox, mail and changes of state; makes no run. */
+/** Sends what waits in the outbox: mail and changes of state; makes no run. */
 export const mailJob: Job = {
   name: 'mail',
   defaultSchedule: { cron: '*/15 * * * *', timezone: 'UTC' },

@@ -1,7 +1,7 @@
 import type { Job } from '../src/runs/app-context.js';
 import type { RunSummary } from '../src/runs/run-summary.js';
 
-/** Imports every configured roster and screens only the customers that are new; runs when it is given a schedule. */
+/** Imports every configured roster and screens only new customers; it has no schedule by default. */
 export const onboardJob: Job = {
   name: 'onboard',
   defaultSchedule: null,

@@ -1,6 +1,6 @@
 import type { Job } from '../src/runs/app-context.js';
 
-/** Compares rosters, screenings and dossiers once more, outside of the night: every rescreening of a roster that has dossiers ends with it. */
+/** Compares rosters, screenings and dossiers outside of the night; each rescreening of a roster with dossiers does so at its end. */
 export const reconcileJob: Job = {
   name: 'reconcile',
   defaultSchedule: null,

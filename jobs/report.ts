@@ -1,8 +1,8 @@
 import type { Job } from '../src/runs/app-context.js';
 
 /**
- * Writes the report of each roster's latest run, and mails what nobody has been sent yet where mail is configured; makes no run of its own.
- * It comes after the night's runs, however they ended.
+ * Writes the report of each roster's latest run; where mail is configured it mails the reports that are not sent yet. It makes no run.
+ * It starts after the night's runs, whatever their exit codes.
  */
 export const reportJob = {
   name: 'report',
@@ -12,7 +12,7 @@ export const reportJob = {
     if (app.settings.mail) {
       const { sendUnsentReports } = await import('../src/runs/mail/deliver.js');
       const { failed } = await sendUnsentReports(app);
-      if (failed > 0) return { runs: [], exitCode: 3, note: `${failed} mails were not sent, and are tried again` };
+      if (failed > 0) return { runs: [], exitCode: 3, note: `${failed} mails were not sent; they are tried again` };
     } else {
       const { runReports } = await import('../src/runs/write-reports.js');
       await runReports(app, {});

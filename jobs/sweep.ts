@@ -1,6 +1,6 @@
 import type { Job } from '../src/runs/app-context.js';
 
-/** Reads all dossiers of the service before the night's screening, whose report tells of them. */
+/** Reads all dossiers of the service before the night's screening, whose report lists their changes. */
 export const sweepJob: Job = {
   name: 'sweep',
   defaultSchedule: { cron: '0 1 * * *', timezone: 'UTC' },

@@ -1,5 +1,6 @@
 import { type Logger, pino } from 'pino';
 import { ApiError, ConnectionError, NightscreenError } from './errors.js';
+import type { logLevels } from './vocabulary.js';
 
 /** A shorter secret is not redacted: replacing every `a` would destroy the log and hide nothing. */
 const shortestSecret = 4;
@@ -82,15 +83,12 @@ function toLoggedError(error: unknown, withStack: boolean, depth = 0): unknown {
   };
 }
 
-/** Settings of a logger: the level, the secrets to redact, and the target of the lines. */
-export interface LoggerSettings {
-  level: 'silent' | 'error' | 'warn' | 'info' | 'debug';
+/** A logger of JSON lines without secrets in any field, message, cause or URL; errors have the key `err`, stacks only at level debug. */
+export function createLogger(settings: {
+  level: (typeof logLevels)[number];
   secrets: readonly string[];
   write: (line: string) => void;
-}
-
-/** A logger of JSON lines without secrets in any field, message, cause or URL; errors have the key `err`, stacks only at level debug. */
-export function createLogger(settings: LoggerSettings): Logger {
+}): Logger {
   const redact = toRedactor(settings.secrets);
   // Read for each line: a signal may change the level.
   const withStack = (): boolean => logger.level === 'debug';

@@ -210,3 +210,10 @@ export const doubtReasons = [
   'replacement_character',
 ] as const;
 export type DoubtReason = (typeof doubtReasons)[number];
+
+/** How much is logged, from little to all. */
+export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
+
+/** The outcomes whose customers `runs show --list` lists. */
+export const listableOutcomes = ['remaining', 'failed', 'skipped'] as const;
+export type ListableOutcome = (typeof listableOutcomes)[number];

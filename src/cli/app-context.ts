@@ -11,34 +11,34 @@ import { toDurationMs } from '../roster/duration.js';
 import type { AppContext, RunEvent } from '../runs/app-context.js';
 import { findNextRun } from '../scheduling/due-times.js';
 import type { FolderWaitPolicy } from '../store/database/folder-lock.js';
-import type { ConnectionEvent } from '../store/database/reconnecting.js';
+import type { DatabaseLocation } from '../store/database/open-database.js';
 import { locateDatabase, requireSchema, toEventsFolder } from './open-database.js';
 import { version } from './process.js';
 
-/** What a workplace is built from; `command` names this process to operators. */
+/** `command` names this process to operators. */
 interface AppContextParts {
   config: Config;
   command: string;
   emit: (event: RunEvent) => void;
   clock?: Clock;
-  /** Is told of every attempt at the service. */
+  /** Gets every attempt at the service. */
   observer?: AttemptObserver | undefined;
-  /** How the folder of the embedded database is taken; without it, at once or not at all. */
+  /** How long a locked folder of the embedded database is waited for; not at all by default. */
   waitPolicy?: FolderWaitPolicy;
-  /** How long the answer to one query is waited for on Postgres; without it as long as it takes. */
+  /** The limit for one query on Postgres; no limit by default. */
   queryTimeoutMs?: number | undefined;
-  /** Whether a database without a schema of ours is an error, and gets none. */
+  /** Whether a database without our schema is an error; by default the schema is created. */
   needsDatabase?: boolean;
-  /** Is given each secret before whoever asked for it. */
+  /** Gets each secret before its reader does. */
   noteSecret?: (value: string) => void;
 }
 
-/** A workplace that is open; `close` frees the database and the connections. */
+/** An open app context; `close` frees the database and the connections. */
 export interface OpenAppContext extends AppContext {
   close(): Promise<void>;
 }
 
-/** What is still missing before the service can be called, all at once. */
+/** All settings that are missing before the service can be called. */
 export function findMissingService(config: Config): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   if (config.settings.service.baseUrl === undefined) {
@@ -53,7 +53,7 @@ export function findMissingService(config: Config): ConfigProblem[] {
   return problems;
 }
 
-/** What is still missing before a report can be mailed; nothing where no mail is configured. */
+/** All settings that are missing before a report can be mailed; none when no mail is configured. */
 export function findMissingMail({ settings: { mail }, secret, originOf }: Config): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   if (mail?.transport === 'smtp' && secret('SMTP_URL') === undefined) {
@@ -69,11 +69,11 @@ export function findMissingMail({ settings: { mail }, secret, originOf }: Config
   return problems;
 }
 
-/** Nobody is told from anybody else on the embedded database, so two people cannot be asked for there; nothing where they need not. */
+/** Four eyes need logins that differ; the embedded database has one login only. */
 export function findFourEyesProblems({ settings, secret, originOf }: Config): ConfigProblem[] {
   if (settings.review.fourEyes.length === 0 || secret('DATABASE_URL') !== undefined) return [];
   const message =
-    'needs a database with a login for each reviewer, and the embedded one knows one only: set DATABASE_URL, or leave it empty';
+    'needs a database with a login for each reviewer; the embedded one has one login only: set DATABASE_URL, or leave it empty';
   return [{ where: originOf(['review', 'fourEyes']), path: 'review.fourEyes', message }];
 }
 
@@ -88,12 +88,28 @@ async function openMigrated({
   const { openDatabase } = await import('../store/database/open-database.js');
   const { migrate } = await import('../store/database/migrate.js');
   const location = locateDatabase(config);
-  const reconnect =
-    queryTimeoutMs === undefined
-      ? { reconnectForMs: toDurationMs(config.settings.database.reconnectFor), emit: toConnectionListener(emit) }
-      : // It is to say how the database is at this moment.
-        undefined;
-  const database = await openDatabase({ ...location, queryTimeoutMs, reconnect }, `nightscreen ${command}`, waitPolicy);
+  const warn = (code: string, message: string): void => emit({ kind: 'warning', runId: null, code, message });
+  const { reconnectFor } = config.settings.database;
+  const where: DatabaseLocation = {
+    ...location,
+    queryTimeoutMs,
+    // A command with a limit reports the state of the database at this moment.
+    ...(queryTimeoutMs === undefined && {
+      reconnect: {
+        reconnectForMs: toDurationMs(reconnectFor),
+        emit: (event) => {
+          if (event.kind === 'back') {
+            warn('database_is_back', `the database answers again after ${(event.afterMs / 1_000).toFixed(1)} s`);
+            return;
+          }
+          const limit = `${event.reconnectForMs / 1_000} s (database.reconnectFor)`;
+          const message = `the connection to the database was lost (${event.because}); Nightscreen reconnects for up to ${limit}`;
+          warn('database_lost', message);
+        },
+      },
+    }),
+  };
+  const database = await openDatabase(where, `nightscreen ${command}`, waitPolicy);
   try {
     if (needsDatabase) await requireSchema(database, location);
     await migrate(database);
@@ -104,38 +120,24 @@ async function openMigrated({
   }
 }
 
-/** Tells once of each outage of the database, and once of its end. */
-const toConnectionListener =
-  (emit: AppContextParts['emit']) =>
-  (event: ConnectionEvent): void => {
-    const [code, message] =
-      event.kind === 'lost'
-        ? [
-            'database_lost',
-            `the connection to the database was lost (${event.because}); it is tried again for up to ${event.reconnectForMs / 1_000} s (database.reconnectFor)`,
-          ]
-        : ['database_is_back', `the database answers again after ${(event.afterMs / 1_000).toFixed(1)} s`];
-    emit({ kind: 'warning', runId: null, code, message });
-  };
-
-/** Where a key that came from a file is read again. */
+/** A key from a file can be read again. */
 function toKeySource({ secrets, secret }: Config): { readKeyAgain?: () => string | undefined } {
   const key = secrets.find(({ name }) => name === 'NIGHTSCREEN_API_KEY');
   return key && key.from !== key.name ? { readKeyAgain: () => secret(key.name) } : {};
 }
 
-/** A timer may start a run this early: the next run is the one after it. */
+/** A timer may start a run this much before its due time; that run is not the next one. */
 const earlyMs = 60_000;
 
-/** Only a schedule that somebody wrote down is relied on: without one the runs may be started by anything. */
+/** Only a configured schedule counts: without one any other tool may start the runs. */
 function findNextRescreening({ settings }: Config, now: Date): Date | null {
   const { cron, timezone = 'UTC', enabled = true } = settings.jobs.rescreen ?? {};
   return cron === undefined || !enabled ? null : findNextRun({ cron, timezone }, new Date(now.getTime() + earlyMs));
 }
 
 /**
- * Opens and migrates the database and puts everything beside it that a run works with; the client is made at first use. Throws ConfigError
- * when the settings ask for more than the database can do.
+ * Opens and migrates the database and builds the context of a run; the client is created at first use. Throws ConfigError when the database
+ * cannot do what the settings need.
  */
 export async function buildAppContext(parts: AppContextParts): Promise<OpenAppContext> {
   const { config, clock = systemClock } = parts;
@@ -185,13 +187,13 @@ export async function buildAppContext(parts: AppContextParts): Promise<OpenAppCo
   };
 }
 
-/** Every secret value that is configured, those of the rosters' own databases, webhooks and pings included; one that cannot be read is left out. */
+/** Every configured secret value, those of roster databases, webhooks and pings included; unreadable ones are left out. */
 export function listSecrets(config: Config): string[] {
   const known = config.secrets.map((secret) => secret.value);
   const named = listNamedSecrets(config.settings).flatMap((name) => {
     try {
       const value = config.secret(name) ?? '';
-      // A variable may hold two secrets while one takes the place of the other.
+      // A variable may hold two secrets during a rotation.
       return [value, ...value.split(/\s+/)];
     } catch {
       return [];

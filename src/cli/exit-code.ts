@@ -19,7 +19,7 @@ import {
 } from '../errors.js';
 import { RunHalted } from '../runs/halt.js';
 
-/** A signal asked the process to end; `signal` is its name. */
+/** The process received a signal to end; `signal` is its name. */
 export class InterruptedError extends NightscreenError {
   readonly signal: string;
 
@@ -29,7 +29,7 @@ export class InterruptedError extends NightscreenError {
   }
 }
 
-/** What the process tells its caller (DESIGN: Exit codes). */
+/** The exit codes of the process (DESIGN: Exit codes). */
 export const exitCodes = { complete: 0, unexpected: 1, refused: 2, incomplete: 3, stopped: 4 } as const;
 
 const refusals = [
@@ -48,16 +48,16 @@ const stops = [
   AuthenticationError,
   PaymentRequiredError,
   PermissionError,
-  // What came before it had to stop.
+  // The work before it was stopped.
   NotStartedError,
-  // An outage that ends a command is no fault of ours either: the same command works once it is over.
+  // After an outage of the service the same command works again.
   ConnectionError,
   ServiceUnavailableError,
   RateLimitError,
   ServerError,
 ];
 
-/** The exit code of a command that ended with this error. */
+/** The exit code for an error. */
 export function toErrorExitCode(error: unknown): number {
   if (refusals.some((type) => error instanceof type)) return exitCodes.refused;
   if (stops.some((type) => error instanceof type)) return exitCodes.stopped;
@@ -65,8 +65,8 @@ export function toErrorExitCode(error: unknown): number {
 }
 
 /**
- * The exit code of several runs together: 1 and 4 win; "refused" is said only when all were refused, because beside runs
- * that did work it would claim that nothing was spent.
+ * The exit code of several runs together: 1 and 4 win. The result is "refused" only when all runs were refused: with other runs it would
+ * claim that nothing was spent.
  */
 export function combineExitCodes(codes: readonly number[]): number {
   if (codes.includes(exitCodes.unexpected)) return exitCodes.unexpected;

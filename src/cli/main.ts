@@ -1,13 +1,25 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 
-/** Loading the program opens up to 160 files at the same time; two small runs on the embedded database had 338 open, and it breaks where it gets no more. */
+/** Loading the program opens up to 160 files at once; two small runs on the embedded database had 338 open, and it breaks at the limit. */
 const fewestOpenFiles = 512;
 
 refuseFewOpenFiles(process.argv.includes('--json'));
-await import('./run-process.js');
+const { boundHeap, publishExit } = await import('./process.js');
+const { runCommandLine } = await import('./run-command-line.js');
+const { openTerminal } = await import('./terminal.js');
+boundHeap();
+const exitCode = await runCommandLine({
+  words: process.argv.slice(2),
+  environment: process.env,
+  folder: process.cwd(),
+  terminal: openTerminal(process.env),
+});
+await publishExit(exitCode);
+// Idle connections may stay open for seconds; all data is written and all resources are closed at this point.
+process.exit(exitCode);
 
-/** Ends the process with exit 2 where it may not open enough files to be loaded; Node would print its own stack. */
+/** Ends the process with exit code 2 when it may open too few files; without this check Node prints a stack. */
 function refuseFewOpenFiles(isJson: boolean): void {
   const limit = /^Max open files\s+(\d+)/m.exec(readLimits())?.[1];
   if (limit === undefined || Number(limit) >= fewestOpenFiles) return;
@@ -21,7 +33,7 @@ function refuseFewOpenFiles(isJson: boolean): void {
   process.exit(2);
 }
 
-/** Empty where the system does not say. */
+/** Empty on systems without this file. */
 function readLimits(): string {
   try {
     return readFileSync('/proc/self/limits', 'utf8');

@@ -2,29 +2,24 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import type { Config } from '../config/load-config.js';
 import { ConfigError, RunLockedError } from '../errors.js';
 import { findOddFile } from '../files.js';
-import { createMetrics } from '../metrics/metrics.js';
+import type { createMetrics } from '../metrics/metrics.js';
 import type { AppContext } from '../runs/app-context.js';
 import { readMetricFacts } from '../runs/metrics.js';
-import { version, within } from './process.js';
+import { within } from './process.js';
 
-/** The metrics of a process, read anew from an open database and left where the settings say. */
+/** The metrics of a process, read from an open database and written to the configured textfile. */
 export interface Measuring {
   metrics: ReturnType<typeof createMetrics>;
-  /** Gives whether they could be read. Never throws: what cannot be measured or left is told, and the work itself stands. */
+  /** Returns whether the figures could be read. Never throws: it reports what cannot be read or written, and the work itself is unaffected. */
   refresh(app: AppContext): Promise<boolean>;
-  /** Says, where figures of before lie as well, that they can no longer be read; not for `error`s that say nothing about the database. Never throws. */
+  /** Marks the figures as unreadable, unless `error` has nothing to do with the database. Never throws. */
   noteUnreadable(error: unknown): Promise<void>;
 }
 
-/** Counting a million customers takes half a minute; a database that has not answered by then hangs. */
+/** Counting a million customers takes half a minute; a database that has not answered after this time hangs. */
 const readingLimitMs = 120_000;
 
-/** Measures a command that ends by itself. */
-export const measureCommand = (config: Config, signal: AbortSignal, complain: (message: string) => void): Measuring =>
-  // Whoever asks to stop waits a few seconds only.
-  measureInto(config, createMetrics(version, { isLasting: false }), { isStopping: () => signal.aborted, complain });
-
-/** Measures into `metrics`, and leaves them where the settings say; the database is waited for `limitMs`. */
+/** Measures into `metrics` and writes the configured textfile; the database has `limitMs` to answer. */
 export function measureInto(
   { settings }: Pick<Config, 'settings'>,
   metrics: Measuring['metrics'],
@@ -53,7 +48,7 @@ export function measureInto(
       writeInto(textfile, await metrics.write()),
     );
   };
-  // What was read before stands, as old as it says it is: without it the alerts that go by it would fall silent.
+  // The earlier figures stay, with their age: without them their alerts would not fire.
   const leaveUnreadable = async (): Promise<void> => {
     metrics.showUnreadable();
     await leave(markTextfileUnreadable);
@@ -70,15 +65,15 @@ export function measureInto(
       return isRead;
     },
     noteUnreadable: async (error) => {
-      const saysNothing = error instanceof ConfigError || error instanceof RunLockedError;
-      if (!saysNothing && !isStopping()) await leaveUnreadable();
+      const isAboutDatabase = !(error instanceof ConfigError || error instanceof RunLockedError);
+      if (isAboutDatabase && !isStopping()) await leaveUnreadable();
     },
   };
 }
 
-/** Writes metrics where the textfile collector reads them: whole or not at all, and readable for the collector's own user. */
+/** Writes metrics for the textfile collector: whole or not at all, and readable for the collector's user. */
 export async function writeTextfile(file: string, text: string): Promise<void> {
-  // Not .prom: what is half written must not be collected.
+  // Not .prom: the collector must not read a half-written file.
   const draft = `${file}.${process.pid}.draft`;
   try {
     await writeFile(draft, text, { mode: 0o644 });
@@ -91,7 +86,7 @@ export async function writeTextfile(file: string, text: string): Promise<void> {
 
 const readableLine = /^nightscreen_facts_readable .*$/m;
 
-/** Has the textfile say that the facts can no longer be read, and leaves the figures in it as they are; where there are none it holds `text`. */
+/** Marks the facts in the textfile as unreadable and keeps its figures; writes `text` when it has none. */
 export async function markTextfileUnreadable(file: string, text: string): Promise<void> {
   const former = findOddFile(file) === null ? await readFile(file, 'utf8').catch(() => '') : '';
   const isOurs = readableLine.test(former);

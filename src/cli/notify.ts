@@ -7,7 +7,7 @@ import type { OpenAppContext } from './app-context.js';
 import type { Invocation } from './invocation.js';
 import { loadInvocationConfig } from './session.js';
 
-/** Mails that work failed without the outbox, because there is none before the database is open; that it cannot be mailed is said on standard error. */
+/** Mails a failure without the outbox, which needs an open database; reports on standard error when the mail cannot be sent. */
 export async function mailDirectly(invocation: Invocation, failed: FailedWork): Promise<void> {
   try {
     const { settings, secret } = loadInvocationConfig(invocation);
@@ -21,15 +21,15 @@ export async function mailDirectly(invocation: Invocation, failed: FailedWork): 
     if (lost) throw new Error(lost.said);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const message = `that ${failed.task} did not run could not be mailed: ${reason}`;
+    const message = `the failure of ${failed.task} could not be mailed: ${reason}`;
     invocation.notify({ level: 'warn', code: 'mail_not_sent', message });
   }
 }
 
 /**
- * Tells webhooks at once what decisions have made of customers' states, because a blocked account may wait for it; for as long as one answer
- * may take. What cannot be told from here is said on standard error and waits, for the decisions are stored whatever becomes of this. A login
- * with the documented rights of a reviewer sends nothing itself, which is no fault.
+ * Sends changes of state to webhooks right after decisions, because a blocked account may wait for them; it waits as long as one answer may
+ * take. Unsent changes are reported on standard error and stay queued; the decisions are stored in any case. A login with a reviewer's
+ * documented rights cannot send them, which is no failure.
  */
 export async function notifyDecidedStates(
   app: OpenAppContext,
@@ -40,7 +40,7 @@ export async function notifyDecidedStates(
     notify({
       level,
       code: 'webhook_waits',
-      message: `${what}; they wait for the next run, the job mail of nightscreen schedule, or nightscreen status send`,
+      message: `${what}; the next run, the job mail of nightscreen schedule, or nightscreen status send sends them`,
     });
   try {
     if (!(await maySendWebhooks(app.database))) {
@@ -53,9 +53,9 @@ export async function notifyDecidedStates(
     const { waiting } = await notifyStates(app, {
       signal: AbortSignal.any([signal, AbortSignal.timeout(webhookWaitMs)]),
     });
-    if (waiting > 0) say('the decisions are stored, but not all changes of state could be told to webhooks');
+    if (waiting > 0) say('the decisions are stored, but not all changes of state could be sent to webhooks');
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    say(`the decisions are stored, but changes of state cannot be told to webhooks from here (${reason})`);
+    say(`the decisions are stored, but changes of state cannot be sent to webhooks from here (${reason})`);
   }
 }

@@ -8,7 +8,7 @@ import type { FolderWaitPolicy } from '../store/database/folder-lock.js';
 import type { DatabaseLocation } from '../store/database/open-database.js';
 import type { Invocation } from './invocation.js';
 
-/** Where the configuration keeps the data. */
+/** The database of the configuration: a URL of Postgres, or the folder of the embedded one. */
 export function locateDatabase({ secret, settings }: Pick<Config, 'secret' | 'settings'>): DatabaseLocation {
   const url = secret('DATABASE_URL');
   if (url !== undefined) return { url };
@@ -16,15 +16,15 @@ export function locateDatabase({ secret, settings }: Pick<Config, 'secret' | 'se
   if (durable !== 'auto') return { folder, isDurable: durable === 'always' };
   const key = secret('NIGHTSCREEN_API_KEY');
   const mode = settings.service.mode ?? (key === undefined ? 'unknown' : toKeyMode(key));
-  // A command without a key, a reviewer's say, opens the folder as the runs did; a test key does not undo what a live one needs.
+  // Without a key, as for a reviewer, the folder keeps the durability of its runs; a test key does not lower that of a live key.
   return mode === 'live' ? { folder, isDurable: true } : { folder };
 }
 
-/** Where events wait until the embedded database is open. */
+/** The folder where events wait until the embedded database is open. */
 export const toEventsFolder = ({ settings }: Pick<Config, 'settings'>): string =>
   join(settings.database.folder, 'events');
 
-/** Whether an embedded database would be made by opening it; one whose making was broken off is none. */
+/** Whether opening would create an embedded database; one whose creation was interrupted counts as missing. */
 export const isMissing = ({ folder }: DatabaseLocation): boolean =>
   folder !== undefined && (existsSync(join(folder, 'pgdata.incomplete')) || isAbsent(folder));
 
@@ -32,18 +32,18 @@ function isAbsent(folder: string): boolean {
   try {
     return statSync(join(folder, 'pgdata'), { throwIfNoEntry: false }) === undefined;
   } catch {
-    // A folder that this user may not look into may hold one: whose it is, opening it tells.
+    // A folder that this user may not read may hold one; opening it names the owner.
     return !existsSync(folder);
   }
 }
 
-/** Throws DatabaseMissingError for what only reads, and so must not make an embedded database that says "nothing yet". */
+/** Throws DatabaseMissingError when there is no embedded database: a command that only reads must not create one. */
 export function requireDatabase({ folder }: DatabaseLocation): void {
   if (folder === undefined || !isMissing({ folder })) return;
-  throw new DatabaseMissingError(`there is no database at ${resolve(folder)}, or none that this user may look at`);
+  throw new DatabaseMissingError(`there is no database at ${resolve(folder)}, or this user may not read it`);
 }
 
-/** Throws FolderOwnerError where the embedded database is another user's, which does not pass by itself; opens nothing. */
+/** Throws FolderOwnerError when another user owns the embedded database; opens nothing. */
 export async function requireOwnDatabase(config: Pick<Config, 'secret' | 'settings'>, command: string): Promise<void> {
   const { folder } = locateDatabase(config);
   if (folder === undefined) return;
@@ -51,24 +51,24 @@ export async function requireOwnDatabase(config: Pick<Config, 'secret' | 'settin
   await requireOwnFolder(folder, `nightscreen ${command}`);
 }
 
-/** Throws DatabaseMissingError where an open database holds no schema of ours, which what only reads must not lay. */
+/** Throws DatabaseMissingError when an open database has no schema of ours: a command that only reads must not create it. */
 export async function requireSchema(database: Queryable, { url, folder = '' }: DatabaseLocation): Promise<void> {
   const { hasSchema } = await import('../store/database/migrate.js');
   if (await hasSchema(database)) return;
   throw new DatabaseMissingError(
     url === undefined
-      ? `the database at ${resolve(folder)} was begun and never finished`
-      : `the database ${await nameServer(url)} holds nothing of Nightscreen, or nothing that this login may look at`,
+      ? `the creation of the database at ${resolve(folder)} was never finished`
+      : `the database ${await nameServer(url)} has no tables of Nightscreen, or this login may not read them`,
   );
 }
 
-/** A server and its database in words, without user and password. */
+/** A server and its database, without user and password. */
 export async function nameServer(url: string): Promise<string> {
   const { describeServer, postgresConfig } = await import('../store/database/postgres.js');
   return describeServer(postgresConfig(url, ''));
 }
 
-/** Opens the database without bringing its schema up to date, works with it, and closes it whatever happens. */
+/** Opens the database without migrating it, does the work, and closes the database in any case. */
 export async function withDatabase<Result>(
   location: DatabaseLocation,
   command: string,
@@ -84,14 +84,14 @@ export async function withDatabase<Result>(
   }
 }
 
-/** A person waits. */
+/** A person waits for the command. */
 const shortMs = 10_000;
-/** Longer than mail can be held up by a server that does not answer: a night must not be refused for that. */
+/** Longer than a mail server without an answer can delay the mail job: a night must not be refused because of that. */
 const longMs = 120_000;
 
 /**
- * How the embedded database's folder is taken: work that `isLasting` may hold it for hours, so that nobody waits for it, and is itself
- * worth a wait of two minutes; anything else gives it back within seconds and waits ten.
+ * How long a locked folder of the embedded database is waited for: two minutes by work that `isLasting`, ten seconds by other work. Lasting
+ * work may keep the folder for hours, so others do not wait for it.
  */
 export function toFolderWaitPolicy(
   { notify, signal }: Pick<Invocation, 'notify' | 'signal'>,
@@ -102,7 +102,7 @@ export function toFolderWaitPolicy(
     notify({
       level: 'info',
       code: 'database_taken',
-      message: `waits for ${holder}, which has the database; at most ${longestMs / 1_000} s`,
+      message: `waiting for ${holder}, which uses the database; at most ${longestMs / 1_000} s`,
     });
   return { isBrief: !isLasting, maxWaitMs, onWait, signal };
 }

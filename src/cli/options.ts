@@ -7,7 +7,7 @@ import { type RosterSettings, toFileRoster } from '../roster/settings.js';
 import type { Acceptance } from '../runs/settings-diff.js';
 import type { Database } from '../store/database/database.js';
 
-/** A day (its beginning in UTC) or a moment in ISO 8601; throws InvalidArgumentError for anything else. */
+/** Parses a day (its start in UTC) or a moment in ISO 8601; throws InvalidArgumentError for anything else. */
 export function parseInstant(text: string): Date {
   const isIso = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text);
   const date = new Date(text);
@@ -15,6 +15,13 @@ export function parseInstant(text: string): Date {
     isIso && !Number.isNaN(date.getTime()) && new Date(text.slice(0, 10)).toISOString().startsWith(text.slice(0, 10));
   if (isReal) return date;
   throw new InvalidArgumentError('It must be a day such as 2026-03-01, or a moment such as 2026-03-01T02:00Z.');
+}
+
+/** Checks a day as `yyyy-mm-dd`; throws InvalidArgumentError for anything else. */
+export function parseDay(text: string): string {
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text;
+  if (!isDay) throw new InvalidArgumentError('It must be a day as yyyy-mm-dd.');
+  return text;
 }
 
 /** A parser of whole numbers from `minimum` to `maximum` for options; throws commander's InvalidArgumentError. */
@@ -31,28 +38,28 @@ export const parseWholeNumber =
 export const examples = (lines: readonly string[]): string =>
   `\nExample${lines.length > 1 ? 's' : ''}:\n${lines.map((line) => `  $ nightscreen ${line}`).join('\n')}\n`;
 
-/** The options that choose a roster, and those that accept it although its guards would hold it. */
+/** The options that choose a roster, and those that accept a roster that its guards hold. */
 export interface RosterChoice {
   roster?: string;
   file?: string;
-  /** A part of the roster as a CSV file, whatever the roster itself is read from. */
+  /** A CSV file with a part of the roster. */
   delta?: string;
   acceptRoster?: true;
   by?: string;
   reason?: string;
 }
 
-/** Adds `--accept-roster`, and who says so and why. */
+/** Adds `--accept-roster`, `--by` and `--reason`. */
 export const addAcceptOption = (command: Command): Command =>
   command
     .option(
       '--accept-roster',
-      'take the roster although guards would hold it; needs --by and --reason, which are stored',
+      'import the roster although its guards hold it; needs --by and --reason, which are stored',
     )
-    .option('--by <name>', 'who accepts it; on Postgres the login says so')
-    .option('--reason <text>', 'why it is right all the same');
+    .option('--by <name>', 'who accepts it; on Postgres this is the login')
+    .option('--reason <text>', 'why the roster is right');
 
-/** Who takes a roster against its guards, and why; undefined where nobody does. Throws ConfigError naming the flag that is missing. */
+/** Who accepts a roster against its guards, and why; undefined without `--accept-roster`. Throws ConfigError with the missing flag. */
 export async function findRosterAcceptance(
   database: Database,
   { acceptRoster, by, reason }: RosterChoice,
@@ -66,7 +73,7 @@ function findRoster(rosters: readonly RosterSettings[], name: string): RosterSet
   return rosters.find((roster) => roster.name === name);
 }
 
-/** The path as it is found from any folder: a run that is gone on with later reads the same file. */
+/** The absolute path, so that a resumed run reads the same file from any folder. */
 function findFile(flag: string, file: string): string {
   if (file === '-') return file;
   if (!/[*?[]/.test(file) && !existsSync(file)) throw flagError(flag, `no file at ${file}`);
@@ -80,12 +87,12 @@ function withFile(rosters: readonly RosterSettings[], name: string, file: string
   if (!configured.csv)
     throw flagError(
       '--file',
-      `roster ${name} is read from a database, not from a file; give the file a roster of its own with --roster NAME`,
+      `roster ${name} is read from a database, not from a file; name another roster for the file with --roster NAME`,
     );
   return { ...configured, csv: { ...configured.csv, path } };
 }
 
-/** Rejected rows of a database come back in a file: under the same columns, however such files are written. */
+/** Corrected rows of a database roster come back in a file with the same columns. */
 function withDelta(rosters: readonly RosterSettings[], name: string, file: string): RosterSettings {
   const path = findFile('--delta', file);
   const configured = findRoster(rosters, name);
@@ -94,17 +101,17 @@ function withDelta(rosters: readonly RosterSettings[], name: string, file: strin
   return { ...configured, postgres: undefined, csv: configured.csv ? { ...configured.csv, path } : csv };
 }
 
-/** Whose file it is where nobody says so: the only configured roster's, or where none is configured that of one named `default`. */
+/** The roster of a file without `--roster`: the only configured roster, or `default` when none is configured. */
 function nameOfFile(rosters: readonly RosterSettings[], flag: 'file' | 'delta'): string {
   const [roster, ...others] = rosters;
   if (others.length === 0) return roster?.name ?? 'default';
   const names = rosters.map((each) => each.name).join(', ');
-  throw flagError('--roster', `several rosters are configured: say with --roster whose file --${flag} gives: ${names}`);
+  throw flagError('--roster', `several rosters are configured: name the roster of the file in --${flag}: ${names}`);
 }
 
 /**
- * The rosters that a command is about: the one named, that of the file (the only configured one, else `default`), or all configured;
- * throws ConfigError when there is none, or a file may be of several.
+ * The rosters of a command: the named one, the one of the file (the only configured one, else `default`), or all configured rosters.
+ * Throws ConfigError when there is none, or when a file may belong to several.
  */
 export function chooseRosters(rosters: readonly RosterSettings[], choice: RosterChoice): RosterSettings[] {
   if (choice.delta !== undefined)
@@ -127,7 +134,7 @@ export function chooseRosters(rosters: readonly RosterSettings[], choice: Roster
   throw flagError('--roster', `no roster is named ${choice.roster}; ${advice}`);
 }
 
-/** The one roster that a command is about; throws ConfigError when there is none, or more than one to choose from. */
+/** The one roster of a command; throws ConfigError when there is none or more than one. */
 export function chooseRoster(rosters: readonly RosterSettings[], choice: RosterChoice): RosterSettings {
   const [roster, ...others] = chooseRosters(rosters, choice);
   if (roster && others.length === 0) return roster;

@@ -1,10 +1,10 @@
 import type { RunCounts } from '../reports/list-facts.js';
 import { describeSnapshot, listDoubtLines, rejectWords } from '../reports/reasons.js';
 import { countNoun, formatCount, toVisibleText } from '../reports/text.js';
-import { describeRecord, describeWaiting } from '../reports/words.js';
+import { describeControls, describeRecord, describeWaiting } from '../reports/words.js';
 import type { AssuranceResult } from '../runs/checks/assurance.js';
 import type { BecauseOf } from '../runs/checks/because-of.js';
-import { type CheckResult, describeControls } from '../runs/checks/check.js';
+import type { CheckResult } from '../runs/checks/check.js';
 import type { previewImport, previewOnboarding } from '../runs/preview.js';
 import type { RunSummary } from '../runs/run-summary.js';
 import type { RejectReason } from '../vocabulary.js';
@@ -12,7 +12,7 @@ import { exitCodes } from './exit-code.js';
 import type { Outcome } from './invocation.js';
 import { describeCounts, formatTable, type Row } from './text.js';
 
-/** What the answers of a run held, where each different search counts once, and what changed, where each customer and related party counts for itself. */
+/** The matches of a run, where each distinct search counts once, and its changes, which are counted per customer and related party. */
 export const listFindings = ({ matches, hits, changes }: Pick<RunCounts, 'matches' | 'hits' | 'changes'>): Row[] => [
   [
     'found',
@@ -20,7 +20,7 @@ export const listFindings = ({ matches, hits, changes }: Pick<RunCounts, 'matche
   ],
   [
     'changes',
-    `${formatCount(changes)} since the last report, for each customer and related party; first screenings apart`,
+    `${formatCount(changes)} since the last report, per customer and related party; without first screenings`,
   ],
 ];
 
@@ -59,20 +59,19 @@ function describeSums({ kind, counts, snapshot, openItems }: RunSummary): Row[] 
     ],
     [
       'searches',
-      `${count(counts.searches)} different; ${countNoun(counts.attempts, 'call')}, control searches and repeats included`,
+      `${count(counts.searches)} distinct; ${countNoun(counts.attempts, 'call')}, control searches and repeats included`,
     ],
     ...listFindings(counts),
     openItems !== null && openItems !== undefined && ['to decide', describeWaiting(openItems)],
   ];
 }
 
-/** What has to come about before a run that was stopped can go on. */
 const describeHurdle = ({ haltedBy }: RunSummary): string =>
-  haltedBy === 'budget' ? '  (once there is budget again: the next day or month, or a higher cap)' : '';
+  haltedBy === 'budget' ? '  (when there is budget again: the next day or month, or a higher cap)' : '';
 
 function describeNext(summary: RunSummary): Row {
   const { runId, kind, state, counts, artifacts } = summary;
-  // A sweep has no half: the next one starts afresh.
+  // A sweep cannot be resumed: the next one starts from the first page.
   const again = kind === 'sweep' || kind === 'reconcile' ? `nightscreen ${kind}` : `nightscreen runs resume ${runId}`;
   if (state === 'stopped') return ['next', `${again}${describeHurdle(summary)}`];
   const hasRejects = 'rejected' in counts && counts.rejected > 0;
@@ -83,9 +82,9 @@ function describeNext(summary: RunSummary): Row {
 }
 
 const describeMail = ({ queued, sent }: NonNullable<RunSummary['mail']>): string =>
-  sent === queued ? `${sent} sent` : `${sent} of ${queued} sent; nightscreen mail list says what became of the others`;
+  sent === queued ? `${sent} sent` : `${sent} of ${queued} sent; nightscreen mail list shows the others`;
 
-/** A run's summary as lines for people; what comes next is said where something is left to do. */
+/** A run's summary as lines for people, with the next command if one is needed. */
 export function formatRun(summary: RunSummary): string {
   const rows: Row[] = [
     ['run', `${summary.runId} (${summary.kind}${summary.roster === null ? '' : ` of ${summary.roster}`})`],
@@ -100,14 +99,14 @@ export function formatRun(summary: RunSummary): string {
   return formatTable(rows) + formatChanges({ changes: summary.acceptedChanges ?? [] });
 }
 
-/** What a command says that made one run. */
+/** The result of a command that made one run. */
 export const presentRun = (summary: RunSummary): Outcome => ({
   exitCode: summary.exitCode,
   document: { ...summary },
   text: formatRun(summary),
 });
 
-/** What a command says that found nothing marked, and made no run. */
+/** The result of a command that found nothing marked and made no run. */
 export const presentNothingMarked = (text: string): Outcome => ({
   exitCode: exitCodes.complete,
   document: { schema: 'nightscreen/nothing-marked/1', message: text },
@@ -117,7 +116,7 @@ export const presentNothingMarked = (text: string): Outcome => ({
 type ImportPreview = Awaited<ReturnType<typeof previewImport>>;
 type OnboardingPreview = Awaited<ReturnType<typeof previewOnboarding>>;
 
-/** A cost in words, or why it is not known. */
+/** A cost in words, or why it is unknown. */
 export const describeCost = (cost: OnboardingPreview['cost']): string =>
   cost === null ? 'unknown: budget.pricePerSearch is not set' : `${cost.amount.toFixed(2)} ${cost.currency}`;
 
@@ -151,7 +150,7 @@ const listWarnings = ({ unmapped }: ImportPreview): Row[] => unmapped.map((messa
 
 const shownRejections = 20;
 
-/** Where the first rejected rows stand, not what they hold. */
+/** The places of the first rejected rows, without their values. */
 function formatRejections({ firstRejections }: ImportPreview): string {
   if (firstRejections.length === 0) return '';
   const rows = firstRejections
@@ -166,7 +165,7 @@ function formatRejections({ firstRejections }: ImportPreview): string {
   return `\nThe first rejected rows\n${formatTable(rows)}${more}`;
 }
 
-/** The first changes that guards found, before and after. */
+/** The first changes that guards found. */
 function formatChanges({ changes }: Pick<ImportPreview, 'changes'>): string {
   if (changes.length === 0) return '';
   const rows = changes.flatMap(({ reference, before, after }) => [
@@ -181,14 +180,14 @@ function toExitCode({ heldBy, isFedBack, counts }: ImportPreview): number {
   return isFedBack && counts.rejected > 0 ? exitCodes.incomplete : exitCodes.complete;
 }
 
-/** What `import --dry-run` and `onboard --dry-run` say; a roster that would be held gives the exit code that the import would end with. */
+/** The result of `import --dry-run` and `onboard --dry-run`, with the exit code that the import would have. */
 export function presentImportPreview(preview: ImportPreview | OnboardingPreview): Outcome {
   const isOnboarding = 'calls' in preview;
   const rows: Row[] = isOnboarding
     ? [
         [
           'calls',
-          `${formatCount(preview.calls)} = ${formatCount(preview.distinctSearches)} different searches + ${formatCount(preview.controlSearches)} control searches; repeats not counted`,
+          `${formatCount(preview.calls)} = ${formatCount(preview.distinctSearches)} distinct searches + ${formatCount(preview.controlSearches)} control searches; repeats not counted`,
         ],
         ['minutes', String(preview.minutes)],
         ['cost', describeCost(preview.cost)],
@@ -204,7 +203,7 @@ export function presentImportPreview(preview: ImportPreview | OnboardingPreview)
   };
 }
 
-/** A list and whom it forced, as lines for people. */
+/** A published list and the customers that it forced, as lines for people. */
 export function formatBecauseOf({ comparison, forced }: BecauseOf): string {
   const { file, digest, listed, spellings, comparedParties, forcedCustomers } = comparison;
   const others = forcedCustomers - forced.length;
@@ -223,7 +222,7 @@ export function formatBecauseOf({ comparison, forced }: BecauseOf): string {
   return `\n${formatTable(rows)}`;
 }
 
-/** The same as it stands in a document. */
+/** The same for a document. */
 export const toBecauseOfDocument = ({ comparison, forced }: BecauseOf): Record<string, unknown> => ({
   ...comparison,
   forced,
@@ -232,9 +231,9 @@ export const toBecauseOfDocument = ({ comparison, forced }: BecauseOf): Record<s
 const verdicts: Readonly<Record<CheckResult['verdict'], string>> = {
   clear: 'clear: a valid, complete answer without results',
   below_threshold: 'below threshold: results, and none of them flagged by the service',
-  incompletely_seen: 'incompletely seen: the list of results was cut, and no hit is among what was returned',
+  incompletely_seen: 'incompletely seen: the list of results is truncated, and it has no hit',
   open_hit: 'open hit: the service flagged at least one listed party',
-  not_screened: 'NOT SCREENED: there is no valid answer, and nothing follows from that',
+  not_screened: 'NOT SCREENED: there is no valid answer; this is not a clear result',
 };
 
 function describeMatches({ answer }: CheckResult): string {
@@ -264,7 +263,7 @@ export const formatCheck = (result: CheckResult): string =>
   formatTable([
     ['verdict', verdicts[result.verdict]],
     ...result.reasons.map((reason): [string, string] => ['because', toVisibleText(reason)]),
-    ['asked', `${result.type} ${toVisibleText(result.sentName)}`],
+    ['searched', `${result.type} ${toVisibleText(result.sentName)}`],
     ['reason', toVisibleText(result.reason)],
     ['by', `${toVisibleText(result.askedBy)}, ${result.askedAt.toISOString()}`],
     ['key', `${result.mode}, ${result.keyFingerprints.join(', ') || 'not known'}`],
@@ -279,7 +278,7 @@ const mostMissed = 50;
 const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
 function describeRecall(recall: AssuranceResult['total']['recall']): string {
-  if (recall === null) return 'not known: nothing was answered';
+  if (recall === null) return 'unknown: no search was answered';
   return `${percent(recall.share)} (95 %: ${percent(recall.low)} to ${percent(recall.high)})`;
 }
 
@@ -324,7 +323,7 @@ export const formatAssurance = (result: AssuranceResult): string =>
       `${formatCount(result.total.found)} with a hit, ${formatCount(result.total.withResults)} with any result, of ${formatCount(result.total.answered)} answered`,
     ],
     [
-      'not asked',
+      'not answered',
       `${formatCount(result.total.remaining)} remaining, ${formatCount(result.total.failed)} without a valid answer`,
     ],
     ['calls', formatCount(result.attempts)],

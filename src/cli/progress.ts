@@ -6,25 +6,23 @@ import type { RunEvent, RunStage } from '../runs/app-context.js';
 import type { Terminal } from './terminal.js';
 import { describeCounts } from './text.js';
 
-/** How fast a counter has grown of late. */
+/** The recent growth rate of a counter. */
 export class SlidingRate {
   readonly #windowMs: number;
   readonly #spacingMs: number;
   #samples: { atMs: number; count: number }[] = [];
 
-  /** Looks back over `windowMs`. */
   constructor(windowMs: number) {
     this.#windowMs = windowMs;
     this.#spacingMs = windowMs / 100;
   }
 
-  /** Notes the counter at an instant. */
   note(atMs: number, count: number): void {
     const last = this.#samples.at(-1);
     const isClose = this.#samples.length > 1 && last !== undefined && atMs - last.atMs < this.#spacingMs;
     if (isClose) last.count = count;
     else this.#samples.push({ atMs, count });
-    // The newest one that lies outside stays: it says where the counter stood when the window began.
+    // The newest sample outside of the window stays: it has the counter at the start of the window.
     const firstInside = this.#samples.findIndex((sample) => sample.atMs > atMs - this.#windowMs);
     if (firstInside > 1) this.#samples = this.#samples.slice(firstInside - 1);
   }
@@ -58,23 +56,23 @@ interface ProgressFigures {
   secondsLeft: number | null;
 }
 
-/** What holds a run up; `seconds` counts from when it began, of a pause until it ends. */
+/** What delays a run. `seconds` counts from its start; of a pause, until its end. */
 type Wait =
   | { kind: 'outage' | 'pause' | 'database'; seconds: number }
-  /** The calls are made as fast as they may be. */
+  /** The calls are made at the allowed rate. */
   | { kind: 'rate' }
   /** The calls wait for their answers. */
   | { kind: 'answers' };
 
 const shortMs = 10_000;
 const longMs = 60_000;
-// As much of the rate as is used while nothing but the rate holds the run up.
+// The share of the rate that a run uses when only the rate limits it.
 const fullShare = 0.9;
-// Before that a rate says nothing.
+// A rate over a shorter time is unreliable.
 const steadyAfterMs = 2_000;
 const nothing = { matches: 0, hits: 0 };
 
-/** Turns what a run tells into how far it has come, how fast it is, and what it waits for. */
+/** Derives progress, speed and current wait from the events of a run. */
 export class ProgressMeter {
   readonly #elapsedMs: () => number;
   readonly #limitPerSecond: number;
@@ -90,7 +88,6 @@ export class ProgressMeter {
     this.#elapsedMs = elapsedMs;
   }
 
-  /** Takes an event in. */
   note(event: RunEvent): void {
     const nowMs = this.#elapsedMs();
     switch (event.kind) {
@@ -131,7 +128,7 @@ export class ProgressMeter {
     }
   }
 
-  /** How things stand now; null between stages. */
+  /** The current figures; null between stages. */
   get figures(): ProgressFigures | null {
     if (this.#stage === null) return null;
     const nowMs = this.#elapsedMs();
@@ -178,7 +175,7 @@ const toSecondsOrNull = (ms: number | null | undefined): number | null => (ms ==
 
 const toSeconds = (ms: number): number => Math.max(0, Math.round(ms / 1_000));
 
-/** A span in words that stay short: `45 s`, `12 min`, `3 h 20 min`, `5 d 2 h`. */
+/** A span in short form: `45 s`, `12 min`, `3 h 20 min`, `5 d 2 h`. */
 export function describeSpan(seconds: number): string {
   if (seconds < 90) return `${seconds} s`;
   const minutes = Math.round(seconds / 60);
@@ -190,7 +187,7 @@ export function describeSpan(seconds: number): string {
 function describeWait(wait: Wait): string {
   switch (wait.kind) {
     case 'outage':
-      return `service out of reach for ${describeSpan(wait.seconds)}`;
+      return `service unreachable for ${describeSpan(wait.seconds)}`;
     case 'pause':
       return `pause, ${describeSpan(wait.seconds)} more`;
     case 'database':
@@ -202,7 +199,7 @@ function describeWait(wait: Wait): string {
   }
 }
 
-/** One line about how far a run has come, what matters most first; what goes beyond `width` is left out. */
+/** The progress of a run in one line, the most important parts first; parts beyond `width` are left out. */
 export function describeProgress(figures: ProgressFigures, width: number): string {
   const { stage, done, total, callsPerSecond, limitPerSecond, rowsPerSecond, waitingFor, found, secondsLeft } = figures;
   const parts = [
@@ -213,10 +210,9 @@ export function describeProgress(figures: ProgressFigures, width: number): strin
     ...(found === null ? [] : [`${countNoun(found.matches, 'match', 'matches')}, ${countNoun(found.hits, 'hit')}`]),
     ...(waitingFor === null ? [] : [describeWait(waitingFor)]),
   ];
-  // What holds the run up is worth more than how fast it would be.
+  // The cause of a delay matters more than the speed.
   const ordered =
     waitingFor !== null && isTrouble(waitingFor) ? [parts[0], parts.at(-1), ...parts.slice(1, -1)] : parts;
-  // Half a word says nothing: what does not fit is left out whole.
   let line = '';
   for (const part of ordered) {
     const longer = line === '' ? (part ?? '') : `${line}  ${part}`;
@@ -229,15 +225,15 @@ export function describeProgress(figures: ProgressFigures, width: number): strin
 const isTrouble = ({ kind }: Wait): boolean => kind === 'outage' || kind === 'pause' || kind === 'database';
 
 const redrawMs = 100;
-// Waiting is also progress: its seconds count on while nothing happens.
+// The seconds of a wait are redrawn without events.
 const idleRedrawMs = 1_000;
 const clearLine = '\r\u001b[2K';
 
 const triggerWords = {
   start: 'before the first search',
-  resumed: 'before going on',
-  periodic: 'in between',
-  control: 'after trouble',
+  resumed: 'before resuming',
+  periodic: 'between searches',
+  control: 'after a problem',
   end: 'after the last search',
 } as const;
 
@@ -245,11 +241,8 @@ const dim = (text: string, terminal: Terminal): string => (terminal.hasColours ?
 const yellow = (text: string, terminal: Terminal): string =>
   terminal.hasColours ? `\u001b[33m${text}\u001b[39m` : text;
 
-/**
- * Tells run events to a person: one line for each finished stage, and on a screen a line in between that is redrawn and cut to the
- * screen's width.
- */
-export function showProgress(terminal: Terminal, perSecond: number, indent = ''): Reporter {
+/** Shows run events to a person: one line for each finished stage, and on a screen a line of progress that is redrawn. */
+export function showProgress(terminal: Terminal, perSecond: number, indent = '') {
   const meter = new ProgressMeter(perSecond, systemClock.elapsedMs);
   let isDrawn = false;
   let drawnAtMs = Number.NEGATIVE_INFINITY;
@@ -258,7 +251,7 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
     if (!terminal.isScreen || nowMs - drawnAtMs < everyMs) return;
     const { figures } = meter;
     if (figures === null) return;
-    // A line as wide as the screen would wrap, and the next redraw would leave it standing.
+    // A line as wide as the screen would wrap, and the next redraw would not erase it.
     const text = describeProgress(figures, terminal.columns - indent.length - 1);
     terminal.writeMessage(`${clearLine}${indent}${dim(toVisibleText(text), terminal)}`, true);
     isDrawn = true;
@@ -277,7 +270,7 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
     meter.note(event);
     switch (event.kind) {
       case 'run_started':
-        if (event.resumed) say('', `run ${event.runId} goes on`);
+        if (event.resumed) say('', `run ${event.runId} resumes`);
         break;
       case 'progress':
         draw(redrawMs);
@@ -306,7 +299,8 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
   };
   return {
     emit,
-    close: () => {
+    /** Erases the line of progress and stops the timer. */
+    close: (): void => {
       clearInterval(timer);
       erase();
     },
@@ -315,7 +309,7 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
 
 const countedAlways: ReadonlySet<string> = new Set(['rows', 'customers', 'rejected', 'duplicates']);
 
-/** Of the many things that an import counts, only those that occurred. */
+/** Of an import only the counts that are not zero. */
 function chooseCounts({ stage, counts }: Extract<RunEvent, { kind: 'stage_finished' }>): typeof counts {
   if (stage !== 'import') return counts;
   return Object.fromEntries(Object.entries(counts).filter(([name, count]) => countedAlways.has(name) || count !== 0));
@@ -325,38 +319,31 @@ const shortestReportedMs = 5_000;
 
 const inSeconds = (ms: number): string => `${Math.max(1, Math.round(ms / 1_000))} s`;
 
-/** What the client met, in words for whoever watches the run; null for what is of no interest there. */
+/** An event of the client in words for a person who watches the run; null for events without interest. */
 function describeServiceEvent(event: ClientEvent): string | null {
   switch (event.kind) {
     case 'outage_began':
-      return `out of reach (${event.operation}); it is asked again in ${inSeconds(event.probeInMs)} and then at least every 20 s, nothing is lost`;
+      return `unreachable (${event.operation}); the next try is in ${inSeconds(event.probeInMs)}, then at least one every 20 s; no data is lost`;
     case 'outage_ended':
-      return `there again after ${inSeconds(event.lastedMs)} (${event.operation})`;
+      return `reachable again after ${inSeconds(event.lastedMs)} (${event.operation})`;
     case 'paused':
-      return event.pauseMs < shortestReportedMs ? null : `asks for a pause of ${inSeconds(event.pauseMs)}`;
+      return event.pauseMs < shortestReportedMs ? null : `requests a pause of ${inSeconds(event.pauseMs)}`;
     case 'rate_lowered':
       return null;
     case 'key_renewed':
-      return `the key was refused and read again; the new one has the fingerprint ${event.fingerprint}`;
+      return `the key was refused and read again; the new key has the fingerprint ${event.fingerprint}`;
     case 'no_public_key':
-      return `the account has no public key, so that the private key is a ${event.isTest ? 'test' : 'live'} one is taken from service.mode or its prefix`;
+      return `the account has no public key; the private key counts as a ${event.isTest ? 'test' : 'live'} key by service.mode or its prefix`;
   }
-}
-
-/** Tells what runs do, to a person or to a log. */
-interface Reporter {
-  emit: (event: RunEvent) => void;
-  /** Says what is left to say and lets go of its timer. */
-  close: () => void;
 }
 
 const progressEveryMs = 30_000;
 
 /**
- * Writes run events as structured lines, each with the run it belongs to and its roster, and, while a stage is going on, how far it has come: every 30 seconds and when it ends. No line
- * holds anything of a customer.
+ * Writes run events as structured lines with their run and roster, and the progress of a stage every 30 seconds and at its end. No line holds
+ * customer data.
  */
-export function logEvents(logger: Logger, perSecond: number, everyMs = progressEveryMs): Reporter {
+export function logEvents(logger: Logger, perSecond: number, everyMs = progressEveryMs) {
   const meter = new ProgressMeter(perSecond, systemClock.elapsedMs);
   const runs = new RunTracker();
   let hasNews = false;
@@ -367,13 +354,14 @@ export function logEvents(logger: Logger, perSecond: number, everyMs = progressE
   };
   const timer = setInterval(logProgress, everyMs).unref();
   return {
-    emit: (event) => {
+    emit: (event: RunEvent): void => {
       if (event.kind === 'progress') hasNews = true;
       if ((event.kind === 'stage_finished' || event.kind === 'run_finished') && hasNews) logProgress();
       meter.note(event);
       logEvent(logger, event, runs.note(event));
     },
-    close: () => {
+    /** Reports what is pending and stops the timer. */
+    close: (): void => {
       clearInterval(timer);
       if (hasNews) logProgress();
     },
@@ -391,11 +379,11 @@ function toFields({ found, waitingFor, callsPerSecond, ...figures }: NonNullable
   };
 }
 
-/** One event: single steps at level debug, warnings and runs that are not complete at level warn, rosters without any at level error. */
+/** Single steps have level debug, warnings and incomplete runs level warn, failed rosters level error. */
 function logEvent(logger: Logger, event: RunEvent, run: RunOfLine): void {
   const { kind, ...facts } = event.kind === 'service' ? event.event : event;
   const isBad =
-    // An outage is worth a warning, and so is its end; that the pace is adapted is part of the day's work.
+    // An outage and its end are warnings; a changed pace is normal.
     kind === 'outage_began' ||
     kind === 'outage_ended' ||
     kind === 'warning' ||
@@ -405,27 +393,25 @@ function logEvent(logger: Logger, event: RunEvent, run: RunOfLine): void {
   else logger[isBad ? 'warn' : 'info']({ ...run, ...facts }, kind);
 }
 
-/** The run that a line belongs to, and its roster (null for a sweep); nothing where it belongs to none. */
+/** The run of a log line and its roster (null for a sweep); empty when no run is in progress. */
 type RunOfLine = { runId: string; roster: string | null } | Record<string, never>;
 
-/** Knows which run is going on and whose roster each is, so that every line of a log can say so. */
 class RunTracker {
   readonly #rosters = new Map<string, string | null>();
-  #going: string | null = null;
+  #runId: string | null = null;
 
-  /** The run that is going on. */
   get current(): RunOfLine {
-    return this.#describe(this.#going);
+    return this.#describe(this.#runId);
   }
 
-  /** The run that an event belongs to: the one it names, else the one that is going on. */
+  /** The run of an event: the one it names, else the current one. */
   note(event: RunEvent): RunOfLine {
     if (event.kind === 'run_started') {
       this.#rosters.set(event.runId, event.roster);
-      this.#going = event.runId;
+      this.#runId = event.runId;
     }
     const run = 'runId' in event ? this.#describe(event.runId) : this.current;
-    if (event.kind === 'run_finished' && event.runId === this.#going) this.#going = null;
+    if (event.kind === 'run_finished' && event.runId === this.#runId) this.#runId = null;
     return run;
   }
 

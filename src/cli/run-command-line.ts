@@ -1,11 +1,11 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { Logger } from 'pino';
 import { type Environment, readSecret, secretNames } from '../config/environment.js';
-import { logLevels } from '../config/schema.js';
-import { createLogger, type LoggerSettings, openRedactor, toRedactor } from '../logging.js';
+import { createLogger, openRedactor, toRedactor } from '../logging.js';
 import { LastRun } from '../runs/app-context.js';
+import { logLevels } from '../vocabulary.js';
 import { addAssureCommand } from './commands/assure.js';
-import { addBackupCommand, addRestoreCommand } from './commands/backup.js';
+import { addBackupCommands } from './commands/backup.js';
 import { addCheckCommand } from './commands/check.js';
 import { addConfigCommand } from './commands/config.js';
 import { addCoverageCommand } from './commands/coverage.js';
@@ -30,16 +30,15 @@ import { addScreenCommand } from './commands/screen.js';
 import { addStatusCommand } from './commands/status.js';
 import { addSweepCommand } from './commands/sweep.js';
 import { addWatchdogCommand } from './commands/watchdog.js';
-import { describeError, type ErrorDescription, formatError, toErrorDocument } from './describe-error.js';
+import { describeError, formatError } from './describe-error.js';
 import { exitCodes, InterruptedError, toErrorExitCode } from './exit-code.js';
-import type { Act, Action, Invocation, Notify, Outcome } from './invocation.js';
-import { mailDirectly } from './notify.js';
+import type { Act, Invocation, Notify, Outcome } from './invocation.js';
 import { examples } from './options.js';
 import { version } from './process.js';
 import { loadInvocationConfig } from './session.js';
 import type { Terminal } from './terminal.js';
 
-/** Runs one command to its end and gives the exit code; whatever goes wrong is told, never thrown. */
+/** Runs one command to its end and returns the exit code; it reports every error and throws none. */
 export async function runCommandLine({
   words,
   environment,
@@ -51,9 +50,9 @@ export async function runCommandLine({
   folder: string;
   terminal: Terminal;
 }): Promise<number> {
-  const askedSecrets = openRedactor();
+  const readSecrets = openRedactor();
   const lastRun = new LastRun();
-  const redact = (text: string): string => askedSecrets.redact(toRedactor(listEnvironmentSecrets(environment))(text));
+  const redact = (text: string): string => readSecrets.redact(toRedactor(listEnvironmentSecrets(environment))(text));
   const commandLog = new CommandLog({ terminal, lastRun, redact, findLevel });
   const listening = listenForSignals(commandLog.stopping);
   const isJson = words.includes('--json');
@@ -62,7 +61,7 @@ export async function runCommandLine({
   let exitCode: number = exitCodes.complete;
   let command = '';
   let isOpen = false;
-  const called: { action?: Action; mailedAs?: string | undefined } = {};
+  const called: { action?: Parameters<Act>[0]; mailedAs?: string | undefined } = {};
   const act: Act = (action, mailedAs) => Object.assign(called, { action, mailedAs });
   const program = createProgram(act, {
     writeOut: (text) => {
@@ -83,7 +82,7 @@ export async function runCommandLine({
     terminal,
     notify: commandLog.notify,
     signal: listening.signal,
-    askedSecrets,
+    readSecrets,
     lastRun,
     noteOpen: () => {
       isOpen = true;
@@ -100,6 +99,7 @@ export async function runCommandLine({
     const isHelp = error instanceof CommanderError && error.exitCode === 0;
     exitCode = isHelp ? exitCodes.complete : toErrorExitCode(error);
     if (called.mailedAs !== undefined && !isOpen && !terminal.isScreen) {
+      const { mailDirectly } = await import('./notify.js');
       await mailDirectly(toInvocation(), { task: called.mailedAs, roster: null, error, signal: listening.signal });
     }
     if (!isHelp) await reportError(error);
@@ -112,14 +112,14 @@ export async function runCommandLine({
   async function reportError(error: unknown): Promise<void> {
     const isWithoutCommand = error instanceof CommanderError && error.code === 'commander.help';
     const description = isWithoutCommand
-      ? { ...describeError(error), message: 'no command was given' }
+      ? { ...describeError(error), message: 'no command is given' }
       : describeError(error);
     if (isWithoutCommand && !isJson) terminal.writeMessage(`${usageText}\n`);
     commandLog.failed(description, error);
     if (isJson) await terminal.writeData(redact(toLine(toErrorDocument(description))));
   }
 
-  function findLevel(): LoggerSettings['level'] {
+  function findLevel(): (typeof logLevels)[number] {
     try {
       return loadInvocationConfig({ options: program.opts(), environment, folder }).settings.log.level;
     } catch {
@@ -128,13 +128,22 @@ export async function runCommandLine({
   }
 }
 
-/** Without the program's own name. */
 const nameCommand = (called: Command): string =>
   called.parent?.parent ? `${nameCommand(called.parent)} ${called.name()}` : called.name();
 
 const toLine = (document: Outcome['document'] | Record<string, unknown>): string => `${JSON.stringify(document)}\n`;
 
-/** The secrets of the environment that can be read, for keeping them out of error messages even when the configuration is wrong. */
+/** The error as the document that `--json` prints; unknown parts are left out. */
+const toErrorDocument = ({ code, message, problems, where, next }: ReturnType<typeof describeError>) => ({
+  schema: 'nightscreen/error/1',
+  code,
+  message,
+  ...(problems.length > 0 && { problems }),
+  ...(where !== null && { where }),
+  ...(next !== null && { next }),
+});
+
+/** The readable secrets of the environment: error messages must not show them, even when the configuration is wrong. */
 function listEnvironmentSecrets(environment: Environment): string[] {
   return secretNames.flatMap((name) => {
     const plain = environment[name];
@@ -152,10 +161,10 @@ const daily = 'Daily commands:';
 const more = 'More:';
 
 const exitCodeHelp = `
-Exit codes: 0 complete, 1 unexpected, 2 refused before anything was spent, 3 finished but not all is well, 4 stopped early and resumable
+Exit codes: 0 complete, 1 unexpected, 2 refused before anything was spent, 3 finished with problems, 4 stopped early and resumable
 `;
 
-/** The command line as commander sees it; `act` carries out the command that was called, usage errors are thrown. */
+/** The commander program; `act` takes the work of the called command, and usage errors are thrown. */
 export function createProgram(
   act: Act,
   output: {
@@ -201,23 +210,21 @@ export function createProgram(
   addReplayCommand(program, act);
   addConfigCommand(program, act);
   addMigrateCommand(program, act);
-  addBackupCommand(program, act);
-  addRestoreCommand(program, act);
+  addBackupCommands(program, act);
   addSandboxCommand(program, act);
   program.helpCommand('help [command]', 'show help for a command');
   return program;
 }
 
 const endingSignals = ['SIGINT', 'SIGTERM'] as const;
-/** Answers may arrive for five seconds; what is then still being written is rolled back by the database (PROMISES: 15). */
+/** Answers may arrive for five seconds; the database rolls back what is still being written after that (PROMISES: 15). */
 const longestStopMs = 7_000;
 
-/** What is said while a process is being asked to end. */
 type StopListener = (event: { kind: 'asked'; signal: string } | { kind: 'overdue' }) => void;
 
 /**
- * Turns the first SIGINT or SIGTERM into an abort; the second ends the process at once, and so does a stop that takes longer than 7
- * seconds, both with exit code 4: what was not saved is taken up by the next start.
+ * Turns the first SIGINT or SIGTERM into an abort. A second signal, or a stop that takes longer than 7 seconds, ends the process at once with
+ * exit code 4; the next start repeats what was not saved.
  */
 function listenForSignals(emit: StopListener): { signal: AbortSignal; stop: () => void } {
   const controller = new AbortController();
@@ -241,18 +248,16 @@ function listenForSignals(emit: StopListener): { signal: AbortSignal; stop: () =
   };
 }
 
-/** What a command is told by, beside its result. */
 interface LogMeans {
   terminal: Terminal;
   lastRun: LastRun;
   redact: (text: string) => string;
-  /** Asked when there is something to tell. */
-  findLevel: () => LoggerSettings['level'];
+  findLevel: () => (typeof logLevels)[number];
 }
 
 /**
- * Tells what a command has to say beside its result, what ends it above all: in words on a screen, elsewhere as a line of the log with the
- * run and roster that it was at. The words of a failure stand beside that line where no run was begun, for whoever reads what a command said.
+ * Reports notices, stops and failures of a command: as words on a screen, elsewhere as log lines with the current run and roster. A failure
+ * before the first run is written as words too, for readers of plain command output.
  */
 export class CommandLog {
   readonly #means: LogMeans;
@@ -261,14 +266,13 @@ export class CommandLog {
     this.#means = means;
   }
 
-  /** That something is to be known. */
   readonly notify: Notify = ({ level, code, message }) => {
     const { terminal, redact, findLevel } = this.#means;
     if (terminal.isScreen) terminal.writeMessage(redact(`nightscreen: ${message}\n`));
     else this.#openLogger(findLevel())?.[level]({ ...this.#describeRun(), code, message }, noticeNames[level]);
   };
 
-  /** That the process is asked to end, or is taking too long to. */
+  /** Reports that the process was signalled to end, or that its end takes too long. */
   readonly stopping: StopListener = (event) => {
     const { terminal, findLevel } = this.#means;
     const words = describeStop(event);
@@ -283,8 +287,8 @@ export class CommandLog {
     }
   };
 
-  /** That the command failed; the stack at level debug only. */
-  failed(description: ErrorDescription, error: unknown): void {
+  /** Reports that the command failed; the stack appears at level debug only. */
+  failed(description: ReturnType<typeof describeError>, error: unknown): void {
     const { terminal, lastRun, redact, findLevel } = this.#means;
     const level = findLevel();
     const isDebug = level === 'debug';
@@ -297,8 +301,8 @@ export class CommandLog {
     if (isDebug && error instanceof Error && logger === null) terminal.writeMessage(redact(`${error.stack ?? ''}\n`));
   }
 
-  /** Null on a screen, and where nothing is to be logged. */
-  #openLogger(level: LoggerSettings['level']): Logger | null {
+  /** Null on a screen and at level `silent`. */
+  #openLogger(level: (typeof logLevels)[number]): Logger | null {
     const { terminal, redact } = this.#means;
     if (terminal.isScreen || level === 'silent') return null;
     return createLogger({ level, secrets: [], write: (line) => terminal.writeMessage(redact(line)) });
@@ -307,7 +311,7 @@ export class CommandLog {
   #describeRun(): Record<string, unknown> {
     const { current, listJobs } = this.#means.lastRun;
     if (listJobs === null) return current === null ? {} : { ...current };
-    // A run that has ended says nothing about the job that a scheduler is at.
+    // A finished run is not the run of the scheduler's current job.
     return { jobs: listJobs(), ...(current === null || current.isFinished ? {} : current) };
   }
 
@@ -315,7 +319,7 @@ export class CommandLog {
     const { current } = this.#means.lastRun;
     if (current === null || current.isFinished) return '';
     const run = `${current.runId}${current.roster === null ? '' : ` of ${current.roster}`}`;
-    return `  run:   ${run} has not finished; the same command goes on from what was saved, \`nightscreen runs list\` shows it\n`;
+    return `  run:   ${run} has not finished; the same command continues it from what was saved, \`nightscreen runs list\` shows it\n`;
   }
 }
 
@@ -323,5 +327,5 @@ const noticeNames = { info: 'notice', warn: 'warning' } as const;
 
 const describeStop = (event: Parameters<StopListener>[0]): string =>
   event.kind === 'asked'
-    ? `${event.signal}: finishing what is under way; once more ends at once`
-    : 'what was under way took too long and is given up; the next start goes on from what was saved';
+    ? `${event.signal}: finishing the current work; a second signal ends the process at once`
+    : 'the current work took too long and is abandoned; the next start continues from what was saved';

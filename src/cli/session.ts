@@ -1,24 +1,25 @@
+import { channel } from 'node:diagnostics_channel';
 import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
+import type { AttemptObserver } from '../client/operation.js';
 import { findUnknownVariables, type Override } from '../config/environment.js';
 import { type Config, loadConfig } from '../config/load-config.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { findFolderProblem } from '../files.js';
 import { createLogger } from '../logging.js';
 import { toVisibleText } from '../reports/text.js';
+import type { RunEvent } from '../runs/app-context.js';
 import { buildAppContext, findMissingService, listSecrets, type OpenAppContext } from './app-context.js';
 import type { Invocation, Notify } from './invocation.js';
+import type { Measuring } from './measuring.js';
 import { locateDatabase, requireDatabase, toFolderWaitPolicy } from './open-database.js';
-import { publishAttempts, publishRunEvent } from './process.js';
+import { version } from './process.js';
 import { logEvents, showProgress } from './progress.js';
 
-/** Those that have heard of unknown variables: each is told once, however often it reads its configuration. */
-const hasHeard = new WeakSet<Notify>();
+/** An invocation that reads its configuration several times reports unknown variables once. */
+const hasReported = new WeakSet<Notify>();
 
-/**
- * The configuration of this invocation, flags applied; throws ConfigError with every mistake. Variables `NIGHTSCREEN_...` that nothing reads
- * are told to `notify`.
- */
+/** The configuration of this invocation with its flags; throws ConfigError with every mistake. `notify` gets unknown variables `NIGHTSCREEN_...`. */
 export function loadInvocationConfig({
   options,
   environment,
@@ -29,31 +30,43 @@ export function loadInvocationConfig({
   if (options.logLevel) flags.push({ path: ['log', 'level'], value: options.logLevel, origin: 'flag --log-level' });
   const config = loadConfig({ environment, folder, file: options.config, flags });
   const unknown = findUnknownVariables(environment, config.settings);
-  if (unknown.length === 0 || notify === undefined || hasHeard.has(notify)) return config;
-  hasHeard.add(notify);
-  const named = unknown.map(({ name, meant }) => `${name}${meant === null ? '' : ` (${meant} was meant?)`}`);
-  const message = `nothing reads ${named.join(', ')}: correct the name, or remove the variable`;
+  if (unknown.length === 0 || notify === undefined || hasReported.has(notify)) return config;
+  hasReported.add(notify);
+  const named = unknown.map(({ name, meant }) => `${name}${meant === null ? '' : ` (did you mean ${meant}?)`}`);
+  const message = `unknown variables: ${named.join(', ')}; correct the name, or remove the variable`;
   notify({ level: 'warn', code: 'unknown_variable', message });
   return config;
 }
 
-/** What a line of progress leaves on a screen goes before a line of the log. */
+/** Erases the progress line before a log line. */
 const clearLine = '\r\u001b[2K';
 
-/**
- * The logger of this invocation: JSON lines on standard error, words on a screen, without any secret that is configured or that a job has
- * asked for.
- */
-export function openLogger({ terminal, askedSecrets }: Invocation, config: Config): Logger {
+/** The logger of this invocation: JSON lines on standard error, words on a screen. It redacts configured secrets and those that jobs read. */
+export function openLogger({ terminal, readSecrets }: Invocation, config: Config): Logger {
   const write = (line: string): void => {
-    const safe = askedSecrets.redact(line);
+    const safe = readSecrets.redact(line);
     if (terminal.isScreen) terminal.writeMessage(`${clearLine}${formatLogLine(safe)}`, true);
     else terminal.writeMessage(safe);
   };
   return createLogger({ level: config.settings.log.level, secrets: listSecrets(config), write });
 }
 
-/** Tells run events as progress on a screen, and as log lines elsewhere and when the level is debug. */
+const runEvents = channel('nightscreen:run-event');
+const attempts = channel('nightscreen:attempt');
+
+/** Publishes a run event to listeners in this process, such as a preloaded tracer; it holds no customer data. */
+export const publishRunEvent = (event: RunEvent): void => runEvents.publish(event);
+
+/** The observer with one addition: each attempt that ended is published to listeners in this process as `{ attempt, end }`. */
+export const publishAttempts = (observer: AttemptObserver = {}): AttemptObserver => ({
+  ...observer,
+  ended: (attempt, end) => {
+    observer.ended?.(attempt, end);
+    attempts.publish({ attempt, end });
+  },
+});
+
+/** Shows run events as progress on a screen; writes them as log lines elsewhere and at level debug. */
 function chooseReporter(invocation: Invocation, config: Config): ReturnType<typeof logEvents> {
   const { log, service } = config.settings;
   const lines = logEvents(openLogger(invocation, config), service.rate.perSecond);
@@ -73,10 +86,7 @@ function chooseReporter(invocation: Invocation, config: Config): ReturnType<type
   };
 }
 
-/**
- * Makes a choice and requires that the service can be called and the folders be written, before anything is spent; throws one ConfigError
- * with everything that stands in the way.
- */
+/** Requires a usable service and writable folders before anything is spent, and returns `choose()`; throws one ConfigError with all problems. */
 export function requireService<Choice>(
   config: Config,
   choose: () => Choice,
@@ -100,7 +110,7 @@ function findUnwritable({ settings, secret, originOf }: Config, writesReport: bo
     return problem === null ? [] : [{ where: originOf(path), path: path.join('.'), message }];
   };
   const { database, reports } = settings;
-  // Whose an existing folder is, opening the database says.
+  // Opening the database checks the owner of an existing folder.
   const isToBeMade = secret('DATABASE_URL') === undefined && !existsSync(database.folder);
   return [
     ...(isToBeMade ? assess(['database', 'folder'], database.folder, 'NIGHTSCREEN_DATA') : []),
@@ -108,10 +118,7 @@ function findUnwritable({ settings, secret, originOf }: Config, writesReport: bo
   ];
 }
 
-/**
- * Opens what commands work with, works with it, and closes it whatever happens. What can be refused is refused before, so that no database is
- * opened for it.
- */
+/** Opens the app context, does the work, and closes the context in any case. Callers check their options before, so that no database is opened for nothing. */
 export async function withAppContext<Result>(
   invocation: Invocation,
   {
@@ -121,22 +128,22 @@ export async function withAppContext<Result>(
     queryTimeoutMs,
     needsDatabase = false,
   }: {
-    /** The configuration of this invocation, where it was read before. */
+    /** The configuration of this invocation, if it is read already. */
     config?: Config;
-    /** What works, for operators, where that is not the command that was typed. */
+    /** The name of the work for operators, if it is not the typed command. */
     command?: string;
-    /** Whether it may work for hours, so that nobody else waits for it. */
+    /** Whether it may work for hours: other processes do not wait for it. */
     isLasting?: boolean;
-    /** How long the answer to one query is waited for on Postgres; without it as long as it takes. */
+    /** The limit for one query on Postgres; no limit by default. */
     queryTimeoutMs?: number;
-    /** Whether it only reads what runs have left, or adds to it: a database that is missing, or empty, is an error then, and is not made. */
+    /** Whether the command needs the data of earlier runs: a missing or empty database is an error then, and is not created. */
     needsDatabase?: boolean;
   },
   work: (app: OpenAppContext) => Promise<Result>,
 ): Promise<Result> {
   if (needsDatabase) requireDatabase(locateDatabase(config));
   const measuring =
-    invocation.measuring ?? (isMeasured(config, command) ? await openMeasuring(invocation, config) : null);
+    invocation.measuring ?? (isMeasured(config, command) ? await measureCommand(invocation, config) : null);
   const { emit, close } = chooseReporter(invocation, config);
   const leaveTurn = await awaitTurn(config);
   try {
@@ -148,7 +155,7 @@ export async function withAppContext<Result>(
       observer: publishAttempts(measuring?.metrics.observer),
       queryTimeoutMs,
       needsDatabase,
-      noteSecret: invocation.askedSecrets.add,
+      noteSecret: invocation.readSecrets.add,
     }).catch(async (error: unknown) => {
       await measuring?.noteUnreadable(error);
       throw error;
@@ -166,17 +173,21 @@ export async function withAppContext<Result>(
   }
 }
 
-/** Loaded by those alone that leave metrics somewhere. */
-async function openMeasuring({ signal, notify }: Invocation, config: Config) {
-  const { measureCommand } = await import('./measuring.js');
-  return measureCommand(config, signal, (message) => notify({ level: 'warn', code: 'metrics_not_left', message }));
+async function measureCommand({ signal, notify }: Invocation, config: Config): Promise<Measuring> {
+  const { measureInto } = await import('./measuring.js');
+  const { createMetrics } = await import('../metrics/metrics.js');
+  return measureInto(config, createMetrics(version, { isLasting: false }), {
+    // A person who stops a command waits only seconds.
+    isStopping: () => signal.aborted,
+    complain: (message) => notify({ level: 'warn', code: 'metrics_not_left', message }),
+  });
 }
 
 const turns = new Map<string, Promise<void>>();
 
 /**
- * Waits until all earlier work of this process with the embedded database has ended, because its folder is opened once at a time; what it gives ends the turn. Postgres takes
- * all at once.
+ * Waits for all earlier work of this process in the embedded database, because its folder can be opened only once at a time. The returned
+ * function ends the turn. Postgres has no turns.
  */
 async function awaitTurn({ settings, secret }: Config): Promise<() => void> {
   let leave = (): void => undefined;
@@ -203,7 +214,7 @@ function describeError(error: unknown): string[] {
   return [head, ...(stack === '' ? [] : stack.split('\n').slice(1)), ...describeError(cause)];
 }
 
-/** A JSON line of the log as a person reads it: time of day, level, what, and the facts; an error with its causes on lines of its own. */
+/** A JSON log line in words: time of day, level, message and facts; an error and its causes get lines of their own. */
 export function formatLogLine(line: string): string {
   const fields: unknown = JSON.parse(line);
   if (typeof fields !== 'object' || fields === null) return line;
@@ -215,7 +226,7 @@ export function formatLogLine(line: string): string {
   return [head, ...describeError(err)].map((each) => `${toVisibleText(each)}\n`).join('');
 }
 
-/** The commands after which figures are others than before. */
+/** The commands that change the figures. */
 const measured: ReadonlySet<string> = new Set([
   'rescreen',
   'onboard',
@@ -231,7 +242,6 @@ const measured: ReadonlySet<string> = new Set([
   'watchdog',
 ]);
 
-/** Whether a command that ends by itself is measured, and the settings say where its metrics are left. */
 function isMeasured({ settings }: Config, command: string): boolean {
   return settings.metrics.textfile !== undefined && (measured.has(command) || command.startsWith('schedule run '));
 }

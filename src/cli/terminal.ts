@@ -4,23 +4,22 @@ import { exitCodes } from './exit-code.js';
 const usualColumns = 80;
 
 /**
- * Where a command writes: data to standard output, messages to standard error. Control characters never leave the process, whoever they
- * come from: JSON has them as escapes, other text as their code points.
+ * Where a command writes: data to standard output, messages to standard error. Control characters of foreign text never leave the process:
+ * JSON shows them as escapes, other text as their code points.
  */
 export interface Terminal {
   /** Writes data; resolves when it has left the process. */
   writeData(text: string): Promise<void>;
-  /** Writes a message for people; `isDrawn` says that it moves the cursor or has colours, and that all else in it is visible text. */
+  /** Writes a message for people; `isDrawn` means that it moves the cursor or has colours, and that its other characters are visible. */
   writeMessage(text: string, isDrawn?: boolean): void;
-  /** Whether messages go to a screen, so that progress may be redrawn. */
+  /** Whether messages go to a screen, where progress can be redrawn. */
   readonly isScreen: boolean;
-  /** Characters that fit on one line of that screen, at this moment. */
+  /** The current width of that screen in characters. */
   readonly columns: number;
-  /** Whether messages may be coloured. */
   readonly hasColours: boolean;
 }
 
-/** The terminal of this process; a reader of its output that has gone away (EPIPE) is met with silence, a full disk with exit code 1. */
+/** The terminal of this process; it ignores a closed reader (EPIPE), and ends the process with exit code 1 on a full disk. */
 export function openTerminal(environment: Readonly<Record<string, string | undefined>>): Terminal {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -38,7 +37,7 @@ export function openTerminal(environment: Readonly<Record<string, string | undef
     },
     isScreen,
     get columns() {
-      // A pseudo terminal that nobody has given a size says 0.
+      // A pseudo terminal without a size reports 0.
       return process.stderr.columns || usualColumns;
     },
     hasColours: isScreen && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb',

@@ -1,10 +1,10 @@
 import { formatCount } from '../reports/text.js';
 import type { Mail } from '../runs/mail/manage.js';
 
-/** A row of a table; false where there is nothing to say. */
+/** A row of a table; false is left out. */
 export type Row = readonly (string | number)[] | false;
 
-/** Rows of words as aligned columns, two spaces apart, each line ended; numbers given as numbers stand to the right. */
+/** Rows as aligned columns, two spaces apart; cells that are numbers are aligned to the right. */
 export function formatTable(given: readonly Row[]): string {
   const rows = given.filter((row) => row !== false);
   const widths: number[] = [];
@@ -31,13 +31,13 @@ export const describeCounts = (counts: Readonly<Record<string, number | boolean>
     .map(([name, count]) => `${toWords(name)} ${typeof count === 'number' ? formatCount(count) : count ? 'yes' : 'no'}`)
     .join(', ');
 
-/** Why a gate does not pass whatever it says of single customers: rosters or customers are missing; null when none are. */
+/** Why a coverage check fails independently of single customers: a roster or all customers are missing; null otherwise. */
 export function describeGap(neverImported: readonly string[], inScope: number): string | null {
   if (neverImported.length > 0) {
     const names = neverImported.join(', ');
-    return `never imported: ${names}. Nothing is known of their customers. Import each with nightscreen import --roster NAME, or remove it from the configuration.`;
+    return `never imported: ${names}. Their customers are unknown. Import each with nightscreen import --roster NAME, or remove it from the configuration.`;
   }
-  return inScope === 0 ? 'No customer is in scope: no roster was imported, or all customers have left.' : null;
+  return inScope === 0 ? 'No customer is in scope: no roster was imported, or all customers are offboarded.' : null;
 }
 
 /** A moment in UTC to the minute, as `2026-03-01 02:00`. */
@@ -45,7 +45,7 @@ export const toMinute = (at: Date): string => at.toISOString().slice(0, 16).repl
 
 const formatMinute = (time: Date): string => `${toMinute(time)} UTC`;
 
-/** How a mail stands, in words. */
+/** The state of a mail in words. */
 export function describeMailState(mail: Mail): string {
   const { id, state, attempts, nextAttemptAt, lastError, sentAt, dropped } = mail;
   const because = lastError === null ? '' : `: ${lastError}`;
@@ -57,10 +57,10 @@ export function describeMailState(mail: Mail): string {
       return attempts.length === 0 && lastError === null ? 'waits' : `waits${next}${because}`;
     }
     case 'dropped':
-      return `put aside by ${dropped?.by ?? ''} on ${dropped ? formatMinute(dropped.at) : ''}: ${dropped?.reason ?? ''}`;
+      return `dropped by ${dropped?.by ?? ''} on ${dropped ? formatMinute(dropped.at) : ''}: ${dropped?.reason ?? ''}`;
     case 'refused':
     case 'given_up': {
-      const next = `nightscreen mail retry ${id} tries again, nightscreen mail drop ${id} puts it aside`;
+      const next = `nightscreen mail retry ${id} tries again, nightscreen mail drop ${id} drops it`;
       return `${state === 'refused' ? state : 'given up'} (${next})${because}`;
     }
   }

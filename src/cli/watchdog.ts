@@ -22,16 +22,15 @@ import type { Invocation, Outcome } from './invocation.js';
 import { describePause } from './schedule/plan-schedule.js';
 import { loadInvocationConfig, withAppContext } from './session.js';
 
-/** Longer than this no night takes: whoever holds the embedded database for longer keeps everybody from looking. */
+/** No night takes longer: a process that keeps the embedded database for longer is an alarm. */
 const longestNightMs = 12 * 3_600_000;
 
-/** A database on a server that has not said by then how things are does not answer. */
+/** The limit for a database on a server. */
 const longestLookMs = 5 * 60_000;
 
 /**
- * Looks once and tells. What keeps it from looking is an alarm as well, except wrong settings, and a command that works in the embedded
- * database: those are refused (ConfigError, RunLockedError). It never says that all is well without having looked. A database on a server
- * has `limitMs` to answer.
+ * Checks once and reports. A failed check is an alarm too; only wrong settings (ConfigError) and a command at work in the embedded database
+ * (RunLockedError) are thrown. A database on a server has `limitMs` to answer.
  */
 export async function look(invocation: Invocation, limitMs = longestLookMs): Promise<Outcome> {
   const config = loadInvocationConfig(invocation);
@@ -59,7 +58,7 @@ async function lookOrReport(
       lookInto(opened, noteLooked),
     );
   try {
-    // The embedded database is waited for while jobs work in it, and answers by this process.
+    // The embedded database runs in this process and may be busy with jobs: it has no limit.
     const isEmbedded = config.secret('DATABASE_URL') === undefined;
     const outcome = isEmbedded ? await open(() => {}) : await withinLimit(limitMs, signal, open);
     await reportReachable(config, { complain, signal });
@@ -81,7 +80,7 @@ async function lookOrReport(
         reason,
         since: since.toISOString(),
       },
-      text: `ALARM  the watchdog cannot look: ${reason}\n       -> nightscreen doctor\n1 alarm: nothing could be watched\n`,
+      text: `ALARM  the watchdog cannot check: ${reason}\n       -> nightscreen doctor\n1 alarm: no roster was checked\n`,
     };
   }
 }
@@ -89,12 +88,12 @@ async function lookOrReport(
 const isAtWork = (error: unknown): boolean =>
   error instanceof RunLockedError && (error.heldMs === null || error.heldMs < longestNightMs);
 
-/** Clocks that are further apart than this are not both right. */
+/** A larger difference means that one of two clocks is wrong. */
 const mostApartMs = 5 * 60_000;
 
 /**
- * The workplace by the database's clock, with a warning, where this machine's is more than five minutes from it: watchdogs on several hosts
- * would contradict one another otherwise. The embedded database has no other clock.
+ * The app context with the clock of the database, and a warning, when the clock of this host differs by more than five minutes; otherwise
+ * watchdogs on several hosts would contradict each other.
  */
 export async function goByDatabaseClock(app: AppContext): Promise<AppContext> {
   const { database, clock, emit } = app;
@@ -105,17 +104,17 @@ export async function goByDatabaseClock(app: AppContext): Promise<AppContext> {
   const apartMs = row.now.getTime() - (askedAt.getTime() + clock.now().getTime()) / 2;
   if (Math.abs(apartMs) <= mostApartMs) return app;
   const minutes = Math.round(Math.abs(apartMs) / 60_000);
-  const message = `the clock of this host is ${minutes} minutes ${apartMs > 0 ? 'behind' : 'ahead of'} the database's, by which the watchdog goes; set it (NTP), because jobs here go by it`;
+  const message = `the clock of this host is ${minutes} minutes ${apartMs > 0 ? 'behind' : 'ahead of'} the database's clock, which the watchdog uses; set it (NTP), because jobs on this host use it`;
   emit({ kind: 'warning', runId: null, code: 'clock_apart', message });
   return { ...app, clock: { ...clock, now: () => new Date(clock.now().getTime() + apartMs) } };
 }
 
-/** A look takes less than a second as a rule; a process that is asked to end has few. */
+/** A check usually takes less than a second; a stopping process has seven. */
 const graceMs = 2_000;
 
 /**
- * Does work that calls `noteLooked` when the database has said everything; until then it has `limitMs`, and a moment once `signal` is
- * aborted. Throws StoreError (`database_unreachable`) after the limit, and the signal's reason; what hangs is left behind.
+ * Does work that calls `noteLooked` after its last query; until then it has `limitMs`, and two seconds after `signal` is aborted. Throws
+ * StoreError (`database_unreachable`) after the limit, or the signal's reason; a hanging query is abandoned.
  */
 async function withinLimit<Result>(
   limitMs: number,
@@ -147,7 +146,7 @@ function describeAlarms(watch: Watch): readonly string[] {
   return watch.findings.flatMap((finding) => {
     const { incident, isKnown, isNews, reason, actions } = finding;
     const status = isKnown ? 'known' : 'ALARM';
-    const reported = isNews ? 'told now' : `told ${formatTime(incident.reportedAt)}`;
+    const reported = isNews ? 'reported now' : `reported ${formatTime(incident.reportedAt)}`;
     return [
       `${status}  ${describeIncident(finding)}`,
       `       ${reason}`,
@@ -157,18 +156,16 @@ function describeAlarms(watch: Watch): readonly string[] {
   });
 }
 
-/** What a look of the watchdog says: every alarm with what to type, what is known, and what is over. */
+/** The result of a check: new alarms with the commands that help, known alarms, and incidents that are over. */
 export function presentWatch(watch: Watch): Outcome {
   const over = watch.over.map(
     (incident) => `over   ${describeIncident(incident)}, since ${formatTime(incident.openedAt)}`,
   );
   const dropped = watch.dropped.map(
     (incident) =>
-      `closed ${describeIncident(incident)}, since ${formatTime(incident.openedAt)}: nobody watches it any more`,
+      `closed ${describeIncident(incident)}, since ${formatTime(incident.openedAt)}: it is no longer watched`,
   );
-  const unscreened = watch.unscreened.map(
-    (roster) => `new    ${roster}: no night has screened it yet, and none was due`,
-  );
+  const unscreened = watch.unscreened.map((roster) => `new    ${roster}: not screened yet, and no night was due`);
   const paused = watch.pause === null ? [] : [`paused ${describePause(watch.pause)}`];
   const alarms = watch.findings.filter(({ isKnown }) => !isKnown).length;
   const rosters = countNoun(watch.rosters.length, 'roster');
@@ -199,7 +196,7 @@ export function presentWatch(watch: Watch): Outcome {
 
 const toClosed = ({ incidentId, kind, subject, openedAt }: Incident) => ({ incidentId, kind, subject, openedAt });
 
-/** The address to ping for the watchdog; null where none is configured. Throws ConfigError when its variable is not set or holds no safe URL. */
+/** The ping address of the watchdog's monitor; null when none is configured. Throws ConfigError when its variable is not set or holds no safe URL. */
 export function findPingAddress({ settings, secret, originOf }: Config): string | null {
   const urlEnv = settings.pings.watchdog?.urlEnv;
   if (urlEnv === undefined) return null;
@@ -214,15 +211,15 @@ export function findPingAddress({ settings, secret, originOf }: Config): string 
   return address;
 }
 
-/** Who hears of pings: `complain` of those that were not taken; once `signal` is aborted each has a moment only. */
+/** `complain` gets every ping or mail that could not be sent; after `signal` is aborted each has a short limit. */
 interface PingListener {
   complain: (message: string) => void;
   signal: AbortSignal;
 }
 
 /**
- * Does a look of the watchdog, and pings its monitor before and after it, where one is configured: a success only with exit code 0.
- * A ping that is not taken goes to `complain`, and changes nothing.
+ * Does a check of the watchdog and pings its monitor, if one is configured, before and after it: a success only with exit code 0. A failed
+ * ping goes to `complain` and changes nothing else.
  */
 export async function withPings<Result extends { exitCode: number; text: string }>(
   config: Config,
@@ -235,11 +232,11 @@ export async function withPings<Result extends { exitCode: number; text: string 
   const runUuid = randomUUID();
   const emit = async (kind: 'start' | 'success' | 'failure', body: string): Promise<void> => {
     const { timeoutMs } = config.settings.pings;
-    // A hair longer, so that it is told as what it is.
+    // Longer than the limit of the ping itself, so that the ping reports its own timeout.
     const limit = limitSending(timeoutMs + 1_000, signal);
     const trouble = await sendPing(address, { kind, runUuid, body }, timeoutMs, limit.signal);
     limit.clear();
-    if (trouble !== null) complain(`the monitor of the watchdog could not be told (${kind}): ${trouble}`);
+    if (trouble !== null) complain(`the ping of the watchdog's monitor failed (${kind}): ${trouble}`);
   };
   await emit('start', 'nightscreen watchdog');
   let result: Result;
@@ -257,14 +254,10 @@ export async function withPings<Result extends { exitCode: number; text: string 
   return result;
 }
 
-/** No attempt takes longer than this. */
 const attemptLimitMs = 5 * 60_000;
-const title = 'watchdog: the database is out of reach';
+const title = 'watchdog: the database is unreachable';
 
-/**
- * Mails directly that the database cannot be looked into, once until it can be again; whatever goes wrong with that is told to `complain`.
- * Gives since when it is so.
- */
+/** Mails, without the outbox and once per outage, that the database is unreachable; failures go to `complain`. Returns the start of the outage. */
 async function reportUnreachable(config: Config, reason: string, listener: PingListener): Promise<Date> {
   const { complain } = listener;
   const { noteFile } = config.settings.watchdog;
@@ -280,30 +273,30 @@ async function reportUnreachable(config: Config, reason: string, listener: PingL
   try {
     await writePrivately(noteFile, `${JSON.stringify({ since, told: reported })}\n`);
   } catch (error) {
-    complain(`${noteFile} (watchdog.noteFile) cannot be written, so this is told each time: ${toWords(error)}`);
+    complain(`${noteFile} (watchdog.noteFile) cannot be written, so each check sends this mail: ${toWords(error)}`);
   }
   return since;
 }
 
 const begunActions = [
-  'See whether the database is up, and whether this host may reach it: nightscreen doctor',
-  'Nobody knows whether the nights run as long as this lasts: look at the host that runs them',
+  'Check whether the database is up, and whether this host may connect to it: nightscreen doctor',
+  'Until then the watchdog cannot see whether the nights run: check the host that runs them',
 ];
 
-/** Mails that the database can be looked into again, where it was told that it could not. */
+/** Mails that the database is reachable again, if its outage was mailed. */
 async function reportReachable(config: Config, listener: PingListener): Promise<void> {
   const { noteFile } = config.settings.watchdog;
   const known = await readNote(noteFile);
   if (known === null) return;
   const at = systemClock.now();
-  const reason = 'the database could not be looked into';
-  const actions = ['See how the rosters stand: nightscreen coverage'];
+  const reason = 'the database was unreachable';
+  const actions = ['Check the coverage of the rosters: nightscreen coverage'];
   const alarm: Alarm = { phase: 'over', title, reason, openedAt: known.since, at, actions };
   if (known.told && !(await mail(config, alarm, listener))) return;
   await rm(noteFile, { force: true });
 }
 
-/** True once everybody has been told, or there is nobody to tell. */
+/** True when at least one mail was accepted, or when there is no recipient. */
 async function mail(config: Config, alarm: Alarm, { complain, signal }: PingListener): Promise<boolean> {
   const { mail: settings } = config.settings;
   if (!settings) return true;
@@ -314,10 +307,10 @@ async function mail(config: Config, alarm: Alarm, { complain, signal }: PingList
   try {
     const results = await deliver(messages, settings, config.secret('SMTP_URL'), limit.signal);
     const lost = results.filter(({ kind }) => kind !== 'accepted');
-    for (const { said } of lost) complain(`that the database is out of reach could not be mailed: ${said}`);
+    for (const { said } of lost) complain(`the alarm about the database could not be mailed: ${said}`);
     return lost.length < results.length || results.length === 0;
   } catch (error) {
-    complain(`that the database is out of reach could not be mailed: ${toWords(error)}`);
+    complain(`the alarm about the database could not be mailed: ${toWords(error)}`);
     return false;
   } finally {
     limit.clear();
@@ -326,10 +319,10 @@ async function mail(config: Config, alarm: Alarm, { complain, signal }: PingList
 
 const toWords = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Since when the database cannot be looked into, and whether that has been told: it cannot be kept in the database itself. */
+/** The start of an outage of the database, and whether it was mailed; the database itself cannot store this. */
 const noteSchema = z.object({ since: z.coerce.date(), told: z.boolean() });
 
-/** The note in a file; null when there is none, or none that can be read. */
+/** The note in the file; null when the file is missing or unreadable. */
 async function readNote(file: string): Promise<z.infer<typeof noteSchema> | null> {
   try {
     return noteSchema.parse(JSON.parse(await readFile(file, 'utf8')));

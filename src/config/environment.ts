@@ -3,7 +3,7 @@ import { ConfigError, type ConfigProblem } from '../errors.js';
 import { findOddFile } from '../files.js';
 import { findNearMiss } from './near-miss.js';
 
-/** The place of a setting: keys and list positions from the top. */
+/** The path of a setting: keys and list positions from the top. */
 export type SettingPath = readonly (string | number)[];
 
 /** Whether a setting is, or lies in, the one at `prefix`. */
@@ -13,13 +13,12 @@ export const startsWith = (path: SettingPath, prefix: SettingPath): boolean =>
 /** An environment variable that Nightscreen reads. */
 export interface Variable {
   name: string;
-  /** In words, for the reference and `.env.example`. */
+  /** For the reference and `.env.example`. */
   meaning: string;
   /** A secret may also be given as the file that `NAME_FILE` names, and is never shown. */
   isSecret: boolean;
   /** The setting that it overrides. */
   overrides?: SettingPath;
-  /** What it may look like; no real value. */
   example: string;
 }
 
@@ -38,7 +37,7 @@ const overriding = (name: string, path: SettingPath, example: string): Variable 
   example,
 });
 
-/** Every variable that is read by its own name; those that the settings name (`urlEnv`, `secretEnv`) come on top. */
+/** Every variable with a fixed name; settings name further ones (`urlEnv`, `secretEnv`). */
 export const variables: readonly Variable[] = [
   secret('NIGHTSCREEN_API_KEY', 'private key of the service', 'private_sandbox_...'),
   secret(
@@ -53,7 +52,7 @@ export const variables: readonly Variable[] = [
   ),
   secret(
     'NIGHTSCREEN_ARCHIVE_PASSWORD',
-    'opens the archives that mail carries with `attach: archive`; at least 12 characters',
+    'password of the archives that are mailed with `attach: archive`; at least 12 characters',
     '...',
   ),
   overriding('NIGHTSCREEN_BASE_URL', ['service', 'baseUrl'], 'https://service.example/v1'),
@@ -63,7 +62,7 @@ export const variables: readonly Variable[] = [
   overriding('NIGHTSCREEN_LOG_LEVEL', ['log', 'level'], 'info'),
   {
     name: 'NIGHTSCREEN_CONFIG',
-    meaning: 'the configuration file, where `--config` names none',
+    meaning: 'the configuration file, if `--config` names none',
     isSecret: false,
     example: '/etc/nightscreen/nightscreen.config.yaml',
   },
@@ -75,23 +74,23 @@ export const variables: readonly Variable[] = [
   },
   {
     name: 'NO_PROXY',
-    meaning: 'hosts that no proxy is used for, separated by commas',
+    meaning: 'hosts that are reached without the proxy, separated by commas',
     isSecret: false,
     example: 'db.example,.internal.example',
   },
   {
     name: 'CHROMIUM_PATH',
-    meaning: 'the browser that prints `report --pdf`, where none is on the PATH',
+    meaning: 'the browser that prints `report --pdf`, if none is on the PATH',
     isSecret: false,
     example: '/usr/bin/chromium',
   },
-  { name: 'NO_COLOR', meaning: 'set to anything: no colours on a terminal', isSecret: false, example: '1' },
+  { name: 'NO_COLOR', meaning: 'any value: no colours on a terminal', isSecret: false, example: '1' },
 ];
 
 /** The variables of a process, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Secrets that Nightscreen itself knows by name; each may also be given as `NAME_FILE`. */
+/** The secrets with fixed names; each may also be given as `NAME_FILE`. */
 export const secretNames: readonly string[] = variables.flatMap(({ name, isSecret }) => (isSecret ? [name] : []));
 
 /** A secret and the variable that gave it. */
@@ -124,29 +123,17 @@ export function readSecret(environment: Environment, name: string): Secret | und
   return { name, value: text, from: fileVariable };
 }
 
-/** The settings that the environment overrides; a variable that is set but empty counts as not set. */
-export function listOverrides(environment: Environment): { path: SettingPath; value: string; origin: string }[] {
-  return variables.flatMap(({ name, overrides }) => {
-    // What a file or a command gave often ends with a line break.
-    const value = environment[name]?.replace(/[\r\n]+$/, '');
-    return overrides && value ? [{ path: overrides, value, origin: `env ${name}` }] : [];
-  });
-}
-
-/** A setting given outside the file, and where: `env NAME` or the flag. */
+/** A setting from outside of the file, and its origin: `env NAME` or the flag. */
 export interface Override {
   path: SettingPath;
   value: unknown;
   origin: string;
 }
 
-/**
- * The variables that the settings name as holding a secret (`urlEnv`, `secretEnv`), each once: connection strings of rosters, secrets of
- * webhooks, addresses of monitors. Settings that are wrong elsewhere may be given too.
- */
+/** The variables that settings name for a secret (`urlEnv`, `secretEnv`), each once; the settings need not be valid. */
 export const listNamedSecrets = (settings: unknown): string[] => [...new Set(listNames(settings, deepest))];
 
-// rosters, a roster, parties, one of them, postgres, urlEnv. Aliases of YAML can make a circle.
+// rosters, a roster, parties, one of them, postgres, urlEnv. YAML aliases can form a circle.
 const deepest = 6;
 
 function listNames(value: unknown, depth: number): string[] {
@@ -160,21 +147,21 @@ const prefix = 'NIGHTSCREEN_';
 /** Read by the tests and by the example tracer, not by the program. */
 const foreign = /^NIGHTSCREEN_(?:TEST|TRACE)_/;
 
-/** The variables `NIGHTSCREEN_...` that nothing reads, each with the name that was most likely meant, or null. */
+/** The unknown variables `NIGHTSCREEN_...`, each with a similar known name, or null. */
 export function findUnknownVariables(
   environment: Environment,
   settings: unknown,
 ): { name: string; meant: string | null }[] {
   const named = listNamedSecrets(settings);
-  const secrets = [...named, ...variables.flatMap(({ name, isSecret }) => (isSecret ? [name] : []))];
-  const known = [...variables.map(({ name }) => name), ...named, ...secrets.map((name) => `${name}_FILE`)];
+  const files = [...named, ...secretNames].map((name) => `${name}_FILE`);
+  const known = [...variables.map(({ name }) => name), ...named, ...files];
   return Object.keys(environment)
     .filter((name) => name.startsWith(prefix) && !foreign.test(name) && !known.includes(name))
     .toSorted()
     .map((name) => ({ name, meant: findMeant(name, known) }));
 }
 
-/** The prefix is the same in most names, so it says nothing about which one is near. */
+/** Compares names without the prefix, which most of them share. */
 function findMeant(name: string, known: readonly string[]): string | null {
   const shorten = (each: string): string => (each.startsWith(prefix) ? each.slice(prefix.length) : each);
   const meant = findNearMiss(shorten(name), known.map(shorten));

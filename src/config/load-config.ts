@@ -8,34 +8,34 @@ import type { RunMode } from '../vocabulary.js';
 import {
   type Environment,
   findUnknownVariables,
-  listOverrides,
   type Override,
   readSecret,
   type Secret,
   type SettingPath,
   secretNames,
   startsWith,
+  variables,
 } from './environment.js';
 import { findMistakes, pathSettings } from './mistakes.js';
-import { configSchema, digestSettings, type Settings } from './schema.js';
+import { configSchema, digestSettings } from './schema.js';
 
-/** What the configuration is made from; `flags` are settings given on the command line. */
+/** The sources of a configuration; `flags` are settings of the command line. */
 export interface ConfigSources {
   environment: Environment;
-  /** Relative paths of flags and variables start here. */
+  /** The base of relative paths in flags and variables. */
   folder: string;
   /** The file named by `--config`; it must exist. */
   file?: string | undefined;
   flags?: readonly Override[];
 }
 
-/** The effective configuration and where each part of it came from. */
+/** The effective configuration and the origin of each part. */
 export interface Config {
-  settings: Settings;
+  settings: ReturnType<typeof configSchema.parse>;
   /** The configuration file as it was named, or null when there is none. */
   file: string | null;
   settingsDigest: string;
-  /** Secrets known by name that are set. */
+  /** The secrets with fixed names that are set. */
   secrets: readonly Secret[];
   /** A secret by variable name, `NAME_FILE` included; throws ConfigError when its file cannot be read. */
   secret: (name: string) => string | undefined;
@@ -57,10 +57,7 @@ function openSourceFile(sources: ConfigSources): SourceFile | null {
 const formatPath = (path: SettingPath): string =>
   path.reduce<string>((text, key) => (typeof key === 'number' ? `${text}[${key}]` : text ? `${text}.${key}` : key), '');
 
-/**
- * What is wrong in the file, or in the settings that it is a part of; where its YAML breaks off, only what stands before the break can be
- * judged.
- */
+/** The mistakes of the file, or of the settings that it is a part of; of broken YAML only those before the break. */
 function findFileProblems(source: SourceFile, settings = source.value): ConfigProblem[] {
   const found = findMistakes(settings).flatMap(({ path, isAboutKey, message }) => {
     const place = isAboutKey ? source.locateKey(path) : source.locate(path);
@@ -70,9 +67,17 @@ function findFileProblems(source: SourceFile, settings = source.value): ConfigPr
   return [...source.problems, ...found];
 }
 
+/** The settings that the environment overrides; an empty variable counts as not set. */
+const listOverrides = (environment: Environment): Override[] =>
+  variables.flatMap(({ name, overrides }) => {
+    // Values from files or commands often end with a line break.
+    const value = environment[name]?.replace(/[\r\n]+$/, '');
+    return overrides && value ? [{ path: overrides, value, origin: `env ${name}` }] : [];
+  });
+
 /**
- * Composes file, environment and flags (the later wins); throws one ConfigError with every mistake there is,
- * each with file, line and column, the variable, or the flag.
+ * Composes file, environment and flags (the later wins); throws one ConfigError with every mistake, each with its file, line and column, its
+ * variable, or its flag.
  */
 export function loadConfig(sources: ConfigSources): Config {
   const source = openSourceFile(sources);
@@ -90,7 +95,7 @@ export function loadConfig(sources: ConfigSources): Config {
   const fromSource = source ? findFileProblems(source) : [];
   const problems = [...fromOverrides, ...checked.problems, ...fromSource];
   if (problems.length > 0 || !parsed.success) {
-    // Where the YAML breaks off, what stands behind may name any variable.
+    // The unread part behind a break of the YAML may name any variable.
     const unknown = findUnknownVariables(sources.environment, value).filter(
       ({ meant }) => meant !== null || (source?.brokenFromLine ?? null) === null,
     );
@@ -114,11 +119,11 @@ export function loadConfig(sources: ConfigSources): Config {
 }
 
 function toUnknownProblem({ name, meant }: { name: string; meant: string | null }): ConfigProblem {
-  const hint = meant === null ? '' : ` (${meant} was meant?)`;
+  const hint = meant === null ? '' : ` (did you mean ${meant}?)`;
   return {
     where: `env ${name}`,
     path: '',
-    message: `nothing reads it${hint}: correct the name, or remove the variable`,
+    message: `unknown variable${hint}: correct the name, or remove the variable`,
   };
 }
 
@@ -140,7 +145,7 @@ const protocolsByName: Readonly<Record<string, readonly string[]>> = {
   SMTP_URL: ['smtp:', 'smtps:'],
 };
 
-/** What travels through many gateways has to withstand guessing by machine. */
+/** Archives pass many mail gateways, so their password must withstand automated guessing. */
 const leastPasswordLength = 12;
 
 function findProblem(secret: Secret, mode: RunMode | undefined): string | undefined {
@@ -158,7 +163,7 @@ function findUrlProblem(secret: Secret): string | undefined {
   return protocols.includes(new URL(secret.value).protocol) ? undefined : `must begin with ${expected}`;
 }
 
-/** Reads the secrets that Nightscreen knows by name, with every mistake in words that do not show them. */
+/** Reads the secrets with fixed names; the messages of mistakes do not show values. */
 function checkSecrets(
   environment: Environment,
   mode: RunMode | undefined,
@@ -181,10 +186,10 @@ function checkSecrets(
 }
 
 /**
- * The settings in force with those of a file laid over them: groups are merged, lists and values replaced, and what the file does not name
- * stays as it is. Throws ConfigError with every mistake there is then, each with its line in the file.
+ * The settings in force, overlaid with those of a file: groups are merged, lists and values replaced, other settings unchanged. Throws
+ * ConfigError with every mistake and its line in the file.
  */
-export function overlaySettings(settings: Settings, folder: string, file: string): Settings {
+export function overlaySettings(settings: Config['settings'], folder: string, file: string): Config['settings'] {
   const source = readSourceFile(resolve(folder, file), file);
   const merged = merge(settings, source.value);
   const problems = findFileProblems(source, merged);
@@ -205,27 +210,27 @@ const isGroup = (value: unknown): value is Record<string, unknown> =>
 function replaceAt(value: unknown, path: SettingPath, replacement: unknown): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return replacement;
-  // A group that the file spoils (a text, a list, nothing) stays as it is, so that its own mistake is reported.
+  // A faulty group (a text, a list, null) stays unchanged, so that its own mistake is reported.
   if (value !== undefined && !isGroup(value)) return value;
   return { ...value, [key]: replaceAt(value?.[key], rest, replacement) };
 }
 
-/** The settings with one of them replaced; groups on the way are made where they are missing. */
+/** The settings with one of them replaced; missing groups on its path are created. */
 export const applyOverride = (settings: unknown, override: Override): unknown =>
   replaceAt(settings, override.path, override.value);
 
-/** A configuration file that has been read, right or wrong; it knows the line and column of everything in it. */
+/** A configuration file, valid or not, with the line and column of each part. */
 interface SourceFile {
   readonly file: string;
-  /** What the file says as plain data; `{}` for one with comments only. */
+  /** Plain data; `{}` for a file with comments only. */
   readonly value: unknown;
   /** Mistakes in the YAML itself. */
   readonly problems: readonly ConfigProblem[];
-  /** Line from which on nothing can be trusted because the YAML breaks there; null when it is whole. */
+  /** The line where the YAML breaks; null when it is valid. */
   readonly brokenFromLine: number | null;
-  /** Where the value stands, or where its nearest parent does; `isExact` tells which. */
+  /** The place of the value if `isExact`, else of its nearest parent. */
   locate(path: SettingPath): { where: string; line: number; isExact: boolean };
-  /** Where the key itself stands. */
+  /** The place of the key itself. */
   locateKey(path: SettingPath): { where: string; line: number; isExact: boolean };
 }
 
@@ -247,7 +252,7 @@ function readText(file: string, shownAs: string): string {
   }
 }
 
-/** Reads a YAML file; throws ConfigError when it is missing or no text, and keeps every other mistake in `problems`. */
+/** Reads a YAML file; throws ConfigError when it is missing or not text, and collects other mistakes in `problems`. */
 function readSourceFile(file: string, shownAs: string = file): SourceFile {
   const text = readText(file, shownAs);
   const lines = new LineCounter();
@@ -260,12 +265,12 @@ function readSourceFile(file: string, shownAs: string = file): SourceFile {
   const problems: ConfigProblem[] = document.errors.map((error) => ({
     where: whereIs(error.pos[0]).where,
     path: '',
-    message: `${error.code === 'DUPLICATE_KEY' ? 'the same key stands twice' : `broken YAML: ${error.message}`}`,
+    message: `${error.code === 'DUPLICATE_KEY' ? 'this key occurs twice' : `broken YAML: ${error.message}`}`,
   }));
   const breaks = document.errors.filter((error) => error.code !== 'DUPLICATE_KEY').map((error) => error.pos[0]);
   const brokenFromLine = breaks.length > 0 ? whereIs(Math.min(...breaks)).line : null;
   if (text.trim() === '') {
-    problems.push({ where: shownAs, path: '', message: 'the file is empty, as if its writing had been cut short' });
+    problems.push({ where: shownAs, path: '', message: 'the file is empty; its writing may have been interrupted' });
   }
 
   let value: unknown = {};
@@ -334,7 +339,7 @@ function resolveValue(value: unknown, folder: string): unknown {
   return typeof value === 'string' && value !== standardInput && !isAbsolute(value) ? resolve(folder, value) : value;
 }
 
-/** The file's settings with relative paths made absolute from the folder the file stands in. */
+/** The file's settings with relative paths resolved from the folder of the file. */
 function resolvePaths(value: unknown, folder: string): unknown {
   return pathSettings.reduce((settings, path) => resolveAt(settings, path, folder), value);
 }

@@ -5,14 +5,14 @@ import { type SettingPath, startsWith } from './environment.js';
 import { findNearMiss } from './near-miss.js';
 import { configSchema } from './schema.js';
 
-/** A mistake that the schema found: the setting, whether its key (and not its value) is wrong, and what is wrong in words. */
+/** A mistake in a setting; `isAboutKey`: its key is wrong, not its value. */
 interface Mistake {
   path: SettingPath;
   isAboutKey: boolean;
   message: string;
 }
 
-/** Everything that is wrong in settings, which need not be valid as a whole. */
+/** All mistakes in settings, which need not be valid. */
 export function findMistakes(settings: unknown): Mistake[] {
   const issues = configSchema.safeParse(settings).error?.issues ?? [];
   const secrets = findMisplacedSecrets(configSchema, settings);
@@ -42,12 +42,11 @@ const kindsInWords: Readonly<Record<string, string>> = {
 
 function describeKind(value: unknown): string {
   if (typeof value === 'number' && !Number.isInteger(value))
-    return Number.isFinite(value) ? 'a fraction' : 'infinity or no number at all';
+    return Number.isFinite(value) ? 'a fraction' : 'infinity or not a number';
   const kind = Array.isArray(value) ? 'array' : typeof value;
   return kind === 'boolean' ? 'true/false' : (kindsInWords[kind] ?? kind);
 }
 
-/** The part of plain data at a path, or undefined. */
 function readAt(value: unknown, path: SettingPath): unknown {
   return path.reduce<unknown>(
     (inner, key) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined),
@@ -76,7 +75,7 @@ function describeSize(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig):
 
 type Issue = z.core.$ZodIssue;
 
-/** The alternative that comes nearest to what was written: fewest wrong or missing parts. */
+/** The alternative with the fewest wrong or missing parts. */
 function pickAlternative(alternatives: readonly (readonly Issue[])[]): readonly Issue[] | null {
   const deep = alternatives.filter(
     (issues) => !issues.some((issue) => issue.path.length === 0 && issue.code === 'invalid_type'),
@@ -86,7 +85,7 @@ function pickAlternative(alternatives: readonly (readonly Issue[])[]): readonly 
   return deep.toSorted((left, right) => weigh(left) - weigh(right))[0] ?? null;
 }
 
-/** Turns one finding of the schema into mistakes in words that never repeat the value itself. */
+/** Describes one issue of the schema without the value itself. */
 function describeIssue(schema: z.ZodType, input: unknown, issue: Issue, base: SettingPath = []): Mistake[] {
   const path: SettingPath = [...base, ...issue.path.map((key) => (typeof key === 'number' ? key : String(key)))];
   const say = (message: string): Mistake[] => [{ path, isAboutKey: false, message }];
@@ -129,7 +128,7 @@ function describeIssue(schema: z.ZodType, input: unknown, issue: Issue, base: Se
   }
 }
 
-/** Every schema that a value may have to satisfy once optional parts, defaults and alternatives are opened up. */
+/** The schemas inside of optional parts, defaults and alternatives. */
 function openSchema(schema: unknown): z.core.$ZodType[] {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return openSchema(schema.unwrap());
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) return openSchema(schema.unwrap());
@@ -145,7 +144,7 @@ function step(schema: z.core.$ZodType, key: string | number): z.core.$ZodType[] 
   return [];
 }
 
-/** The keys that the schema knows at a path; empty where it takes no fixed keys. */
+/** The keys that the schema has at a path; empty when the keys are not fixed. */
 function listKnownKeys(schema: z.ZodType, path: SettingPath): string[] {
   let reached = openSchema(schema);
   for (const key of path) reached = reached.flatMap((each) => step(each, key));
@@ -153,12 +152,11 @@ function listKnownKeys(schema: z.ZodType, path: SettingPath): string[] {
   return [...new Set(keys)];
 }
 
-// What one schema cannot say. All of these work on settings that are not valid as a whole.
+// Rules over several settings, which a schema cannot express. They also work on invalid settings.
 
 const nameOf = (roster: unknown): unknown =>
   typeof roster === 'object' && roster !== null ? Reflect.get(roster, 'name') : undefined;
 
-/** Rosters that bear the name of an earlier one; works on settings that are not valid as a whole. */
 function findDuplicateRosters(settings: unknown): Mistake[] {
   const rosters: unknown = typeof settings === 'object' && settings !== null ? Reflect.get(settings, 'rosters') : [];
   if (!Array.isArray(rosters)) return [];
@@ -177,7 +175,7 @@ const secretValue = /^(private|public)_\w{6,}$/;
 
 const holdsPassword = (value: string): boolean => URL.canParse(value) && new URL(value).password !== '';
 
-/** How settings name the variable that holds a secret of theirs, by the beginning of their path. */
+/** How settings name the variable of a secret, by the start of their path. */
 const examples: readonly (readonly [string, string])[] = [
   ['rosters', 'postgres: { urlEnv: CORE_DATABASE_URL }'],
   ['webhooks', 'secretEnv: CORE_WEBHOOK_SECRET'],
@@ -186,7 +184,7 @@ const examples: readonly (readonly [string, string])[] = [
 
 function advise(path: SettingPath): string {
   const place = path.join('.').toLowerCase();
-  if (place.startsWith('reports')) return 'link to a place that asks each reader who it is';
+  if (place.startsWith('reports')) return 'link to a place where readers sign in';
   if (/^mail.*(recipients|archive)/.test(place)) {
     return 'remove it here and set NIGHTSCREEN_ARCHIVE_PASSWORD or NIGHTSCREEN_ARCHIVE_PASSWORD_FILE in the environment';
   }
@@ -196,7 +194,7 @@ function advise(path: SettingPath): string {
   return `remove it here and set ${name} or ${name}_FILE in the environment`;
 }
 
-/** Finds secrets that were written into the configuration file, by the name of the key or the look of the value. */
+/** Finds secrets in the configuration file by the name of the key or the form of the value. */
 function findMisplacedSecrets(schema: z.ZodType, value: unknown, path: SettingPath = []): Mistake[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => findMisplacedSecrets(schema, item, [...path, index]));
   if (typeof value === 'object' && value !== null) {
@@ -208,10 +206,10 @@ function findMisplacedSecrets(schema: z.ZodType, value: unknown, path: SettingPa
     !isKnown && value !== null && (secretKey.test(key) || (path.length > 1 && addressKey.test(key)));
   const isSecretByValue = typeof value === 'string' && (secretValue.test(value) || holdsPassword(value));
   if (!isSecretByName && !isSecretByValue) return [];
-  return [{ path, isAboutKey: true, message: `a secret is never read from here; ${advise(path)}` }];
+  return [{ path, isAboutKey: true, message: `secrets are never read from this file; ${advise(path)}` }];
 }
 
-/** Jobs that are given a schedule and that nobody knows, as far as that can be told: other names belong to the jobs in a folder of their own. */
+/** Schedules of unknown jobs; with `scheduler.jobsFolder` other names may be the user's own jobs. */
 function findUnknownJobs(settings: unknown): Mistake[] {
   const jobs = readAt(settings, ['jobs']);
   if (typeof jobs !== 'object' || jobs === null || readAt(settings, ['scheduler', 'jobsFolder']) !== undefined)
@@ -227,19 +225,16 @@ function findUnknownJobs(settings: unknown): Mistake[] {
 
 const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** Where something is restricted to rosters by name. */
+/** The settings that restrict mail and webhooks to rosters by name. */
 const places = [['mail', 'recipients'], ['webhooks']] as const;
 
-/**
- * Rosters that mail or a webhook is restricted to and that nobody has configured: nothing would ever be told of them. Works on settings that
- * are not valid as a whole.
- */
+/** Unknown rosters in the restrictions of mail or a webhook, which would never receive anything. */
 function findUnknownRosters(settings: unknown): Mistake[] {
   const names = toList(readAt(settings, ['rosters'])).flatMap((roster) => {
     const name = readAt(roster, ['name']);
     return typeof name === 'string' ? [name] : [];
   });
-  // Without any, every roster is a file that a command names.
+  // Without configured rosters, commands name roster files.
   if (names.length === 0) return [];
   return places.flatMap((path) =>
     toList(readAt(settings, [...path])).flatMap((reported, index) =>
@@ -260,7 +255,7 @@ const addressSettings: readonly (readonly string[])[] = [
   ['metrics', 'pushgateway'],
 ];
 
-/** Addresses and paths that hold a NUL or another control character: no file has such a name, and an address would become another one. */
+/** Addresses and paths with control characters: no file has such a name, and an address could change its meaning. */
 function findControlCharacters(settings: unknown): Mistake[] {
   return [...addressSettings, ...pathSettings].flatMap((pattern) => findAt(settings, pattern, []));
 }
@@ -278,7 +273,7 @@ function findAt(value: unknown, pattern: readonly string[], path: SettingPath): 
   const [found] = typeof value === 'string' ? (/\p{Cc}/u.exec(value) ?? []) : [];
   if (found === undefined) return [];
   const codePoint = found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
-  return [{ path, isAboutKey: false, message: `holds a control character (U+${codePoint}): take it out` }];
+  return [{ path, isAboutKey: false, message: `holds a control character (U+${codePoint}): remove it` }];
 }
 
 function findUrlMistake(settings: unknown): Mistake[] {
@@ -288,7 +283,7 @@ function findUrlMistake(settings: unknown): Mistake[] {
   return message ? [{ path, isAboutKey: false, message }] : [];
 }
 
-/** Settings that name a file or folder; `*` stands for any position of a list. */
+/** The settings that name a file or folder; `*` is any position of a list. */
 export const pathSettings: readonly (readonly string[])[] = [
   ['database', 'folder'],
   ['reports', 'dir'],

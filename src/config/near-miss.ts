@@ -23,7 +23,7 @@ export function countEdits(from: string, to: string): number {
 
 const fold = (word: string): string => word.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
-/** The known word that was most likely meant, or null when none is close (at most a third of its letters differ). */
+/** The known word that is most similar, or null when more than a third of the letters of each one differ. */
 export function findNearMiss(word: string, known: readonly string[]): string | null {
   let best: { word: string; edits: number } | null = null;
   for (const candidate of known) {

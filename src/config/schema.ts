@@ -16,77 +16,75 @@ import { toCanonicalJson } from '../runs/settings-diff.js';
 import { jobsSettingsSchema, schedulerSettingsSchema, watchdogSettingsSchema } from '../scheduling/settings.js';
 import { budgetSettingsSchema } from '../screening/budget.js';
 import { screeningSettingsSchema } from '../screening/settings.js';
+import { logLevels } from '../vocabulary.js';
 import { listenSettingsSchema, pingsSettingsSchema, webhooksSettingsSchema } from '../webhooks/settings.js';
 
-/** How much is logged, from little to all. */
-export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
-
-/** The whole configuration: what each stage asks for, under one roof; every default is here or in the stage's own schema. */
+/** The whole configuration, composed of the settings of each stage; every default is here or in the stage's own schema. */
 export const configSchema = z.strictObject({
   organisation: z.literal('default').default('default').describe('the only value so far'),
   service: serviceSettingsSchema.prefault({}).describe('how the service is reached, and how fast'),
-  rosters: z.array(rosterSettingsSchema).default([]).describe('whom to screen, and where the rows come from'),
+  rosters: z.array(rosterSettingsSchema).default([]).describe('the customers to screen, and the source of the rows'),
   canaries: z
     .array(canarySchema)
     .default([])
-    .describe('control searches whose answer is known; without them no live run is complete'),
-  screening: screeningSettingsSchema.prefault({}).describe('whom a run asks about, and when anew'),
-  budget: budgetSettingsSchema.prefault({}).describe('what may be spent on searches, over all rosters of the account'),
-  changes: changeSettingsSchema.prefault({}).describe('what counts as a change, and how much each matters'),
+    .describe('control searches with known answers; without them no live run is complete'),
+  screening: screeningSettingsSchema.prefault({}).describe('which customers a run screens, and how often'),
+  budget: budgetSettingsSchema.prefault({}).describe('the budget for searches, over all rosters of the account'),
+  changes: changeSettingsSchema.prefault({}).describe('what counts as a change, and its severity'),
   review: reviewSettingsSchema
     .prefault({})
-    .describe('when reviewers work, which decisions need two of them, and how long decisions hold'),
-  evidence: evidenceSettingsSchema.prefault({}).describe('what is kept beside the answers to searches'),
+    .describe('the working hours of reviewers, which decisions need two of them, and how long decisions are valid'),
+  evidence: evidenceSettingsSchema.prefault({}).describe('what is stored beside the answers to searches'),
   sweep: sweepSettingsSchema.prefault({}).describe('how dossiers are read'),
   reconciliation: reconciliationSettingsSchema
     .prefault({})
     .describe('how rosters, screenings and dossiers are compared'),
-  run: runSettingsSchema.prefault({}).describe('how runs behave when the service is out of reach'),
-  reports: reportSettingsSchema.prefault({}).describe('where reports go'),
-  mail: mailSettingsSchema.optional().describe('who is told what and how; nobody without it'),
-  webhooks: webhooksSettingsSchema.default([]).describe('systems that are told of changes of state'),
-  listen: listenSettingsSchema.prefault({}).describe('how events of the service are taken (`nightscreen listen`)'),
+  run: runSettingsSchema.prefault({}).describe('how runs behave when the service is unreachable'),
+  reports: reportSettingsSchema.prefault({}).describe('where reports are written'),
+  mail: mailSettingsSchema.optional().describe('who receives which mail, and how; without it no mail is sent'),
+  webhooks: webhooksSettingsSchema.default([]).describe('systems that receive changes of state'),
+  listen: listenSettingsSchema.prefault({}).describe('how events of the service are received (`nightscreen listen`)'),
   jobs: jobsSettingsSchema
     .prefault({})
-    .describe('when the jobs of `nightscreen schedule` start; a job that is not named keeps its default'),
-  scheduler: schedulerSettingsSchema.prefault({}).describe('how the scheduler goes about all jobs'),
-  watchdog: watchdogSettingsSchema.prefault({}).describe('what the watchdog puts up with before it tells'),
+    .describe('when the jobs of `nightscreen schedule` start; a job without an entry keeps its default'),
+  scheduler: schedulerSettingsSchema.prefault({}).describe('how the scheduler runs all jobs'),
+  watchdog: watchdogSettingsSchema.prefault({}).describe('the limits after which the watchdog raises an alarm'),
   pings: pingsSettingsSchema
     .prefault({})
-    .describe('the monitor that the watchdog pings when it begins to look and when it has looked'),
+    .describe('the monitor that the watchdog pings at the start and the end of each check'),
   metrics: z
     .strictObject({
       textfile: z
         .string()
-        .regex(/\.prom$/, 'must end in .prom, or no collector reads it')
+        .regex(/\.prom$/, 'must end in .prom, otherwise no collector reads it')
         .optional()
         .describe('a file for the textfile collector, written whole'),
       hosts: z
         .array(z.string().regex(/^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/, 'must be a host name without a port'))
         .optional()
-        .describe('names by which `schedule --metrics` may be asked; IP addresses and localhost always may'),
+        .describe('host names that `schedule --metrics` accepts, in addition to IP addresses and localhost'),
     })
     .prefault({})
-    .describe('where figures go beside the page of the scheduler'),
+    .describe('where metrics are written, in addition to the page of the scheduler'),
   database: z
     .strictObject({
       folder: z.string().min(1).default('./.nightscreen').describe('the embedded database; not used with DATABASE_URL'),
       acceptEmbedded: z
         .boolean()
         .default(false)
-        .describe('let a live key work on the embedded database, which is one disk of one host without a replica'),
+        .describe('allow a live key with the embedded database, which is one disk of one host without a replica'),
       reconnectFor: durationSchema
         .default('90s')
-        .describe('how long a lost connection to Postgres is replaced for before the command fails; 0s fails at once'),
+        .describe('how long Nightscreen reconnects to Postgres before the command fails; 0s fails at once'),
       durable: z
         .enum(['auto', 'always', 'never'])
         .default('auto')
         .describe(
-          'whether commits of the embedded database survive power loss (fsync); auto: unless the key is a test key and no other has used the folder',
+          'whether commits of the embedded database survive power loss (fsync); auto: always, except in a folder that only test keys have used',
         ),
     })
     .prefault({})
-    .describe('where data is kept'),
+    .describe('where data is stored'),
   log: z
     .strictObject({
       level: z.enum(logLevels).default('info').describe('how much is logged, from little to all'),
@@ -94,30 +92,23 @@ export const configSchema = z.strictObject({
     .prefault({})
     .describe('what is logged'),
 });
-/** The effective settings, defaults filled in. */
-export type Settings = z.output<typeof configSchema>;
-
-/**
- * The configuration file as a JSON Schema (draft 7), for editors: keys, types, defaults and what each means. What depends on several settings,
- * or on the key, is checked when the file is read.
- */
+/** The configuration file as a JSON Schema (draft 7) for editors; rules over several settings, or about the key, are checked only on loading. */
 export function toConfigJsonSchema(): Record<string, unknown> {
   const { $schema, ...rest } = z.toJSONSchema(configSchema, {
     target: 'draft-7',
     io: 'input',
     override: ({ zodSchema, jsonSchema }) => {
-      // Left out by zod where the value is changed as it is read; ours are written the same way before and after.
+      // zod leaves out the default of a transformed value; our defaults are valid inputs.
       if (zodSchema instanceof z.ZodDefault) jsonSchema.default ??= structuredClone(zodSchema.def.defaultValue);
-      // What JavaScript can count to is no limit that anybody has set.
+      // The largest safe integer is no limit of the configuration.
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
   });
   return { $schema, $id: 'urn:nightscreen:config:1', title: 'nightscreen.config.yaml', ...rest };
 }
 
-/** SHA-256 (hex) of the settings that shape what is asked and what counts as a change; whom, when and how fast has no part in it. */
-export function digestSettings(settings: Settings): string {
-  const { service, changes } = settings;
+/** SHA-256 (hex) of the settings that define a search and a change; customers, times and rates are not part of it. */
+export function digestSettings({ service, changes }: z.output<typeof configSchema>): string {
   return createHash('sha256')
     .update(toCanonicalJson({ aml: service.aml, changes }))
     .digest('hex');

@@ -303,3 +303,19 @@ const describeHours = (hours: number): string => {
   const [count, noun] = hours % hoursPerDay === 0 ? [hours / hoursPerDay, 'day'] : [hours, 'hour'];
   return count === 1 ? noun : `${count} ${noun}s`;
 };
+
+const controlWords = {
+  hold: 'none in this check; the last ones on this account passed',
+  failed: 'NONE in this check; the last ones on this account FAILED',
+  one_sided: 'NONE in this check; the last ones on this account did not expect both a match and no match',
+  too_old: 'NONE in this check; the last ones on this account are more than a day old',
+  never: 'NONE: no control search was ever made on this account',
+} as const;
+
+/** What the last control searches of an account show for a single check, with their run and time. */
+export const describeControls = (last: {
+  verdict: keyof typeof controlWords;
+  runId: string | null;
+  askedAt: Date | null;
+}): string =>
+  `${controlWords[last.verdict]}${last.askedAt === null ? '' : ` (${last.runId}, ${last.askedAt.toISOString()})`}`;

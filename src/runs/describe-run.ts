@@ -15,8 +15,15 @@ import { countRejects, readRejects, readSnapshot } from '../store/roster-imports
 import { readRunCalls, readRunWatch } from '../store/run-health.js';
 import { computeRunSums, type RunSums, readRunBalance } from '../store/run-sums.js';
 import { type RunRow, readRunHolders, readRunKeys, toRunId } from '../store/runs.js';
-import { countPlanReasons, type ListableOutcome, listRunCustomers } from '../store/screenings.js';
-import { type HaltCode, isScreeningKind, type RunKind, type RunMode, type RunState } from '../vocabulary.js';
+import { countPlanReasons, listRunCustomers } from '../store/screenings.js';
+import {
+  type HaltCode,
+  isScreeningKind,
+  type ListableOutcome,
+  type RunKind,
+  type RunMode,
+  type RunState,
+} from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
 import { type AssuranceResult, describeAssurance } from './checks/assurance.js';
 import { type BecauseOf, describeBecauseOf } from './checks/because-of.js';

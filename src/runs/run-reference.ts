@@ -19,7 +19,7 @@ export function parseRunId(text: string): number {
 }
 
 /** A run in one line. */
-export interface RunListing {
+interface RunListing {
   runId: string;
   roster: string | null;
   kind: RunKind;

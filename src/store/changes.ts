@@ -192,9 +192,6 @@ const transitionRow = z.object({
   status: z.object({ before: z.string().nullable(), after: z.string().nullable() }),
   updatedAt: z.object({ before: z.string().nullable(), after: z.string().nullable() }),
 });
-/** One change of a dossier as sweeps saw it. */
-export type DossierTransition = z.infer<typeof transitionRow>;
-
 /** All that sweeps saw change of an organisation's dossier, oldest first; null when none has ever listed it. */
 export async function readDossierHistory(database: Queryable, organisationId: number, dossierId: string) {
   const known = await database.query(

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ChangedParty, PartySaid } from '../changes/match-changes.js';
 import type { Match } from '../matches/match.js';
-import { partyTypes, riskTiers } from '../vocabulary.js';
+import { type ListableOutcome, partyTypes, riskTiers } from '../vocabulary.js';
 import { type Database, firstRow, type Queryable, requireRows } from './database/database.js';
 import { assessedTierSql, partySaidSchema, partySaidSql, storedMatchSchema } from './row-shapes.js';
 
@@ -368,10 +368,6 @@ function findGone(events: readonly { kind: string; before: Match }[]): readonly 
   }
   return [...gone.values()];
 }
-
-/** What of a run's customers can be listed. */
-export const listableOutcomes = ['remaining', 'failed', 'skipped'] as const;
-export type ListableOutcome = (typeof listableOutcomes)[number];
 
 const listedRow = z.object({
   reference: z.string(),

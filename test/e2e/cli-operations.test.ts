@@ -176,7 +176,7 @@ test('a login that may only read is told so by whatever writes, with what to do,
     const { exitCode, stdout, stderr } = await runCli(words.split(' '), { folder, environment });
     expect([words, exitCode]).toEqual([words, 1]);
     expect(stdout + stderr).toMatch(
-      /nightscreen: cannot execute \w+ in a read-only transaction .*\n {2}next: {2}the database takes no writes: /,
+      /nightscreen: cannot execute \w+ in a read-only transaction .*\n {2}next: {2}the database is read-only: /,
     );
     expect(stdout + stderr).not.toMatch(/^ +at /m);
   }

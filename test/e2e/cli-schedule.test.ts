@@ -59,10 +59,10 @@ test('a job of one’s own runs once for its date, one-shot, and its outcome is 
   expect(document).toMatchObject({ schema: 'nightscreen/job-run/1', outcome: 'ended', exitCode: 3, attempts: 1 });
   const second = await cli('schedule', 'run', 'note');
   expect(second.exitCode).toBe(3);
-  expect(second.stdout).toMatch(/was done by .* with exit code 3/);
+  expect(second.stdout).toMatch(/is done already: by .* with exit code 3/);
   expect(readFileSync(join(folder, 'note.txt'), 'utf8')).toBe(`${document.date} attempt 1, 1 known\n`);
   const shown = await cli('schedule', 'show');
-  expect(shown.stdout).toMatch(/^note +0 2 \* \* \* +UTC .*not all is well \(3\)/m);
+  expect(shown.stdout).toMatch(/^note +0 2 \* \* \* +UTC .*finished with problems \(3\)/m);
   expect(shown.stdout).toContain('two files could not be copied');
   expect(shown.stdout).toContain('no roster is configured');
 }, 60_000);
@@ -105,7 +105,7 @@ test('the scheduler runs what comes due, says how it ended, and ends with 0 on a
   for (let round = 0; round < 1_800 && !isOver(); round += 1) await delay(50);
   child.kill('SIGTERM');
   const [exitCode] = await closed;
-  expect(stderr.text()).toMatch(/"job":"strike".*"exitCode":3.*job_finished: not all is well/);
+  expect(stderr.text()).toMatch(/"job":"strike".*"exitCode":3.*job_finished: with problems/);
   expect(exitCode).toBe(0);
   const shown = JSON.parse((await cli('schedule', 'show', '--json')).stdout);
   const [strike] = shown.jobs.filter((one: { job: string }) => one.job === 'strike');
@@ -120,7 +120,7 @@ test('the schedule is paused and resumed, with who, until when and why', async (
   writeFileSync(join(folder, 'nightscreen.config.yaml'), configuration('0 2 * * *', 'note') + rosters);
   const paused = await cli('schedule', 'pause', '--until', '2h', '--reason', 'database moves');
   expect(paused).toMatchObject({ exitCode: 0 });
-  const words = /the schedule is paused until \d{4}-\S+Z by \S+ \(database moves\): no job is begun/;
+  const words = /the schedule is paused until \d{4}-\S+Z by \S+ \(database moves\): no job starts/;
   expect(paused.stdout).toMatch(words);
   for (const where of [['schedule', 'show'], ['watchdog']]) expect((await cli(...where)).stdout).toMatch(words);
   const { stdout } = await cli('schedule', 'show', '--json');
@@ -150,7 +150,7 @@ test('a job is cancelled from another process, and one that ignores its signal d
   await planBefore(toCron(due), 'heedful', 'deaf');
   for (const job of ['heedful', 'nobody']) {
     const none = await cli('schedule', 'cancel', job);
-    expect(none).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`the job ${job} is not under way`) });
+    expect(none).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`the job ${job} is not running`) });
   }
 
   const child = startCli(['schedule'], { folder, environment });
@@ -166,7 +166,7 @@ test('a job is cancelled from another process, and one that ignores its signal d
   await waitFor(/"job":"heedful".*job_started/);
   await waitFor(/"job":"deaf".*job_started/);
   const cancelled = await cli('schedule', 'cancel', 'heedful');
-  expect(cancelled).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/is asked to end heedful of \d{4}-/) });
+  expect(cancelled).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/ends heedful of \d{4}-/) });
   await waitFor(/"job":"heedful".*job_finished/);
   const shown = await cli('schedule', 'show');
   expect(shown.stdout).toMatch(/^heedful .*stopped early \(4\)/m);

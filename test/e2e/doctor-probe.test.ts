@@ -81,7 +81,7 @@ test('a probe without a spend makes no call, and prints the mode and the configu
 test('with --spend 2 one search for the first listed canary proves the configured name field, and its calls are counted as the service does', async () => {
   const { exitCode, said, calls, snippet } = await probe(['--spend', '2'], access());
   expect(exitCode).toBe(0);
-  expect(said('name field')).toBe("ok: `name` is accepted, the name's echo comes back");
+  expect(said('name field')).toBe('ok: `name` is accepted, and the answer echoes the name');
   expect(searchedNames()).toEqual(['Canary Listed']);
   expect(calls).toEqual({ total: countProbeCalls(), searches: 1 });
   expect(snippet).not.toContain('not proven');

@@ -158,7 +158,7 @@ export function makeInvocation(
     notify: ({ message }) => {
       terminal.stderr += `${message}\n`;
     },
-    askedSecrets: openRedactor(),
+    readSecrets: openRedactor(),
     lastRun: new LastRun(),
     noteOpen: () => {},
   };

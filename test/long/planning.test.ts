@@ -121,7 +121,7 @@ describe('planning', () => {
     sandbox.setFaults(people.map((name) => ({ name, cut: 'after_work', times: 3 })));
     const stopped = await run(app);
     expect(stopped).toMatchObject({ state: 'stopped', haltedBy: 'budget', exitCode: 4 });
-    expect(formatRun(stopped)).toMatch(/next +nightscreen runs resume \S+ {2}\(once there is budget again/);
+    expect(formatRun(stopped)).toMatch(/next +nightscreen runs resume \S+ {2}\(when there is budget again/);
     expect(formatRunDescription(await describeRun(app, stopped.runId))).toMatch(
       /^state +stopped \(search budget reached\)$/m,
     );

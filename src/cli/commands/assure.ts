@@ -21,7 +21,6 @@ interface AssureOptions {
   dryRun?: true;
 }
 
-/** A share from 0 to 1, also written with a per cent sign. */
 function parseShare(text: string): number {
   const [, digits, percent] = /^(\d{1,3}(?:\.\d{1,6})?) ?(%?)$/.exec(text) ?? [];
   const share = Number(digits) / (percent ? 100 : 1);
@@ -36,12 +35,12 @@ const describeStrata = (strata: Readonly<Record<string, number>>): string =>
 
 async function readOptions(invocation: Invocation, options: AssureOptions): Promise<AssuranceOptions> {
   if (options.list === undefined)
-    throw flagError('--list', 'is missing: the published list whose names are searched for');
-  if (options.sample === undefined) throw flagError('--sample', 'is missing: how many names are searched for');
+    throw flagError('--list', 'is missing: the published list with the names to search for');
+  if (options.sample === undefined) throw flagError('--sample', 'is missing: how many names to search for');
   const { readPublishedList } = await import('../../lists/published-list.js');
   const list = await readPublishedList(resolve(invocation.folder, options.list));
   if (options.type === undefined && list.parties.some((party) => party.type === null)) {
-    const message = `is missing: ${list.file} does not say of all its names whether they are persons or entities`;
+    const message = `is missing: ${list.file} has names without a type (person or entity)`;
     throw flagError('--type', message);
   }
   const { sample: size, seed, type, atLeast } = options;
@@ -88,13 +87,13 @@ export function addAssureCommand(program: Command, act: Act): void {
     .command('assure')
     .description('measure how many names of a published list the service finds')
     .option('--list <file>', 'the published list')
-    .option('--sample <count>', 'how many of its names are searched for', parseWholeNumber(1, 100_000))
-    .option('--seed <text>', 'draws the same sample again')
+    .option('--sample <count>', 'how many of its names to search for', parseWholeNumber(1, 100_000))
+    .option('--seed <text>', 'repeats an earlier sample')
     .addOption(new Option('--as-listed', 'send names as the list writes them (the default)').conflicts('variants'))
-    .option('--variants', 'send names with the slips that people make')
-    .addOption(new Option('--type <type>', 'what names are of where the list does not say').choices(partyTypes))
-    .option('--at-least <share>', 'exit with 3 when fewer are found, as in 0.95 or 95%', parseShare)
-    .option('--dry-run', 'say how many calls it takes and what they cost, and make none')
+    .option('--variants', 'send names with usual typing errors')
+    .addOption(new Option('--type <type>', 'the type of names without a type in the list').choices(partyTypes))
+    .option('--at-least <share>', 'exit code 3 when fewer are found, as in 0.95 or 95%', parseShare)
+    .option('--dry-run', 'print the number of calls and their cost, and make none')
     .addHelpText('after', examples(['assure --list sdn.csv --sample 500 --at-least 95%', 'assure show 12']))
     .action((options: AssureOptions) =>
       act(async (invocation) => {
@@ -104,12 +103,11 @@ export function addAssureCommand(program: Command, act: Act): void {
     );
   assure
     .command('show <run>')
-    .description('show a measurement that was made')
+    .description('show an earlier measurement')
     .addHelpText('after', examples(['assure show 12', 'assure show 12 --json']))
     .action((runId: string) => act((invocation) => show(invocation, runId)));
 }
 
-/** What `assure` says, now or later. */
 const presentAssurance = (result: AssuranceResult): Outcome => ({
   exitCode: result.exitCode,
   document: { schema: 'nightscreen/assurance/1', ...result },

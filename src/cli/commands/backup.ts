@@ -18,11 +18,11 @@ import { version } from '../process.js';
 import { loadInvocationConfig } from '../session.js';
 import { formatTable } from '../text.js';
 
-/** Adds `backup`. */
-export function addBackupCommand(program: Command, act: Act): void {
+/** Adds `backup` and `restore`. */
+export function addBackupCommands(program: Command, act: Act): void {
   program
     .command('backup <file>')
-    .description('write all that the database holds into one file, as of one moment, also while a run goes on')
+    .description('write the whole database into one file, as of one moment, also during a run')
     .addHelpText('after', examples(['backup nightscreen.backup', 'backup /srv/backup/$(date +%F).backup --json']))
     .action((file: string) =>
       act(async (invocation) => {
@@ -39,13 +39,9 @@ export function addBackupCommand(program: Command, act: Act): void {
         return presentBackup(path, written);
       }),
     );
-}
-
-/** Adds `restore`. */
-export function addRestoreCommand(program: Command, act: Act): void {
   program
     .command('restore <file>')
-    .description('put a backup back into an empty database, whichever kind it came from')
+    .description('restore a backup of either kind of database into an empty database')
     .addHelpText('after', examples(['restore nightscreen.backup', 'restore nightscreen.backup --json']))
     .action((file: string) =>
       act(async (invocation) => {
@@ -53,7 +49,7 @@ export function addRestoreCommand(program: Command, act: Act): void {
         const path = resolve(invocation.folder, file);
         const { checkBackup, restoreBackup } = await import('../../store/backup/restore-backup.js');
         const { migrate } = await import('../../store/database/migrate.js');
-        // Before a database is made for it.
+        // Before a database is created.
         const { signal } = invocation;
         const checked = await checkBackup(path, signal);
         return withDatabase(location, 'restore', toFolderWaitPolicy(invocation, true), async (database) => {
@@ -65,10 +61,9 @@ export function addRestoreCommand(program: Command, act: Act): void {
 }
 
 const compress = promisify(gzip);
-/** In UTF-16 units: what is compressed at once. */
+/** The size of a compressed block in UTF-16 units. */
 const blockLength = 1_000_000;
 
-/** A backup's file as it was written. */
 interface WrittenBackup extends BackupSummary {
   bytes: number;
   /** Of the file (hex). */
@@ -76,8 +71,8 @@ interface WrittenBackup extends BackupSummary {
 }
 
 /**
- * Writes a backup into a file for its owner's eyes only, whole or not at all; what stood there before is replaced then. `fill` writes the
- * lines. What a backup that was killed more than a day ago left there is removed. Throws StoreError `backup_not_written` when the disk is full or the folder cannot be written to.
+ * Writes a backup, whole or not at all, into a file for its owner only; `fill` writes the lines. It removes partial files of backups that were
+ * killed more than a day ago. Throws StoreError `backup_not_written` when the disk is full or the folder cannot be written to.
  */
 export async function writeBackupFile(
   path: string,
@@ -90,7 +85,7 @@ export async function writeBackupFile(
   let written: WrittenBackup | undefined;
   try {
     await writeWhole(path, async (file) => {
-      // Blocks that are compressed one by one are one file to gzip.
+      // Separately compressed blocks form one valid gzip file.
       const flush = async (): Promise<void> => {
         const compressed = await compress(block);
         block = '';
@@ -115,13 +110,13 @@ export async function writeBackupFile(
 
 const staleMs = 24 * 3_600_000;
 
-/** A killed backup leaves what it had written, with names and decisions; one that goes on is written to all the time. */
+/** A killed backup leaves a partial file with names and decisions; the file of a running backup is recent. */
 async function removeStale(path: string): Promise<void> {
   const folder = dirname(path);
   const kind = extname(path);
   for (const name of await readdir(folder).catch(() => [])) {
     const former = readPassingName(name);
-    // Under names such as $(date +%F).backup each night has another.
+    // Names such as $(date +%F).backup differ each night.
     if (former === undefined || !(former === basename(path) || (kind !== '' && extname(former) === kind))) continue;
     const facts = await lstat(join(folder, name)).catch(() => null);
     const isOurs = facts?.isFile() === true && facts.uid === process.geteuid?.();
@@ -134,15 +129,14 @@ function toNotWritten(path: string, error: unknown): unknown {
   if (!isOfSystem) return error;
   const remedy =
     error.code === 'ENOENT'
-      ? `the folder ${dirname(path)} is not there: make it, or name another file`
-      : 'make room there or give the right, or name another file';
-  const message = `the backup cannot be written to ${path}: ${remedy}; nothing was left`;
+      ? `the folder ${dirname(path)} does not exist: create it, or name another file`
+      : 'free disk space or grant the right, or name another file';
+  const message = `the backup cannot be written to ${path}: ${remedy}. No partial file remains`;
   return new StoreError('backup_not_written', message, { cause: error });
 }
 
 const sum = (rows: BackupSummary['rows']): number => Object.values(rows).reduce((total, count) => total + count, 0);
 
-/** A backup that was written: what it is, and what to do with it. */
 function presentBackup(file: string, { header, rows, bytes, sha256 }: WrittenBackup): Outcome {
   const { createdAt, dialect, organisations, migrations } = header;
   return {
@@ -159,20 +153,19 @@ function presentBackup(file: string, { header, rows, bytes, sha256 }: WrittenBac
       ['size', `${formatSize(bytes)}, SHA-256 ${sha256}`],
       [
         'keep',
-        'as safe as the database: it has all names, decisions and answers. Reports and configuration are not in it',
+        'as safe as the database: it has all names, decisions and answers. It does not have reports and configuration',
       ],
     ]),
   };
 }
 
-/** What was put back, table by table, and what is to be done before the next run. */
 function presentRestore(file: string, restored: RestoreSummary, applied: readonly string[]): Outcome {
   const { header, rows, heldMails, waitingMessages, openRuns } = restored;
   const filled = Object.entries(rows).filter(([, count]) => count > 0);
   const held =
     heldMails.length === 0
-      ? 'no mail waited'
-      : `${countNoun(heldMails.length, 'mail')} that waited, because it may have been sent since: nightscreen mail list shows it, mail retry NUMBER sends it`;
+      ? 'no mail was queued'
+      : `${countNoun(heldMails.length, 'queued mail')} that may have been sent since the backup: nightscreen mail list shows it, mail retry NUMBER sends it`;
   return {
     exitCode: exitCodes.complete,
     document: {
@@ -187,15 +180,15 @@ function presentRestore(file: string, restored: RestoreSummary, applied: readonl
         applied.length > 0 && ['migrated', `from schema ${header.migrations.length}: ${applied.join(', ')}`],
         ['held', held],
         waitingMessages > 0 && [
-          'told again',
-          `${countNoun(waitingMessages, 'message')} to webhooks, under the same ids, by the next run`,
+          'sent again',
+          `${countNoun(waitingMessages, 'message')} to webhooks, with the same ids, by the next run`,
         ],
         openRuns.length > 0 && [
           'open',
-          `${openRuns.join(', ')}: if it ended after the backup, move its folder out of reports.dir before it goes on`,
+          `${openRuns.join(', ')}: if it ended after the backup, move its folder out of reports.dir before it resumes`,
         ],
-        ['lost', 'what was found, decided and spent since then; docs/operations.md says what to do about it'],
-        ['next', 'nightscreen doctor, then nightscreen runs list; give reviewers and readers their rights again'],
+        ['lost', 'all results, decisions and spending since then; docs/operations.md describes what to do'],
+        ['next', 'nightscreen doctor, then nightscreen runs list; grant reviewers and readers their rights again'],
       ]),
   };
 }

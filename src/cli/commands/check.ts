@@ -17,10 +17,10 @@ interface CheckOptions {
 
 function toQuestion(name: string | undefined, { type, reason }: CheckOptions) {
   const missing = [
-    ...(name === undefined ? [{ where: 'argument name', message: 'is missing: whom to ask about' }] : []),
+    ...(name === undefined ? [{ where: 'argument name', message: 'is missing: the name to search for' }] : []),
     ...(type === undefined ? [{ where: 'flag --type', message: 'is missing: person or entity' }] : []),
     ...(reason === undefined
-      ? [{ where: 'flag --reason', message: 'is missing: why this name is asked about; it is kept as evidence' }]
+      ? [{ where: 'flag --reason', message: 'is missing: why this name is searched; it is stored as evidence' }]
       : []),
   ];
   if (name === undefined || type === undefined || reason === undefined) {
@@ -54,10 +54,10 @@ async function show(invocation: Invocation, runId: string): Promise<Outcome> {
 export function addCheckCommand(program: Command, act: Act): void {
   program
     .command('check [name]')
-    .description('ask about one name, with a reason, and keep question and answer as evidence')
-    .addOption(new Option('--type <type>', 'what the name is of').choices(partyTypes))
-    .option('--reason <text>', 'why it is asked about')
-    .addOption(new Option('--show <run>', 'show a check that was made').conflicts(['type', 'reason']))
+    .description('search for one name, with a reason, and store request and answer as evidence')
+    .addOption(new Option('--type <type>', 'the type of the party').choices(partyTypes))
+    .option('--reason <text>', 'why it is searched')
+    .addOption(new Option('--show <run>', 'show an earlier check').conflicts(['type', 'reason']))
     .addHelpText(
       'after',
       examples(['check "Erika Muster" --type person --reason "onboarding, file 4711"', 'check --show 12 --json']),
@@ -69,7 +69,6 @@ export function addCheckCommand(program: Command, act: Act): void {
     );
 }
 
-/** What `check` says, now or later. */
 const presentCheck = (result: CheckResult, exitCode: number): Outcome => ({
   exitCode,
   document: { schema: 'nightscreen/check/1', exitCode, ...result },

@@ -15,13 +15,13 @@ import { formatTable } from '../text.js';
 function addShow(config: Command, act: Act): void {
   config
     .command('show')
-    .description('print every setting with its origin; of secrets only whether they are set')
+    .description('print every setting with its origin; for secrets only whether they are set')
     .addHelpText('after', examples(['config show', 'config show --json', 'config show --config ./test.yaml']))
     .action(() =>
       act(async (invocation) => {
         const loaded = loadInvocationConfig(invocation);
         const { secrets, ...described } = describeConfig(loaded);
-        // A query or an address may repeat what is secret.
+        // A query or an address may hold a secret.
         const redact = toRedactor(listSecrets(loaded));
         const settings = described.settings.map(({ value, ...rest }) => ({
           ...rest,
@@ -67,9 +67,9 @@ function addAccept(config: Command, act: Act): void {
   config
     .command('accept')
     .description(
-      'accept changed settings that judge (`doctor` names them), so that runs go by them; who and why is recorded',
+      'accept changed assessment settings (`doctor` names them), so that runs use them; name and reason are recorded',
     )
-    .option('--by <name>', 'who accepts them; on Postgres the login says so')
+    .option('--by <name>', 'who accepts them; on Postgres this is the login')
     .option('--reason <text>', 'why they were changed')
     .addHelpText('after', examples(['config accept --by "A. Meyer" --reason "step agreed on 12 March"']))
     .action((options: { by?: string; reason?: string }) =>
@@ -112,17 +112,17 @@ function describeAccepted(
 ): string {
   if (isProposed) {
     const named = differences.map((difference) => `${difference}\n`).join('');
-    return `${named}accepted by ${who} first: another person has to accept the same, with the same command\n`;
+    return `${named}accepted by ${who} first: another person must accept the same with the same command\n`;
   }
-  if (!recorded) return 'nothing to accept: the settings that judge are as they were accepted last\n';
-  if (differences.length === 0) return `the settings that judge are recorded as accepted by ${who}\n`;
-  return `${differences.map((difference) => `${difference}\n`).join('')}accepted by ${who}; runs go by it from now on\n`;
+  if (!recorded) return 'nothing to accept: the assessment settings equal those that were accepted last\n';
+  if (differences.length === 0) return `the assessment settings are recorded as accepted by ${who}\n`;
+  return `${differences.map((difference) => `${difference}\n`).join('')}accepted by ${who}; runs use these settings from now on\n`;
 }
 
 function addHistory(config: Command, act: Act): void {
   config
     .command('history')
-    .description('who accepted which settings that judge, when and why')
+    .description('who accepted which assessment settings, when and why')
     .addHelpText('after', examples(['config history', 'config history --json']))
     .action(() =>
       act(async (invocation) => {
@@ -134,7 +134,7 @@ function addHistory(config: Command, act: Act): void {
             document: { schema: 'nightscreen/config-history/1', records },
             text:
               records.length === 0
-                ? 'no settings were recorded yet: the first run records its own\n'
+                ? 'no settings are recorded yet: the first run records its own\n'
                 : formatTable(
                     records.flatMap(({ acceptedAt, acceptedBy, isAttested, reason, differences }) => [
                       [
@@ -153,9 +153,7 @@ function addHistory(config: Command, act: Act): void {
 
 /** Adds `config show`, `config schema`, `config accept` and `config history`. */
 export function addConfigCommand(program: Command, act: Act): void {
-  const config = program
-    .command('config')
-    .description('the settings in force, where each comes from, and who accepted them');
+  const config = program.command('config').description('the settings in force, their origins, and who accepted them');
   config.addHelpText('after', examples(['config show', 'config schema', 'config history']));
   addShow(config, act);
   addSchema(config, act);
@@ -175,7 +173,7 @@ function listLeaves(value: unknown, path: SettingPath): { path: SettingPath; val
   return entries.flatMap(([key, inner]) => listLeaves(inner, [...path, key]));
 }
 
-/** Whether a secret is set; a key's `fingerprint` tells two keys apart, and URLs have none because a short password in one could be guessed from it. */
+/** Whether a secret is set. A key has a `fingerprint`; a URL has none, because it would reveal a short password to guessing. */
 function describeSecret(config: Config, name: string) {
   try {
     const from = config.originOfSecret(name);
@@ -188,7 +186,7 @@ function describeSecret(config: Config, name: string) {
   }
 }
 
-/** Every setting with its origin, and of every secret, those that settings name included, only whether it is set. */
+/** Every setting with its origin; for every secret, those that settings name included, only whether it is set. */
 export function describeConfig(config: Config) {
   const settings = listLeaves(config.settings, []).map(({ path, value }) => ({
     path: path.join('.'),

@@ -9,7 +9,7 @@ import { describeSpan } from '../progress.js';
 import { withAppContext } from '../session.js';
 import { describeCounts, describeGap, formatTable, toMinute } from '../text.js';
 
-/** The server ends a statement that takes longer. */
+/** The server cancels a longer statement. */
 const queryTimeoutMs = 10 * 60_000;
 
 const head = [
@@ -79,11 +79,13 @@ const describeUnreadable = (roster: string, { reason, count, accepted }: Coverag
 export function addCoverageCommand(program: Command, act: Act): void {
   program
     .command('coverage')
-    .description('who is validly screened, never screened or overdue; exit code 3 unless all are covered')
+    .description(
+      'count customers that are validly screened, never screened or overdue; exit code 3 unless all are covered',
+    )
     .option('--roster <name>', 'only this roster')
     .option(
       '--list <count>',
-      'name the worst so many customers of each roster by their reference',
+      'list the worst customers of each roster by their reference, at most this many',
       parseWholeNumber(1, 1_000_000),
     )
     .addHelpText('after', examples(['coverage', 'coverage --roster retail --list 20', 'coverage --json']))

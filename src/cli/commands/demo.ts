@@ -8,9 +8,8 @@ import type { Config } from '../../config/load-config.js';
 import { configSchema, digestSettings } from '../../config/schema.js';
 import { ConfigError } from '../../errors.js';
 import { makeFolder } from '../../files.js';
-import { type ReportJson, reportJsonSchema } from '../../reports/report-json.js';
+import type { ReportJson } from '../../reports/report-json.js';
 import type { RunSummary } from '../../runs/run-summary.js';
-import { lockFolder } from '../../store/database/folder-lock.js';
 import { buildAppContext } from '../app-context.js';
 import { combineExitCodes, exitCodes } from '../exit-code.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
@@ -23,7 +22,7 @@ import { describeCounts, formatTable } from '../text.js';
 const markerName = '.nightscreen-demo';
 const ownedNames = ['database', 'reports'];
 
-/** The demo's own folder, emptied and held against other demos until `release`. */
+/** The demo's own folder, emptied, and locked against other demos until `release`. */
 interface DemoFolder {
   database: string;
   reports: string;
@@ -31,19 +30,21 @@ interface DemoFolder {
 }
 
 /**
- * Makes or resets the demo's folder. Throws ConfigError when there is a folder of that name that the demo did not make (it is left
- * alone) or when it cannot be written, RunLockedError when another demo runs in it.
+ * Creates or resets the demo's folder. Throws ConfigError when the folder is not the demo's own (it stays unchanged) or cannot be written,
+ * RunLockedError when another demo runs in it.
  */
 export async function prepareDemoFolder(folder: string): Promise<DemoFolder> {
   const marker = join(folder, markerName);
   await makeFolder(folder, 'start the demo in another folder');
   if (!existsSync(marker)) {
     if ((await readdir(folder)).length > 0) {
-      const message = 'exists and was not made by the demo, so it is left alone; move it away or start elsewhere';
+      const message =
+        'exists and was not created by the demo, so it stays unchanged; move it, or start the demo in another folder';
       throw new ConfigError([{ where: folder, path: '', message }]);
     }
-    await writeFile(marker, 'The demo of Nightscreen made this folder and empties it at each start.\n');
+    await writeFile(marker, 'The demo of Nightscreen created this folder and empties it at each start.\n');
   }
+  const { lockFolder } = await import('../../store/database/folder-lock.js');
   const lock = await lockFolder(folder, 'nightscreen demo');
   try {
     for (const name of ownedNames) await rm(join(folder, name), { recursive: true, force: true });
@@ -54,12 +55,12 @@ export async function prepareDemoFolder(folder: string): Promise<DemoFolder> {
   return { database: join(folder, 'database'), reports: join(folder, 'reports'), release: () => lock.release() };
 }
 
-/** The demo's configuration: the sandbox as the service, the fixture roster, everything in the demo's folder, nothing from outside. */
+/** The demo's configuration: the sandbox as the service, the fixture roster, all data in the demo's folder. */
 async function makeDemoConfig(folder: DemoFolder, baseUrl: string, apiKey: string): Promise<Config> {
   const canaries: unknown = JSON.parse(await readFile(findDemoFixture('canaries.json'), 'utf8'));
   const settings = configSchema.parse({
     service: { baseUrl, mode: 'test', rate: { perSecond: 150, concurrency: 8 } },
-    // The demo's roster has a few bad rows on purpose, to show what becomes of them: more than a roster may have unless it says so.
+    // The demo's roster has more rejected rows than the default guard allows, to show how they are reported.
     rosters: [
       {
         name: 'demo',
@@ -84,7 +85,6 @@ async function makeDemoConfig(folder: DemoFolder, baseUrl: string, apiKey: strin
   };
 }
 
-/** What one night made. */
 interface Night {
   screening: RunSummary;
   sweep: RunSummary;
@@ -92,7 +92,7 @@ interface Night {
   report: string;
 }
 
-/** Plays one night by the given clock: sweep, import, screen, reconcile, report and mail as `.eml` files. */
+/** Runs one night with the given clock: sweep, import, screen, reconcile, report and mail as `.eml` files. */
 async function playNight(config: Config, clock: Clock, terminal: Terminal, signal: AbortSignal): Promise<Night> {
   const { runScreening } = await import('../../runs/screening-run.js');
   const { runSweep } = await import('../../runs/sweep-run.js');
@@ -125,7 +125,7 @@ const expectedSchema = z.object({
   discrepancies: z.array(z.object({ reference: z.string(), event: z.string(), kind: z.string() })),
 });
 
-/** How a report differs from what was expected: each change as one line of words. */
+/** The difference between the expected and the reported changes, each as one line of words. */
 interface Comparison {
   expected: number;
   missing: readonly string[];
@@ -135,7 +135,7 @@ interface Comparison {
 const describe = (about: string, kind: string, id: string, fields: readonly string[]): string =>
   `${about} ${kind} ${id}${fields.length > 0 ? ` (${fields.toSorted().join(', ')})` : ''}`;
 
-/** What is left of `minuend` when one entry is taken away for each entry of `subtrahend`. */
+/** The entries of `minuend` without one entry for each entry of `subtrahend`. */
 export function subtract(minuend: readonly string[], subtrahend: readonly string[]): string[] {
   const rest = [...subtrahend];
   return minuend.filter((line) => {
@@ -180,10 +180,10 @@ async function playNights(invocation: Invocation, folder: DemoFolder): Promise<[
   const sandbox = await startSandbox({ world: await worldOf('before') });
   try {
     const config = await makeDemoConfig(folder, sandbox.url, sandbox.privateKey);
-    terminal.writeMessage(`A sandbox stands in for the service at ${sandbox.url}\n\nNight 1 (yesterday)\n`);
+    terminal.writeMessage(`A sandbox acts as the service at ${sandbox.url}\n\nNight 1 (yesterday)\n`);
     const first = await playNight(config, shiftedClock(-dayMs), terminal, signal);
     sandbox.setWorld({ ...(await worldOf('after')), ranking: { shuffleSeed: 7, scoreNoise: 0.004 } });
-    terminal.writeMessage('\nMeanwhile lists and dossiers change, and all ranks shift a little\n\nNight 2 (today)\n');
+    terminal.writeMessage('\nLists and dossiers change, and all ranks shift a little\n\nNight 2 (today)\n');
     const second = await playNight(config, systemClock, terminal, signal);
     return [first, second];
   } finally {
@@ -192,6 +192,7 @@ async function playNights(invocation: Invocation, folder: DemoFolder): Promise<[
 }
 
 async function compareNight(night: Night): Promise<Comparison> {
+  const { reportJsonSchema } = await import('../../reports/report-json.js');
   const report: unknown = JSON.parse(await readFile(join(night.report, 'report.json'), 'utf8'));
   const expectation: unknown = JSON.parse(await readFile(findDemoFixture('expected-changes.json'), 'utf8'));
   return compareWithExpected(reportJsonSchema.parse(report), expectation);
@@ -203,7 +204,7 @@ function formatVerdict({ expected, missing, unexpected }: Comparison): string {
     ...missing.map((line) => `  missing     ${line}`),
     ...unexpected.map((line) => `  unexpected  ${line}`),
   ];
-  return `The second night's report is not what was expected:\n${lines.join('\n')}\n`;
+  return `The report of the second night differs from the expected one:\n${lines.join('\n')}\n`;
 }
 
 function formatNights(nights: readonly Night[], folder: string): string {
@@ -229,7 +230,7 @@ async function playDemo(invocation: Invocation): Promise<Outcome> {
     const comparison = await compareNight(nights[1]);
     const isExact = comparison.missing.length + comparison.unexpected.length === 0;
     const runs = nights.flatMap(({ screening, sweep }) => [screening, sweep]);
-    // Five rows of its roster cannot be read, on purpose: its nights end as incomplete because of them.
+    // Five rows of the demo's roster are rejected on purpose, so its nights are incomplete.
     const codes = runs.map((run) => run.exitCode).filter((code) => code !== exitCodes.incomplete);
     return {
       exitCode: isExact ? combineExitCodes(codes) : exitCodes.unexpected,
@@ -245,7 +246,7 @@ async function playDemo(invocation: Invocation): Promise<Outcome> {
 export function addDemoCommand(program: Command, act: Act): void {
   program
     .command('demo')
-    .description('play two nights against a sandbox on this machine; needs nothing')
+    .description('run two nights against a sandbox on this machine; needs no configuration')
     .addHelpText('after', examples(['demo', 'demo --json']))
     .action(() => act(playDemo));
 }

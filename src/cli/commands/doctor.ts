@@ -13,7 +13,7 @@ interface DoctorOptions {
   spend?: number;
 }
 
-/** `probe` is null where it was not asked for, or could not be asked. */
+/** `probe` is null without `--probe`, and when the configuration is wrong. */
 async function examine(
   invocation: Invocation,
   options: DoctorOptions,
@@ -45,7 +45,7 @@ const formatFindings = (findings: readonly Finding[]): string =>
 
 function formatProbe({ findings, calls, snippet }: ProbeReport): string {
   return [
-    '\nThe parameter in which a search takes the name:\n',
+    '\nThe name parameter of a search:\n',
     formatFindings(findings),
     `\n${calls.total === 1 ? '1 call' : `${calls.total} calls`}, ${calls.searches} of them searches\n`,
     snippet === ''
@@ -60,7 +60,7 @@ export function addDoctorCommand(program: Command, act: Act): void {
     .command('doctor')
     .description('check settings, key, service, database, folders, rosters, mail, webhooks, pings and schedules')
     .option('--probe', 'also find the name field of the search, and print settings to paste; creates nothing')
-    .option('--spend <count>', 'let the probe make so many searches, 0 to 20 (default: 0)', parseWholeNumber(0, 20))
+    .option('--spend <count>', 'how many searches the probe may make, 0 to 20 (default: 0)', parseWholeNumber(0, 20))
     .addHelpText('after', examples(['doctor', 'doctor --json', 'doctor --probe', 'doctor --probe --spend 2']))
     .action((options: DoctorOptions, command: Command) => {
       if (options.spend !== undefined && !options.probe) {

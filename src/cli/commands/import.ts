@@ -11,36 +11,30 @@ export function addImportCommand(program: Command, act: Act): void {
     .description('read a roster and store its customers, without searching')
     .option('--file <file>', 'roster file in place of the configured one')
     .addOption(
-      new Option('--delta <file>', 'add and change the customers of this file; nobody counts as absent').conflicts(
+      new Option('--delta <file>', 'add and change the customers of this file; none counts as absent').conflicts(
         'file',
       ),
     )
     .option('--roster <name>', 'which roster')
-    .option('--dry-run', 'print what the import would come to, guards included, and store nothing');
+    .option('--dry-run', 'print the result of the import, guards included, and store nothing');
   addAcceptOption(command)
     .addHelpText(
       'after',
       examples(['import --roster retail', 'import --file customers.csv --dry-run', 'import --delta rejects.csv']),
     )
-    .action(
-      ({
-        dryRun,
-        ...choice
-      }: RosterChoice & {
-        dryRun?: true;
-      }) =>
-        act(async (invocation) => {
-          const { runImport } = await import('../../runs/import/import-run.js');
-          const { previewImport } = await import('../../runs/preview.js');
-          const { signal } = invocation;
-          const isDelta = choice.delta !== undefined;
-          const config = loadInvocationConfig(invocation);
-          const roster = chooseRoster(config.settings.rosters, choice);
-          return withAppContext(invocation, { config, isLasting: true }, async (app) => {
-            if (dryRun) return presentImportPreview(await previewImport(app, roster, signal, { isDelta }));
-            const acceptRoster = await findRosterAcceptance(app.database, choice);
-            return presentRun(await runImport(app, roster, signal, { isDelta, acceptRoster }));
-          });
-        }),
+    .action(({ dryRun, ...choice }: RosterChoice & { dryRun?: true }) =>
+      act(async (invocation) => {
+        const { runImport } = await import('../../runs/import/import-run.js');
+        const { previewImport } = await import('../../runs/preview.js');
+        const { signal } = invocation;
+        const isDelta = choice.delta !== undefined;
+        const config = loadInvocationConfig(invocation);
+        const roster = chooseRoster(config.settings.rosters, choice);
+        return withAppContext(invocation, { config, isLasting: true }, async (app) => {
+          if (dryRun) return presentImportPreview(await previewImport(app, roster, signal, { isDelta }));
+          const acceptRoster = await findRosterAcceptance(app.database, choice);
+          return presentRun(await runImport(app, roster, signal, { isDelta, acceptRoster }));
+        });
+      }),
     );
 }

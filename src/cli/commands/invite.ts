@@ -7,21 +7,26 @@ import { examples, parseWholeNumber } from '../options.js';
 import { loadInvocationConfig, requireService, withAppContext } from '../session.js';
 import { formatTable, type Row } from '../text.js';
 
+interface InviteOptions {
+  roster?: string;
+  limit?: number;
+  remind?: boolean;
+  send?: boolean;
+}
+
 /** Adds `invite`. */
 export function addInviteCommand(program: Command, act: Act): void {
   program
     .command('invite')
-    .description(
-      'invite customers without a dossier to be verified; without --send it only says whom, and what it costs',
-    )
+    .description('invite customers without a dossier to verify themselves; without --send only print who and the cost')
     .addOption(
-      new Option('--kind <kind>', 'because of which discrepancy')
+      new Option('--kind <kind>', 'the discrepancy of the customers to invite')
         .choices(['customer_without_dossier'])
         .makeOptionMandatory(),
     )
     .option('--roster <name>', 'only customers of this roster')
-    .option('--limit <count>', 'at most so many', parseWholeNumber(1, 1_000_000))
-    .option('--remind', 'send again what was sent a week ago and was not opened')
+    .option('--limit <count>', 'at most this many', parseWholeNumber(1, 1_000_000))
+    .option('--remind', 'send invitations again that were sent a week ago and not opened')
     .option('--send', 'send; billed by the service')
     .addHelpText(
       'after',
@@ -29,27 +34,16 @@ export function addInviteCommand(program: Command, act: Act): void {
         ['', ' --limit 100 --send', ' --remind --send'].map((rest) => `invite --kind customer_without_dossier${rest}`),
       ),
     )
-    .action(
-      ({
-        roster,
-        limit,
-        remind = false,
-        send = false,
-      }: {
-        roster?: string;
-        limit?: number;
-        remind?: boolean;
-        send?: boolean;
-      }) =>
-        act(async (invocation) => {
-          const { inviteCustomers } = await import('../../runs/invitations/invite.js');
-          const options = { roster, limit, isSent: send, isReminder: remind };
-          const config = loadInvocationConfig(invocation);
-          if (send) requireService(config, () => {});
-          return withAppContext(invocation, { config, isLasting: send, needsDatabase: true }, async (app) =>
-            presentInviting(await inviteCustomers(app, options, invocation.signal)),
-          );
-        }),
+    .action(({ remind = false, send = false, ...choice }: InviteOptions) =>
+      act(async (invocation) => {
+        const { inviteCustomers } = await import('../../runs/invitations/invite.js');
+        const options = { ...choice, isSent: send, isReminder: remind };
+        const config = loadInvocationConfig(invocation);
+        if (send) requireService(config, () => {});
+        return withAppContext(invocation, { config, isLasting: send, needsDatabase: true }, async (app) =>
+          presentInviting(await inviteCustomers(app, options, invocation.signal)),
+        );
+      }),
     );
 }
 
@@ -57,12 +51,12 @@ const mostShown = 50;
 
 const outcomeWords = {
   sent: 'sent',
-  found: 'was sent before, found at the service',
-  unknown: 'unknown whether it was sent: run the same command again in five minutes',
+  found: 'sent before, found at the service',
+  unknown: 'may have been sent: run the same command again in five minutes',
   refused: 'refused by the service',
 } as const;
 
-/** What inviting came to: who was invited and at what cost; never why somebody is not. */
+/** The result of `invite`; the reasons why customers are not invited stay private. */
 function presentInviting(result: InvitingResult): Outcome {
   const { isSent, isReminder, isTest, customers, cost, stoppedBecause } = result;
   const count = (channel: 'email' | 'sms'): number => customers.filter((one) => one.channel === channel).length;

@@ -15,7 +15,9 @@ const forgetEveryMs = 600_000;
 export function addListenCommand(program: Command, act: Act): void {
   program
     .command('listen')
-    .description('take events of the service until a signal: they mark dossiers for sweep --dirty and screen --dirty')
+    .description(
+      'receive events of the service until a signal; they mark dossiers for sweep --dirty and screen --dirty',
+    )
     .requiredOption('--port <number>', 'port to listen on; 0 takes a free one', parseWholeNumber(0, 65_535))
     .addHelpText('after', examples(['listen --port 8090', 'listen --port 8090 --json']))
     .action(({ port }: { port: number }) => act((invocation) => listen(invocation, port)));
@@ -28,7 +30,7 @@ async function listen(invocation: Invocation, port: number): Promise<Outcome> {
   const publicKey = readEventKey(settings.listen, config.originOf(['listen', 'key']));
   const parts = { settings: settings.listen, port, publicKey };
   if (config.secret('DATABASE_URL') !== undefined) return listenOnPostgres(invocation, config, parts);
-  // The embedded database has one owner at a time, and events come at any time: they wait in files beside it.
+  // The embedded database has one owner at a time, and events may arrive at any time: they wait in files.
   requireDatabase(locateDatabase(config));
   await requireOwnDatabase(config, 'listen');
   const { openEventSpool } = await import('../../runs/event-spool.js');
@@ -70,14 +72,14 @@ async function serve(invocation: Invocation, config: Config, parts: Omit<Listene
   const { counts } = listener;
   logger.info(counts, 'listened');
   const rows: [string, number][] = [
-    ['events taken', counts.taken],
-    ['of them without a dossier', counts.withoutDossier],
+    ['events accepted', counts.taken],
+    ['of these without a dossier', counts.withoutDossier],
     ['repeated', counts.repeated],
     ['of an unknown type', counts.unknownType],
     ['forged, expired or unsigned', counts.forged],
     ['malformed', counts.malformed],
     ['too large', counts.tooLarge],
-    ['not kept, to be sent again', counts.notKept],
+    ['not stored, the service sends them again', counts.notKept],
   ];
   return {
     exitCode: exitCodes.complete,

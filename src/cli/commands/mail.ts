@@ -9,8 +9,8 @@ import { describeMailState, formatTable } from '../text.js';
 function addList(mail: Command, act: Act): void {
   mail
     .command('list')
-    .description('what waits to be sent, mail and messages to webhooks, and what was refused or given up')
-    .option('--all', 'also what was sent or put aside')
+    .description('list queued, refused and given-up mail and messages to webhooks')
+    .option('--all', 'also sent and dropped ones')
     .addHelpText('after', examples(['mail list', 'mail list --all --json']))
     .action(({ all = false }: { all?: boolean }) =>
       act(async (invocation) => {
@@ -25,7 +25,7 @@ function addList(mail: Command, act: Act): void {
 function addRetry(mail: Command, act: Act): void {
   mail
     .command('retry [ids...]')
-    .description('try again now: mails and messages to webhooks by their numbers, or all mail that waits')
+    .description('send again now: mails and messages to webhooks by their numbers, or all queued mail')
     .addHelpText('after', examples(['mail retry', 'mail retry 12 14']))
     .action((ids: readonly string[]) =>
       act(async (invocation) => {
@@ -43,10 +43,10 @@ function addRetry(mail: Command, act: Act): void {
 function addDrop(mail: Command, act: Act): void {
   mail
     .command('drop <ids...>')
-    .description('put what was refused or given up aside for good; who and why is recorded')
-    .option('--reason <text>', 'why it need not be sent any more')
-    .option('--by <name>', 'who decides that; on Postgres the login says so')
-    .option('--even-queued', 'also what is still being tried')
+    .description('drop refused or given-up messages for good; name and reason are recorded')
+    .option('--reason <text>', 'why it need not be sent')
+    .option('--by <name>', 'who decides that; on Postgres this is the login')
+    .option('--even-queued', 'also queued ones')
     .addHelpText('after', examples(['mail drop 12 --reason "the address was closed in May" --by "A. Meyer"']))
     .action((ids: readonly string[], options: { reason?: string; by?: string; evenQueued?: true }) =>
       act(async (invocation) => {
@@ -66,14 +66,14 @@ function addDrop(mail: Command, act: Act): void {
 export function addMailCommand(program: Command, act: Act): void {
   const mail = program
     .command('mail')
-    .description('list the mail and messages to webhooks that wait, try them again, or put them aside');
+    .description('list queued mail and messages to webhooks, send them again, or drop them');
   mail.addHelpText('after', examples(['mail list', 'mail retry', 'mail drop 12 --reason "the address was closed"']));
   addList(mail, act);
   addRetry(mail, act);
   addDrop(mail, act);
 }
 
-/** Mails and messages to webhooks one by one; 3 where one of them was not accepted and somebody has asked for that. */
+/** Mails and messages to webhooks one by one; after a retry the exit code is 3 unless all were accepted. */
 export function presentMails(mails: readonly Mail[], { isTried }: { isTried: boolean }): Outcome {
   const isWell = mails.every(({ state }) => state === 'sent');
   const rows = mails.map((mail) => [
@@ -85,6 +85,6 @@ export function presentMails(mails: readonly Mail[], { isTried }: { isTried: boo
   return {
     exitCode: isTried && !isWell ? exitCodes.incomplete : exitCodes.complete,
     document: { schema: 'nightscreen/mail-list/1', mails },
-    text: mails.length === 0 ? 'nothing waits\n' : formatTable([['mail', 'to', 'subject', 'state'], ...rows]),
+    text: mails.length === 0 ? 'no message is queued\n' : formatTable([['mail', 'to', 'subject', 'state'], ...rows]),
   };
 }

@@ -19,7 +19,7 @@ async function applyPending(invocation: Invocation): Promise<Outcome> {
   });
 }
 
-/** Says what `migrate` would do. A database that this version cannot work with is an answer here, and no error. */
+/** Shows what `migrate` would do. A database that this version cannot use is a result here, not an error. */
 async function check(invocation: Invocation): Promise<Outcome> {
   const { pendingMigrations, readSchemaUsers, describeSchemaUser, packagedMigrations, readMigrations } = await import(
     '../../store/database/migrate.js'
@@ -40,7 +40,7 @@ async function check(invocation: Invocation): Promise<Outcome> {
     if (pending.length === 0) return toOutcome(exitCodes.complete, 'current', pending, 'up to date\n');
     const lines = pending.map((name) => `pending  ${name}\n`).join('');
     const held = users.map((user) => `in use   ${describeSchemaUser(user)}\n`).join('');
-    const next = held === '' ? '' : 'wait until nothing is in use any more, ';
+    const next = held === '' ? '' : 'wait until no process uses the database, ';
     return toOutcome(
       exitCodes.incomplete,
       'behind',
@@ -58,8 +58,8 @@ async function check(invocation: Invocation): Promise<Outcome> {
 export function addMigrateCommand(program: Command, act: Act): void {
   program
     .command('migrate')
-    .description('bring the database to the present schema (every command does so when it needs to)')
-    .option('--check', 'change nothing; exit code 0 when it is up to date, 3 when migrations wait, 2 when it is newer')
+    .description('bring the database to the current schema (every command does so when needed)')
+    .option('--check', 'change nothing; exit code 0 when up to date, 3 when migrations are pending, 2 when newer')
     .addHelpText('after', examples(['migrate', 'migrate --check', 'migrate --check --json']))
     .action((options: { check?: true }) => act(options.check ? check : applyPending));
 }

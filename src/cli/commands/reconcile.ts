@@ -8,9 +8,9 @@ import { withAppContext } from '../session.js';
 export function addReconcileCommand(program: Command, act: Act): void {
   program
     .command('reconcile')
-    .description('compare rosters, screenings and dossiers, and report what disagrees; asks the service nothing')
+    .description('compare rosters, screenings and dossiers, and report discrepancies; makes no call to the service')
     .option('--roster <name>', 'only this roster')
-    .option('--no-report', 'store what was found without writing a report')
+    .option('--no-report', 'store the discrepancies without writing a report')
     .addHelpText('after', examples(['reconcile', 'reconcile --roster retail --json']))
     .action(({ roster, report }: { roster?: string; report: boolean }) =>
       act(async (invocation) => {

@@ -12,14 +12,9 @@ import { formatTable } from '../text.js';
 export function addReplayCommand(program: Command, act: Act): void {
   program
     .command('replay')
-    .description(
-      'judge stored answers once more under other settings, and count what would be otherwise; changes nothing',
-    )
-    .requiredOption(
-      '--settings <file>',
-      'a configuration, or the part of one that is otherwise, laid over the one in force',
-    )
-    .option('--since <day>', 'count runs begun since then (default: all that are kept)', parseInstant)
+    .description('assess stored answers again under other settings, and count the differences; changes nothing')
+    .requiredOption('--settings <file>', 'a configuration, or the part that differs from the one in force')
+    .option('--since <day>', 'only runs started since then (default: all stored runs)', parseInstant)
     .addHelpText(
       'after',
       examples(['replay --settings stricter.yaml', 'replay --settings stricter.yaml --since 2026-03-01']),
@@ -36,29 +31,28 @@ export function addReplayCommand(program: Command, act: Act): void {
     );
 }
 
-/** What no replay can tell, whatever the settings. */
+/** The limits of any replay. */
 const limits = [
-  'What the service left out it cannot show: which matches it returns, and which of them it flags as hits, its own threshold has decided when it was asked. A lower one there needs new searches.',
-  'Decisions are taken as they were made; what reviewers would have decided about other items nobody knows.',
+  'The threshold of the service decided at the time of the search which matches it returned and flagged as hits. A replay cannot show other matches; a lower threshold of the service needs new searches.',
+  'Decisions stay as they were made; a replay does not know how reviewers would have decided about other items.',
 ];
 
-/** What `replay` says. */
 function presentReplay(replay: Replay, file: string): Outcome {
   const { evaluated, notEvaluated, changes, baseline, items, stored, examples } = replay;
   const cannot = [
-    ...notEvaluated.map((words) => `Not evaluated, because stored answers do not tell: ${words}.`),
+    ...notEvaluated.map((words) => `Not evaluated, because stored answers do not show it: ${words}.`),
     ...limits,
   ];
   const sections = [
     formatTable([
       [
-        'judged',
-        `${formatCount(replay.answers)} answers of ${countNoun(replay.parties, 'party', 'parties')}${replay.since === null ? ', all that are kept' : `, of runs since ${replay.since.toISOString()}`}; an answer that repeats the one before is not counted`,
+        'assessed',
+        `${formatCount(replay.answers)} answers of ${countNoun(replay.parties, 'party', 'parties')}${replay.since === null ? ', all that are stored' : `, of runs since ${replay.since.toISOString()}`}; an answer equal to the previous one is not counted`,
       ],
       ['evaluated', evaluated.length === 0 ? `${file} changes nothing that can be evaluated` : evaluated.join('; ')],
       [
         'stored',
-        `${countNoun(stored.changes, 'change')} and ${countNoun(stored.baseline, 'first-time match', 'first-time matches')}, each judged under the settings of its night`,
+        `${countNoun(stored.changes, 'change')} and ${countNoun(stored.baseline, 'first-time match', 'first-time matches')}, each assessed under the settings of its night`,
       ],
     ]),
     formatTable([
@@ -69,9 +63,9 @@ function presentReplay(replay: Replay, file: string): Outcome {
       ...listParts(baseline),
       ['items to decide', items.present, items.other, items.onlyOther, items.onlyPresent, ''],
     ]),
-    examples.length === 0 ? 'no event would be otherwise\n' : formatTable(examples.map(toExampleRow)),
+    examples.length === 0 ? 'no event would differ\n' : formatTable(examples.map(toExampleRow)),
     cannot.map((sentence) => `${sentence}\n`).join(''),
-    'nothing was changed, and the service was asked nothing\n',
+    'nothing was changed, and no search was made\n',
   ];
   return {
     exitCode: exitCodes.complete,

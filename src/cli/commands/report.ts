@@ -62,7 +62,7 @@ function presentReport({ runNumber: _, ...report }: SentReport): Outcome {
   };
 }
 
-/** A day or a moment, or the name of a run; the day that a span ends with is in it. */
+/** A day, a moment, or the name of a run; a span includes its last day. */
 const parseEdge =
   (isEnd: boolean) =>
   (text: string): Date | string => {
@@ -71,19 +71,16 @@ const parseEdge =
     return isEnd && !text.includes('T') ? new Date(instant.getTime() + dayMs) : instant;
   };
 
-/** What only goes with a span, and what does not. */
+/** Throws ConfigError for options that exclude each other. */
 function refuseMixture({ since, until, roster, run, send, mask }: ReportOptions): void {
-  const beside = 'goes with --since, which says where the span begins';
-  if (since === undefined && until !== undefined) throw flagError('--until', beside);
-  if (since === undefined && roster !== undefined) throw flagError('--roster', beside);
+  const needsSpan = 'needs --since, the start of the span';
+  if (since === undefined && until !== undefined) throw flagError('--until', needsSpan);
+  if (since === undefined && roster !== undefined) throw flagError('--roster', needsSpan);
   if (since !== undefined && run !== undefined) throw flagError('--run', 'and --since exclude each other');
   if (since !== undefined && send)
-    throw flagError('--send', 'mails the report of a run; that of a span is only written');
+    throw flagError('--send', 'mails the report of a run; the report of a span is only written');
   if (send && mask)
-    throw flagError(
-      '--mask',
-      'mail is masked by recipient: write `attach: masked` into mail.recipients, and leave --mask out',
-    );
+    throw flagError('--mask', 'does not apply to mail: write `attach: masked` into mail.recipients, and remove --mask');
 }
 
 function requireWritable({ out }: ReportOptions, { settings, originOf }: Config): void {
@@ -98,10 +95,10 @@ function requireWritable({ out }: ReportOptions, { settings, originOf }: Config)
 export function addReportCommand(program: Command, act: Act): void {
   program
     .command('report')
-    .description('write the report of a run or of a span, and mail it where asked')
+    .description('write the report of a run or of a span, and mail it with --send')
     .option('--run <id>', 'which run (default: the latest of each roster)')
     .option('--since <day|run>', 'one report over all runs of a roster from then on', parseEdge(false))
-    .option('--until <day|run>', 'where the span ends (default: with the newest run)', parseEdge(true))
+    .option('--until <day|run>', 'the end of the span (default: the newest run)', parseEdge(true))
     .option('--roster <name>', 'only this roster, in a span')
     .option('--pdf', 'print the page to report.pdf too (needs Chromium)')
     .option('--out <dir>', 'folder to write to (default: reports.dir)')
@@ -138,13 +135,13 @@ export function addReportCommand(program: Command, act: Act): void {
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** The program that prints PDFs: `CHROMIUM_PATH`, else the first one of the usual names on `PATH`; throws ConfigError that says what to install. */
+/** The program that prints PDFs: `CHROMIUM_PATH`, else the first usual name on `PATH`; throws ConfigError with what to install. */
 export function findChromium(environment: Environment): string {
   const named = environment['CHROMIUM_PATH'];
   if (named) {
     if (isProgram(named)) return named;
     throw new ConfigError([
-      { where: 'env CHROMIUM_PATH', path: '', message: `names no program that can be run (${named})` },
+      { where: 'env CHROMIUM_PATH', path: '', message: `does not name an executable program (${named})` },
     ]);
   }
   const folders = (environment['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
@@ -152,7 +149,7 @@ export function findChromium(environment: Environment): string {
   if (found !== undefined) return found;
   throw flagError(
     '--pdf',
-    'no Chromium is found: install one (Debian: `apt-get install chromium`) or Google Chrome, or name it with CHROMIUM_PATH',
+    'Chromium was not found: install it (Debian: `apt-get install chromium`) or Google Chrome, or set CHROMIUM_PATH',
   );
 }
 

@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
-import { type Night, rescreenRosters } from '../../../jobs/rescreen.js';
+import { rescreenRosters } from '../../../jobs/rescreen.js';
 import { describeError, formatError } from '../describe-error.js';
 import { combineExitCodes, toErrorExitCode } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
 import { addAcceptOption, chooseRosters, examples, findRosterAcceptance, type RosterChoice } from '../options.js';
-import { formatRun, presentRun } from '../present-run.js';
+import { presentRun } from '../present-run.js';
 import { loadInvocationConfig, requireService, withAppContext } from '../session.js';
 
 /** Adds `rescreen`. */
 export function addRescreenCommand(program: Command, act: Act): void {
   const command = program
     .command('rescreen')
-    .description('the nightly whole: import each roster, screen who is due, report')
+    .description('the nightly run: import each roster, screen the customers that are due, report')
     .option('--file <file>', 'roster file in place of the configured ones')
     .option('--roster <name>', 'only this roster (default: every configured one)');
   addAcceptOption(command)
@@ -30,8 +30,8 @@ export function addRescreenCommand(program: Command, act: Act): void {
     );
 }
 
-/** What a command says that made a run for each of several rosters; a single failure is thrown as it is. */
-export function presentNight({ summaries, failures }: Night): Outcome {
+/** The result of a night over several rosters; a single failure is thrown as it is. */
+export function presentNight({ summaries, failures }: Awaited<ReturnType<typeof rescreenRosters>>): Outcome {
   const [only, ...others] = summaries;
   if (only && others.length === 0 && failures.length === 0) return presentRun(only);
   const [failure] = failures;
@@ -48,7 +48,7 @@ export function presentNight({ summaries, failures }: Night): Outcome {
       errors: described.map(({ roster, code, message, problems }) => ({ roster, code, message, problems })),
     },
     text: [
-      ...summaries.map(formatRun),
+      ...summaries.map((summary) => presentRun(summary).text),
       ...described.map((description) => `roster ${description.roster}\n${formatError(description)}`),
     ].join('\n'),
   };

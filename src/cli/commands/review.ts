@@ -3,20 +3,18 @@ import { ConfigError, flagError } from '../../errors.js';
 import { countNoun } from '../../reports/text.js';
 import { describeOwner, detailWords, severityWords } from '../../reports/words.js';
 import type { ShownItem, UndoResult } from '../../runs/review/decide.js';
-import type { Assigned } from '../../runs/review/people.js';
 import { type Severity, severities } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
-import { notifyDecidedStates } from '../notify.js';
 import { examples } from '../options.js';
 import { loadInvocationConfig, withAppContext } from '../session.js';
 import { formatTable, type Row, toMinute } from '../text.js';
-import { addWorkingListCommands, refusalWords } from './working-list.js';
+import { addWorkingListCommands } from './working-list.js';
 
 function addShow(review: Command, act: Act): void {
   review
     .command('show <customer>')
-    .description('what was found about a customer and what was decided, from the beginning')
+    .description('all alerts and decisions of a customer, from the first one')
     .addHelpText('after', examples(['review show C-1042']))
     .action((customer: string) =>
       act(async (invocation) => {
@@ -28,11 +26,10 @@ function addShow(review: Command, act: Act): void {
     );
 }
 
-/** The items of a customer with their histories. */
 function presentItemHistories(reference: string, items: readonly ShownItem[]): Outcome {
   const document = { schema: 'nightscreen/review-history/1', reference, items } as const;
   if (items.length === 0) {
-    const text = `nothing was ever to be decided about ${reference}\n`;
+    const text = `${reference} never had an alert\n`;
     return { exitCode: exitCodes.complete, document, text };
   }
   return { exitCode: exitCodes.complete, document, text: items.map(formatItem).join('\n') };
@@ -49,7 +46,7 @@ function formatItem({ mark, roster, mode, party, listed, severity, details, hist
     ],
     [
       'listed',
-      `${listed.name}, ${listed.topics.join(', ') || 'for nothing named'}, born ${listed.birthDates.join(' or ') || 'unknown'}`,
+      `${listed.name}, ${listed.topics.join(', ') || 'no topics'}, born ${listed.birthDates.join(' or ') || 'unknown'}`,
     ],
     [
       'state',
@@ -74,9 +71,9 @@ function formatItem({ mark, roster, mode, party, listed, severity, details, hist
 function addUndo(review: Command, act: Act): void {
   review
     .command('undo <item>')
-    .description('undo the decision or proposal that stands about an item, which then waits again')
+    .description('undo the current decision or proposal of an item, which then waits again')
     .requiredOption('--reason <text>', 'why')
-    .option('--reviewer <name>', 'who undoes it; on Postgres the login says so')
+    .option('--reviewer <name>', 'who undoes it; on Postgres this is the login')
     .addHelpText('after', examples(['review undo N4Q8ZK2M1-0C7RT5WXYA-H --reason "wrong customer"']))
     .action((item: string, options: { reason: string; reviewer?: string }) =>
       act(async (invocation) => {
@@ -87,40 +84,42 @@ function addUndo(review: Command, act: Act): void {
         return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
           const reviewer = await findReviewer(app.database, options.reviewer);
           const undone = await undoDecision(app, { mark: item, reviewer, reason });
-          if (undone.kind === 'undone') await notifyDecidedStates(app, invocation);
+          if (undone.kind === 'undone') {
+            const { notifyDecidedStates } = await import('../notify.js');
+            await notifyDecidedStates(app, invocation);
+          }
           return presentUndo(undone, item);
         });
       }),
     );
 }
 
-/** What a flag says, trimmed; throws ConfigError when that is nothing. */
+/** The value of a flag, trimmed; throws ConfigError when it is empty. */
 function requireText(text: string, flag: string): string {
   const trimmed = text.trim();
   if (trimmed !== '') return trimmed;
   throw flagError(flag, 'is empty');
 }
 
-const noItem = 'is no item of a list or of review show: a slip of the pen?';
+const noItem = 'is not the code of an item: check it against the list or review show';
 
 const undoRefusalWords = {
   no_item: noItem,
-  unknown_item: refusalWords.unknown_item,
-  changed_since: 'what was to be seen has changed since: look again with review show, or review export',
-  decided_since: 'somebody has decided about it since: look again with review show',
-  nothing_to_undo: 'nothing was decided about it that stands',
+  unknown_item: 'no such item here: it belongs to another database',
+  changed_since: 'the match or the customer has changed since: see review show, or export again',
+  decided_since: 'a newer decision exists: see review show',
+  nothing_to_undo: 'it has no decision to undo',
 } as const;
 
-/** What became of undoing a decision. */
 function presentUndo(result: UndoResult, mark: string): Outcome {
   const schema = 'nightscreen/review-undo/1';
   if (result.kind === 'refused') {
     const { reason } = result;
-    const text = `nothing was undone: ${mark} ${reason === 'no_item' ? '' : '- '}${undoRefusalWords[reason]}\n`;
+    const text = `not undone: ${mark} ${reason === 'no_item' ? '' : '- '}${undoRefusalWords[reason]}\n`;
     return { exitCode: exitCodes.refused, document: { schema, undone: null, reason }, text };
   }
   if (result.kind === 'acceptance_ended') {
-    const text = 'the discrepancy is no longer accepted or proposed: it stands open\n';
+    const text = 'the discrepancy is no longer accepted or proposed: it is open\n';
     return { exitCode: exitCodes.complete, document: { schema, undone: 'acceptance' }, text };
   }
   const { undone, isListed, keepsConfirmed } = result;
@@ -128,7 +127,7 @@ function presentUndo(result: UndoResult, mark: string): Outcome {
   const now = isListed
     ? 'the item waits for a decision'
     : 'the match is absent, and the item waits for a decision (no_longer_matched)';
-  const still = keepsConfirmed ? '; the customer counts as confirmed until it is decided anew' : '';
+  const still = keepsConfirmed ? '; the customer stays confirmed until the next decision' : '';
   return {
     exitCode: exitCodes.complete,
     document: { schema, undone, isListed, keepsConfirmed },
@@ -148,13 +147,13 @@ interface AssignOptions {
 function addAssign(review: Command, act: Act): void {
   review
     .command('assign [items...]')
-    .description('assign items to a reviewer: those named, or all that wait and fit')
-    .option('--to <name>', 'to whom')
-    .option('--nobody', 'to nobody')
-    .option('--by <name>', 'who assigns; on Postgres the login says so')
-    .option('--customer <reference>', 'all that waits of this customer')
-    .option('--severity <name>', `all that waits of this severity (${severities.join(', ')})`)
-    .option('--roster <name>', 'all that waits of this roster')
+    .description('assign items to a reviewer: the named ones, or all waiting items that match the options')
+    .option('--to <name>', 'the reviewer')
+    .option('--nobody', 'end the assignment')
+    .option('--by <name>', 'who assigns; on Postgres this is the login')
+    .option('--customer <reference>', 'all waiting items of this customer')
+    .option('--severity <name>', `all waiting items of this severity (${severities.join(', ')})`)
+    .option('--roster <name>', 'all waiting items of this roster')
     .addHelpText(
       'after',
       examples(['review assign N4Q8ZK2M1-0C7RT5WXYA-H --to meyer', 'review assign --severity critical --to meyer']),
@@ -167,7 +166,15 @@ function addAssign(review: Command, act: Act): void {
         return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
           const by = await findReviewer(app.database, options.by, false, '--by');
           const to = options.to === undefined ? null : await requireAssignee(app.database, options.to, '--to');
-          return presentAssigned(await assignItems(app, { ...choice, to, by }), to);
+          const { assigned, sameAlready, refused } = await assignItems(app, { ...choice, to, by });
+          const document = { schema: 'nightscreen/review-assignment/1', to, assigned, sameAlready, refused } as const;
+          if (refused.length > 0) {
+            const lines = refused.map(({ mark, reason }) => [mark, assignmentRefusals[reason]]);
+            return { exitCode: exitCodes.refused, document, text: `no item was assigned\n${formatTable(lines)}` };
+          }
+          const already = sameAlready === 0 ? '' : `, ${countNoun(sameAlready, 'item')} assigned already`;
+          const text = `${countNoun(assigned, 'item')} assigned to ${to ?? 'nobody'}${already}\n`;
+          return { exitCode: exitCodes.complete, document, text };
         });
       }),
     );
@@ -178,10 +185,10 @@ function toChoice(marks: readonly string[], options: AssignOptions) {
   const severity = toSeverity(options.severity);
   const fits = customer !== null || severity !== null || roster !== null;
   if ((options.to === undefined) === (options.nobody === undefined)) {
-    throw flagError('--to', 'or --nobody is needed, and not both');
+    throw flagError('--to', 'or --nobody is required, but not both');
   }
   if (marks.length > 0 === fits) {
-    const message = 'name items, or say which by --customer, --severity or --roster, and not both';
+    const message = 'name items, or choose them by --customer, --severity or --roster, but not both';
     throw new ConfigError([{ where: 'arguments', message, path: '' }]);
   }
   return { marks, customer, severity, roster };
@@ -191,28 +198,13 @@ function toSeverity(text: string | undefined): Severity | null {
   if (text === undefined) return null;
   const severity = severities.find((each) => each === text);
   if (severity !== undefined) return severity;
-  throw flagError('--severity', `is ${text}, and none of ${severities.join(', ')}`);
+  throw flagError('--severity', `must be one of ${severities.join(', ')}, not ${text}`);
 }
 
 const assignmentRefusals = {
   no_item: noItem,
-  not_waiting: 'waits for no decision here',
+  not_waiting: 'does not wait for a decision here',
 } as const;
-
-function presentAssigned({ assigned, sameAlready, refused }: Assigned, to: string | null): Outcome {
-  const name = to ?? 'nobody';
-  const document = { schema: 'nightscreen/review-assignment/1', to, assigned, sameAlready, refused } as const;
-  if (refused.length > 0) {
-    const lines = refused.map(({ mark, reason }) => [mark, assignmentRefusals[reason]]);
-    return { exitCode: exitCodes.refused, document, text: `nothing was assigned\n${formatTable(lines)}` };
-  }
-  const already = sameAlready === 0 ? '' : `, ${countNoun(sameAlready, 'item')} already so`;
-  return {
-    exitCode: exitCodes.complete,
-    document,
-    text: `${countNoun(assigned, 'item')} assigned to ${name}${already}\n`,
-  };
-}
 
 interface DelegateOptions {
   from: string;
@@ -226,13 +218,13 @@ interface DelegateOptions {
 function addDelegate(review: Command, act: Act): void {
   review
     .command('delegate')
-    .description('have somebody stand in for a reviewer who is away')
-    .requiredOption('--from <name>', 'who is away')
-    .option('--to <name>', 'who stands in')
+    .description('delegate the items of an absent reviewer to another one')
+    .requiredOption('--from <name>', 'the absent reviewer')
+    .option('--to <name>', 'the deputy')
     .option('--until <date>', 'the last day, as yyyy-mm-dd')
     .option('--end', 'end it now')
     .requiredOption('--reason <text>', 'why')
-    .option('--by <name>', 'who says so; on Postgres the login says so')
+    .option('--by <name>', 'who delegates; on Postgres this is the login')
     .addHelpText(
       'after',
       examples([
@@ -256,8 +248,8 @@ function addDelegate(review: Command, act: Act): void {
             document: { schema: 'nightscreen/review-delegation/1', from, to, until },
             text:
               to === null
-                ? `nobody stands in for ${from} any more\n`
-                : `${to} stands in for ${from} until the end of ${until} (${timezone})\n`,
+                ? `${from} has no deputy any more\n`
+                : `${to} is the deputy of ${from} until the end of ${until} (${timezone})\n`,
           };
         });
       }),
@@ -268,7 +260,7 @@ function addDelegate(review: Command, act: Act): void {
 function addDelegations(review: Command, act: Act): void {
   review
     .command('delegations')
-    .description('who stands in for whom now')
+    .description('list the current deputies of reviewers')
     .action(() =>
       act(async (invocation) => {
         const { listDelegations } = await import('../../runs/review/people.js');
@@ -282,7 +274,7 @@ function addDelegations(review: Command, act: Act): void {
           return {
             exitCode: exitCodes.complete,
             document: { schema: 'nightscreen/review-delegations/1', delegations },
-            text: rows.length === 0 ? 'nobody stands in for anybody\n' : formatTable(rows),
+            text: rows.length === 0 ? 'no delegation is in force\n' : formatTable(rows),
           };
         });
       }),
@@ -293,10 +285,10 @@ function toDelegation({ from, to, until, end, reason }: DelegateOptions) {
   const said = { from: requireText(from, '--from'), reason: requireText(reason, '--reason') };
   if (end) {
     if (to === undefined && until === undefined) return { ...said, term: null };
-    throw flagError('--end', 'ends it now, so --to and --until mean nothing');
+    throw flagError('--end', 'ends the delegation now and excludes --to and --until');
   }
   if (to === undefined) throw flagError('--to', 'is missing');
-  if (to.trim() === said.from) throw flagError('--to', `is ${said.from} too`);
+  if (to.trim() === said.from) throw flagError('--to', `must differ from --from (${said.from})`);
   if (until === undefined || !isDate(until)) throw flagError('--until', 'must be a date such as 2026-12-31');
   return { ...said, term: { to, until } };
 }
@@ -306,7 +298,9 @@ const isDate = (text: string): boolean =>
 
 /** Adds `review`. */
 export function addReviewCommand(program: Command, act: Act): void {
-  const review = program.command('review').description('decide about matches: a list out, decisions in, their history');
+  const review = program
+    .command('review')
+    .description('decide about matches: export a list, import decisions, show history');
   addWorkingListCommands(review, act);
   addShow(review, act);
   addUndo(review, act);

@@ -1,5 +1,5 @@
 import { relative, resolve } from 'node:path';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { Document, visit } from 'yaml';
 import { flagError } from '../../errors.js';
 import { doubtWords, listDoubtLines, rejectWords } from '../../reports/reasons.js';
@@ -9,13 +9,13 @@ import type { ColumnGuess } from '../../roster/inspect/column-profile.js';
 import type { FileInspection } from '../../roster/inspect/inspect-file.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
-import { examples } from '../options.js';
+import { examples, parseDay } from '../options.js';
 import { loadInvocationConfig, withAppContext } from '../session.js';
 import { formatTable } from '../text.js';
 
 /** Adds `roster inspect` and `roster except`. */
 export function addRosterCommand(program: Command, act: Act): void {
-  const roster = program.command('roster').description('look at roster files, and accept what cannot be read of them');
+  const roster = program.command('roster').description('inspect roster files, and accept unreadable rows for a time');
   addInspect(roster, act);
   addExcept(roster, act);
 }
@@ -24,19 +24,19 @@ function addExcept(roster: Command, act: Act): void {
   roster
     .command('except')
     .description(
-      'accept until a day that customers stay unscreened because the roster cannot be read of them; runs and coverage do not end with exit code 3 because of them, their state stays',
+      'accept until a day that customers with unreadable rows stay unscreened; runs and coverage do not end with exit code 3 because of them, and their state does not change',
     )
     .option('--roster <name>', 'which roster')
     .option('--customer <id...>', 'these customers')
-    .addOption(new Option('--all', 'all that are open, rows without a readable id included').conflicts('customer'))
+    .addOption(new Option('--all', 'all open ones, rows without a readable id included').conflicts('customer'))
     .requiredOption('--until <day>', 'the last day of the exception, yyyy-mm-dd (UTC)', parseDay)
-    .option('--by <name>', 'who accepts it; on Postgres the login says so')
-    .option('--reason <text>', 'why it is right')
+    .option('--by <name>', 'who accepts it; on Postgres this is the login')
+    .option('--reason <text>', 'why it is acceptable')
     .addHelpText(
       'after',
       examples([
         'roster except --customer C-17 --until 2027-01-31 --by "A. Meyer" --reason "the branch sends the name by Friday"',
-        'roster except --roster retail --all --until 2027-01-31 --by "A. Meyer" --reason "export is being mended"',
+        'roster except --roster retail --all --until 2027-01-31 --by "A. Meyer" --reason "export is being fixed"',
       ]),
     )
     .action(
@@ -53,7 +53,7 @@ function addExcept(roster: Command, act: Act): void {
           const { findAcceptance } = await import('../../runs/settings-acceptance.js');
           const { customer, all, until, by, reason } = options;
           const config = loadInvocationConfig(invocation);
-          if (customer === undefined && !all) throw flagError('--customer', 'is missing: say who, or --all');
+          if (customer === undefined && !all) throw flagError('--customer', 'is missing: name customers, or use --all');
           const choice = { roster: options.roster, customers: customer ?? null, until };
           return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
             const acceptance = await findAcceptance(app.database, { by, reason });
@@ -71,46 +71,28 @@ function addExcept(roster: Command, act: Act): void {
     );
 }
 
-/** A day as `yyyy-mm-dd`; throws InvalidArgumentError for anything else. */
-function parseDay(text: string): string {
-  const date = new Date(`${text}T00:00:00Z`);
-  const isDay =
-    /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
-  if (!isDay) throw new InvalidArgumentError('a day is written as yyyy-mm-dd');
-  return text;
-}
-
 function addInspect(roster: Command, act: Act): void {
   roster
     .command('inspect <file>')
     .description(
-      'read a file nobody has described yet, or the first that matches a pattern: how it is written, what its rows would become, and the configuration to paste',
+      'read a file without configuration, or the first that matches a pattern: print its format, a preview of its rows, and the configuration to paste',
     )
     .option('--name <name>', 'name of the roster in that configuration (default: from the name of the file)')
-    .option('--delimiter <character>', 'the character between the fields, where the guess is wrong')
-    .option('--encoding <encoding>', 'how its letters are written, where the guess is wrong')
-    .option('--no-header', 'its first line is a row already')
+    .option('--delimiter <character>', 'the delimiter, if the guess is wrong')
+    .option('--encoding <encoding>', 'the encoding, if the guess is wrong')
+    .option('--no-header', 'the first line is a row')
     .addHelpText(
       'after',
       examples(['roster inspect crm-export.csv', 'roster inspect kunden.csv --encoding windows-1252']),
     )
-    .action(
-      (
-        file: string,
-        options: {
-          name?: string;
-          delimiter?: string;
-          encoding?: string;
-          header: boolean;
-        },
-      ) =>
-        act(async ({ folder }) => {
-          const { inspectFile, toRosterName } = await import('../../roster/inspect/inspect-file.js');
-          const { name = toRosterName(file), delimiter, encoding } = options;
-          const header = options.header ? undefined : false;
-          const path = file === '-' ? file : resolve(folder, file);
-          return presentInspection(await inspectFile({ path, name, delimiter, encoding, header }));
-        }),
+    .action((file: string, options: { name?: string; delimiter?: string; encoding?: string; header: boolean }) =>
+      act(async ({ folder }) => {
+        const { inspectFile, toRosterName } = await import('../../roster/inspect/inspect-file.js');
+        const { name = toRosterName(file), delimiter, encoding } = options;
+        const header = options.header ? undefined : false;
+        const path = file === '-' ? file : resolve(folder, file);
+        return presentInspection(await inspectFile({ path, name, delimiter, encoding, header }));
+      }),
     );
 }
 
@@ -160,7 +142,7 @@ const columnOrder = ['id', 'name', 'type', 'birthDate', 'countries', 'language',
 const listColumns = ({ columns }: ColumnGuess): [string, unknown][] =>
   columnOrder.flatMap((key) => (columns[key] === undefined ? [] : [[key, columns[key]] satisfies [string, unknown]]));
 
-/** The entry of `rosters:` that was guessed, as YAML, each column on its line; what is as it would be anyway is left out. */
+/** The guessed entry of `rosters:` as YAML, each column on its own line, without defaults. */
 function toYaml({ settings, guess, path, delimiter, encoding, hasHeader }: FileInspection): string {
   const csv = {
     path: relative(process.cwd(), path) || path,
@@ -199,15 +181,15 @@ function describeColumn(value: unknown): string {
 const describeFile = ({ path, files }: FileInspection): string =>
   files.length === 1 && files[0] === path
     ? path
-    : `${files[0] ?? path} (${files.length === 1 ? '1 file matches' : `${formatCount(files.length)} files match, the first is looked at`})`;
+    : `${files[0] ?? path} (${files.length === 1 ? '1 file matches' : `${formatCount(files.length)} files match, this is the first`})`;
 
 function describeHeaderLines(lines: number, hasHeader: boolean): string {
   if (lines > 1) return ` + ${formatCount(lines)} lines of header`;
   if (hasHeader) return ' + the header';
-  return lines === 0 ? '' : ' + the line that names the delimiter';
+  return lines === 0 ? '' : ' + the line with the delimiter';
 }
 
-/** What `roster inspect` says. */
+/** The result of `roster inspect`. */
 export function presentInspection(inspection: FileInspection): Outcome {
   const { headers, hasHeader, delimiter, encoding, guess, counts, tally, firstRows, repeatedLines, settings } =
     inspection;
@@ -218,30 +200,30 @@ export function presentInspection(inspection: FileInspection): Outcome {
       ['file', describeFile(inspection)],
       ['encoding', encoding],
       ['delimiter', delimiterWords[delimiter] ?? JSON.stringify(delimiter)],
-      ['header', hasHeader ? 'the first line' : 'none: columns go by their number'],
+      ['header', hasHeader ? 'the first line' : 'none: columns are named by their number'],
       ['columns', headers.map((header) => showCell(header)).join(', ')],
       [
         'lines',
-        `${formatCount(lines)} = ${formatCount(records)} rows + ${formatCount(continuations)} lines that go on + ${formatCount(blanks)} blank${describeHeaderLines(tally.headers, hasHeader)}`,
+        `${formatCount(lines)} = ${formatCount(records)} rows + ${formatCount(continuations)} continued lines + ${formatCount(blanks)} blank${describeHeaderLines(tally.headers, hasHeader)}`,
       ],
     ]),
     '\nGuessed mapping\n',
     formatTable(describeGuess(inspection)),
     guess.doubts.length === 0
       ? ''
-      : `\nTo be checked\n${guess.doubts.map((doubt) => `  - ${toVisibleText(doubt)}\n`).join('')}`,
+      : `\nTo check\n${guess.doubts.map((doubt) => `  - ${toVisibleText(doubt)}\n`).join('')}`,
     customers + rejected + repeated === 0
-      ? '\nNo row can be read without an id and a name: name their columns under `columns:`.\n'
-      : `\nThe first rows as they would be read\n${formatTable([
+      ? '\nNo row has an id and a name: set their columns under `columns:`.\n'
+      : `\nPreview of the first rows\n${formatTable([
           ['line', 'id', 'type', 'name', 'born', 'countries', 'tier', ''],
           ...firstRows.map((row) => toRow(row, repeatedLines)),
         ])}\nAll rows: ${formatCount(customers)} customers + ${formatCount(rejected)} rejected + ${formatCount(repeated)} repeated\n${
           isComplete
             ? ''
-            : 'There are too many ids to compare all rows of one id: more rows may be repeated or rejected.\n'
+            : 'There are too many ids to compare all rows with the same id: more rows may be repeated or rejected.\n'
         }${formatTable(Object.entries(rejectedBecause).map(([reason, count]) => [`  ${reason}`, formatCount(count)]))}${formatTable(listDoubtLines(doubts).map((line) => [...line]))}`,
     settings === null && customers + rejected + repeated > 0
-      ? '\nNo configuration is printed, because over half of the rows would be rejected: name the right columns under `columns:`.\n'
+      ? '\nNo configuration is printed, because more than half of the rows would be rejected: set the right columns under `columns:`.\n'
       : `\nConfiguration to paste\n\n${toYaml(inspection)}`,
   ].join('');
   return {

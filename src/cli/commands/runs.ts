@@ -12,13 +12,10 @@ import {
 import { countNoun, formatCount, toVisibleText } from '../../reports/text.js';
 import { describeDetails, describeWaiting } from '../../reports/words.js';
 import type { RunDescription } from '../../runs/describe-run.js';
-import { parseRunId, type RunListing } from '../../runs/run-reference.js';
 import type { RunAcceptanceResult } from '../../runs/screening/close.js';
-import { type ListableOutcome, listableOutcomes } from '../../store/screenings.js';
-import { isScreeningKind } from '../../vocabulary.js';
+import { isScreeningKind, type ListableOutcome, listableOutcomes } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
-import { notifyDecidedStates } from '../notify.js';
 import { addAcceptOption, examples, findRosterAcceptance, parseWholeNumber, type RosterChoice } from '../options.js';
 import {
   formatAssurance,
@@ -46,85 +43,72 @@ function addList(runs: Command, act: Act): void {
         const limit = options.limit ?? defaultLimit;
         return withAppContext(invocation, { needsDatabase: true }, async ({ database }) => {
           const listed = await listRuns(database, limit);
+          const numbers = ['planned', 'screened', 'failed', 'remaining', 'changes'] as const;
+          const rows = listed.map((run) => [
+            ...[run.runId, run.roster ?? '-', run.state, toMinute(run.startedAt)],
+            ...numbers.map((name) => run[name] ?? '-'),
+            run.state !== 'running'
+              ? run.reasons.join('; ')
+              : run.heldBy === null
+                ? 'its process died; the next start resumes it'
+                : `held by ${run.heldBy}`,
+          ]);
+          const head = ['run', 'roster', 'state', 'started', ...numbers, 'because'];
           return {
             exitCode: exitCodes.complete,
             document: { schema: 'nightscreen/run-list/1', runs: listed },
-            text: listed.length === 0 ? 'no runs yet\n' : formatTable(toRows(listed)),
+            text: listed.length === 0 ? 'no runs yet\n' : formatTable([head, ...rows]),
           };
         });
       }),
     );
 }
 
-function toRows(listed: readonly RunListing[]): (string | number)[][] {
-  const numbers = ['planned', 'screened', 'failed', 'remaining', 'changes'];
-  const rows = listed.map((run) => {
-    const { planned, screened, failed, remaining, changes } = run;
-    const counts = [planned, screened, failed, remaining, changes].map((count) => count ?? '-');
-    return [run.runId, run.roster ?? '-', run.state, toMinute(run.startedAt), ...counts, describeStatus(run)];
-  });
-  return [['run', 'roster', 'state', 'started', ...numbers, 'because'], ...rows];
-}
-
-function describeStatus({ state, heldBy, reasons }: RunListing): string {
-  if (state !== 'running') return reasons.join('; ');
-  return heldBy === null
-    ? 'held by nobody: its process has ended; the next start goes on with it'
-    : `held by ${heldBy}`;
-}
-
 function addShow(runs: Command, act: Act): void {
   runs
     .command('show <id>')
-    .description('what one run counted and found, under which settings, and who held it')
+    .description('the counts, findings, settings and processes of one run')
     .addOption(
-      new Option(
-        '--list <what>',
-        'also list the customers that it left, failed or skipped, or all rejected rows',
-      ).choices([...listableOutcomes, 'rejected']),
+      new Option('--list <what>', 'also list the remaining, failed or skipped customers, or all rejected rows').choices(
+        [...listableOutcomes, 'rejected'],
+      ),
     )
     .option('--limit <count>', `how many to list (default: ${defaultLimit})`, parseWholeNumber(1, 1_000_000))
-    .option('--after <reference>', 'list those after this customer')
+    .option('--after <reference>', 'start the list after this customer')
     .addHelpText('after', examples(['runs show 12', 'runs show 12 --list failed --limit 100', 'runs show 12 --json']))
-    .action(
-      (
-        id: string,
-        options: {
-          list?: ListableOutcome | 'rejected';
-          limit?: number;
-          after?: string;
-        },
-      ) =>
-        act(async (invocation) => {
-          const { describeRun } = await import('../../runs/describe-run.js');
-          const config = loadInvocationConfig(invocation);
-          parseRunId(id);
-          return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
-            const { list, limit = defaultLimit, after = null } = options;
-            const run = await describeRun(app, id, { list, limit, after });
-            const { listed, ...facts } = run;
-            return {
-              exitCode: exitCodes.complete,
-              document: {
-                ...{ schema: 'nightscreen/run/2', ...facts, ...listed },
-                canaries: run.canaries.map(toPublishedCanary),
-                watch: run.watch && toPublishedWatch(run.watch),
-                becauseOf: run.becauseOf && toBecauseOfDocument(run.becauseOf),
-              },
-              text: formatRunDescription(run) + formatListed(listed, run.artifacts),
-            };
-          });
-        }),
+    .action((id: string, options: { list?: ListableOutcome | 'rejected'; limit?: number; after?: string }) =>
+      act(async (invocation) => {
+        const { describeRun } = await import('../../runs/describe-run.js');
+        const { parseRunId } = await import('../../runs/run-reference.js');
+        const config = loadInvocationConfig(invocation);
+        parseRunId(id);
+        return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
+          const { list, limit = defaultLimit, after = null } = options;
+          const run = await describeRun(app, id, { list, limit, after });
+          const { listed, ...facts } = run;
+          return {
+            exitCode: exitCodes.complete,
+            document: {
+              ...{ schema: 'nightscreen/run/2', ...facts, ...listed },
+              canaries: run.canaries.map(toPublishedCanary),
+              watch: run.watch && toPublishedWatch(run.watch),
+              becauseOf: run.becauseOf && toBecauseOfDocument(run.becauseOf),
+            },
+            text: formatRunDescription(run) + formatListed(listed, run.artifacts),
+          };
+        });
+      }),
     );
 }
 
 function addResume(runs: Command, act: Act): void {
-  const command = runs.command('resume <id>').description('go on with a run that stopped early');
+  const command = runs.command('resume <id>').description('resume a run that stopped early');
   addAcceptOption(command)
     .addHelpText('after', examples(['runs resume 12']))
     .action((id: string, options: RosterChoice) =>
       act(async (invocation) => {
         const { resumeRun } = await import('../../runs/resume-run.js');
+        const { parseRunId } = await import('../../runs/run-reference.js');
         const config = loadInvocationConfig(invocation);
         requireService(config, () => parseRunId(id));
         return withAppContext(invocation, { config, needsDatabase: true, isLasting: true }, async (app) => {
@@ -138,15 +122,16 @@ function addResume(runs: Command, act: Act): void {
 function addAccept(runs: Command, act: Act): void {
   runs
     .command('accept <id>')
-    .description('have the answers of a held run count, without new searches; who and why is recorded')
-    .option('--by <name>', 'who accepts it; on Postgres the login says so')
-    .option('--reason <text>', 'why its answers can be relied on')
+    .description('accept the answers of a held run, without new searches; name and reason are recorded')
+    .option('--by <name>', 'who accepts it; on Postgres this is the login')
+    .option('--reason <text>', 'why its answers are reliable')
     .addHelpText(
       'after',
       examples(['runs accept 12 --by "A. Meyer" --reason "list provider confirmed the removal on 3 May"']),
     )
     .action((id: string, options: { by?: string; reason?: string }) =>
       act(async (invocation) => {
+        const { parseRunId } = await import('../../runs/run-reference.js');
         const { acceptRun } = await import('../../runs/screening/close.js');
         const { findAcceptance } = await import('../../runs/settings-acceptance.js');
         const config = loadInvocationConfig(invocation);
@@ -154,7 +139,10 @@ function addAccept(runs: Command, act: Act): void {
         return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
           const acceptance = await findAcceptance(app.database, options);
           const accepted = await acceptRun(app, id, acceptance, invocation.signal);
-          if (accepted.kind === 'accepted') await notifyDecidedStates(app, invocation);
+          if (accepted.kind === 'accepted') {
+            const { notifyDecidedStates } = await import('../notify.js');
+            await notifyDecidedStates(app, invocation);
+          }
           const { name, isAttested } = acceptance.by;
           return {
             exitCode: toAcceptedExitCode(accepted),
@@ -166,7 +154,7 @@ function addAccept(runs: Command, act: Act): void {
     );
 }
 
-/** As the run itself would have ended. */
+/** The exit code that the run itself would have had. */
 function toAcceptedExitCode(accepted: RunAcceptanceResult): number {
   if (accepted.kind === 'proposed') return exitCodes.incomplete;
   if (accepted.state === 'unbalanced') return exitCodes.unexpected;
@@ -179,9 +167,9 @@ function describeAccepted(accepted: RunAcceptanceResult, name: string): string {
     return `${name} proposes to accept ${runId}; nothing has changed yet. A second person accepts it with the same command\n`;
   }
   const answers =
-    accepted.parties === 0 ? '' : `the answers for ${countNoun(accepted.parties, 'party', 'parties')} count; `;
+    accepted.parties === 0 ? '' : `the answers of ${countNoun(accepted.parties, 'party', 'parties')} are valid; `;
   const report = `nightscreen report --run ${runId}`;
-  return `${runId} is accepted by ${name}: ${answers}no alert was closed. ${report} writes its report anew\n`;
+  return `${runId} is accepted by ${name}: ${answers}no alert was closed. ${report} writes its report again\n`;
 }
 
 /** Adds `runs list`, `runs show`, `runs resume` and `runs accept`. */
@@ -194,11 +182,11 @@ export function addRunsCommand(program: Command, act: Act): void {
   addAccept(runs, act);
 }
 
-/** Where each rejected row stands and why; not what it holds, which is personal data. */
+/** The place and reason of each rejected row, without its values, which are personal data. */
 function formatRejects({ list, rejects, rejectsInAll }: RunDescription['listed'], artifacts: string | null): string {
   if (rejects.length === 0) {
     return list === 'rejected'
-      ? '\nRejected rows\nnone: this run has read no row that was rejected; those of an import stand with the run that imported\n'
+      ? '\nRejected rows\nnone: this run has rejected no row; the run that imported the roster lists those of its import\n'
       : '';
   }
   const rows = rejects.map(({ line, file, column, reason, valueClass, reference }) => [
@@ -212,11 +200,11 @@ function formatRejects({ list, rejects, rejectsInAll }: RunDescription['listed']
   const files =
     artifacts === null
       ? ''
-      : `whole, to be mended and fed back: rejects.csv (of related parties: rejects-parties.csv) in ${artifacts}\n`;
+      : `whole rows to correct and import again: rejects.csv (of related parties: rejects-parties.csv) in ${artifacts}\n`;
   return `\nRejected rows, by file and line\n${formatTable(rows)}${rest}${files}`;
 }
 
-/** The rows and customers that were asked to be listed; `artifacts` is the folder of the run's files, null where none were written. */
+/** The rows and customers of `--list`; `artifacts` is the folder of the run's files, null when there are none. */
 export function formatListed(listed: RunDescription['listed'], artifacts: string | null): string {
   const { list, customers, next } = listed;
   if (list === null || list === 'rejected') return formatRejects(listed, artifacts);
@@ -247,22 +235,21 @@ function listStatus(run: RunDescription): Row[] {
       'time',
       `${run.startedAt.toISOString()} to ${run.finishedAt?.toISOString() ?? 'now'}, ${describeSpan(Math.round(run.seconds))}`,
     ],
-    ['account', `${run.account ?? 'not known yet'}; keys ${run.keys.join(', ') || 'none'}`],
+    ['account', `${run.account ?? 'unknown yet'}; keys ${run.keys.join(', ') || 'none'}`],
     ['version', `${run.version}, settings ${run.settingsDigest.slice(0, 12)}`],
   ];
 }
 
-/** The state, and in a word what stopped the run. */
 const describeState = ({ state, haltedBy }: RunDescription): string =>
   haltedBy === null ? state : `${state} (${describeReason(haltedBy)})`;
 
 function listHolders({ heldBy, holders, state, resumed }: RunDescription): Row[] {
   const now = heldBy
-    ? `${heldBy.owner} since ${heldBy.since.toISOString()}, last heard of ${heldBy.heartbeatAgeSeconds} s ago`
-    : 'nobody: its process has ended without a word; the next start goes on with it';
+    ? `${heldBy.owner} since ${heldBy.since.toISOString()}, last heartbeat ${heldBy.heartbeatAgeSeconds} s ago`
+    : 'no process: the last one died; the next start resumes the run';
   const before = holders.map(({ owner, takenAt, differences }, index): Row => {
     const changed = differences.length === 0 ? '' : `; ${differences.join('; ')}`;
-    return [index === 0 ? 'begun by' : 'resumed by', `${owner} at ${takenAt.toISOString()}${changed}`];
+    return [index === 0 ? 'started by' : 'resumed by', `${owner} at ${takenAt.toISOString()}${changed}`];
   });
   return [
     (heldBy !== null || state === 'running') && ['held by', now],
@@ -286,13 +273,13 @@ function listSums({ sums, planned, calls, snapshot }: RunDescription): Row[] {
           ...(snapshot === null ? [] : listSnapshotRemarks(snapshot).map((remark): Row => ['note', remark])),
           ['in scope', `customers: ${describeCounts(pick(counted, ['inScope', 'planned', 'skipped']))}`],
           ['planned', `customers: ${describeCounts(pick(counted, ['screened', 'reused', 'failed', 'remaining']))}`],
-          some('asked as', inWords(planned)),
+          some('planned as', inWords(planned)),
           some('failed', inWords(sums?.failedBecause ?? {})),
           some('skipped', inWords(sums?.skippedBecause ?? {})),
           ['states', `customers: ${describeCounts(sums?.states ?? {})}`],
           ...listFindings(counted),
         ];
-  const rate = calls.perSecond === null ? '' : `, ${calls.perSecond} per s while they were made`;
+  const rate = calls.perSecond === null ? '' : `, ${calls.perSecond} per s`;
   const billed = sums?.possiblyBilledTwice ?? 0;
   return [
     ...rows,
@@ -340,8 +327,8 @@ function listWatch({ watch, earlyWarnings, openItems, details }: RunDescription)
     ...(watch === null ? [] : describeWatch(watch)).map((line): Row => ['watch', line]),
     ...earlyWarnings.map(({ recipient, changes, queuedAt, acceptedAt }): Row => {
       const critical = `${countNoun(changes, 'critical change')} at ${queuedAt.toISOString()}`;
-      if (recipient === '') return ['told early', `${critical}, as an event`];
-      return ['told early', `${critical}, mail to ${recipient}${acceptedAt === null ? ' not accepted yet' : ''}`];
+      if (recipient === '') return ['sent early', `${critical}, as an event`];
+      return ['sent early', `${critical}, mail to ${recipient}${acceptedAt === null ? ' not accepted yet' : ''}`];
     }),
   ];
 }
@@ -349,7 +336,7 @@ function listWatch({ watch, earlyWarnings, openItems, details }: RunDescription)
 function formatSettings({ settings }: RunDescription): string {
   if (settings === null) return '';
   const { screening, budget, run, service } = { screening: {}, budget: {}, run: {}, service: {}, ...settings };
-  return `\nSettings in force when it began\n${formatFacts({ screening, budget, run, service })}`;
+  return `\nSettings at the start of the run\n${formatFacts({ screening, budget, run, service })}`;
 }
 
 /** A run's description as lines for people. */
@@ -394,5 +381,5 @@ function listFacts(value: unknown, name: string): [string, string][] {
   return [[name, String(value)]];
 }
 
-/** Any record as aligned lines, nested names joined by points; lists of records are only counted. */
+/** Any record as aligned lines, nested names joined by dots; lists of records are only counted. */
 const formatFacts = (record: object): string => formatTable(listFacts(record, ''));

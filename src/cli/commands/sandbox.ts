@@ -15,10 +15,8 @@ interface SandboxCommandOptions {
   keyFile?: string;
 }
 
-type WorldPaths = Parameters<typeof loadWorld>[0];
-
-/** The demo's dossiers belong to the demo's watchlist: with lists of one's own there are none unless they are named. */
-function choosePaths({ watchlist, dossiers }: SandboxCommandOptions): WorldPaths {
+/** The demo's dossiers belong to the demo's watchlist: other lists have none unless `--dossiers` names them. */
+function choosePaths({ watchlist, dossiers }: SandboxCommandOptions): Parameters<typeof loadWorld>[0] {
   if (watchlist) return { watchlists: watchlist, ...(dossiers === undefined ? {} : { dossiers }) };
   return {
     watchlists: [findDemoFixture('watchlist-before.json')],
@@ -26,7 +24,7 @@ function choosePaths({ watchlist, dossiers }: SandboxCommandOptions): WorldPaths
   };
 }
 
-async function readWorld(paths: WorldPaths): ReturnType<typeof loadWorld> {
+async function readWorld(paths: Parameters<typeof loadWorld>[0]): ReturnType<typeof loadWorld> {
   const sandbox = await import('../../sandbox/world.js');
   try {
     return await sandbox.loadWorld(paths);
@@ -41,11 +39,10 @@ async function listenOn(port: number, world: Awaited<ReturnType<typeof loadWorld
   try {
     return await startSandbox({ port, world });
   } catch (error) {
-    throw flagError('--port', `port ${port} cannot be had; --port 0 takes a free one`, error);
+    throw flagError('--port', `port ${port} is not available; --port 0 takes a free one`, error);
   }
 }
 
-/** Throws ConfigError where the file cannot be written. */
 async function writeKey(file: string, key: string): Promise<void> {
   try {
     await writePrivately(file, `${key}\n`);
@@ -59,11 +56,14 @@ async function writeKey(file: string, key: string): Promise<void> {
 export function addSandboxCommand(program: Command, act: Act): void {
   program
     .command('sandbox')
-    .description('run a stand-in for the service on this machine until a signal')
+    .description('simulate the service on this machine until a signal')
     .option('--port <number>', 'port to listen on; 0 takes a free one', parseWholeNumber(0, 65_535), 0)
     .option('--watchlist <path...>', 'lists to search: fixture JSON, OFAC folder, UN XML (default: the demo list)')
     .option('--dossiers <file>', 'dossiers to list, as fixture JSON')
-    .option('--key-file <file>', 'write the private test key there, for NIGHTSCREEN_API_KEY_FILE of another process')
+    .option(
+      '--key-file <file>',
+      'write the private test key to this file, for NIGHTSCREEN_API_KEY_FILE of another process',
+    )
     .addHelpText(
       'after',
       examples([

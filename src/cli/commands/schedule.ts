@@ -9,7 +9,7 @@ import { loadInvocationConfig, openLogger, withAppContext } from '../session.js'
 function addShow(schedule: Command, act: Act): void {
   schedule
     .command('show')
-    .description('when each job begins next, and what became of its last times')
+    .description('the next start of each job, and the results of its last starts')
     .addHelpText('after', examples(['schedule show', 'schedule show --json']))
     .action(() =>
       act(async (invocation) => {
@@ -28,16 +28,16 @@ function addShow(schedule: Command, act: Act): void {
 function addRun(schedule: Command, act: Act): void {
   schedule
     .command('run <job>')
-    .description('run one job now, once for its date on whatever host; with --if-due for cron')
-    .option('--if-due', 'only when its schedule asks for it; ends with 0 when there is nothing to do')
+    .description('run one job now, once for its date on all hosts; with --if-due for cron')
+    .option('--if-due', 'only when it is due; exit code 0 when there is nothing to do')
     .addHelpText('after', examples(['schedule run rescreen', 'schedule run rescreen --if-due --json']))
     .action((name: string, { ifDue = false }: { ifDue?: boolean }) =>
-      // What is asked every few minutes tells by its exit code: a mail each time would be none.
+      // With --if-due the exit code reports failures: a mail every few minutes would be too many.
       act((invocation) => runScheduled(invocation, name, ifDue), ifDue ? undefined : name),
     );
 }
 
-/** Gives the embedded database back within seconds, so that others wait for it. */
+/** It frees the embedded database within seconds, so other processes wait for it. */
 const briefJob = 'mail';
 
 async function runScheduled(invocation: Invocation, name: string, ifDue: boolean): Promise<Outcome> {
@@ -49,7 +49,7 @@ async function runScheduled(invocation: Invocation, name: string, ifDue: boolean
   if (!job) {
     const known = plan.jobs.map((one) => one.name).join(', ');
     throw new ConfigError([
-      { where: 'argument job', path: '', message: `no job is called ${name}; there are ${known}` },
+      { where: 'argument job', path: '', message: `no job is named ${name}; there are ${known}` },
     ]);
   }
   const logger = openLogger(invocation, config);
@@ -61,16 +61,16 @@ async function runScheduled(invocation: Invocation, name: string, ifDue: boolean
 function addControl(schedule: Command, act: Act): void {
   schedule
     .command('cancel <job>')
-    .description('end a job that is under way, on whatever host')
+    .description('end a running job on any host')
     .addHelpText('after', examples(['schedule cancel sweep']))
     .action((job: string) =>
       control(act, async (app) => (await import('../schedule/plan-schedule.js')).cancelJob(app, job)),
     );
   schedule
     .command('pause')
-    .description('begin no job for a while, on any host; jobs under way go on')
+    .description('start no job for a while, on any host; running jobs continue')
     .option('--until <when>', 'a span or an instant, at most 7 days from now', '24h')
-    .option('--reason <words>', 'why, for whoever reads schedule show')
+    .option('--reason <words>', 'why; schedule show prints it')
     .addHelpText('after', examples(['schedule pause', 'schedule pause --until 12h --reason "database moves"']))
     .action(({ until, reason = null }: { until: string; reason?: string | null }) =>
       control(act, async (app) => (await import('../schedule/plan-schedule.js')).pauseJobs(app, { until, reason })),
@@ -89,7 +89,7 @@ const control = (act: Act, work: (app: AppContext) => Promise<Outcome>): void =>
 export function parseMetricsAddress(text: string): MetricsAddress {
   const [, ipv6, name, port = ''] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:\s[\]]*)):(\d{1,5})$/.exec(text) ?? [];
   if (port === '' || Number(port) > 65_535) {
-    throw flagError('--metrics', `${text} is no address such as :9464 or 127.0.0.1:9464`);
+    throw flagError('--metrics', `must be an address such as :9464 or 127.0.0.1:9464, not ${text}`);
   }
   return { host: ipv6 ?? (name === '' ? undefined : name), port: Number(port) };
 }
@@ -98,7 +98,7 @@ export function parseMetricsAddress(text: string): MetricsAddress {
 export function addScheduleCommand(program: Command, act: Act): void {
   const schedule = program
     .command('schedule')
-    .description('run rescreen, sweep, report and jobs of your own by the clock, until a signal')
+    .description('run rescreen, sweep, report and your own jobs on schedule, until a signal')
     .option('--metrics <address>', 'serve /metrics, /healthz and /readyz, as in :9464', parseMetricsAddress)
     .addHelpText('after', examples(['schedule', 'schedule --metrics :9464', 'schedule show', 'schedule run rescreen']))
     .action(({ metrics }: { metrics?: MetricsAddress }) =>

@@ -73,9 +73,9 @@ async function present(app: OpenAppContext, summary: RunSummary): Promise<Outcom
 export function addScreenCommand(program: Command, act: Act): void {
   const command = program
     .command('screen')
-    .description('search for the customers of a roster that has been imported')
+    .description('screen the customers of an imported roster')
     .addOption(new Option('--due', 'customers whose screening is due (the default)').conflicts(['new', 'all']))
-    .addOption(new Option('--new', 'only customers that were never screened as they are now').conflicts(['due', 'all']))
+    .addOption(new Option('--new', 'only customers never screened with their current record').conflicts(['due', 'all']))
     .addOption(new Option('--all', 'every customer').conflicts(['due', 'new']))
     .addOption(
       new Option(
@@ -85,16 +85,16 @@ export function addScreenCommand(program: Command, act: Act): void {
     )
     .option(
       '--because-of <list>',
-      'search now for whom this published list may mean; only for them unless --due says more',
+      'screen now the customers that may be on this published list; with --due also those that are due',
     )
     .addOption(
       // A file is stored when it is read, and a preview stores nothing.
       new Option(
         '--dry-run',
-        'print the plan (who and why, searches, cost, whom the budget leaves out) and search for nobody',
+        'print the plan (customers, reasons, searches, cost, budget) and make no search',
       ).conflicts('file'),
     )
-    .option('--max-searches <count>', 'stop after so many searches', parseWholeNumber(1))
+    .option('--max-searches <count>', 'stop after this many searches', parseWholeNumber(1))
     .option('--file <file>', 'import this roster file first')
     .option('--roster <name>', 'which roster');
   addAcceptOption(command)
@@ -127,7 +127,7 @@ export function addScreenCommand(program: Command, act: Act): void {
               const { screenMarked } = await import('../../runs/dirty-run.js');
               const summary = await screenMarked(app, roster, signal);
               return summary === null
-                ? presentNothingMarked(`no marked customer of ${roster.name} is to be searched for now`)
+                ? presentNothingMarked(`no marked customer of ${roster.name} is due now`)
                 : presentRun(summary);
             }
             if (options.dryRun) return preview(app, roster, selection, list, signal);
@@ -144,7 +144,7 @@ export function addScreenCommand(program: Command, act: Act): void {
     );
 }
 
-/** The roster of a command that reads what is stored: it need not be configured, only imported; `default` where none is configured. */
+/** The roster of a command that reads stored customers: it may be imported without being configured; `default` when none is configured. */
 function chooseStoredRoster(rosters: readonly RosterSettings[], choice: RosterChoice): RosterSettings {
   const name = choice.roster ?? (rosters.length === 0 ? 'default' : undefined);
   if (choice.file !== undefined || name === undefined || rosters.some((roster) => roster.name === name))
@@ -155,7 +155,6 @@ function chooseStoredRoster(rosters: readonly RosterSettings[], choice: RosterCh
 /** How many forced customers are named. */
 const mostNamed = 20;
 
-/** What a command says about the list because of which it asked, after what it says anyway. */
 const addBecauseOf = (outcome: Outcome, becauseOf: BecauseOf): Outcome => ({
   ...outcome,
   document: { ...outcome.document, becauseOf: toBecauseOfDocument(becauseOf) },
@@ -169,22 +168,25 @@ function describeReasons(reasons: Readonly<Record<string, number>>): Row[] {
   return tallies.map(([reason, customers]) => [reason, `${formatCount(customers)}  ${describeReason(reason)}`]);
 }
 
-/** Whom the budget leaves out; those who cannot wait are named by their reference. */
+/** The customers that exceed the budget; urgent ones are named by their reference. */
 function describeLeftOut({ overBudget, leftOut, budget }: ScreeningPreview): Row[] {
   if (budget === null) return [];
-  const left = `${formatCount(budget.leftForAll)} calls, ${formatCount(budget.leftForReserved)} with what is kept for new customers and control searches`;
+  const left = `${formatCount(budget.leftForAll)} calls, ${formatCount(budget.leftForReserved)} with the reserve for new customers and control searches`;
   const { cadence = 0, ...urgent } = overBudget;
   const customers = Object.values(urgent).reduce((sum, count) => sum + count, 0);
   const more = customers > shownLeftOut ? ' ...' : '';
   const names = customers === 0 ? '' : `: ${leftOut.slice(0, shownLeftOut).join(', ')}${more}`;
   return [
     ['budget left', left],
-    customers > 0 && ['left out', `${formatCount(customers)} asked for, overdue or never screened as they are${names}`],
-    cadence > 0 && [customers === 0 ? 'left out' : '', `${formatCount(cadence)} due again`],
+    customers > 0 && [
+      'over budget',
+      `${formatCount(customers)} forced, overdue or never screened with their current record${names}`,
+    ],
+    cadence > 0 && [customers === 0 ? 'over budget' : '', `${formatCount(cadence)} due again`],
   ];
 }
 
-/** What `screen --dry-run` says. */
+/** The result of `screen --dry-run`. */
 export const presentPreview = (preview: ScreeningPreview): Outcome => ({
   exitCode: exitCodes.complete,
   document: { schema: 'nightscreen/screening-preview/1', ...preview },
@@ -192,10 +194,10 @@ export const presentPreview = (preview: ScreeningPreview): Outcome => ({
     ['roster', `${preview.roster}, ${preview.selection} customers`],
     ['in scope', formatCount(preview.inScope)],
     ...describeReasons(preview.reasons),
-    ['planned', `${formatCount(preview.planned)} customers, ${formatCount(preview.reused)} of them answered already`],
+    ['planned', `${formatCount(preview.planned)} customers, ${formatCount(preview.reused)} of them reuse an answer`],
     [
       'calls',
-      `${formatCount(preview.calls)} = ${formatCount(preview.searches)} different searches + ${formatCount(preview.controlSearches)} control searches; repeats not counted`,
+      `${formatCount(preview.calls)} = ${formatCount(preview.searches)} distinct searches + ${formatCount(preview.controlSearches)} control searches; repeats not counted`,
     ],
     ['minutes', String(preview.minutes)],
     ['cost', describeCost(preview.cost)],

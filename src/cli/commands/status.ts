@@ -21,7 +21,7 @@ interface ExportOptions {
   changedSince?: Date;
 }
 
-/** What is written: as the flag says, else by the ending of the file, else JSON where JSON is asked for. Throws ConfigError. */
+/** The format by the flag, else by the ending of the file, else by `--json`. Throws ConfigError. */
 function chooseFormat({ format, out }: ExportOptions, isJson: boolean): 'csv' | 'json' {
   if (out === undefined && isJson && format === 'csv') {
     throw flagError('--format', 'csv and --json cannot both go to standard output; name a file with --out');
@@ -36,10 +36,10 @@ function addExport(status: Command, act: Act): void {
     .command('export')
     .description('one row for each customer: state, since when, until when; exit code 3 unless all are screened')
     .option('--roster <name>', 'only this roster')
-    .addOption(new Option('--format <format>', 'how it is written (default: csv)').choices(['csv', 'json']))
+    .addOption(new Option('--format <format>', 'the format (default: csv)').choices(['csv', 'json']))
     .option('--out <file>', 'the file to write (default: standard output)')
     .addOption(new Option('--state <state...>', 'only customers in these states').choices(customerStates))
-    .option('--changed-since <date>', 'only whose state has changed since, in ISO 8601', parseInstant)
+    .option('--changed-since <date>', 'only customers whose state has changed since, in ISO 8601', parseInstant)
     .addHelpText(
       'after',
       examples([
@@ -58,7 +58,7 @@ function addExport(status: Command, act: Act): void {
           const status = await exportStatus(app, { roster, states, changedSince }, invocation.signal);
           const chunks = format === 'csv' ? renderStatusCsv(status) : renderStatusJson(status, app.clock.now());
           const { sums, neverImported } = status;
-          // Known once all is read.
+          // The sums are complete after the last row is read.
           const assess = (): { exitCode: number; gap: string | null } => {
             const gap = describeGap(neverImported, sums.inScope);
             const isWhole = gap === null && status.isCovered();
@@ -87,7 +87,7 @@ function addExport(status: Command, act: Act): void {
 function addSend(status: Command, act: Act): void {
   status
     .command('send')
-    .description('tell webhooks of the changes of state that wait; exit code 3 when any still wait afterwards')
+    .description('send queued changes of state to webhooks; exit code 3 when some stay queued')
     .addHelpText('after', examples(['status send']))
     .action(() =>
       act(async (invocation) => {
@@ -109,7 +109,9 @@ function addSend(status: Command, act: Act): void {
 
 /** Adds `status`. */
 export function addStatusCommand(program: Command, act: Act): void {
-  const status = program.command('status').description('how each customer stands, for the systems that block accounts');
+  const status = program
+    .command('status')
+    .description('the state of each customer, for the systems that block accounts');
   addExport(status, act);
   addSend(status, act);
 }
@@ -141,7 +143,7 @@ const columns: readonly Column<CustomerStatus>[] = [
 /** One line for each customer, times in ISO 8601 and UTC. */
 const renderStatusCsv = ({ batches }: StatusExport): AsyncIterable<string> => renderCsvBatches(columns, batches);
 
-/** The document `nightscreen/status/1`: one customer a line, and the states of everybody in scope at its end. */
+/** The document `nightscreen/status/1`: one customer per line, and the sums of the states at its end. */
 async function* renderStatusJson(status: StatusExport, at: Date): AsyncGenerator<string> {
   const { rosters, neverImported, batches, sums } = status;
   yield `${JSON.stringify({ schema: 'nightscreen/status/1', at, rosters, neverImported }).slice(0, -1)},"customers":[`;

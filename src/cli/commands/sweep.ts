@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
 import { dossierChangeWords } from '../../reports/words.js';
-import type { DossierTransition } from '../../store/changes.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
 import { examples } from '../options.js';
 import { presentNothingMarked, presentRun } from '../present-run.js';
@@ -14,7 +13,7 @@ export function addSweepCommand(program: Command, act: Act): void {
     .command('sweep')
     .description('read all dossiers of the service and report what changed')
     .option('--no-report', 'store the changes without writing a report')
-    .option('--dirty', 'look up only the dossiers that events have marked; the next whole sweep reports what changed')
+    .option('--dirty', 'look up only the dossiers that events have marked; the next full sweep reports their changes')
     .addHelpText(
       'after',
       examples([
@@ -44,14 +43,14 @@ async function sweepDirty(invocation: Invocation): Promise<Outcome> {
   requireService(config, () => {});
   return withAppContext(invocation, { config, isLasting: true, needsDatabase: true }, async (app) => {
     const summary = await sweepMarked(app, invocation.signal);
-    return summary === null ? presentNothingMarked('no dossier is to be looked up') : presentRun(summary);
+    return summary === null ? presentNothingMarked('no dossier is marked') : presentRun(summary);
   });
 }
 
 function addHistory(sweep: Command, act: Act): void {
   sweep
     .command('history <dossier>')
-    .description('what sweeps saw change of a dossier since they first listed it')
+    .description('all changes of a dossier since a sweep first listed it')
     .addHelpText('after', examples(['sweep history dossier_0123456789abcdefABCDEF00']))
     .action((dossier: string) =>
       act(async (invocation) => {
@@ -61,24 +60,22 @@ function addHistory(sweep: Command, act: Act): void {
           const organisation = await findOrganisation(database, settings.organisation);
           const changes = organisation && (await readDossierHistory(database, organisation.organisationId, dossier));
           if (!changes) {
-            const message = `is ${dossier}, and no sweep has listed such a dossier; give its whole id, as in a report`;
+            const message = `no sweep has listed the dossier ${dossier}; give its whole id, as in a report`;
             throw new ConfigError([{ where: 'argument dossier', path: '', message }]);
           }
-          const text = changes.length === 0 ? 'no change since it was first listed\n' : formatHistory(changes);
+          const rows = changes.map(({ seenAt, kind, status, updatedAt, fields }) => [
+            seenAt.toISOString(),
+            dossierChangeWords[kind],
+            status.before === status.after
+              ? (status.after ?? '-')
+              : `${status.before ?? '-'} -> ${status.after ?? '-'}`,
+            updatedAt.after ?? '-',
+            fields.join(', ') || '-',
+          ]);
+          const head = ['seen', 'what', 'status', 'updated_at of the service', 'fields'];
+          const text = rows.length === 0 ? 'no change since the first sweep\n' : formatTable([head, ...rows]);
           return { exitCode: 0, document: { schema: 'nightscreen/dossier-history/1', dossier, changes }, text };
         });
       }),
     );
 }
-
-const formatHistory = (changes: readonly DossierTransition[]): string =>
-  formatTable([
-    ['seen', 'what', 'status', 'updated_at of the service', 'fields'],
-    ...changes.map(({ seenAt, kind, status, updatedAt, fields }) => [
-      seenAt.toISOString(),
-      dossierChangeWords[kind],
-      status.before === status.after ? (status.after ?? '-') : `${status.before ?? '-'} -> ${status.after ?? '-'}`,
-      updatedAt.after ?? '-',
-      fields.join(', ') || '-',
-    ]),
-  ]);

@@ -6,7 +6,7 @@ import { examples } from '../options.js';
 export function addWatchdogCommand(program: Command, act: Act): void {
   program
     .command('watchdog')
-    .description('did the nights run, and is all of it done? exit code 3 and mail when not; belongs on a second host')
+    .description('check that the nights ran and are complete; exit code 3 and mail if not; run it on a second host')
     .addHelpText('after', examples(['watchdog', 'watchdog --json']))
     .action(() =>
       act(async (invocation) => {

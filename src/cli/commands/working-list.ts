@@ -10,15 +10,15 @@ import type { ImportedDecisions } from '../../runs/review/import-list.js';
 import type { ImportedLegacy } from '../../runs/review/legacy.js';
 import type { WorkingList } from '../../runs/review/lists.js';
 import type { RunMode } from '../../vocabulary.js';
+import type { OpenAppContext } from '../app-context.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
-import { notifyDecidedStates } from '../notify.js';
 import { examples } from '../options.js';
 import { findCurrentUser } from '../process.js';
 import { loadInvocationConfig, withAppContext } from '../session.js';
 import { formatTable, type Row } from '../text.js';
 
-/** Adds `review export` and `review import`: the working list that goes out and comes back. */
+/** Adds `review export` and `review import`. */
 export function addWorkingListCommands(review: Command, act: Act): void {
   addExport(review, act);
   addImport(review, act);
@@ -29,12 +29,12 @@ const defaultFile = 'review.csv';
 function addExport(review: Command, act: Act): void {
   review
     .command('export')
-    .description('write a working list of what waits for a decision, to be filled in and imported')
+    .description('write a working list of the items that wait for a decision, to be filled in and imported')
     .option('--out <file>', `the file to write, CSV or a workbook (.xlsx) (default: ${defaultFile})`)
     .option('--roster <name>', 'only this roster')
-    .option('--assignee <name>', 'only what this person answers for, also while standing in for somebody')
-    .option('--proposals', 'only what waits for a second person to confirm')
-    .option('--not-mine', 'without what the login has proposed, which others have to confirm')
+    .option('--assignee <name>', 'only items of this reviewer, those as a deputy included')
+    .option('--proposals', 'only items that wait for the confirmation of a second person')
+    .option('--not-mine', 'without the proposals of this login, which other people must confirm')
     .option('--discrepancies', 'as CSV: the discrepancies of reconciliation instead; a workbook has both')
     .addHelpText('after', examples(['review export', 'review export --roster retail --out today.xlsx']))
     .action(
@@ -72,14 +72,14 @@ function addExport(review: Command, act: Act): void {
 function addImport(review: Command, act: Act): void {
   review
     .command('import <file>')
-    .description('say what the decisions of a working list would do, and with --apply store them')
+    .description('check the decisions of a working list, and with --apply store them')
     .option('--apply', 'store them, all or none')
-    .option('--partial', 'with --apply: store those that can be stored although others cannot')
-    .option('--reviewer <name>', 'who has decided; on Postgres the login says so')
-    .option('--legacy', 'the list is that of an older system, whose decisions are to be taken over')
+    .option('--partial', 'with --apply: store the valid decisions even if others are refused')
+    .option('--reviewer <name>', 'who has decided; on Postgres this is the login')
+    .option('--legacy', 'import the decisions of an older system')
     .option(
       '--unmatched <file>',
-      'with --legacy: where to write what cannot be taken (default: unmatched.csv beside it)',
+      'with --legacy: the file for refused rows (default: unmatched.csv in the folder of the list)',
     )
     .addHelpText(
       'after',
@@ -92,7 +92,7 @@ function addImport(review: Command, act: Act): void {
     .action((file: string, options: LegacyImportOptions & { legacy?: true }) =>
       act(async (invocation) => {
         if (options.legacy) return importLegacyList(invocation, file, options);
-        refuseLegacyOptions(options);
+        if (options.unmatched !== undefined) throw flagError('--unmatched', 'needs --legacy');
         const { importDecisions } = await import('../../runs/review/import-list.js');
         const { findReviewer } = await import('../../runs/review/people.js');
         const path = resolve(invocation.folder, file);
@@ -100,7 +100,7 @@ function addImport(review: Command, act: Act): void {
           const { apply = false, partial = false } = options;
           const reviewer = await findReviewer(app.database, options.reviewer, !apply);
           const imported = await importDecisions(app, { path, reviewer, apply, partial });
-          if (imported.isApplied) await notifyDecidedStates(app, invocation);
+          if (imported.isApplied) await notifyStates(app, invocation);
           const isAttested = app.database.dialect === 'embedded';
           const by = isAttested ? ` --reviewer ${quoteArgument(options.reviewer ?? 'NAME')}` : '';
           const storing = `nightscreen review import ${quoteArgument(file)} --apply${by}`;
@@ -110,22 +110,27 @@ function addImport(review: Command, act: Act): void {
     );
 }
 
-/** Why a decision about an item is not taken, in words. */
-export const refusalWords = {
-  unknown_item: 'no such item here: the list is of another database',
+async function notifyStates(app: OpenAppContext, invocation: Invocation): Promise<void> {
+  const { notifyDecidedStates } = await import('../notify.js');
+  await notifyDecidedStates(app, invocation);
+}
+
+/** Why a decision is refused. */
+const refusalWords = {
+  unknown_item: 'no such item here: the list belongs to another database',
   no_longer_listed: 'the alert is closed: its match is no longer listed',
-  still_listed: 'the match is listed: no_longer_matched is said only of a match that is absent',
-  changed_since: 'what was to be seen has changed since the list was written: export again',
-  decided_since: 'somebody has decided about it since the list was written: export again',
-  unknown_discrepancy: 'no such discrepancy here: the list is of another database',
+  still_listed: 'the match is listed: no_longer_matched is only for an absent match',
+  changed_since: 'the match or the customer has changed since the export: export again',
+  decided_since: 'a decision was made since the export: export again',
+  unknown_discrepancy: 'no such discrepancy here: the list belongs to another database',
   resolved: 'the discrepancy is resolved',
-  discrepancy_changed: 'the discrepancy, or what was said of it, has changed since the list was written: export again',
-  critical: 'a critical discrepancy is never accepted: it has to be mended',
-  past_day: 'accept_until is over',
+  discrepancy_changed: 'the discrepancy or its acceptance has changed since the export: export again',
+  critical: 'a critical discrepancy cannot be accepted: correct its cause',
+  past_day: 'accept_until is in the past',
   too_long: `accept_until is more than ${mostAcceptedDays} days ahead`,
 } as const;
 
-/** Where a working list was written, and what to do with it; `leftOut` items did not fit. */
+/** The file of a working list and the next step; `leftOut` items did not fit. */
 function presentExport(
   { sheetId, items, discrepancies }: WorkingList,
   said: { file: string; notice: string; leftOut: number; ofDiscrepancies: boolean },
@@ -141,12 +146,12 @@ function presentExport(
   const howTo = list(
     '; ',
     'decision (true_match, false_positive or inconclusive; no_longer_matched where absence says why the match is absent) and reason',
-    'accept_until (yyyy-mm-dd) and reason of a discrepancy that may stand',
+    'accept_until (yyyy-mm-dd) and reason of a discrepancy to accept',
   );
   const elsewhere =
     hasDiscrepancies || discrepancies.count === 0
       ? ''
-      : `${counted} of reconciliation beside them: nightscreen review export --discrepancies --out discrepancies.csv\n`;
+      : `${counted} of reconciliation in a list of their own: nightscreen review export --discrepancies --out discrepancies.csv\n`;
   return {
     exitCode: exitCodes.complete,
     document: {
@@ -157,7 +162,7 @@ function presentExport(
   };
 }
 
-/** What became, or would become, of a working list; `storing` is the command that stores it. */
+/** The result of `review import`; `storing` is the command that stores the decisions. */
 export function presentImportedDecisions(
   imported: ImportedDecisions,
   { storing, wasApplied }: { storing: string; wasApplied: boolean },
@@ -179,15 +184,12 @@ export function presentImportedDecisions(
   const would = (what: string): string => (isApplied ? what : `would be ${what}`);
   const counts: Row[] = [
     [would('decided'), String(decided.length)],
-    proposed.length > 0 && [would('proposed'), `${proposed.length}, for another person to confirm`],
+    proposed.length > 0 && [would('proposed'), `${proposed.length}, to be confirmed by another person`],
     confirmed.length > 0 && [would('confirmed'), String(confirmed.length)],
-    ['decided so already', String(sameAlready.length)],
-    proposedAlready.length > 0 && [
-      'proposed so already',
-      `${proposedAlready.length}, still for another person to confirm`,
-    ],
+    ['decided already', String(sameAlready.length)],
+    proposedAlready.length > 0 && ['proposed already', `${proposedAlready.length}, to be confirmed by another person`],
     [
-      'not decided in the list',
+      'without a decision',
       onlyReasons === 0
         ? String(undecided)
         : `${undecided}, of which ${countNoun(onlyReasons, 'row')} with a reason but no decision`,
@@ -198,17 +200,17 @@ export function presentImportedDecisions(
     ],
     acceptanceProposed.length > 0 && [
       'discrepancies proposed',
-      `${acceptanceProposed.length}, for another person to confirm`,
+      `${acceptanceProposed.length}, to be confirmed by another person`,
     ],
-    acceptedAlready.length > 0 && ['accepted so already', String(acceptedAlready.length)],
-    ['cannot be taken', String(bad.length)],
+    acceptedAlready.length > 0 && ['accepted already', String(acceptedAlready.length)],
+    ['refused', String(bad.length)],
   ];
   const lines = [
     ...bad.map(({ line, customer, words }) => [`line ${line}`, toVisibleText(customer ?? ''), words]),
     ...instead.map(({ row: { line, customer }, verdict, reviewer }) => [
       `line ${line}`,
       toVisibleText(customer ?? ''),
-      `in place of the ${toWords(verdict)} that ${reviewer} has proposed`,
+      `replaces the ${toWords(verdict)} that ${reviewer} proposed`,
     ]),
   ];
   return {
@@ -248,22 +250,21 @@ export function presentImportedDecisions(
     const waiting =
       pending === 0
         ? ''
-        : `; ${countNoun(pending, 'proposal')} of yours ${pending === 1 ? 'waits' : 'wait'} for another person, who finds what waits with: nightscreen review export --proposals`;
+        : `; ${countNoun(pending, 'proposal')} of yours ${pending === 1 ? 'waits' : 'wait'} for another person, who lists them with: nightscreen review export --proposals`;
     if (isApplied && isNew) return `stored${waiting}`;
     if (!isNew && (isApplied || bad.length === 0)) {
-      return `nothing was stored, because the list decides nothing new that can be taken${waiting}`;
+      return `nothing was stored, because the list has no new valid decision${waiting}`;
     }
     if (!wasApplied) return `nothing was stored; to store it: ${storing}${bad.length > 0 ? ' --partial' : ''}`;
-    return `nothing was stored, because ${countNoun(bad.length, 'row')} cannot be taken; mend the list, or take the others: ${storing} --partial`;
+    return `nothing was stored, because ${countNoun(bad.length, 'row')} would be refused; correct the list, or store the other rows: ${storing} --partial`;
   }
 }
 
 const toWords = (verdict: string): string => verdict.replaceAll('_', ' ');
 
-/** Whether a list is written to this file as a workbook. */
 const isWorkbook = (file: string): boolean => extname(file).toLowerCase() === '.xlsx';
 
-/** The file itself, unless its ending promises a kind that nobody here writes; throws ConfigError then. */
+/** The file itself; throws ConfigError when its ending names an unsupported format. */
 function refuseUnknownKind(file: string): string {
   if (!/\.(ods|xls|xlsm|xlsb|pdf)$/i.test(file)) return file;
   const message = `${file}: a working list is written as .csv or .xlsx`;
@@ -271,8 +272,8 @@ function refuseUnknownKind(file: string): string {
 }
 
 /**
- * Writes a working list as a workbook or as CSV, by the ending of the file; gives how many items did not fit, and what to say of it. Names of
- * customers are for their owner's eyes only, and nobody finds half a list.
+ * Writes a working list as a workbook or as CSV by the ending of the file, whole and readable for its owner only; returns how many items did
+ * not fit, and the notice about them.
  */
 async function writeWorkingList(
   file: string,
@@ -291,7 +292,7 @@ async function writeWorkingList(
   const waiting = list.items.length;
   const ofRoster = roster === null ? '' : ` --roster ${quoteArgument(roster)}`;
   const toWhole = (out: string): string => `nightscreen review export${ofRoster} --out ${quoteArgument(out)}`;
-  // Whoever fills it in has it somewhere else.
+  // Reviewers keep the list in another folder.
   const importCommand = `nightscreen review import ${quoteArgument(basename(file))}`;
   const discrepancySheet = lists.toDiscrepancySheet(list.discrepancies, { at: list.exportedAt });
   const facts = { ...list, waiting, discrepancySheet, importCommand, wholeListCommand: toWhole('review.csv') };
@@ -300,11 +301,10 @@ async function writeWorkingList(
   const notice =
     leftOut === 0
       ? ''
-      : `${countNoun(leftOut, 'item')} more did not fit; a list of all: ${toWhole(join(dirname(file), 'review.csv'))}\n`;
+      : `${countNoun(leftOut, 'item')} more did not fit; a list of all items: ${toWhole(join(dirname(file), 'review.csv'))}\n`;
   return { leftOut, notice };
 }
 
-/** The options of `review import`. */
 interface LegacyImportOptions {
   apply?: true;
   partial?: true;
@@ -312,7 +312,6 @@ interface LegacyImportOptions {
   unmatched?: string;
 }
 
-/** Says what taking over the decisions of an older system would do, and with `apply` does it. */
 async function importLegacyList(invocation: Invocation, file: string, options: LegacyImportOptions): Promise<Outcome> {
   const { importLegacy, findUntaken, renderUntaken } = await import('../../runs/review/legacy.js');
   const { findReviewer } = await import('../../runs/review/people.js');
@@ -323,34 +322,28 @@ async function importLegacyList(invocation: Invocation, file: string, options: L
     const reviewer = await findReviewer(app.database, options.reviewer, !apply);
     const imported = await importLegacy(app, { path, reviewer, apply, partial });
     const untaken = findUntaken(imported.rows);
-    // What an earlier attempt could not take is no longer true.
+    // The file of an earlier attempt is outdated.
     const isThere = await access(unmatched).then(
       () => true,
       () => false,
     );
     if (untaken.length > 0 || isThere) await writePrivately(unmatched, renderUntaken(untaken));
-    if (imported.isApplied) await notifyDecidedStates(app, invocation);
+    if (imported.isApplied) await notifyStates(app, invocation);
     return presentLegacy(imported, untaken, { file, unmatched, wasApplied: apply });
   });
-}
-
-/** Throws ConfigError for what only the list of an older system can be given. */
-function refuseLegacyOptions({ unmatched }: LegacyImportOptions): void {
-  if (unmatched === undefined) return;
-  throw flagError('--unmatched', 'goes with --legacy only');
 }
 
 function findFiles(folder: string, file: string, given: string | undefined): { path: string; unmatched: string } {
   const path = resolve(folder, file);
   const unmatched = given === undefined ? join(dirname(path), 'unmatched.csv') : resolve(folder, given);
   if (unmatched !== path) return { path, unmatched };
-  const message = `${file} would be overwritten by what cannot be taken of it: name another file`;
+  const message = `${file} would be overwritten by its refused rows: name another file`;
   throw flagError('--unmatched', message);
 }
 
 const linesShown = 30;
 
-/** What became, or would become, of the decisions of an older system. */
+/** The result of `review import --legacy`. */
 export function presentLegacy(
   { isApplied, rows, proposed }: ImportedLegacy,
   untaken: readonly { row: ImportedLegacy['rows'][number]['row']; reason: string; problem: string }[],
@@ -372,14 +365,14 @@ export function presentLegacy(
   };
   const table: Row[] = [
     ['rows', String(counts.rows)],
-    [isApplied ? 'taken over for 90 days' : 'would be taken over for 90 days', String(counts.decided)],
-    proposed > 0 && ['for another person to confirm', String(proposed)],
+    [isApplied ? 'accepted for 90 days' : 'would be accepted for 90 days', String(counts.decided)],
+    proposed > 0 && ['to be confirmed by another person', String(proposed)],
     ['left open as a sample', String(counts.sample)],
     counts.onLiveAccounts > 0 && ['of these on a live account', String(counts.onLiveAccounts)],
     counts.onTestAccounts > 0 && ['of these on a test account', String(counts.onTestAccounts)],
-    ['taken before', String(counts.same)],
+    ['imported before', String(counts.same)],
     ['not found here', String(counts.unmatched)],
-    ['not taken', String(counts.refused)],
+    ['refused', String(counts.refused)],
   ];
   const lines = untaken
     .slice(0, linesShown)
@@ -413,8 +406,8 @@ export function presentLegacy(
     const command = `nightscreen review import --legacy ${quoteArgument(file)} --apply`;
     const isStored = counts.decided + counts.proposed + counts.sample > 0;
     if (isApplied && isStored) return 'stored';
-    if (isApplied) return 'nothing was stored, because nothing in the list can be taken that was not taken before';
+    if (isApplied) return 'nothing was stored, because the list has no new valid decision';
     if (!wasApplied) return `nothing was stored; to store it: ${command}${untaken.length > 0 ? ' --partial' : ''}`;
-    return `nothing was stored, because ${countNoun(untaken.length, 'row')} cannot be taken; mend them, or take the others: ${command} --partial`;
+    return `nothing was stored, because ${countNoun(untaken.length, 'row')} would be refused; correct them, or store the other rows: ${command} --partial`;
   }
 }

@@ -1,17 +1,28 @@
+import { existsSync } from 'node:fs';
+import { access, constants, mkdtemp, readFile, rm, stat, statfs } from 'node:fs/promises';
+import { freemem } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { systemClock } from '../../clock.js';
 import type { Config } from '../../config/load-config.js';
+import { ConfigError, FolderOwnerError, NightscreenError } from '../../errors.js';
+import { listEntries, listRecipients, type MailSettings } from '../../mail/settings.js';
+import { countNoun } from '../../reports/text.js';
+import { findFiles } from '../../roster/csv/find-files.js';
+import { toDurationMs } from '../../roster/duration.js';
+import type { CsvSettings, PartySettings, PostgresSettings, RosterSettings } from '../../roster/settings.js';
+import { readWebhookKeys } from '../../runs/status.js';
 import { listNextRuns } from '../../scheduling/due-times.js';
 import type { RunMode } from '../../vocabulary.js';
+import { findFourEyesProblems, findMissingMail } from '../app-context.js';
 import { describeError } from '../describe-error.js';
+import { requireOwnDatabase } from '../open-database.js';
 import { planSchedule } from '../schedule/plan-schedule.js';
+import { findPingAddress } from '../watchdog.js';
 import { checkDatabase } from './database.js';
-import { checkDelivery } from './delivery.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
-import { checkRosters } from './inputs.js';
-import { checkMachine } from './machine.js';
 import { checkService } from './service.js';
 
-/** Every check of the doctor, in the order in which they are read; `mode` is what service, key and settings agree on. */
+/** All checks of the doctor in the order of its report; `mode` is null unless service, key and settings agree on it. */
 export async function checkAll(config: Config, folder: string): Promise<{ checks: Finding[]; mode: RunMode | null }> {
   const { findings, imported } = await checkDatabase(config);
   const service = await checkService(config);
@@ -20,8 +31,9 @@ export async function checkAll(config: Config, folder: string): Promise<{ checks
     ...service.findings,
     checkClock(),
     ...findings,
+    ...checkImportedMail(config, imported),
     ...(await checkMachine(config)),
-    ...(await checkRosters(config, imported)),
+    ...(await checkRosters(config, imported ?? [])),
     ...(await checkDelivery(config)),
     ...(await checkSchedules(config)),
   ];
@@ -30,7 +42,6 @@ export async function checkAll(config: Config, folder: string): Promise<{ checks
 
 const earliestSaneYear = 2024;
 
-/** Whether the machine's clock can be right. */
 function checkClock(): Finding {
   const now = systemClock.now();
   const words = `${now.toISOString()}, this machine is in ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
@@ -39,7 +50,7 @@ function checkClock(): Finding {
 
 const runsShown = 5;
 
-/** Says when each scheduled job would start next, those of the user's own folder included. */
+/** The next starts of each scheduled job, those of the user's own folder included. */
 async function checkSchedules(config: Config): Promise<Finding[]> {
   try {
     const { planned } = await planSchedule(config);
@@ -47,10 +58,368 @@ async function checkSchedules(config: Config): Promise<Finding[]> {
       const next = listNextRuns(schedule, systemClock.now(), runsShown).map((moment) => moment.toISOString());
       const words = `${schedule.cron} ${schedule.timezone}`;
       if (next.length > 0) return well(`job ${job.name}`, `${words}, next ${next.join(', ')}`);
-      return doubtful(`job ${job.name}`, `${words} never comes round`, `correct jobs.${job.name}.cron`);
+      return doubtful(`job ${job.name}`, `${words} is never due`, `correct jobs.${job.name}.cron`);
     });
   } catch (error) {
     const { message } = describeError(error);
-    return [wrong('jobs', message, 'mend the file that is named, or take it out of scheduler.jobsFolder')];
+    return [wrong('jobs', message, 'correct the named file, or remove it from scheduler.jobsFolder')];
   }
+}
+
+/** Whether the embedded database and reports have the rights, disk space and memory that they need. */
+async function checkMachine(config: Config): Promise<Finding[]> {
+  const { database, reports } = config.settings;
+  const isEmbedded = config.secret('DATABASE_URL') === undefined;
+  return [
+    ...(await checkDataFolder(config)),
+    ...(isEmbedded ? [await checkSpace('data space', database.folder), await checkMemory()] : []),
+    await checkFolder('reports', 'reports.dir', reports.dir),
+    await checkSpace('reports space', reports.dir),
+  ];
+}
+
+function findExisting(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : findExisting(dirname(folder));
+}
+
+/** Whether a folder, or its nearest existing parent, can be written. */
+async function checkFolder(check: string, setting: string, folder: string): Promise<Finding> {
+  const existing = findExisting(resolve(folder));
+  try {
+    const trial = await mkdtemp(join(existing, '.nightscreen-doctor-'));
+    await rm(trial, { recursive: true });
+    return well(check, `${folder} can be written`);
+  } catch {
+    return wrong(
+      check,
+      `${folder} cannot be written`,
+      `grant this user the right, or set ${setting} to another folder`,
+    );
+  }
+}
+
+/** Skipped when another user owns the folder: the check of the database reports that. */
+async function checkDataFolder(config: Config): Promise<Finding[]> {
+  if (config.secret('DATABASE_URL') !== undefined) return [];
+  try {
+    await requireOwnDatabase(config, 'doctor');
+  } catch (error) {
+    if (error instanceof FolderOwnerError) return [];
+    throw error;
+  }
+  return [await checkFolder('data folder', 'database.folder', config.settings.database.folder)];
+}
+
+const mebibyte = 1_048_576;
+/** With less a night may fail: the database cannot write its log, and a run cannot write its report. */
+const leastMegabytes = 200;
+const scarceMegabytes = 2_000;
+
+async function checkSpace(check: string, folder: string): Promise<Finding> {
+  const { bavail, bsize } = await statfs(findExisting(resolve(folder)));
+  const megabytes = Math.floor((bavail * bsize) / mebibyte);
+  return assessSpace(check, folder, megabytes);
+}
+
+/** The finding for an amount of free disk space. */
+export function assessSpace(check: string, folder: string, megabytes: number): Finding {
+  const words = `${megabytes} MB are free for ${folder}`;
+  if (megabytes < leastMegabytes) return wrong(check, words, 'free disk space, or move it: a full disk ends a run');
+  return megabytes < scarceMegabytes ? doubtful(check, words, 'free disk space before it is full') : well(check, words);
+}
+
+const leastMemoryMegabytes = 1_536;
+const groupLimits = ['/sys/fs/cgroup/memory.max', '/sys/fs/cgroup/memory/memory.limit_in_bytes'];
+
+async function checkMemory(): Promise<Finding> {
+  const numbers = await Promise.all(groupLimits.map((path) => readFile(path, 'utf8').then(Number, () => Number.NaN)));
+  const available = await readFile('/proc/meminfo', 'utf8').then(
+    (text) => Number(/^MemAvailable:\s+(\d+) kB/m.exec(text)?.[1]) * 1_024,
+    () => Number.NaN,
+  );
+  const bytes = [...numbers, Number.isNaN(available) ? freemem() : available].filter((number) => number > 0);
+  return assessMemory(Math.floor(Math.min(...bytes) / mebibyte));
+}
+
+function assessMemory(megabytes: number): Finding {
+  const words = `${megabytes} MB of memory are available; the embedded database takes 560 to 925 MB`;
+  return megabytes < leastMemoryMegabytes
+    ? doubtful(
+        'memory',
+        words,
+        'give the machine or container 1.5 GB, or set DATABASE_URL: too little ends a run (137)',
+      )
+    : well('memory', words);
+}
+
+/** A roster or its parties: `open` reads its first rows and closes it, `openHeaders` reads the headers of files. */
+interface Source extends Pick<RosterSettings | PartySettings, 'csv' | 'postgres'> {
+  check: string;
+  open: (source: Pick<RosterSettings, 'csv' | 'postgres'>) => Promise<void>;
+  openHeaders: (paths: readonly string[], csv: CsvSettings) => Promise<void>;
+}
+
+/** How many files of a roster have their headers checked. */
+const mostHeaders = 100;
+
+const toMessage = (error: unknown, otherwise: string): string =>
+  error instanceof NightscreenError ? error.message : otherwise;
+
+async function checkFiles({ check, open, openHeaders }: Source, csv: CsvSettings): Promise<Finding> {
+  const given = [csv.path].flat();
+  let paths: readonly string[];
+  try {
+    paths = await findFiles(given);
+    for (const path of paths) if (path !== '-') await access(path, constants.R_OK);
+  } catch (error) {
+    const next = 'correct the path (a relative one starts at the configuration file) or the right to read it';
+    return wrong(check, toMessage(error, `${given.join(', ')} cannot be read`), next);
+  }
+  try {
+    // A check would consume the content of a pipe before the run reads it.
+    if (await isEachFile(paths)) {
+      await open({ csv });
+      if (paths.length > 1) await openHeaders(paths.slice(0, mostHeaders), csv);
+    }
+  } catch (error) {
+    const next =
+      'correct the file, or csv and columns of the roster: nightscreen roster inspect FILE shows how it reads';
+    return wrong(check, toMessage(error, `${given.join(', ')} cannot be read`), next);
+  }
+  const looked = paths.length > mostHeaders ? `; only the headers of the first ${mostHeaders} were checked` : '';
+  return well(check, paths.length === 1 ? (paths[0] ?? '') : `${paths.length} files, ${paths[0]} first${looked}`);
+}
+
+async function isEachFile(paths: readonly string[]): Promise<boolean> {
+  for (const path of paths) if (path === '-' || !(await stat(path)).isFile()) return false;
+  return true;
+}
+
+/** A query without rows within `timeout`, a span such as `30s`, is a warning when its own timeout is longer. */
+async function checkQuery(
+  { check, open }: Source,
+  postgres: PostgresSettings,
+  config: Config,
+  timeout: string,
+): Promise<Finding> {
+  const { urlEnv, table, statementTimeout } = postgres;
+  if (config.secret(urlEnv) === undefined) {
+    return wrong(check, `${urlEnv} is not set`, `set it, or ${urlEnv}_FILE, to the connection string`);
+  }
+  const isShort = toDurationMs(statementTimeout) > toDurationMs(timeout);
+  try {
+    await open({ postgres: isShort ? { ...postgres, statementTimeout: timeout } : postgres });
+  } catch (error) {
+    const message = toMessage(error, `the database that ${urlEnv} names cannot be read`);
+    if (isShort && error instanceof NightscreenError && error.code === 'query_timeout') {
+      return doubtful(check, message, `nothing, if the query needs that long: a run waits ${statementTimeout}`);
+    }
+    return wrong(check, message, `correct ${urlEnv}, the query or table, or the columns of the roster`);
+  }
+  return well(check, `Postgres ${table === undefined ? 'query' : `table ${table}`} by ${urlEnv}`);
+}
+
+/** Whether each configured roster and its parties can be opened and have the mapped columns; reads their first rows only. */
+async function checkSources(config: Config, timeout: string): Promise<Finding[]> {
+  const { readParties, readRoster } = await import('../../roster/read-roster.js');
+  const { checkHeaders } = await import('../../roster/csv/csv-table.js');
+  const { createIsMapped, standardHeaders, standardPartyHeaders } = await import('../../roster/headers.js');
+  const none = { csv: undefined, postgres: undefined };
+  const sources = config.settings.rosters.flatMap((roster): Source[] => [
+    {
+      ...roster,
+      check: `roster ${roster.name}`,
+      open: async (source) => (await readRoster({ ...roster, ...none, ...source }, config.secret)).close(),
+      openHeaders: (paths, csv) => checkHeaders(paths, csv, createIsMapped(roster.columns, standardHeaders)),
+    },
+    ...roster.parties.map((parties) => ({
+      ...parties,
+      check: `parties of roster ${roster.name}`,
+      open: async (source: Pick<Source, 'csv' | 'postgres'>) =>
+        (await readParties({ ...parties, ...none, ...source }, config.secret)).close(),
+      openHeaders: (paths: readonly string[], csv: CsvSettings) =>
+        checkHeaders(paths, csv, createIsMapped(parties.columns, standardPartyHeaders)),
+    })),
+  ]);
+  const findings = sources.map((source) => {
+    if (source.csv) return checkFiles(source, source.csv);
+    return source.postgres ? checkQuery(source, source.postgres, config, timeout) : [];
+  });
+  return (await Promise.all(findings)).flat();
+}
+
+/** Warns when no roster is configured for the night; an installation with `imported` rosters from files may be meant so. */
+function checkConfigured({ settings, file }: Config, imported: readonly string[]): Finding[] {
+  if (settings.rosters.length > 0) return [];
+  const write = `write \`rosters:\` into ${file ?? 'nightscreen.config.yaml'} (nightscreen.config.example.yaml shows how)`;
+  const find = 'or name the file that has them with --config or NIGHTSCREEN_CONFIG';
+  if (settings.jobs.rescreen?.enabled === false) {
+    return [doubtful('rosters', 'none is configured, and the job rescreen is switched off', `${write}, ${find}`)];
+  }
+  if (imported.length > 0) {
+    const message = `none is configured, so no night screens ${imported.join(', ')} again; these were imported from files`;
+    return [doubtful('rosters', message, `${write}, ${find}, or run \`nightscreen onboard --file FILE\` yourself`)];
+  }
+  const next = `${write}, ${find}; only \`nightscreen onboard --file FILE\` and \`nightscreen demo\` need none`;
+  return [wrong('rosters', 'none is configured: `rescreen` is refused, and the scheduler screens no customer', next)];
+}
+
+/** Whether a roster is configured and each can be read; `imported` are rosters from files. A query may take `timeout`, a span; a run allows more. */
+export const checkRosters = async (
+  config: Config,
+  imported: readonly string[],
+  timeout = '30s',
+): Promise<Finding[]> => [...checkConfigured(config, imported), ...(await checkSources(config, timeout))];
+
+/** Whether mail, webhooks, pings, four eyes and the outputs beside the database work. */
+export const checkDelivery = async (config: Config): Promise<Finding[]> => [
+  ...(await checkMail(config)),
+  ...checkWebhooks(config),
+  ...checkPings(config),
+  ...checkReview(config),
+  ...(await checkOutputs(config)),
+];
+
+/** The longest wait for a mail server; a run waits longer. */
+const mostWaitMs = 10_000;
+
+/** Whether mail is complete, its transport works, and each configured roster has a recipient; sends no mail. */
+async function checkMail(config: Config): Promise<Finding[]> {
+  const { mail, rosters } = config.settings;
+  if (!mail) return [];
+  const [problem] = findMissingMail(config);
+  if (problem) {
+    const next = problem.message.includes('SMTP_URL') ? 'set it to smtp://host or smtps://host' : 'set it';
+    return [wrong('mail', `${problem.path} ${problem.message}`, next)];
+  }
+  const addresses = new Set(listEntries(mail).flatMap(({ to }) => [to].flat().map((address) => address.toLowerCase())));
+  return [
+    well('mail', `${mail.transport} to ${countNoun(addresses.size, 'recipient')}`),
+    await checkTransport(config, mail),
+    ...findUnreported(
+      mail,
+      rosters.map(({ name }) => name),
+    ),
+  ];
+}
+
+/** The same for rosters that were imported from files; and whether each roster that a recipient names exists. */
+export function checkImportedMail({ settings }: Config, imported: readonly string[] | null): Finding[] {
+  const { mail, rosters } = settings;
+  if (!mail || imported === null) return [];
+  const configured = rosters.map(({ name }) => name);
+  const names = new Set([...configured, ...imported]);
+  const unknown = new Set(
+    listEntries(mail).flatMap(({ rosters: named = [] }) => named.filter((one) => !names.has(one))),
+  );
+  return [
+    ...findUnreported(
+      mail,
+      imported.filter((name) => !configured.includes(name)),
+    ),
+    ...[...unknown].map((name) =>
+      doubtful(
+        'mail',
+        `mail.recipients names the roster ${name}, which is not configured and was never imported: it has no mail`,
+        names.size === 0
+          ? 'before its first import: nothing. Otherwise correct the name'
+          : `correct the name under mail.recipients; there are: ${[...names].join(', ')}`,
+      ),
+    ),
+  ];
+}
+
+/** A roster needs a recipient for its incomplete nights. */
+function findUnreported(mail: MailSettings, rosters: readonly string[]): Finding[] {
+  return rosters.flatMap((roster) => {
+    const recipients = listRecipients(mail, { kind: 'report', roster, level: 'partial', severities: [] });
+    if (recipients.length > 0) return [];
+    const message = `the roster ${roster} has no mail recipient: a night that is partial, red or not run would go unnoticed`;
+    const next = `add ${roster} to the rosters of a recipient under mail.recipients whose kinds have report, summary or failure, or a recipient without rosters`;
+    return [doubtful('mail', message, next)];
+  });
+}
+
+async function checkTransport({ secret }: Config, mail: MailSettings): Promise<Finding> {
+  if (mail.transport === 'file') return checkFolder('mail folder', 'mail.directory', mail.directory);
+  const { probeSmtp } = await import('../../mail/delivery.js');
+  const said = await probeSmtp(secret('SMTP_URL') ?? '', Math.min(mail.timeoutMs, mostWaitMs));
+  if (said.kind === 'ready') return well('mail server', said.message);
+  return wrong('mail server', said.message, said.next);
+}
+
+/** Why a folder that Nightscreen never creates cannot be written to; null when it can. */
+async function findFolderTrouble(folder: string): Promise<string | null> {
+  try {
+    if (!(await stat(folder)).isDirectory()) return `${folder} is not a folder`;
+  } catch {
+    return `the folder ${folder} does not exist`;
+  }
+  try {
+    const trial = await mkdtemp(join(folder, '.nightscreen-doctor-'));
+    await rm(trial, { recursive: true });
+    return null;
+  } catch {
+    return `the folder ${folder} cannot be written to`;
+  }
+}
+
+/** Whether copies of reports, metrics and the watchdog's note can be written; Nightscreen creates none of these folders. */
+async function checkOutputs({ settings }: Config): Promise<Finding[]> {
+  const { reports, metrics, watchdog } = settings;
+  const findings: Finding[] = [];
+  const check = async (name: string, path: string, folder: string, next: string): Promise<void> => {
+    const problem = await findFolderTrouble(folder);
+    findings.push(problem === null ? well(name, `${path} can be written`) : wrong(name, problem, next));
+  };
+  if (reports.publishTo !== undefined) {
+    const next =
+      'mount or create it, with the right to write for this user: until then reports are not copied (reports.publishTo)';
+    await check('published reports', reports.publishTo, reports.publishTo, next);
+  }
+  if (metrics.textfile !== undefined) {
+    const next =
+      'create it, with the right to write for this user, or set metrics.textfile to another file: until then alerts use old figures';
+    await check('metrics', metrics.textfile, dirname(metrics.textfile), next);
+  }
+  const problem = await findFolderTrouble(dirname(watchdog.noteFile));
+  if (problem !== null) {
+    const message = `${problem}: in an outage of the database each check of the watchdog would send a mail`;
+    findings.push(
+      doubtful('watchdog note', message, 'set watchdog.noteFile to a file in a folder that this user may write to'),
+    );
+  }
+  return findings;
+}
+
+/** Whether each webhook has its signing secret, without which runs are refused; sends nothing. */
+function checkWebhooks(config: Config): Finding[] {
+  const { webhooks } = config.settings;
+  if (webhooks.length === 0) return [];
+  try {
+    readWebhookKeys(config);
+    return [well('webhooks', `${countNoun(webhooks.length, 'address', 'addresses')}, each with a secret`)];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const next = 'set it (docs/status.md, Webhooks): runs are refused without it';
+    return error.problems.map(({ where, message }) => wrong('webhooks', `${where} ${message}`, next));
+  }
+}
+
+/** Whether a configured ping of the watchdog has an address, without which the watchdog is refused; sends nothing. */
+function checkPings(config: Config): Finding[] {
+  const check = 'ping of watchdog';
+  try {
+    return findPingAddress(config) === null ? [] : [well(check, 'its monitor has an address')];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const next = 'set it, or remove pings.watchdog: the watchdog and the scheduler are refused without it';
+    return error.problems.map(({ path, message }) => wrong(check, `${path} ${message}`, next));
+  }
+}
+
+function checkReview(config: Config): Finding[] {
+  return findFourEyesProblems(config).map(({ path, message }) =>
+    wrong('review', `${path} ${message}`, 'until then every command that opens the database is refused'),
+  );
 }

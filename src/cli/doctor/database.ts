@@ -10,13 +10,17 @@ import type { DatabaseLocation } from '../../store/database/open-database.js';
 import { findOrganisation } from '../../store/organisations.js';
 import { describeError } from '../describe-error.js';
 import { isMissing, locateDatabase, nameServer } from '../open-database.js';
-import { checkImportedMail } from './delivery.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 
-/** Tries the database, counts the migrations that wait, and says who works in it; makes none. Gives the rosters that were ever imported into it too, as far as it says. */
-export async function checkDatabase(config: Config): Promise<{ findings: Finding[]; imported: readonly string[] }> {
+/**
+ * Tries the database, counts its pending migrations, and names the processes that use it; creates none. `imported` has the rosters that were
+ * ever imported, null when the database cannot say.
+ */
+export async function checkDatabase(
+  config: Config,
+): Promise<{ findings: Finding[]; imported: readonly string[] | null }> {
   const location = locateDatabase(config);
-  if (isMissing(location)) return { findings: [toMissingFinding(location)], imported: [] };
+  if (isMissing(location)) return { findings: [toMissingFinding(location)], imported: null };
   const { openDatabase } = await import('../../store/database/open-database.js');
   try {
     const database = await openDatabase(location, 'nightscreen doctor', { isBrief: true });
@@ -30,7 +34,7 @@ export async function checkDatabase(config: Config): Promise<{ findings: Finding
     const toFinding = error instanceof RunLockedError ? doubtful : wrong;
     return {
       findings: [toFinding('database', message, next ?? 'check DATABASE_URL or database.folder')],
-      imported: [],
+      imported: null,
     };
   }
 }
@@ -39,7 +43,7 @@ function toMissingFinding({ folder = '' }: DatabaseLocation): Finding {
   return doubtful(
     'database',
     `there is none yet at ${resolve(folder)}`,
-    'nothing, if no run has been yet: the first one makes it; if nights have run, this is the wrong folder or user, or --config, NIGHTSCREEN_DATA or DATABASE_URL is missing',
+    'before the first run: nothing, the run creates it. After runs: the folder or user is wrong, or --config, NIGHTSCREEN_DATA or DATABASE_URL is missing',
   );
 }
 
@@ -57,58 +61,51 @@ async function examine(database: Database, location: DatabaseLocation, config: C
   if (!isOurs) {
     const named = url === undefined ? place : `Postgres ${await nameServer(url)}`;
     const next =
-      'nothing, if no run has been yet: the first one, or `nightscreen migrate`, makes its tables; if nights have run, it is another database: correct DATABASE_URL or database.folder';
-    const empty = doubtful('database', `${named} holds nothing of Nightscreen yet`, next);
-    return { findings: await toFindings(empty), imported: [] };
+      'before the first run: nothing, the run or `nightscreen migrate` creates the tables. After runs: it is another database, so correct DATABASE_URL or database.folder';
+    const empty = doubtful('database', `${named} has no tables of Nightscreen yet`, next);
+    return { findings: await toFindings(empty), imported: null };
   }
   if (pending > 0) {
     const next = 'the next command applies them, or run `nightscreen migrate` now';
-    const behind = doubtful('database', `${place}, ${pending} migrations wait`, next);
-    return { findings: await toFindings(behind), imported: [] };
+    const behind = doubtful('database', `${place}, ${pending} migrations are pending`, next);
+    return { findings: await toFindings(behind), imported: null };
   }
+  const known = await findOrganisation(database, config.settings.organisation);
   return {
     findings: [
       ...(await toFindings(well('database', `${place}, schema up to date`))),
       ...(await listHolders(database)),
       ...(await checkAccepted(database, config)),
-      ...(await checkImportedMail(database, config)),
     ],
-    imported: await listImported(database, config.settings.organisation),
+    imported: known ? (await readImportedRosters(database, known.organisationId)).map(({ roster }) => roster) : null,
   };
 }
 
-async function listImported(database: Queryable, organisation: string): Promise<string[]> {
-  const known = await findOrganisation(database, organisation);
-  return known === undefined
-    ? []
-    : (await readImportedRosters(database, known.organisationId)).map(({ roster }) => roster);
-}
-
-/** Says who is at work on what; a lease that its holder left behind is freed by time alone. */
+/** The holders of leases; an abandoned lease expires by itself. */
 async function listHolders(database: Queryable): Promise<Finding[]> {
   const { describeHolder, readHeldLeases } = await import('../../store/leases.js');
   return (await readHeldLeases(database)).map((holder) => {
     const words = `held by ${describeHolder(holder)}`;
     if (holder.expiresInMs > 0) return well(`lease ${holder.key}`, words);
-    const message = `${words}: its process has ended without a word`;
-    return doubtful(`lease ${holder.key}`, message, 'nothing: the next start takes it over and goes on with its run');
+    const message = `${words}: its process died`;
+    return doubtful(`lease ${holder.key}`, message, 'nothing: the next start takes it over and resumes its run');
   });
 }
 
-/** Says by day that runs would be refused because nobody has accepted the settings that judge. */
+/** Warns before the night that runs will be refused because changed settings are not accepted. */
 async function checkAccepted(database: Database, { settings }: Config): Promise<Finding[]> {
   const { findUnacceptedSettings, acceptCommand, describeRetired, describeSince } = await import(
     '../../runs/settings-acceptance.js'
   );
   const { accepted, differences, retired } = await findUnacceptedSettings(database, settings);
-  if (accepted === null) return [well('settings', 'the first run records those that judge')];
+  if (accepted === null) return [well('settings', 'the first run records the assessment settings')];
   const since = describeSince(accepted);
   if (differences.length > 0) {
     const named = [...differences, ...retired].join('; ');
-    const message = `those that judge are not as they were ${since}, and a run that goes by them is refused: ${named}`;
+    const message = `the assessment settings differ from those ${since}, so runs are refused: ${named}`;
     return [doubtful('settings', message, `set them back, or accept them: ${acceptCommand}`)];
   }
-  if (retired.length === 0) return [well('settings', `those that judge are as they were ${since}`)];
+  if (retired.length === 0) return [well('settings', `the assessment settings equal those ${since}`)];
   return [doubtful('settings', describeRetired(accepted, retired), `to record that: ${acceptCommand}`)];
 }
 
@@ -126,14 +123,14 @@ const listNames = (names: readonly string[]): string =>
   `${names.slice(0, namesShown).join(', ')}${names.length > namesShown ? ` and ${names.length - namesShown} more` : ''}`;
 
 /**
- * Whether this login may write what runs write, and change what migrations change; `pending`: how many of those wait. A server or a login
- * that only reads answers everything else well.
+ * Whether this login has the rights of runs and migrations; `pending` is the number of migrations. Without this check a read-only server or
+ * login passes all others.
  */
 export async function checkRights(database: Queryable, pending: number): Promise<Finding[]> {
   const check = 'database rights';
   const [facts] = await database.query(
     rightsSchema,
-    // Our tables in the schema that this login works in; where there is none yet, nothing is closed or foreign.
+    // Our tables in the current schema of this login; without tables `closed` and `foreign` are empty.
     `with tables as (
        select oid, relname, relowner from pg_class
        where relkind = 'r' and relnamespace = to_regnamespace(current_schema()) and relname = any ($1::text[])
@@ -151,24 +148,27 @@ export async function checkRights(database: Queryable, pending: number): Promise
   if (!facts) return [];
   const { schema, isStandby, isReadOnly, mayCreate, closed, foreign } = facts;
   if (isStandby) {
-    return [wrong(check, 'this server is a standby, which can only be read', 'let DATABASE_URL name the primary')];
+    return [wrong(check, 'this server is a standby, which is read-only', 'set DATABASE_URL to the primary')];
   }
   if (isReadOnly) {
     const next = 'set default_transaction_read_only to off for the login or the database, or use another login';
-    return [wrong(check, 'with this login the database can only be read', next)];
+    return [wrong(check, 'the database is read-only for this login', next)];
   }
   const findings: Finding[] = [];
   if (mayCreate !== true) {
-    const message = `this login may not create tables in the schema ${schema ?? 'that it works in, for there is none'}`;
+    const message =
+      schema === null
+        ? 'this login has no current schema, so it cannot create tables'
+        : `this login may not create tables in the schema ${schema}`;
     findings.push(wrong(check, message, `grant create on schema ${schema ?? 'public'} to the login`));
   }
   if (closed.length > 0) {
-    const message = `this login may not read and write ${listNames(closed)}, so every run would fail`;
+    const message = `this login may not read and write ${listNames(closed)}, so every run will fail`;
     findings.push(wrong(check, message, 'use the login that owns the tables'));
   }
   if (foreign.length > 0) {
     const message = `this login does not own ${listNames(foreign)}, so it cannot apply migrations`;
-    const next = 'use the login that owns the tables, or let that one run `nightscreen migrate` first';
+    const next = 'use the login that owns the tables, or run `nightscreen migrate` with it first';
     findings.push(pending > 0 ? wrong(check, message, next) : doubtful(check, message, next));
   }
   return findings.length > 0 ? findings : [well(check, 'this login may read, write and migrate')];
@@ -178,7 +178,7 @@ const oldestMajor = 14;
 
 const serverSchema = z.object({ version: z.string(), major: z.number(), fsync: z.string() });
 
-/** Which server the database is, and of the embedded one whether its commits survive power loss. */
+/** The version of the server, and whether commits of the embedded database survive power loss. */
 async function checkServer(database: Database): Promise<Finding[]> {
   const [facts] = await database.query(
     serverSchema,
@@ -190,7 +190,7 @@ async function checkServer(database: Database): Promise<Finding[]> {
   const server = `PostgreSQL ${version}`;
   const words =
     fsync === 'on'
-      ? 'each commit is brought to the disk (fsync)'
+      ? 'each commit is written to the disk (fsync)'
       : 'commits survive a kill, not power loss (no fsync); database.durable: always changes that';
   return [
     major < oldestMajor

@@ -1,4 +1,4 @@
-/** One line of the doctor's report; `next` says what to do where something is not well. */
+/** One line of the doctor's report; `next` says what to do about a problem. */
 export interface Finding {
   check: string;
   state: 'ok' | 'warn' | 'fail';
@@ -6,15 +6,21 @@ export interface Finding {
   next: string | null;
 }
 
-/** A finding that all is well. */
+/** A passed check. */
 export const well = (check: string, message: string): Finding => ({ check, state: 'ok', message, next: null });
 
-/** A finding that something may be wrong. */
-export const doubtful = (check: string, message: string, next: string): Finding => {
-  return { check, state: 'warn', message, next };
-};
+/** A warning. */
+export const doubtful = (check: string, message: string, next: string): Finding => ({
+  check,
+  state: 'warn',
+  message,
+  next,
+});
 
-/** A finding that something is wrong. */
-export const wrong = (check: string, message: string, next: string): Finding => {
-  return { check, state: 'fail', message, next };
-};
+/** A failed check. */
+export const wrong = (check: string, message: string, next: string): Finding => ({
+  check,
+  state: 'fail',
+  message,
+  next,
+});

@@ -6,27 +6,27 @@ import type { RunMode } from '../../vocabulary.js';
 import { describeError } from '../describe-error.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 
-/** What the probe found, which calls it made, and the settings that follow. */
+/** The findings of the probe, its calls, and the resulting settings. */
 export interface ProbeReport {
   findings: readonly Finding[];
   calls: { total: number; searches: number };
-  /** Settings to paste; empty where the mode is not agreed on. */
+  /** Settings to paste; empty when the mode is unclear. */
   snippet: string;
 }
 
-/** Every list has this person, so that a service without canaries in the settings has something to echo. */
+/** The name to search for when the settings have no canaries: every list has this person. */
 const wellKnownParty = { type: 'person', name: 'Vladimir Putin' } as const;
 
-/** Names that a search's name parameter is likely to have, likeliest first. */
+/** Possible names of a search's name parameter, most probable first. */
 const candidates = ['name', 'query', 'q', 'full_name', 'search', 'search_term', 'term', 'entity_name', 'fullName'];
 
 const check = 'name field';
 
-/** A refused field gives 400 or 422; an ignored one gives an answer without the name's echo, which the client refuses. */
+/** The service refuses a wrong field with 400 or 422; if it ignores the field, the answer lacks the name's echo and the client refuses it. */
 const isRefusal = (error: unknown): error is ApiError | ResponseError =>
   error instanceof ResponseError || (error instanceof ApiError && (error.status === 400 || error.status === 422));
 
-/** Tries name fields until a search is accepted or `spend` searches are made; `search` throws what the client throws. */
+/** Tries name fields until a search is accepted or `spend` searches are made. */
 async function tryNameFields(
   search: (field: string) => Promise<unknown>,
   configured: string,
@@ -43,7 +43,7 @@ async function tryNameFields(
     if (field === undefined) break;
     try {
       await search(field);
-      const found = `\`${field}\` is accepted, the name's echo comes back`;
+      const found = `\`${field}\` is accepted, and the answer echoes the name`;
       const finding =
         field === configured
           ? well(check, found)
@@ -58,19 +58,19 @@ async function tryNameFields(
         return { field: configured, isProven: false, finding };
       }
       refusals.push(`\`${field}\` (${error.message})`);
-      // A refusal often names the field that it misses.
+      // A refusal often names the missing field.
       const { body = '' } = error;
       const isNamed = (name: string): boolean => new RegExp(`\\b${name}\\b`, 'i').test(body);
       fields = [...others.filter(isNamed), ...others.filter((name) => !isNamed(name))];
     }
   }
-  const next = `ask the operators for the name, or try more of them: --spend ${Math.min(20, spend + 6)}`;
+  const next = `get the name from the service's operators, or try more names: --spend ${Math.min(20, spend + 6)}`;
   return { field: configured, isProven: false, finding: wrong(check, `refused: ${refusals.join('; ')}`, next) };
 }
 
 /**
- * Finds the parameter in which a search takes the name, by at most `spend` searches, each sent once. `mode` is what service, key and settings
- * agree on; without it nothing is sent. Throws the signal's reason.
+ * Finds the name parameter of a search by at most `spend` searches, each sent once; without a `mode` that service, key and settings agree on it
+ * sends nothing. Throws the signal's reason.
  */
 export async function probeService(
   config: Config,
@@ -80,8 +80,8 @@ export async function probeService(
   const calls = { total: 0, searches: 0 };
   const [baseUrl, apiKey] = [service.baseUrl, config.secret('NIGHTSCREEN_API_KEY')];
   if (mode === null || baseUrl === undefined || apiKey === undefined) {
-    const next = 'correct what the checks of key and service say, then probe again';
-    return { findings: [wrong(check, 'not tried: the mode is not agreed on', next)], calls, snippet: '' };
+    const next = 'correct what the checks of key and service report, then probe again';
+    return { findings: [wrong(check, 'not tried: the mode is unclear', next)], calls, snippet: '' };
   }
   const { type, name } = canaries.find(({ expect }) => expect === 'match') ?? wellKnownParty;
   const search = async (nameField: string): Promise<void> => {

@@ -30,8 +30,8 @@ function checkKey(config: Config): Finding {
   return well('key', `${mode}, ${print}`);
 }
 
-/** The finding about the service, and the mode in which service, key and settings agree; null where the service did not say or they differ. */
-async function askService(
+/** The finding about the service, and the mode; null when the service did not report it, or when key or settings differ. */
+async function checkMode(
   client: Client,
   url: string,
   agreed: RunMode | undefined,
@@ -41,17 +41,17 @@ async function askService(
     mode: null,
   });
   try {
-    const asked = await client.apiKeys.public().catch(async (error: unknown) => {
+    const answer = await client.apiKeys.public().catch(async (error: unknown) => {
       if (!(error instanceof NotFoundError)) throw error;
       return { data: null, ...(await client.identify()) };
     });
-    if (asked.data === null) {
-      const mode = asked.isTest ? 'test' : 'live';
-      const what = `${url} names no public key of this account; taken for a ${mode} key by ${agreed ? 'service.mode' : 'its prefix'}`;
-      const next = 'create a public key, so that the service says which mode it is';
+    if (answer.data === null) {
+      const mode = answer.isTest ? 'test' : 'live';
+      const what = `${url} names no public key of this account; the key counts as a ${mode} key by ${agreed ? 'service.mode' : 'its prefix'}`;
+      const next = 'create a public key, so that the service reports the mode';
       return { finding: doubtful('service', what, next), mode: null };
     }
-    const mode = asked.data.is_test ? 'test' : 'live';
+    const mode = answer.data.is_test ? 'test' : 'live';
     if (client.keyMode !== 'unknown' && client.keyMode !== mode) {
       return differ(`says ${mode}, the key says ${client.keyMode}`);
     }
@@ -59,7 +59,8 @@ async function askService(
     return { finding: well('service', `${url} answers, ${mode} mode`), mode };
   } catch (error) {
     const { message, next } = describeError(error, { isDoctor: true });
-    return { finding: wrong('service', `${url}: ${message}`, next ?? 'ask the operators of the service'), mode: null };
+    const finding = wrong('service', `${url}: ${message}`, next ?? 'contact the operators of the service');
+    return { finding, mode: null };
   }
 }
 
@@ -69,13 +70,13 @@ function describeWay(url: URL, proxy: string | undefined): Finding {
   return well('network', `requests to ${url.host} go through ${found.url} (${found.source})`);
 }
 
-/** Looks at the key, the service, the budget of a live key and the canaries; costs nothing. `mode` is what service, key and settings agree on. */
+/** Checks the key, the service, the budget of a live key and the canaries; costs nothing. `mode` is null unless service, key and settings agree on it. */
 export async function checkService(config: Config): Promise<{ findings: Finding[]; mode: RunMode | null }> {
   const { findings, mode } = await checkConnection(config);
   return { findings: [...findings, ...checkBudget(config), ...checkCanaries(config)], mode };
 }
 
-/** Says which way requests leave, asks the service which mode it sees (GET /api_keys/public) and compares the clocks. */
+/** Checks the network path, the mode by GET /api_keys/public, and the service's clock. */
 async function checkConnection(config: Config): Promise<{ findings: Finding[]; mode: RunMode | null }> {
   const key = checkKey(config);
   const { service } = config.settings;
@@ -83,7 +84,7 @@ async function checkConnection(config: Config): Promise<{ findings: Finding[]; m
   if (service.baseUrl === undefined || apiKey === undefined) {
     const isUrlMissing = service.baseUrl === undefined;
     const [problem] = findMissingService(config);
-    const message = isUrlMissing ? `${problem?.path ?? ''} is not set` : 'not asked, because there is no key';
+    const message = isUrlMissing ? `${problem?.path ?? ''} is not set` : 'not checked, because there is no key';
     const missing = wrong('service', message, 'set NIGHTSCREEN_BASE_URL and NIGHTSCREEN_API_KEY');
     return { findings: [key, missing], mode: null };
   }
@@ -102,8 +103,8 @@ async function checkConnection(config: Config): Promise<{ findings: Finding[]; m
   });
   try {
     const way = describeWay(new URL(service.baseUrl), service.proxy);
-    const { finding, mode } = await askService(client, service.baseUrl, service.mode);
-    // Where nobody answered there is nothing to compare, and the line above says so.
+    const { finding, mode } = await checkMode(client, service.baseUrl, service.mode);
+    // Without an answer the clocks cannot be compared, and `finding` reports the failure.
     const clock = skewsMs.length > 0 ? [checkClock(skewsMs)] : [];
     return { findings: [key, way, finding, ...clock], mode };
   } finally {
@@ -111,7 +112,7 @@ async function checkConnection(config: Config): Promise<{ findings: Finding[]; m
   }
 }
 
-/** How far the service's clock is ahead, by its `Date` header: that has whole seconds, so the service's instant lies within the second after it. */
+/** How far the service's clock is ahead by its `Date` header, which has whole seconds: the true time lies within the second after it. */
 function toSkewMs(servedAt: Date, sentAt: Date, receivedAt: Date): number {
   const earliest = servedAt.getTime() - receivedAt.getTime();
   const latest = servedAt.getTime() + 1_000 - sentAt.getTime();
@@ -120,7 +121,7 @@ function toSkewMs(servedAt: Date, sentAt: Date, receivedAt: Date): number {
 
 const toleratedSkewSeconds = 30;
 
-/** How far the service's clock is from this machine's, by the answer that shows the least. */
+/** The clock skew by the answer with the smallest difference. */
 function checkClock(skewsMs: readonly number[]): Finding {
   const check = 'clock skew';
   const leastMs = skewsMs.reduce((least, skew) => (Math.abs(skew) < Math.abs(least) ? skew : least));
@@ -129,10 +130,10 @@ function checkClock(skewsMs: readonly number[]): Finding {
   const words = `the service's clock is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} this machine's`;
   return Math.abs(seconds) <= toleratedSkewSeconds
     ? well(check, words)
-    : doubtful(check, words, 'set the clock (NTP): due dates, deadlines and the evidence go by it');
+    : doubtful(check, words, 'set the clock (NTP): due dates, deadlines and the evidence depend on it');
 }
 
-/** Whether a live key has the budget and the database without which it makes no search; nothing is said of a test key. */
+/** Whether a live key has its required budget and database; a test key needs none. */
 function checkBudget(config: Config): Finding[] {
   const key = config.secret('NIGHTSCREEN_API_KEY');
   const mode = config.settings.service.mode ?? (key === undefined ? 'unknown' : toKeyMode(key));
@@ -148,7 +149,7 @@ function checkBudget(config: Config): Finding[] {
   return [well('budget', `${maxSearchesPerMonth} searches a month at ${pricePerSearch} ${currency} each`)];
 }
 
-/** Says which kinds of known parties the canaries stand for, and which of them nobody would miss if the service lost them. */
+/** The kinds of listed parties that the canaries cover and lack; the loss of a missing kind would go unnoticed. */
 function checkCanaries({ settings: { canaries } }: Config): Finding[] {
   if (canaries.length === 0) return [];
   const { covered, missing } = findCanaryCoverage(canaries);

@@ -14,14 +14,14 @@ import { version, within } from '../process.js';
 import { withAppContext } from '../session.js';
 import { look } from '../watchdog.js';
 
-/** A look that hangs when somebody asks to stop is left behind: nothing is lost by it, and the whole has 7 seconds. */
+/** A check that hangs at the stop is abandoned: it loses no data, and the whole stop has 7 seconds. */
 const mostAtStopMs = 5_000;
 
 /**
- * Begins to look as the watchdog does, and serves metrics and health where an address is given; throws ConfigError when it cannot be taken.
- * Jobs are run with the `invocation` that it gives, so that they are measured; `clock` says when to look.
+ * Starts the checks of the watchdog, and serves metrics and health when an address is given; throws ConfigError when it cannot listen there.
+ * Jobs run with the returned `invocation`, which measures them; `clock` times the checks.
  */
-export async function startBeside(
+export async function startMonitoring(
   invocation: Invocation,
   config: Config,
   { logger, address, clock = systemClock }: { logger: Logger; address: MetricsAddress | null; clock?: Clock },
@@ -34,7 +34,7 @@ export async function startBeside(
   const { textfile, hosts } = config.settings.metrics;
   const server = address === null ? null : await startMetricsServer(address, health, hosts);
   if (server) logger.info({ port: server.port }, 'metrics_served');
-  // On Postgres figures are read by connections of their own.
+  // On Postgres separate connections read the figures.
   const isEmbedded = config.secret('DATABASE_URL') === undefined;
   const measured: Measuring = isEmbedded
     ? { ...measuring, refresh: nowAndThen(measuring.refresh, true) }
@@ -58,7 +58,7 @@ export async function startBeside(
 
 const freshenEveryMs = 60_000;
 
-/** Leaves figures where the settings say, until the signal, although nobody asks for them. */
+/** Refreshes the textfile until the signal. */
 async function keepFresh(health: ReturnType<typeof watchHealth>, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     void health.freshen();
@@ -66,17 +66,17 @@ async function keepFresh(health: ReturnType<typeof watchHealth>, signal: AbortSi
   }
 }
 
-/** Reads figures before the first job does: until then there would be none. */
+/** Reads the figures before the first job. */
 async function readFirst(invocation: Invocation, complain: (message: string) => void): Promise<void> {
   try {
     await withAppContext(invocation, { command: 'schedule: metrics' }, async () => {});
   } catch (error) {
-    // Another process works in the embedded database, or it cannot be opened: the jobs say so, too.
+    // Another process uses the embedded database, or it cannot be opened; the jobs report that too.
     complain(`there are no figures yet: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-/** Looks every so often until the signal; on the embedded database in turn with the jobs. */
+/** Checks at the interval of the watchdog until the signal; on the embedded database in turn with the jobs. */
 async function keepLooking(invocation: Invocation, config: Config, logger: Logger, clock: Clock): Promise<void> {
   const everyMs = toDurationMs(config.settings.watchdog.every);
   for (;;) {
@@ -91,25 +91,25 @@ async function keepLooking(invocation: Invocation, config: Config, logger: Logge
       logger[exitCode === 0 ? 'debug' : 'warn']({ findings }, exitCode === 0 ? 'watchdog' : 'watchdog_alarm');
     } catch (err) {
       if (invocation.signal.aborted) return;
-      // Another process works in the embedded database.
+      // Another process uses the embedded database.
       if (err instanceof RunLockedError) logger.debug({ err }, 'watchdog_waits');
       else logger.error({ err }, 'watchdog_failed');
     }
   }
 }
 
-/** Longer than this the database is not waited for when somebody asks. */
+/** How long a request waits for the database. */
 const answerLimitMs = 5_000;
-/** Nor longer than this until it is open, its schema compared. */
+/** How long the database may take to open, its schema check included. */
 const openLimitMs = 30_000;
-/** A query that hangs for longer is given up with its connection. */
+/** A query that hangs for longer is abandoned with its connection. */
 const queryTimeoutMs = 120_000;
-/** Whoever ends does not wait for a database that hangs. */
+/** A stopping process does not wait for a hanging database. */
 const closeLimitMs = 1_000;
 
 /**
- * Answers from figures that are read in the background: on Postgres by connections of its own, at most once a minute; on the embedded
- * database, which has one owner at a time, by each job before it ends. `close` frees its own connections.
+ * Answers from figures that are read in the background: on Postgres by separate connections, at most once a minute; on the embedded database,
+ * which has one owner at a time, by each job before it ends. `close` frees the connections.
  */
 export function watchHealth(config: Config, measuring: Measuring, isStopping: () => boolean) {
   const { metrics } = measuring;
@@ -118,7 +118,7 @@ export function watchHealth(config: Config, measuring: Measuring, isStopping: ()
   return {
     write: async () => {
       const freshening = own?.freshen();
-      // The first figures are waited for, though not for ever; others come in the background.
+      // Only the first request waits for figures; later ones are read in the background.
       if (isFirst && freshening) await within(answerLimitMs, freshening).catch(ignore);
       isFirst = false;
       return { text: await metrics.write(), contentType: metrics.contentType };
@@ -129,7 +129,7 @@ export function watchHealth(config: Config, measuring: Measuring, isStopping: ()
       const isReachable = own === null || database === 'reachable, schema up to date';
       return { isReady: isReachable && !isStopping(), checks: { database, scheduler } };
     },
-    /** Reads the figures anew where that is not left to the jobs, unless they are new enough. Never throws. */
+    /** Reads the figures again, unless they are recent or the jobs read them. Never throws. */
     freshen: async () => own?.freshen(),
     close: async () => own?.close(),
   };
@@ -142,7 +142,7 @@ function openOwn(config: Config, { refresh, noteUnreadable }: Measuring) {
     opened ??= buildAppContext({ config, command: 'schedule: metrics', emit: () => {}, queryTimeoutMs });
     return opened;
   };
-  /** What has failed is opened anew the next time; what hangs is closed when it answers at last. */
+  /** The next call opens a new connection; a hanging one is closed when it answers. */
   const forget = (): void => {
     opened?.then((app) => app.close()).catch(ignore);
     opened = null;
@@ -168,11 +168,11 @@ function openOwn(config: Config, { refresh, noteUnreadable }: Measuring) {
       const look = async (): Promise<string> => {
         const { database } = await open();
         const pending = await pendingMigrations(database);
-        return pending.length === 0 ? 'reachable, schema up to date' : `${pending.length} migrations wait`;
+        return pending.length === 0 ? 'reachable, schema up to date' : `${pending.length} migrations are pending`;
       };
       const looking = look().catch(() => {
         forget();
-        return 'out of reach';
+        return 'unreachable';
       });
       return within(answerLimitMs, looking).catch(() => `no answer within ${answerLimitMs} ms`);
     },
@@ -188,11 +188,10 @@ function openOwn(config: Config, { refresh, noteUnreadable }: Measuring) {
 
 function ignore(): void {}
 
-/** What a server of metrics and health is asked about. */
 interface Health {
-  /** Everything in Prometheus' text format. */
+  /** All metrics in Prometheus' text format. */
   write(): Promise<{ text: string; contentType: string }>;
-  /** Whether the process can do its work, and what it says about that. */
+  /** Whether the process can do its work, with the result of each check. */
   readiness(): Promise<{ isReady: boolean; checks: Readonly<Record<string, string>> }>;
 }
 
@@ -206,7 +205,7 @@ type Answer = { status: number; contentType: string; text: string };
 
 async function answer(path: string, health: Health): Promise<Answer> {
   if (path === '/metrics') return { status: 200, ...(await health.write()) };
-  // Whoever answers is alive, and its loop turns.
+  // A process that answers is alive.
   if (path === '/healthz') return { status: 200, contentType: 'text/plain', text: 'ok\n' };
   if (path !== '/readyz')
     return { status: 404, contentType: 'text/plain', text: 'there is /metrics, /healthz and /readyz\n' };
@@ -218,7 +217,7 @@ async function answer(path: string, health: Health): Promise<Answer> {
 const misdirected: Answer = {
   status: 421,
   contentType: 'text/plain',
-  text: 'no such host here: ask by the IP address, or add the name to metrics.hosts in the configuration\n',
+  text: 'unknown host name: use the IP address, or add the name to metrics.hosts in the configuration\n',
 };
 
 async function respond(
@@ -236,7 +235,7 @@ async function respond(
   response.end(request.method === 'HEAD' ? undefined : text);
 }
 
-/** Serves `/metrics`, `/healthz` and `/readyz` to IP literals, localhost, the host of the address and `names`; throws ConfigError when the address cannot be taken. */
+/** Serves `/metrics`, `/healthz` and `/readyz` to IP literals, localhost, the host of the address and `names`; throws ConfigError when it cannot listen. */
 export async function startMetricsServer(
   { host, port }: MetricsAddress,
   health: Health,
@@ -246,7 +245,7 @@ export async function startMetricsServer(
   const server = createServer((request, response) => {
     respond(request, response, health, hosts).catch(() => {
       if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
-      response.end('the answer could not be made\n');
+      response.end('internal error\n');
     });
   });
   server.requestTimeout = 10_000;
@@ -256,7 +255,7 @@ export async function startMetricsServer(
   } catch (error) {
     throw flagError(
       '--metrics',
-      `${host ?? ''}:${port} cannot be listened at: ${error instanceof Error ? error.message : ''}`,
+      `cannot listen on ${host ?? ''}:${port}: ${error instanceof Error ? error.message : ''}`,
     );
   }
   const address = server.address();
@@ -270,12 +269,12 @@ export async function startMetricsServer(
   };
 }
 
-/** Figures are read no more often than this. */
+/** The shortest time between two readings of the figures. */
 const leastRestMs = 60_000;
-/** And no more of the time is spent on it than one part in so many. */
+/** The rest after a reading, as a multiple of its duration. */
 const restShare = 20;
 
-/** Work that is left out, which gives `otherwise`, while the last time of it is not long enough ago. */
+/** Work that is skipped, with `otherwise` as its result, until the rest after its last call is over. */
 function nowAndThen<Given extends readonly unknown[], Result>(
   work: (...given: Given) => Promise<Result>,
   otherwise: Result,

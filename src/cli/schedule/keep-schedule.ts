@@ -14,14 +14,14 @@ import { waitForAbort } from '../process.js';
 import { loadInvocationConfig, openLogger, withAppContext } from '../session.js';
 import { formatTable } from '../text.js';
 import { findPingAddress } from '../watchdog.js';
-import { type MetricsAddress, startBeside } from './health.js';
+import { type MetricsAddress, startMonitoring } from './health.js';
 import { type JobsAndPlan, planSchedule } from './plan-schedule.js';
 import { performJob } from './run-scheduled.js';
 
-// A database that is being restarted is back by then.
+// Longer than a restart of the database.
 const mailBlockedAfterMs = 5 * 60_000;
 
-/** Runs the jobs by the clock until a signal, and looks as the watchdog does; serves metrics where an address is given; ends with 4 when that interrupted one. */
+/** Runs the jobs on schedule and the checks of the watchdog until a signal; serves metrics when an address is given. Exit code 4 when the signal interrupted a job. */
 export async function keepSchedule(
   asked: Invocation,
   address: MetricsAddress | null,
@@ -32,13 +32,13 @@ export async function keepSchedule(
   await requireOwnDatabase(config, 'schedule');
   const logger = openLogger(asked, config);
   findPingAddress(config);
-  const beside = await startBeside(asked, config, { logger, address });
-  const { invocation } = beside;
+  const monitoring = await startMonitoring(asked, config, { logger, address });
+  const { invocation } = monitoring;
   const interruption = followInterruption(signal);
   const logEvent = watchEvents(invocation, logger);
   const emit = (event: ScheduleEvent): void => {
     interruption.note(event);
-    if (event.kind === 'ended') beside.noteJob(event.run.job, event.exitCode === 0 ? 'finished' : 'failed');
+    if (event.kind === 'ended') monitoring.noteJob(event.run.job, event.exitCode === 0 ? 'finished' : 'failed');
     logEvent(event);
   };
   const jobStarter = new JobStarter(
@@ -51,7 +51,7 @@ export async function keepSchedule(
   const scheduler = startScheduler({
     clock: systemClock,
     emit,
-    // Opened for each look, so that between jobs other commands can use the embedded database.
+    // Opened for each check, so that other commands can use the embedded database between jobs.
     look: () =>
       withAppContext(invocation, { command: 'schedule', isLasting: jobStarter.isLasting }, async (app) => {
         const planned = plan.planned.map(({ job, schedule }) => ({ job: job.name, schedule }));
@@ -63,7 +63,7 @@ export async function keepSchedule(
   await sayPlan(invocation, logger, plan);
   await waitForAbort(signal);
   await scheduler.stop();
-  await beside.stop();
+  await monitoring.stop();
   return { exitCode: interruption.hasHappened() ? exitCodes.stopped : exitCodes.complete, isWritten: true };
 
   async function planWork(loaded: Config): Promise<JobsAndPlan> {
@@ -76,14 +76,14 @@ export async function keepSchedule(
       asked.notify({
         level: 'warn',
         code: 'no_roster',
-        message: 'no roster is configured, so nobody will be screened; write `rosters:` into the file',
+        message: 'no roster is configured, so no customer will be screened; write `rosters:` into the file',
       });
     }
     return found;
   }
 }
 
-/** Logs what is told; mails once that nothing can be begun when that has lasted. */
+/** Logs events; mails once when no job can be started for five minutes. */
 function watchEvents(invocation: Invocation, logger: Logger): (event: ScheduleEvent) => void {
   const log = logSchedule(logger);
   let isMailed = false;
@@ -116,7 +116,7 @@ async function sayPlan({ terminal, options }: Invocation, logger: Logger, { plan
   );
 }
 
-/** Follows whether a job ends because of `signal` before it is done, also where the database goes before that could be noted. */
+/** Notes whether `signal` ended a job before it was done, even if the database failed before the job's end was stored. */
 export function followInterruption(signal: AbortSignal) {
   const underWay = new Set<string>();
   let hasHappened = false;
@@ -133,7 +133,7 @@ export function followInterruption(signal: AbortSignal) {
   };
 }
 
-/** Tells what a scheduler does as log lines; what needs somebody's eyes as warnings and errors. */
+/** Writes the events of a scheduler as log lines; events that need attention are warnings and errors. */
 export const logSchedule =
   (logger: Logger) =>
   (event: ScheduleEvent): void => {
@@ -143,10 +143,10 @@ export const logSchedule =
 
 function toLine(event: ScheduleEvent): ['info' | 'warn' | 'error', Record<string, unknown>, string] {
   if (event.kind === 'blocked')
-    return ['error', { err: event.error, retryMs: event.retryMs }, 'schedule_blocked: it is tried again'];
+    return ['error', { err: event.error, retryMs: event.retryMs }, 'schedule_blocked: it will be retried'];
   if (event.kind === 'missed') {
     const fields = { job: event.job, dates: event.missed.map(({ dueSlot }) => dueSlot) };
-    return ['error', fields, 'job_missed: nothing was there to begin it when it was due'];
+    return ['error', fields, 'job_missed: no scheduler ran when it was due'];
   }
   const of = 'run' in event ? event.run : { job: event.job, localDate: event.due.localDate };
   const facts = { job: of.job, date: of.localDate };
@@ -158,20 +158,20 @@ function toLine(event: ScheduleEvent): ['info' | 'warn' | 'error', Record<string
     case 'ended': {
       const { exitCode, because, runIds } = event;
       const fields = { ...facts, exitCode, because, runIds };
-      if (exitCode !== 0) return ['error', fields, 'job_finished: not all is well'];
+      if (exitCode !== 0) return ['error', fields, 'job_finished: with problems'];
       return because === null ? ['info', fields, 'job_finished'] : ['warn', fields, 'job_finished: with a remark'];
     }
     case 'interrupted':
-      return ['warn', { ...facts, because: event.because }, 'job_interrupted: it is taken up again'];
+      return ['warn', { ...facts, because: event.because }, 'job_interrupted: it will be started again'];
     case 'hanging': {
       const fields = { ...facts, owner: event.run.owner, because: event.because };
       return ['error', fields, 'job_stuck: it ignored its signal; restart this process'];
     }
     case 'given_up':
-      return ['error', { ...facts, attempts: event.run.attempts }, 'job_given_up: it never came to its end'];
+      return ['error', { ...facts, attempts: event.run.attempts }, 'job_given_up: no attempt finished'];
     case 'held':
       return ['info', { ...facts, holder: event.holder }, 'job_held: another process runs it'];
     case 'waiting':
-      return ['info', { ...facts, for: event.for, until: event.until }, 'job_waits: another has to end first'];
+      return ['info', { ...facts, for: event.for, until: event.until }, 'job_waits: another job must end first'];
   }
 }

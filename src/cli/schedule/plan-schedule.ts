@@ -21,13 +21,13 @@ import type { Outcome } from '../invocation.js';
 import { findCurrentUser } from '../process.js';
 import { formatTable, toMinute } from '../text.js';
 
-/** Every job there is, those of the user's own folder included, and the schedule that they make. */
+/** Every job, those of the user's own folder included, and their schedule. */
 export interface JobsAndPlan extends SchedulePlan {
   jobs: readonly Job[];
   jobsSettings: JobsSettings;
 }
 
-/** Reads the jobs and plans them; throws ConfigError with what is wrong in the folder of jobs, or with schedules for jobs that nobody knows. */
+/** Reads the jobs and plans them; throws ConfigError for faulty files in the folder of jobs and for unknown jobs. */
 export async function planSchedule({ settings, originOf }: Config): Promise<JobsAndPlan> {
   const { jobsFolder } = settings.scheduler;
   const shipped = allJobs.map(({ name }) => name);
@@ -46,7 +46,7 @@ export async function planSchedule({ settings, originOf }: Config): Promise<Jobs
     ),
   ];
   if (problems.length > 0) throw new ConfigError(problems);
-  // Without mail and webhooks nothing ever waits in the outbox.
+  // Without mail and webhooks the outbox stays empty.
   const hasOutbox = settings.mail !== undefined || settings.webhooks.length > 0;
   const planned = planJobs(
     jobs.filter(({ name }) => name !== 'mail' || hasOutbox),
@@ -58,27 +58,27 @@ export async function planSchedule({ settings, originOf }: Config): Promise<Jobs
 
 const unknownJob = (names: readonly string[]): string => `no such job; there are ${names.join(', ')}`;
 
-/** How one time of a job stands: `left` was begun by a process that has ended without a word. */
+/** One start of a job; `left` means that its process died. */
 interface ShownRun extends Omit<JobRun, 'jobRunId' | 'job' | 'state' | 'dueSlot'> {
   occasion: string;
   state: JobRun['state'] | 'left';
 }
 
-/** One job as `schedule show` prints it, with its last times, newest first. */
+/** One job as `schedule show` prints it, with its last starts, newest first. */
 interface ShownJob {
   job: string;
   /** Null: it is not planned. */
   schedule: { cron: string; timezone: string } | null;
-  /** Null: it was never kept, so nothing that passed before the first start is missed. */
+  /** Null: the scheduler never stored it, so earlier due times are not missed. */
   plannedSince: Date | null;
-  /** When it begins next, jitter included. */
+  /** The next start, jitter included. */
   next: Date | null;
   runs: readonly ShownRun[];
 }
 
-const timesShown = 10;
+const startsShown = 10;
 
-/** Every job that is planned or ever ran. */
+/** Every job that is planned or has run. */
 export async function showSchedule(app: AppContext, plan: JobsAndPlan): Promise<readonly ShownJob[]> {
   const { database, clock, settings } = app;
   const { schedules, runs } = await readScheduleHistory(app);
@@ -98,7 +98,7 @@ export async function showSchedule(app: AppContext, plan: JobsAndPlan): Promise<
       schedule: plan.planned.find((one) => one.job.name === job)?.schedule ?? null,
       plannedSince: schedules.get(job)?.plannedSince ?? null,
       next: (status && findNextStart(status, clock.now())?.at) ?? null,
-      runs: (runs.get(job) ?? []).slice(0, timesShown).map(toShown),
+      runs: (runs.get(job) ?? []).slice(0, startsShown).map(toShown),
     };
   });
 }
@@ -109,15 +109,15 @@ const endings: Readonly<Record<number, string>> = {
   0: 'complete',
   1: 'failed (1)',
   2: 'refused (2)',
-  3: 'not all is well (3)',
+  3: 'finished with problems (3)',
   4: 'stopped early (4)',
 };
 
 function describeOutcome({ state, exitCode, isLate, attempts }: ShownRun): string {
   const words = {
     running: 'running',
-    left: 'left by a process that ended; taken up again',
-    interrupted: 'interrupted; taken up again',
+    left: 'its process died; it will be started again',
+    interrupted: 'interrupted; it will be started again',
     missed: 'missed',
     finished: endings[exitCode ?? 0] ?? `exit code ${exitCode}`,
   }[state];
@@ -139,7 +139,7 @@ function toRow({ job, schedule, next, runs }: ShownJob): string[] {
   ];
 }
 
-/** Why the last time of each job is not complete, and which of its last times were missed. */
+/** Why the last start of a job is not complete, and which of its last starts were missed. */
 function listRemarks({ job, runs }: ShownJob): string[] {
   const [last] = runs;
   const because = last?.because && last.state !== 'missed' ? [`${job} of ${last.localDate}: ${last.because}`] : [];
@@ -147,13 +147,13 @@ function listRemarks({ job, runs }: ShownJob): string[] {
   return [...because, ...(missed.length > 0 ? [`${job} missed: ${missed.join(', ')}`] : [])];
 }
 
-/** What `schedule show` says; times are UTC. */
+/** The result of `schedule show`; times are UTC. */
 export function presentSchedule(jobs: readonly ShownJob[], hasRosters: boolean, pause: SchedulePause | null): Outcome {
   const head = ['job', 'cron', 'time zone', 'next (UTC)', 'last', 'outcome', 'begun (UTC)', 'ended (UTC)', 'by'];
   const remarks = [
     ...(pause === null ? [] : [describePause(pause)]),
     ...(jobs.some(({ schedule }) => schedule !== null) ? [] : ['every job is switched off']),
-    ...(hasRosters ? [] : ['no roster is configured, so nobody is screened']),
+    ...(hasRosters ? [] : ['no roster is configured, so no customer is screened']),
     ...jobs.flatMap(listRemarks),
   ];
   return {
@@ -167,7 +167,7 @@ export function presentSchedule(jobs: readonly ShownJob[], hasRosters: boolean, 
 }
 
 const dayMs = 86_400_000;
-/** Longer than that nobody would notice that nobody is screened. */
+/** A longer pause would hide that no customer is screened. */
 const longestPauseMs = 7 * dayMs;
 
 const say = (document: Record<string, unknown>, text: string): Outcome => ({
@@ -176,23 +176,23 @@ const say = (document: Record<string, unknown>, text: string): Outcome => ({
   text: `${text}\n`,
 });
 
-/** Asks the process that runs a job to end it; throws ConfigError where it is not under way. */
+/** Requests that the process of a job ends it; throws ConfigError when the job is not running. */
 export async function cancelJob(app: AppContext, job: string): Promise<Outcome> {
   const { organisationId } = await openOrganisation(app);
   const by = findCurrentUser();
   const run = await cancelJobRun(app.database, organisationId, job, by);
   if (run === null) {
-    const message = `the job ${job} is not under way; see nightscreen schedule show`;
+    const message = `the job ${job} is not running; see nightscreen schedule show`;
     throw new ConfigError([{ where: 'argument job', path: '', message }]);
   }
   const { owner, localDate: date } = run;
   return say(
     { action: 'cancel', job, date, owner, by },
-    `${owner ?? 'its process'} is asked to end ${job} of ${date}; it does so within seconds: nightscreen schedule show`,
+    `${owner ?? 'its process'} ends ${job} of ${date} within seconds; check with: nightscreen schedule show`,
   );
 }
 
-/** Begins no job until a pause is over, at most seven days; jobs under way go on. */
+/** Pauses the start of jobs for at most seven days; running jobs continue. */
 export async function pauseJobs(
   app: AppContext,
   { until, reason }: { until: string; reason: string | null },
@@ -209,7 +209,7 @@ export async function pauseJobs(
   await pauseSchedule(app.database, organisationId, pause);
   return say(
     { action: 'pause', ...pause },
-    `${describePause(pause)}; jobs under way go on; end it: nightscreen schedule resume`,
+    `${describePause(pause)}; running jobs continue. To end the pause: nightscreen schedule resume`,
   );
 }
 
@@ -220,10 +220,10 @@ export async function resumeJobs(app: AppContext): Promise<Outcome> {
   const pause = await findSchedulePause(app.database, organisationId, now);
   const by = findCurrentUser();
   await resumeSchedule(app.database, organisationId, by, now);
-  const text = pause === null ? 'the schedule is not paused' : 'the schedule is resumed; jobs begin within 15 seconds';
+  const text = pause === null ? 'the schedule is not paused' : 'the schedule is resumed; jobs start within 15 seconds';
   return say({ action: 'resume', wasPaused: pause !== null, by }, text);
 }
 
 /** A pause in words. */
 export const describePause = ({ until, by, reason }: SchedulePause): string =>
-  `the schedule is paused until ${until.toISOString()} by ${by}${reason === null ? '' : ` (${reason})`}: no job is begun`;
+  `the schedule is paused until ${until.toISOString()} by ${by}${reason === null ? '' : ` (${reason})`}: no job starts`;

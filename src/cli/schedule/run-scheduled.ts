@@ -30,7 +30,7 @@ import { combineExitCodes, exitCodes, toErrorExitCode } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
 import { describePause, type JobsAndPlan } from './plan-schedule.js';
 
-/** Runs a job for the present date, whatever its schedule says, unless that was done; what failed or stopped is done again. */
+/** Runs a job for the current date, independently of its schedule. It skips a job that is done, and repeats one that failed or stopped. */
 export async function runForNow(
   app: AppContext,
   plan: JobsAndPlan,
@@ -43,7 +43,7 @@ export async function runForNow(
   return runOnce(app, plan, job, { due, isLate: false, again }, logger, signal);
 }
 
-/** Runs a job if its schedule asks for it and nobody has done it; ends with 0 when there is nothing to do. */
+/** Runs a job if it is due and not done yet; the exit code is 0 when there is nothing to do. */
 export async function runIfDue(
   app: AppContext,
   plan: JobsAndPlan,
@@ -108,12 +108,12 @@ async function runOnce(
   }
   if (answer.kind === 'done') {
     const { exitCode, endedAt, owner, because } = answer.run;
-    const end = `${what} was done by ${owner ?? 'nobody'}, ended ${endedAt?.toISOString() ?? 'never'} with exit code ${exitCode ?? '-'}`;
+    const end = `${what} is done already: by ${owner ?? 'an unknown process'}, ended ${endedAt?.toISOString() ?? 'never'} with exit code ${exitCode ?? '-'}`;
     const text = because === null ? end : `${end}: ${because}`;
     return { ...say(job, 'done_before', due, text), exitCode: exitCode ?? exitCodes.complete };
   }
   const { because, runIds } = answer.ending;
-  // What was interrupted is resumable.
+  // An interrupted job can be resumed.
   const exitCode = answer.ending.exitCode ?? exitCodes.stopped;
   const text = [`${what} ended with exit code ${exitCode}`, ...(because === null ? [] : [because])].join(': ');
   const outcome = say(job, answer.ending.exitCode === undefined ? 'interrupted' : 'ended', due, text);
@@ -138,9 +138,7 @@ function say(
 
 const dayMs = 86_400_000;
 
-/**
- * What a job that is started now stands for: the present date of its time zone, or the last of its times where it has several on a date.
- */
+/** The due slot of a job that is started now: the current date in its time zone, or its last due time if it has several on a date. */
 function findPresentDue(
   { planned, jobsSettings }: SchedulePlan & { jobsSettings: JobsSettings },
   job: Job,
@@ -156,12 +154,12 @@ function findPresentDue(
   return times.between(new Date(now.getTime() - dayMs), now).findLast((due) => due.dueSlot !== due.localDate) ?? ofDate;
 }
 
-// What passes by itself is mailed when it has not by then.
+// A temporary failure is mailed only when it lasts for this many attempts.
 const attemptsBeforeMail = 3;
 
 /**
- * Runs a job for one of its times and says how that ended, and which jobs of `plan` before it are not complete; throws nothing. What ends once
- * `stopping` is aborted is taken up again. What fails is logged, of a night once for each roster.
+ * Runs a job for one due slot and returns its end, with the earlier jobs of `plan` that are not complete; never throws. A job that ends after
+ * `stopping` is aborted will be started again. Failures are logged, those of a night per roster.
  */
 export async function performJob(
   app: AppContext,
@@ -179,7 +177,7 @@ export async function performJob(
     return toEnding(result, before, stopping);
   } catch (error) {
     const runIds = error instanceof NightError ? error.night.summaries.map(({ runId }) => runId) : [];
-    if (stopping.aborted) return { because: 'it was asked to stop', runIds };
+    if (stopping.aborted) return { because: 'it was stopped by a signal', runIds };
     const { runId = null, roster = null } = lastRun.current ?? {};
     for (const failure of error instanceof NightError ? error.night.failures : [{ error, runId, roster }])
       logJobFailure(logger, job.name, failure);
@@ -190,7 +188,7 @@ export async function performJob(
   }
 }
 
-/** `rescreen` tells of each roster by itself, and `mail` could only fail again. */
+/** `rescreen` mails the failure of each roster itself; a mail about `mail` would fail too. */
 async function mailFailureOf(app: AppContext, { name }: Job, error: unknown, signal: AbortSignal): Promise<void> {
   if (name !== 'rescreen' && name !== 'mail') await mailFailure(app, { task: name, roster: null, error, signal });
 }
@@ -201,8 +199,8 @@ function toEnding(
   stopping: AbortSignal,
 ): JobEnding {
   const runIds = runs.map(({ runId }) => runId);
-  // Whether anything was left out because of that, only the next start can tell.
-  if (stopping.aborted) return { because: 'it was asked to stop', runIds };
+  // Only the next start can see whether the stop left work undone.
+  if (stopping.aborted) return { because: 'it was stopped by a signal', runIds };
   const codes = [...runs.map((run) => run.exitCode), ...(exitCode === 0 && runs.length > 0 ? [] : [exitCode])];
   return { exitCode: combineExitCodes(codes), because: joinReasons([...listReasons(runs), note, before]), runIds };
 }
@@ -215,11 +213,11 @@ function joinReasons(reasons: readonly (string | null)[]): string | null {
   return said.length === 0 ? null : said.join('; ');
 }
 
-/** Whether it may well be over in a while: the database went away, or another process has what is needed. */
+/** Whether a retry may help: the database was unreachable, or another process held a lock. */
 function passes(error: unknown): boolean {
   if (error instanceof NightError) {
     const { summaries, failures } = error.night;
-    // Rosters that are done ask nobody again. What stopped the night would only stop it once more.
+    // A retry does not repeat finished rosters. A cause that stopped the night would stop it again.
     const isStopped = error.isAccountRefused || summaries.some(({ state }) => state === 'stopped');
     return !isStopped && failures.some((failure) => passes(failure.error));
   }
@@ -237,7 +235,7 @@ function toJobExitCode(error: unknown): number {
   ]);
 }
 
-/** The error in words that are fit to be kept; of one that was not meant to happen only its kind, for nobody knows what else it says. */
+/** The error in words that may be stored; of an unexpected error only its class, because its message may hold personal data. */
 function toReason(error: unknown): string {
   if (error instanceof NightError) {
     const { summaries, failures } = error.night;
@@ -247,13 +245,10 @@ function toReason(error: unknown): string {
     ].join('; ');
   }
   if (error instanceof NightscreenError) return error.message;
-  return `an unexpected error (${error instanceof Error ? error.name : 'unknown'}); the log says more`;
+  return `an unexpected error (${error instanceof Error ? error.name : 'unknown'}); the log has details`;
 }
 
-/**
- * Which of the jobs that a job comes after on its date failed, were missed or have not ended, with their exit codes and runs; null when all
- * that were due by now are complete.
- */
+/** The predecessors of a job on its date that failed, were missed or have not ended, with exit codes and runs; null when all that were due are complete. */
 async function describeBefore(
   app: AppContext,
   plan: SchedulePlan,
@@ -267,7 +262,7 @@ async function describeBefore(
     const status = statuses.get(other);
     return (status && describeIncomplete(status, localDate, now)) ?? [];
   });
-  return incomplete.length === 0 ? null : `not all that ${name} comes after is complete: ${incomplete.join('; ')}`;
+  return incomplete.length === 0 ? null : `not all jobs before ${name} are complete: ${incomplete.join('; ')}`;
 }
 
 function describeIncomplete(
@@ -279,7 +274,7 @@ function describeIncomplete(
   if (due === null) return null;
   const run = known.find(({ dueSlot }) => dueSlot === due.dueSlot);
   if (run) return describeEnd(run);
-  return due.dueAt <= plannedSince || toStart(due) > now ? null : `${job} of ${date} has not begun`;
+  return due.dueAt <= plannedSince || toStart(due) > now ? null : `${job} of ${date} has not started`;
 }
 
 function describeEnd({ job, localDate, state, exitCode, because, runIds, owner }: JobRun): string | null {
@@ -289,19 +284,18 @@ function describeEnd({ job, localDate, state, exitCode, because, runIds, owner }
     case 'missed':
       return `${what} was missed`;
     case 'running':
-      return `${what} has not ended${made}, begun by ${owner ?? 'nobody'}`;
+      return `${what} has not ended${made}, started by ${owner ?? 'an unknown process'}`;
     case 'interrupted':
       return `${what} was interrupted and is not done${made}`;
     case 'finished': {
       if (exitCode === 0) return null;
-      // Of a run `nightscreen runs show` says why.
+      // `nightscreen runs show` gives the reason of a run.
       const why = because === null ? '' : `: ${because}`;
       return `${what} ended with exit code ${exitCode}${made === '' ? `, without a run${why}` : made}`;
     }
   }
 }
 
-/** Logs that a job failed, with the run and the roster that it failed at, where these are known. */
 function logJobFailure(
   logger: Logger,
   job: string,

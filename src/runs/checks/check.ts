@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.js';
 import { ConfigError, type ConfigProblem } from '../../errors.js';
 import { type MatchSet, toMatchSet, toPartyState, treatAsTruncated } from '../../matches/match.js';
+import { describeControls } from '../../reports/words.js';
 import { type ScreeningRequest, toScreeningRequest } from '../../roster/customer.js';
 import { ensureRequests, readLastControls } from '../../store/canaries.js';
 import { findDeadChecks, finishCheck, insertCheck, readCheck } from '../../store/checks.js';
@@ -302,17 +303,4 @@ async function assessControls(database: Queryable, accountId: number | null, ans
   const isOld = answeredAt.getTime() - askedAt.getTime() > holdForMs;
   const verdict = !hasPassed ? 'failed' : !isConclusive ? 'one_sided' : isOld ? 'too_old' : 'hold';
   return { verdict, runId: toRunId(run), askedAt };
-}
-
-const words: Readonly<Record<ControlStatus['verdict'], string>> = {
-  hold: 'none with this check; the last ones on this account passed',
-  failed: 'NONE with this check, and the last ones on this account FAILED',
-  one_sided: 'NONE with this check, and the last ones on this account did not expect both a match and no match',
-  too_old: 'NONE with this check, and the last ones on this account are more than a day old',
-  never: 'NONE: no control search was ever made on this account',
-};
-
-/** Describes the last control searches, with run and time. */
-export function describeControls({ verdict, runId, askedAt }: ControlStatus): string {
-  return askedAt === null ? words[verdict] : `${words[verdict]} (${runId}, ${askedAt.toISOString()})`;
 }

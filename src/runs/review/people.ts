@@ -100,7 +100,7 @@ export interface AssignmentRequest {
 }
 
 /** The number of items assigned. */
-export interface Assigned {
+interface Assigned {
   assigned: number;
   sameAlready: number;
   /** Codes that name no waiting item. With any of them nothing is assigned. */

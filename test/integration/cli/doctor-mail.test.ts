@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { checkDelivery, checkImportedMail } from '../../../src/cli/doctor/delivery.js';
+import { checkDelivery, checkImportedMail } from '../../../src/cli/doctor/check-all.js';
+import { checkDatabase } from '../../../src/cli/doctor/database.js';
 import { type Config, loadConfig } from '../../../src/config/load-config.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { type MailServer, type MailServerOptions, startMailServer } from '../../helpers/mail-server.js';
@@ -57,21 +58,24 @@ describe('doctor, about who is told', () => {
     expect(unreported).toMatchObject([
       {
         state: 'warn',
-        message: expect.stringContaining('about the roster core:'),
+        message: expect.stringContaining('the roster core has no mail recipient:'),
         next: expect.stringContaining('add core'),
       },
-      { state: 'warn', message: expect.stringContaining('about the roster cards:') },
+      { state: 'warn', message: expect.stringContaining('the roster cards has no mail recipient:') },
     ]);
     expect(
       (await checkMail(await load({ mail: { to: ['a@b.example'] }, rosters: ['core'] }))).map(({ state }) => state),
     ).toEqual(['ok', 'ok']);
   });
 
-  const { open } = testDatabases('postgres');
+  const { open, locate } = testDatabases('postgres');
   it('goes by the rosters that were imported where files are given with commands', async () => {
-    const database = await open();
-    const config = await load({ mail: { recipients: [recipient({ rosters: ['retail', 'crads'] })] } });
-    expect(await checkImportedMail(database, config)).toEqual([]);
+    const location = await locate();
+    const database = await open(location);
+    const mail = { recipients: [recipient({ rosters: ['retail', 'crads'] })] };
+    const config = await load({ mail, environment: { DATABASE_URL: location.url ?? '' } });
+    const check = async () => checkImportedMail(config, (await checkDatabase(config)).imported);
+    expect(await check()).toEqual([]);
     await database.runScript(`
       insert into organisation (name, digest_key, created_at) values ('default', '\\x00', now());
       insert into roster (organisation_id, name, created_at) values (1, 'retail', now()), (1, 'cards', now());
@@ -80,8 +84,8 @@ describe('doctor, about who is told', () => {
       insert into roster_import (run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent)
         select run_id, roster_id, 's', 'd', now(), 0, 0, 0, 0, 0 from run;
     `);
-    expect(await checkImportedMail(database, config)).toMatchObject([
-      { state: 'warn', message: expect.stringContaining('about the roster cards:') },
+    expect(await check()).toMatchObject([
+      { state: 'warn', message: expect.stringContaining('the roster cards has no mail recipient:') },
       {
         state: 'warn',
         message: expect.stringContaining('names the roster crads'),

@@ -38,7 +38,7 @@ it('a login that only reads is told before the night, although it answers well',
   expect(await reportAs('doctor_reader', 'grant select on all tables in schema public to doctor_reader')).toEqual([
     'fail this login may not create tables in the schema public',
     expect.stringMatching(
-      /^fail this login may not read and write account, assurance, \w+ and \d+ more, so every run would fail$/,
+      /^fail this login may not read and write account, assurance, \w+ and \d+ more, so every run will fail$/,
     ),
     expect.stringMatching(/^warn this login does not own account, .*, so it cannot apply migrations$/),
   ]);
@@ -46,7 +46,7 @@ it('a login that only reads is told before the night, although it answers well',
 
 it('a login that is set to read only is told', async () => {
   const statements = 'alter role doctor_quiet set default_transaction_read_only = on';
-  expect(await reportAs('doctor_quiet', statements)).toEqual(['fail with this login the database can only be read']);
+  expect(await reportAs('doctor_quiet', statements)).toEqual(['fail the database is read-only for this login']);
 });
 
 it('a login that may write and does not own the tables is told when migrations wait, and warned before', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { checkRosters } from '../../../src/cli/doctor/inputs.js';
+import { checkRosters } from '../../../src/cli/doctor/check-all.js';
 import { loadConfig } from '../../../src/config/load-config.js';
 import { testDatabases } from '../../helpers/databases.js';
 

@@ -53,7 +53,7 @@ describe('a Postgres database without anything of ours', () => {
     for (const words of ['runs list', 'status export', 'mail list', 'schedule show', 'backup all.backup']) {
       const { exitCode, stdout, stderr } = await run(words, { DATABASE_URL: url });
       expect([words, exitCode, stdout]).toEqual([words, 2, '']);
-      expect(stderr).toMatch(/the database \S+\/test_\w+ holds nothing of Nightscreen.*\[database_missing\]/);
+      expect(stderr).toMatch(/the database \S+\/test_\w+ has no tables of Nightscreen.*\[database_missing\]/);
       expect(stderr).toMatch(/^ {2}next: .*DATABASE_URL/m);
     }
     expect(await countTables()).toEqual([{ n: 0 }]);
@@ -62,7 +62,7 @@ describe('a Postgres database without anything of ours', () => {
 
   it('is told by the doctor, who changes nothing either', async () => {
     const { database } = await examine({ DATABASE_URL: url });
-    expect(database).toMatchObject({ state: 'warn', message: expect.stringMatching(/\/test_\w+ holds nothing/) });
+    expect(database).toMatchObject({ state: 'warn', message: expect.stringMatching(/\/test_\w+ has no tables/) });
     expect(await countTables()).toEqual([{ n: 0 }]);
   });
 });

@@ -103,8 +103,8 @@ webhooks: [{ url: 'http://127.0.0.1:${port}/', secretEnv: HOOK_SECRET }]
     );
     // One's own proposals again: they wait for somebody else.
     const again = await as(logins.ada, 'import', list, '--apply');
-    expect(again).toMatch(/^decided so already +1$/m);
-    expect(again).toMatch(/^proposed so already +1, still for another person to confirm$/m);
+    expect(again).toMatch(/^decided already +1$/m);
+    expect(again).toMatch(/^proposed already +1, to be confirmed by another person$/m);
     expect(again).toContain('1 proposal of yours waits for another person');
     expect(await as(logins.ada, 'show', 'C-1')).toMatch(/^state +confirmed/m);
     await as(logins.ada, 'assign', '--customer', 'C-2', '--to', 'boris');
@@ -148,8 +148,10 @@ webhooks: [{ url: 'http://127.0.0.1:${port}/', secretEnv: HOOK_SECRET }]
       await writeFile(list, stringify(filled, { header: true }));
       return as(login, 'import', list, '--apply');
     };
-    expect(await fill(logins.ada, 'name_conflict')).toMatch(/^discrepancies proposed +1, for another person/m);
-    expect(await as(logins.ada, 'import', list, '--apply')).toMatch(/^accepted so already +1$/m);
+    expect(await fill(logins.ada, 'name_conflict')).toMatch(
+      /^discrepancies proposed +1, to be confirmed by another person/m,
+    );
+    expect(await as(logins.ada, 'import', list, '--apply')).toMatch(/^accepted already +1$/m);
     expect(await fill(logins.ada, 'customer_without_dossier')).toMatch(/^discrepancies accepted +2$/m);
     const says = async (login: string, sql: string): Promise<string> => {
       const location = new URL(url);

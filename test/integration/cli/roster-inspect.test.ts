@@ -91,7 +91,7 @@ it('a file in which no names can be found ends with what to name, not with an em
   const path = await write(Buffer.from('amount,currency\n10,EUR\n10,EUR\n'));
   const { text, exitCode, document } = presentInspection(await inspectFile({ path, name: 'kunden' }));
   expect({ exitCode, settings: document['settings'] }).toEqual({ exitCode: 3, settings: null });
-  expect(text).toContain('No row can be read without an id and a name');
+  expect(text).toContain('No row has an id and a name');
 });
 
 it('rows of one id are summed as an import sums them, and those that contradict each other are marked', async () => {
@@ -113,7 +113,7 @@ it('of the files that match a pattern the first is looked at, and the pattern is
   const pattern = join(folder, 'm*.csv');
   const inspection = await inspectFile({ path: pattern, name: 'm' });
   const { text } = presentInspection(inspection);
-  expect(text).toMatch(/^file +.*m0\.csv \(2 files match, the first is looked at\)$/m);
+  expect(text).toMatch(/^file +.*m0\.csv \(2 files match, this is the first\)$/m);
   expect(text).toMatch(/path: .*m\*\.csv$/m);
   expect(inspection.counts).toMatchObject({ customers: 1 });
   expect(inspection.settings?.csv?.path).toBe(pattern);

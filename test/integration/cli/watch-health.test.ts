@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { measureInto } from '../../../src/cli/measuring.js';
 import { runCommandLine } from '../../../src/cli/run-command-line.js';
-import { startBeside, watchHealth } from '../../../src/cli/schedule/health.js';
+import { startMonitoring, watchHealth } from '../../../src/cli/schedule/health.js';
 import { loadConfig } from '../../../src/config/load-config.js';
 import { createLogger } from '../../../src/logging.js';
 import { createMetrics } from '../../../src/metrics/metrics.js';
@@ -70,7 +70,7 @@ it('a database that has gone away is told, and the figures of before stand, by w
   }
   const gone = measure();
   expect((await gone.write()).text).toMatch(/^nightscreen_facts_readable 0$/m);
-  expect(await gone.readiness()).toMatchObject({ isReady: false, checks: { database: 'out of reach' } });
+  expect(await gone.readiness()).toMatchObject({ isReady: false, checks: { database: 'unreachable' } });
   expect(findReadable(await readFile())).toEqual(readable(0));
   await gone.close();
 
@@ -103,7 +103,7 @@ it('a scheduler on Postgres leaves figures although nobody asks for them over HT
   const { folder, environment, config, readFile } = await begin(url);
   const { invocation, stop } = makeInvocation(folder, environment);
   const logger = createLogger({ level: 'silent', secrets: [], write: () => undefined });
-  const beside = await startBeside(invocation, config, { logger, address: null });
+  const beside = await startMonitoring(invocation, config, { logger, address: null });
   await vi.waitFor(async () => expect(findReadable(await readFile())).toEqual(readable(1)), { timeout: 30_000 });
   stop();
   await beside.stop();

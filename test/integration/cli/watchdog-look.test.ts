@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
-import { startBeside } from '../../../src/cli/schedule/health.js';
+import { startMonitoring } from '../../../src/cli/schedule/health.js';
 import { loadInvocationConfig, openLogger, withAppContext } from '../../../src/cli/session.js';
 import { goByDatabaseClock, look } from '../../../src/cli/watchdog.js';
 import { systemClock } from '../../../src/clock.js';
@@ -72,7 +72,7 @@ it('a database that hangs is told once, noted in a file, and told as over once i
     const second = await look(invocation, 400);
     expect(second.document['since']).toBe(first.document['since']);
   });
-  expect(subjects()).toEqual(['[ALARM] watchdog: the database is out of reach']);
+  expect(subjects()).toEqual(['[ALARM] watchdog: the database is unreachable']);
   expect(JSON.parse(await readFile(note, 'utf8'))).toMatchObject({ told: true });
 
   const over = await look(invocation);
@@ -80,11 +80,11 @@ it('a database that hangs is told once, noted in a file, and told as over once i
   expect(existsSync(note)).toBe(false);
   expect(subjects().toSorted()).toEqual([
     '[ALARM] people: ran, but is not complete',
-    '[ALARM] watchdog: the database is out of reach',
-    '[RECOVERED] watchdog: the database is out of reach',
+    '[ALARM] watchdog: the database is unreachable',
+    '[RECOVERED] watchdog: the database is unreachable',
   ]);
   expect(server.received.find(({ subject }) => subject.startsWith('[RECOVERED]'))?.text).toContain(
-    'Reason of the alarm: the database could not be looked into',
+    'Reason of the alarm: the database was unreachable',
   );
 });
 
@@ -96,10 +96,10 @@ it('what could not be mailed is mailed by a later look, and the note keeps since
   server.isRefusing = false;
   expect(first.exitCode).toBe(3);
   expect(JSON.parse(await readFile(join(folder, 'note.json'), 'utf8'))).toMatchObject({ told: false });
-  expect(terminal.stderr).toContain('that the database is out of reach could not be mailed');
+  expect(terminal.stderr).toContain('the alarm about the database could not be mailed');
   const second = await look(invocation);
   expect(second.document['since']).toBe(first.document['since']);
-  expect(subjects()).toEqual(['[ALARM] watchdog: the database is out of reach']);
+  expect(subjects()).toEqual(['[ALARM] watchdog: the database is unreachable']);
 });
 
 it('a mail server that hangs does not hold up a look that is asked to stop; the alarm waits in the outbox', async () => {
@@ -127,7 +127,7 @@ it('a scheduler looks beside a job that is under way, and stops at once when it 
   const { invocation, stop, terminal } = await makeSite();
   const config = loadInvocationConfig(invocation);
   const clock = { ...systemClock, sleep: (_: number, signal?: AbortSignal) => systemClock.sleep(50, signal) };
-  const beside = await startBeside(invocation, config, {
+  const beside = await startMonitoring(invocation, config, {
     logger: openLogger(invocation, config),
     address: null,
     clock,

@@ -59,7 +59,7 @@ describe('printing the page', () => {
     const chromium = await writeBrowser('exit 0', 'chromium');
     expect(findChromium({ PATH: `/nowhere:${folder}` })).toBe(chromium);
     expect(findChromium({ PATH: '', CHROMIUM_PATH: chromium })).toBe(chromium);
-    expect(() => findChromium({ PATH: folder, CHROMIUM_PATH: folder })).toThrow('names no program that can be run');
-    expect(() => findChromium({ PATH: '/nowhere' })).toThrow('no Chromium is found: install one');
+    expect(() => findChromium({ PATH: folder, CHROMIUM_PATH: folder })).toThrow('does not name an executable program');
+    expect(() => findChromium({ PATH: '/nowhere' })).toThrow('Chromium was not found: install it');
   });
 });

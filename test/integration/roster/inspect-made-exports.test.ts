@@ -66,7 +66,7 @@ it('no mapping is printed under which over half of the rows would be rejected', 
   const inspection = await inspect(`customer_id,name,type\n${rows}`);
   const { text, exitCode } = presentInspection(inspection);
   expect({ exitCode, settings: inspection.settings }).toEqual({ exitCode: 3, settings: null });
-  expect(text).toContain('No configuration is printed, because over half of the rows would be rejected');
+  expect(text).toContain('No configuration is printed, because more than half of the rows would be rejected');
   expect(text).not.toContain('rosters:');
 });
 

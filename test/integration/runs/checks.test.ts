@@ -130,7 +130,7 @@ describe('a single check', () => {
     expect(await site.run(await live(60_000))).toMatchObject({ state: 'incomplete' });
     expect(await ask(120_000)).toEqual({ ...doubted, controls: 'failed' });
     expect(formatCheck((await runCheck(await live(180_000), question, signal)).result)).toMatch(
-      /^controls +NONE with this check, and the last ones on this account FAILED \(\S+-rescreen-\d+, /m,
+      /^controls +NONE in this check; the last ones on this account FAILED \(\S+-rescreen-\d+, /m,
     );
   });
 

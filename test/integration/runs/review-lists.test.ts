@@ -95,7 +95,7 @@ describeOnChosenDatabase('a working list', (open) => {
       undecided: 1,
     });
     const { text, document } = presentImportedDecisions(refused, { storing: 'again', wasApplied: true });
-    expect(text).toMatch(/^line 2 +C-1 +what was to be seen has changed/m);
+    expect(text).toMatch(/^line 2 +C-1 +the match or the customer has changed/m);
     expect(text).toMatch(/^line 4 +mangled +"N/m);
     expect(document).toMatchObject({ refused: [{ line: 2, customer: 'C-1' }], faulty: [{ customer: 'mangled' }] });
     expect(await exportRows(app)).toHaveLength(2);

@@ -162,13 +162,13 @@ it('a report names the jobs before it that failed or were missed, with their run
   await miss('sweep', 1);
   await finish('rescreen', 2, { exitCode: 3, because: '2026-11-22-rescreen-61: 2 customers failed', runIds });
   const said =
-    'not all that report comes after is complete: sweep of 2026-11-22 was missed; rescreen of 2026-11-22 ended with exit code 3 (2026-11-22-rescreen-61, 2026-11-22-rescreen-62)';
+    'not all jobs before report are complete: sweep of 2026-11-22 was missed; rescreen of 2026-11-22 ended with exit code 3 (2026-11-22-rescreen-61, 2026-11-22-rescreen-62)';
   const outcome = await runReport();
   expect(outcome).toMatchObject({ exitCode: 0, document: { outcome: 'ended', because: said } });
   expect(outcome.text).toBe(`report of 2026-11-22 ended with exit code 0: ${said}\n`);
   expect(await show()).toContain(`\nreport of 2026-11-22: ${said}\n`);
   const again = (await runReport()).text ?? '';
-  expect(again).toMatch(/^report of 2026-11-22 was done by .* with exit code 0: /);
+  expect(again).toMatch(/^report of 2026-11-22 is done already: by .* with exit code 0: /);
   expect(again).toContain(said);
 });
 
@@ -179,7 +179,7 @@ it('a report that cannot be made itself says both, and why a job before it has n
   const { exitCode, document } = await runReport(() => Promise.reject(noFile));
   expect(exitCode).toBe(2);
   expect(document['because']).toBe(
-    'no file; not all that report comes after is complete: sweep of 2026-11-22 has not ended, begun by host:1:a; rescreen of 2026-11-22 ended with exit code 1, without a run: retail: no file at retail.csv',
+    'no file; not all jobs before report are complete: sweep of 2026-11-22 has not ended, started by host:1:a; rescreen of 2026-11-22 ended with exit code 1, without a run: retail: no file at retail.csv',
   );
 });
 
@@ -187,7 +187,7 @@ it('what has not begun or was interrupted is named, and nothing that is not plan
   const interrupted = await openNight();
   await interrupted.finish('rescreen', 2, { because: 'it was asked to stop', runIds: ['2026-11-22-rescreen-61'] });
   expect((await interrupted.runReport()).document['because']).toBe(
-    'not all that report comes after is complete: sweep of 2026-11-22 has not begun; rescreen of 2026-11-22 was interrupted and is not done (2026-11-22-rescreen-61)',
+    'not all jobs before report are complete: sweep of 2026-11-22 has not started; rescreen of 2026-11-22 was interrupted and is not done (2026-11-22-rescreen-61)',
   );
   const later = await openNight([night('rescreen', '0 22 * * *'), report]);
   expect((await later.runReport()).document['because']).toBeNull();

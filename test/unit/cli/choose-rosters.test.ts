@@ -66,7 +66,7 @@ it.each(['file', 'delta'])(
     const choose = () => chooseRoster([core, branch], { [flag]: file });
     expect(choose).toThrow(ConfigError);
     expect(choose).toThrow(
-      `flag --roster: several rosters are configured: say with --roster whose file --${flag} gives: core, branch`,
+      `flag --roster: several rosters are configured: name the roster of the file in --${flag}: core, branch`,
     );
   },
 );

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { describeError } from '../../../src/cli/describe-error.js';
 import { CommandLog } from '../../../src/cli/run-command-line.js';
 import { ReportError } from '../../../src/errors.js';
-import type { LoggerSettings } from '../../../src/logging.js';
+import type { createLogger } from '../../../src/logging.js';
 import { LastRun } from '../../../src/runs/app-context.js';
 
 const runId = '2026-01-01-screen-1';
@@ -10,7 +10,7 @@ const runId = '2026-01-01-screen-1';
 /** What is written when a command ends, having begun a run or not. */
 function end(
   act: (log: CommandLog) => void,
-  { isScreen = false, state = 'none', level = 'info' as LoggerSettings['level'] } = {},
+  { isScreen = false, state = 'none', level = 'info' as Parameters<typeof createLogger>[0]['level'] } = {},
 ): string {
   let said = '';
   const lastRun = new LastRun();
@@ -79,7 +79,7 @@ test('on a screen there are words alone, which say that the run has not finished
   expect(said).toMatch(/^nightscreen: .*\[report_exists\]\n {2}run: {3}2026-01-01-screen-1 of retail has not finished/);
   expect(end(fail, { isScreen: true, state: 'finished' })).not.toContain('has not finished');
   expect(end((log) => log.stopping({ kind: 'asked', signal: 'SIGINT' }), { isScreen: true })).toBe(
-    '\nnightscreen: SIGINT: finishing what is under way; once more ends at once\n',
+    '\nnightscreen: SIGINT: finishing the current work; a second signal ends the process at once\n',
   );
 });
 

@@ -47,7 +47,7 @@ test('a folder in the place of a backup is not called a broken backup', async ()
 test('a backup into a folder that is not there names the folder to make', async () => {
   const path = join(tmpdir(), 'nightscreen-no-such-folder', 'night.backup');
   const error = await catchError(() => writeBackupFile(path, () => Promise.reject(new Error('never asked'))));
-  expect(describeError(error).message).toMatch(/the folder \S+nightscreen-no-such-folder is not there: make it/);
+  expect(describeError(error).message).toMatch(/the folder \S+nightscreen-no-such-folder does not exist: create it/);
 });
 
 test('the doctor does not send its reader to the doctor', () => {

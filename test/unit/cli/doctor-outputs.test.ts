@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { checkDelivery } from '../../../src/cli/doctor/delivery.js';
+import { checkDelivery } from '../../../src/cli/doctor/check-all.js';
 import { loadConfig } from '../../../src/config/load-config.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'nightscreen-doctor-'));
@@ -47,9 +47,9 @@ it('folders that are never made must be there: for copies of reports, metrics an
     watchdog: { noteFile: 'state/note.json' },
   };
   expect(await examine(settings)).toEqual([
-    'fail published reports: the folder /share is not there',
-    'fail metrics: the folder /collected is not there',
-    expect.stringMatching(/^warn watchdog note: the folder \/state is not there: /),
+    'fail published reports: the folder /share does not exist',
+    'fail metrics: the folder /collected does not exist',
+    expect.stringMatching(/^warn watchdog note: the folder \/state does not exist: /),
   ]);
   for (const name of ['collected', 'state']) mkdirSync(join(folder, name));
   writeFileSync(join(folder, 'share'), '');

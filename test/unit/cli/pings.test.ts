@@ -75,8 +75,8 @@ it.each([
   expect(await ping(0)).toMatchObject({ exitCode: 0 });
   status = 200;
   expect(complaints).toEqual([
-    `the monitor of the watchdog could not be told (start): ${said}`,
-    `the monitor of the watchdog could not be told (success): ${said}`,
+    `the ping of the watchdog's monitor failed (start): ${said}`,
+    `the ping of the watchdog's monitor failed (success): ${said}`,
   ]);
 });
 
@@ -95,7 +95,7 @@ it('once this process is asked to stop, a monitor that hangs has a moment left a
   expect(await pinging).toMatchObject({ exitCode: 0 });
   expect(performance.now() - begunMs).toBeLessThan(6_000);
   expect(complaints).toEqual([
-    'the monitor of the watchdog could not be told (start): no answer before this process had to stop',
+    "the ping of the watchdog's monitor failed (start): no answer before this process had to stop",
   ]);
 });
 

@@ -58,18 +58,18 @@ test('a configuration that is wrong is told together with the variables that not
   writeFileSync(join(folder, 'nightscreen.config.yaml'), text);
   const environment = { NIGHTSCREEN_API_KY: 'x', NIGHTSCREEN_OWN_SECRET: 'x', NIGHTSCREEN_ODD: 'x' };
   const refuse = (): unknown => loadConfig({ environment, folder });
-  expect(refuse).toThrow(/^env NIGHTSCREEN_API_KY: nothing reads it \(NIGHTSCREEN_API_KEY was meant\?\): correct/m);
-  expect(refuse).toThrow(/^env NIGHTSCREEN_ODD: nothing reads it: correct/m);
+  expect(refuse).toThrow(/^env NIGHTSCREEN_API_KY: unknown variable \(did you mean NIGHTSCREEN_API_KEY\?\): correct/m);
+  expect(refuse).toThrow(/^env NIGHTSCREEN_ODD: unknown variable: correct/m);
   expect(refuse).toThrow(/yaml:1:19: webhooks\[0\]\.url: /);
   expect(refuse).not.toThrow(/OWN_SECRET/);
   // What stands behind a break of the YAML may name a variable.
   writeFileSync(join(folder, 'nightscreen.config.yaml'), 'a: [\nwebhooks: }\n');
-  expect(refuse).toThrow(/NIGHTSCREEN_API_KEY was meant/);
+  expect(refuse).toThrow(/did you mean NIGHTSCREEN_API_KEY/);
   expect(refuse).not.toThrow(/OWN_SECRET|ODD/);
 });
 
 test.each([
-  ['25006', 'takes no writes'],
+  ['25006', 'is read-only'],
   ['53300', 'no connection left'],
 ])('a database that refuses with SQLSTATE %s leaves advice', (sqlState, words) => {
   const error = new DatabaseError('refused', { sqlState, constraint: undefined, cause: undefined });

@@ -16,8 +16,8 @@ it('each number of a closing line says what it counts: rows, customers, differen
   expect(formatRun(summary).trimEnd().split('\n').slice(2)).toEqual([
     'roster     10 rows = 9 customers + 0 rejected + 1 duplicates',
     'screening  9 customers planned = 9 screened + 0 reused + 0 failed + 0 remaining; 0 skipped',
-    'searches   7 different; 12 calls, control searches and repeats included',
+    'searches   7 distinct; 12 calls, control searches and repeats included',
     'found      3 matches in the answers, 1 of them a hit; an answer that serves several customers counts once',
-    'changes    4 since the last report, for each customer and related party; first screenings apart',
+    'changes    4 since the last report, per customer and related party; without first screenings',
   ]);
 });

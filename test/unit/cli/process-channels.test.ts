@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterEach, describe, expect, it } from 'vitest';
-import { publishAttempts, publishExit, publishRunEvent } from '../../../src/cli/process.js';
+import { publishExit } from '../../../src/cli/process.js';
+import { publishAttempts, publishRunEvent } from '../../../src/cli/session.js';
 import type { Attempt, AttemptEnd } from '../../../src/client/operation.js';
 
 const listening: (() => void)[] = [];
@@ -47,7 +48,7 @@ describe('the channels of the process', () => {
     expect(publishAttempts(undefined).leaving).toBeUndefined();
   });
 
-  it('let a process end when what listeners wait for is done or failed, and at the latest after its patience', async () => {
+  it('let a process end when what listeners wait for is done or failed, and at the latest after its limit', async () => {
     await publishExit(0);
     const codes: number[] = [];
     let isDone = false;

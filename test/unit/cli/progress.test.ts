@@ -71,7 +71,7 @@ it('a line is never wider than it may be, and names trouble first', () => {
     'screen    600 of 1,000  50.0/50 per s  8 s left  610 matches, 3 hits  waits for the rate',
   );
   const troubled = { ...figures, waitingFor: { kind: 'outage', seconds: 75 } } as const;
-  expect(describeProgress(troubled, 60)).toMatch(/^screen {4}600 of 1,000 {2}service out of reach for 75 s/);
+  expect(describeProgress(troubled, 60)).toMatch(/^screen {4}600 of 1,000 {2}service unreachable for 75 s/);
   fc.assert(
     fc.property(fc.nat(300), (width) => describeProgress(figures, width).length <= width),
     { numRuns: 50 },
@@ -113,7 +113,7 @@ it('a screen gets one line redrawn within its width, and what happened stays abo
   close();
   const drawn = written.split('\r\u001b[2K');
   expect(drawn.every((line) => line.includes('\n') || line.length < 40)).toBe(true);
-  expect(written).toContain('run 2026-01-01-rescreen-1 goes on\n');
+  expect(written).toContain('run 2026-01-01-rescreen-1 resumes\n');
   expect(drawn.at(-1)).toBe('warning   careful\n');
 });
 

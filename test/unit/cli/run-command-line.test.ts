@@ -66,7 +66,7 @@ describe('help', () => {
 
 describe('refusals end with exit code 2 and say what next', () => {
   test.each([
-    ['', 'no command was given'],
+    ['', 'no command is given'],
     ['scren', 'Did you mean screen?'],
     ['screen --max-searches many', 'whole number'],
     ['screen --due --all', 'cannot be used with'],
@@ -153,7 +153,7 @@ test('a planted key is in 0 bytes of what a wrong configuration makes the progra
   const { stdout, stderr } = await run('config show --json --config leak.yaml --log-level debug', {
     NIGHTSCREEN_API_KEY: key,
   });
-  expect(stderr).toContain('a secret is never read from here');
+  expect(stderr).toContain('secrets are never read from this file');
   expect(stdout + stderr).not.toContain('Pl4nted');
 });
 

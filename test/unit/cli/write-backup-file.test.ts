@@ -19,7 +19,7 @@ it('a backup that a full disk cuts off leaves nothing, and what stood there stay
     ] as const) {
       const words = ['-c', `ulimit -f ${blocks}; exec "$0" "$@"`, process.execPath, program.path, path, '600'];
       const { status, stderr } = spawnSync('sh', words, { encoding: 'utf8' });
-      expect([status, stderr.includes('make room there')]).toEqual(isWhole ? [0, false] : [1, true]);
+      expect([status, stderr.includes('free disk space')]).toEqual(isWhole ? [0, false] : [1, true]);
       expect(await readdir(folder)).toEqual(['night.backup']);
       const content = await readFile(path);
       if (isWhole) expect(content.length).toBeGreaterThan(2_000_000);

@@ -109,12 +109,12 @@ describe('secrets', () => {
     ['database: { folder: "postgres://u:geheim@h/x" }', 'DATABASE_URL'],
     ['mail: { from: a@b.example, to: [c@d.example], password: geheim }', 'SMTP_URL'],
     ['rosters: [{ name: r, postgres: { url: "postgres://u:geheim@h/x", query: q, urlEnv: X } }]', 'urlEnv'],
-    ['reports: { linkTemplate: "https://u:geheim@files.example/{runId}" }', 'asks each reader who it is'],
+    ['reports: { linkTemplate: "https://u:geheim@files.example/{runId}" }', 'where readers sign in'],
     ['webhooks: [{ url: "https://u:geheim@core.example" }]', 'secretEnv'],
     ['pings: { watchdog: { url: "https://monitor.example/geheim" } }', 'urlEnv'],
   ])('a secret in the file is refused with the place where it belongs, and not shown: %s', (text, advice) => {
     const problems = findProblems(`${text}\n`);
-    const said = problems.filter((problem) => problem.includes('a secret is never read from here'));
+    const said = problems.filter((problem) => problem.includes('secrets are never read from this file'));
     expect(said).toHaveLength(1);
     expect(said[0]).toContain(advice);
     expect(problems.join()).not.toMatch(/geheim|Abcdefgh/);

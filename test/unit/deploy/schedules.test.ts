@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { allJobs } from '../../../jobs/all-jobs.js';
-import { configSchema, type Settings } from '../../../src/config/schema.js';
+import type { Config } from '../../../src/config/load-config.js';
+import { configSchema } from '../../../src/config/schema.js';
 import { listInstants, toDate, toDayNumberOf } from '../../../src/local-time.js';
 import { toCronTimes } from '../../../src/scheduling/due-times.js';
 import { planJobs } from '../../../src/scheduling/schedule.js';
@@ -12,7 +13,7 @@ const configurations = [
   'deploy/systemd/nightscreen.config.yaml',
   'nightscreen.config.example.yaml',
 ];
-const readSettings = (path: string): Settings => configSchema.parse(readShippedYaml(path));
+const readSettings = (path: string): Config['settings'] => configSchema.parse(readShippedYaml(path));
 
 const firstDay = toDayNumberOf('2026-01-01');
 const dates = Array.from({ length: 3_653 }, (_, day) => toDate(firstDay + day));

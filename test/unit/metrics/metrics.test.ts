@@ -133,7 +133,7 @@ it('metrics, health and readiness are served, and nothing else', async () => {
   let isReady = true;
   const server = await startMetricsServer(parseMetricsAddress('127.0.0.1:0'), {
     write: async () => ({ text: 'x 1\n', contentType: 'text/plain; version=0.0.4' }),
-    readiness: async () => ({ isReady, checks: { database: isReady ? 'reachable' : 'out of reach' } }),
+    readiness: async () => ({ isReady, checks: { database: isReady ? 'reachable' : 'unreachable' } }),
   });
   const ask = async (path: string, method = 'GET') => {
     const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, { method });
@@ -143,14 +143,14 @@ it('metrics, health and readiness are served, and nothing else', async () => {
   expect(await ask('/healthz')).toEqual([200, 'ok\n']);
   expect(await ask('/readyz')).toEqual([200, 'database: reachable\n']);
   isReady = false;
-  expect(await ask('/readyz?verbose')).toEqual([503, 'database: out of reach\n']);
+  expect(await ask('/readyz?verbose')).toEqual([503, 'database: unreachable\n']);
   expect((await ask('/'))[0]).toBe(404);
   expect((await ask('/metrics', 'POST'))[0]).toBe(405);
   const taken = startMetricsServer(
     { host: '127.0.0.1', port: server.port },
     { write: async () => ({ text: '', contentType: '' }), readiness: async () => ({ isReady, checks: {} }) },
   );
-  await expect(taken).rejects.toThrow(/--metrics: 127\.0\.0\.1:\d+ cannot be listened at/);
+  await expect(taken).rejects.toThrow(/--metrics: cannot listen on 127\.0\.0\.1:\d+/);
   await server.stop();
 });
 
@@ -175,7 +175,7 @@ it('a name of another site that leads to this machine is refused, a configured o
 });
 
 it.each(['9464', ':', ':99999', 'host', 'a b:1'])('%j is refused as an address', (text) => {
-  expect(() => parseMetricsAddress(text)).toThrow('is no address such as :9464');
+  expect(() => parseMetricsAddress(text)).toThrow('must be an address such as :9464');
 });
 
 it('an address may have a host, an IPv6 one in brackets, or none', () => {

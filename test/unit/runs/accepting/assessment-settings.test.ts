@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { applyOverride } from '../../../../src/config/load-config.js';
-import { configSchema, type Settings } from '../../../../src/config/schema.js';
+import { applyOverride, type Config } from '../../../../src/config/load-config.js';
+import { configSchema } from '../../../../src/config/schema.js';
 import {
   type AssessmentSettings,
   compareAssessment,
@@ -11,7 +11,7 @@ import {
   toAssessmentSettings,
 } from '../../../../src/runs/settings-acceptance.js';
 
-const settings = (given: object = {}): Settings => configSchema.parse(given);
+const settings = (given: object = {}): Config['settings'] => configSchema.parse(given);
 const assessing = (given: object = {}): AssessmentSettings => toAssessmentSettings(settings(given));
 const compare = (before: object, after: object): readonly string[] =>
   compareAssessment(assessing(before), assessing(after)).differences;
