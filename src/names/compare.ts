@@ -80,7 +80,6 @@ export class WordCounts {
   readonly #first = new Uint32Array(slots);
   readonly #second = new Uint32Array(slots);
 
-  /** Counts the words of a name. */
   add(name: string): void {
     this.names += 1;
     for (const text of new Set(foldName(name).map((token) => token.text))) {
@@ -90,14 +89,12 @@ export class WordCounts {
     }
   }
 
-  /** The number of names with this word. */
   of(text: string): number {
     const [first, second] = toSlots(text);
     return Math.min(this.#first[first] ?? 0, this.#second[second] ?? 0);
   }
 }
 
-/** Two independent hash slots of a word. */
 function toSlots(text: string): readonly [number, number] {
   let first = 0x811c9dc5;
   let second = 0;
@@ -237,7 +234,6 @@ interface ListedPiece {
   id: number;
 }
 
-/** A piece of the searched name, with the similar listed words and their likeness. */
 interface SearchedPiece {
   places: readonly number[];
   likeIds: ReadonlyMap<number, number>;
@@ -326,7 +322,6 @@ function compareWords(searched: WeighedName<SearchedPiece>, listed: WeighedName<
   };
 }
 
-/** The agreeing part of a name, by weight. */
 class Share {
   #agreed = 0;
   #paired = 0;
@@ -342,7 +337,6 @@ class Share {
   }
 }
 
-/** The possible pairs of pieces, most alike first, then heaviest first. */
 function findPairs(searched: WeighedName<SearchedPiece>, listed: WeighedName<ListedPiece>): readonly Pair[] {
   const pairs: Pair[] = [];
   for (const ours of searched.pieces) {
@@ -367,7 +361,6 @@ function isUsed(places: readonly number[], used: readonly boolean[]): boolean {
   return false;
 }
 
-/** Pairs unused words of both sides that are one slip apart. */
 function pairSlips(
   searched: readonly string[],
   listed: WeighedName<ListedPiece>,
@@ -385,7 +378,6 @@ function pairSlips(
   }
 }
 
-/** Pairs an initial with a word that begins with it, marks both as used, and gives the number of pairs. */
 function pairInitials(
   searched: readonly string[],
   listed: readonly string[],

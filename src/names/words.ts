@@ -100,13 +100,11 @@ function toSkeleton(sound: string): string {
 /** Letters that scripts without vowels do not distinguish: Arabic has no p and no v, Hebrew one letter for p and f. */
 const labials = /[bpfv]/g;
 
-/** The consonants of a sound without these letters. */
 const toBareSkeleton = (sound: string): string =>
   toSkeleton(sound)
     .replace(labials, '')
     .replace(/(.)\1+/g, '$1');
 
-/** Whether two sounds have equal consonants when b, p, f and v are the same; a v may also be a vowel. */
 function isSameInConsonants(left: string, right: string): boolean {
   return agree(toConsonants(left), toConsonants(right), 0, 0);
 }
@@ -220,7 +218,6 @@ export class WordIndex {
     return toPieces(tokens).map(({ places, token }) => ({ places, id: this.#add(token, places.length > 1) }));
   }
 
-  /** Gives the number of a word, a new one for a new spelling. */
   #add(token: NameToken, isJoined: boolean): number {
     const known = this.#byText.get(token.text);
     const id = known ?? this.#tokens.push(token) - 1;
@@ -240,12 +237,10 @@ export class WordIndex {
     return id;
   }
 
-  /** The number of the word with this spelling; undefined when the list lacks it. */
   idOf(text: string): number | undefined {
     return this.#byText.get(text);
   }
 
-  /** The word with this number. */
   at(id: number): NameToken | undefined {
     return this.#tokens[id];
   }
@@ -339,7 +334,6 @@ function push(map: Map<string, number[]>, key: string, id: number): void {
 
 const countConsonants = (sound: string): number => sound.replace(/[aeiou]/g, '').length;
 
-/** Whether a word of at least two letters is another one without some vowels. */
 function isWithoutVowels(written: string, whole: string): boolean {
   let at = 0;
   for (const letter of whole) {

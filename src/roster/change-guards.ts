@@ -32,7 +32,6 @@ interface ScreenedFacts {
   type: string;
   birthDate: string | null;
   countries: readonly string[];
-  /** Aliases and related parties, as `role: name`. */
   parties: readonly string[];
 }
 
@@ -105,12 +104,10 @@ export class ChangeTally {
     if (list.length < mostExamples) list.push({ reference, before: toFacts(known), after: toFacts(next) });
   }
 
-  /** Whether enough birth dates are lost to check if any row still has one. */
   get losesBirthDates(): boolean {
     return this.#birthDatesLost >= fewest;
   }
 
-  /** Whether enough names changed that columns may be swapped. */
   mayBeSwapped(known: number): boolean {
     return this.#names.changed >= fewest && 3 * this.#names.changed > known;
   }
@@ -126,13 +123,11 @@ export class ChangeTally {
     return most === undefined ? null : { column: most[0], customers: most[1] };
   }
 
-  /** The changes to show, customers with alerts or dispositions first. */
   listExamples(): readonly ChangeExample[] {
     const { alerts, others, reordered } = this.#examples;
     return [...alerts, ...others, ...reordered].slice(0, mostExamples);
   }
 
-  /** Gives the guards that the changes violate, shapes first. */
   assess(scale: ChangeScale, settings: GuardSettings): readonly Verdict[] {
     const { changed, countries, week, weekCountries, withAlerts } = this.#counts;
     const { known } = scale;
@@ -163,7 +158,6 @@ export class ChangeTally {
     return [...(settings.shapes ? this.#assessShapes(scale) : []), ...verdicts.filter((verdict) => verdict !== null)];
   }
 
-  /** Returns whether the name has the same words in another order. */
   #addShapes(reference: string, known: ComparedRecord, next: ComparedRecord): boolean {
     for (const column of columns) {
       const net = Number(isFilled(next, column)) - Number(isFilled(known, column));
@@ -281,7 +275,6 @@ export class ChangeTally {
   }
 }
 
-/** Gives the column of a row that holds a name; null when none does. */
 function findNameColumn(fields: Readonly<Record<string, string>>, name: string): string | null {
   for (const [column, field] of Object.entries(fields))
     if (field !== '' && toKey(toTokens(field)) === name) return column;
@@ -391,7 +384,6 @@ function findCuts(before: string, after: string): readonly string[] {
   return lengths.size === 1 ? [...cuts, ...[...lengths].map((length) => `word ${length}`)] : cuts;
 }
 
-/** Exchanges day and month; null when the result is the same or no date. */
 function exchangeDayAndMonth(date: string | null): string | null {
   const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(date ?? '') ?? [];
   return year === undefined || month === day || Number(day) > 12 ? null : `${year}-${day}-${month}`;

@@ -215,13 +215,11 @@ function readId(id: readonly BoundColumn[], fields: readonly string[]): string |
   return joined.length > maxIdLength ? new Fault('id_too_long', id[0] ?? null, joined) : joined;
 }
 
-/** Reads the customer's id of a rejected row; null when the row shows none. */
 function readReference({ id }: PartyBinding, fields: readonly string[]): string | null {
   const reference = readId(id, fields);
   return typeof reference === 'string' && !isConspicuous(reference) ? reference : null;
 }
 
-/** Joins the non-empty columns of a name. */
 function readName({ columns, separator }: PartyBinding['name'], fields: readonly string[]): string | Fault {
   let name = '';
   for (const column of columns) {
@@ -232,7 +230,6 @@ function readName({ columns, separator }: PartyBinding['name'], fields: readonly
   return checkName(name, columns[0] ?? null) ?? name;
 }
 
-/** Reads the distinct aliases of a row; an alias that cannot be a name is in doubt. */
 function readAliases(
   { columns, separator }: PartyBinding['name'],
   fields: readonly string[],
@@ -257,7 +254,6 @@ function checkName(name: string, column: BoundColumn | null): Fault | null {
   return plainLetter.test(name) || letterOrDigit.test(name) ? null : new Fault('name_without_letters', column, name);
 }
 
-/** Reads a word of a closed set; null when the row gives none. */
 function readWord<Word>(
   { column, read, absent }: WordColumn<Word>,
   fields: readonly string[],
@@ -283,7 +279,6 @@ function readFactWord<Word>(
   return word;
 }
 
-/** Reads a date; null when the row gives none or an unreadable one. */
 function readDate(
   date: PartyBinding['birthDate'],
   fields: readonly string[],
@@ -336,7 +331,6 @@ function findCharacterDoubt(text: string): DoubtReason | null {
   return text.includes('\ufffd') ? 'replacement_character' : 'control_character';
 }
 
-/** The end of a truncated field. */
 const ellipsis = '…';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
@@ -372,7 +366,6 @@ function inspectFields(binding: PartyBinding, given: readonly string[]): FieldsS
   };
 }
 
-/** Truncates long fields of unmapped columns; the first mapped field that is too long is at fault. */
 function fitFields(
   { headers, limits }: PartyBinding,
   given: readonly string[],
@@ -390,7 +383,6 @@ function fitFields(
   return { fault, fields: fields ?? given };
 }
 
-/** Never splits a character of two UTF-16 units. */
 function cutField(text: string, length: number): string {
   const end = length - ellipsis.length;
   const isHalved = (text.codePointAt(end - 1) ?? 0) > 0xffff;
@@ -429,7 +421,6 @@ function findCharacterFault(binding: PartyBinding, fields: readonly string[]): F
   return null;
 }
 
-/** Why a row is rejected, the column at fault if one is, and its text. */
 class Fault {
   readonly reason: RejectReason;
   readonly column: BoundColumn | null;
@@ -447,7 +438,6 @@ const mostUnitsOfValue = 200;
 
 const none: readonly Doubt[] = [];
 
-/** Collects the doubts of a row, and the source texts of facts that are stored in another form. */
 class RowReadings implements Readings {
   doubts: Readings['doubts'] = none;
   said: Partial<Record<DoubtField, string>> | null = null;

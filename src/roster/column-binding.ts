@@ -79,7 +79,6 @@ export interface WordColumn<Word> {
   absent: Word | null;
 }
 
-/** Known words of a fact by their folded spelling. */
 type Words<Word> = Readonly<Record<string, Word>>;
 
 const typeWords: Words<PartyType> = { person: 'person', entity: 'entity' };
@@ -99,7 +98,6 @@ const roleWords: Words<PartyRole> = {
   other: 'other',
 };
 
-/** Whether the customer is active. */
 const activityWords: Words<boolean> = {
   ...{ yes: true, y: true, true: true, t: true, 1: true, active: true, open: true, current: true },
   ...{ no: false, n: false, false: false, f: false, 0: false, inactive: false, closed: false },
@@ -333,7 +331,6 @@ const isObject = /^\s*\{.*\}\s*$/s;
 
 const isDigits = /^\d+$/;
 
-/** Folds a name for the comparison with placeholders. */
 const foldPlaceholder = (name: string): string =>
   name.normalize('NFKC').replace(wrapping, '').replace(/\s+/g, ' ').toLowerCase();
 
@@ -363,20 +360,15 @@ function isWord(folded: string, type: PartyType): boolean {
   return type === 'person' || '1234567890'.startsWith(folded) || /^0+$/.test(folded);
 }
 
-/** Finds columns by their headers and collects the missing ones. */
 interface ColumnFinder {
   /** The source's headers; a blank one is named by its position. */
   headers: readonly string[];
   find(header: string): BoundColumn;
-  /** Null when the source has no such column. */
   findOptional(header: string): BoundColumn | null;
-  /** Every column found so far. */
   found(): readonly BoundColumn[];
-  /** Throws RosterError `column_missing` with all missing columns at once. */
   finish(): void;
 }
 
-/** Makes the finder for a source's headers; throws RosterError `duplicate_header`. */
 function createColumnFinder(
   givenHeaders: readonly string[],
   source: string,
@@ -432,7 +424,6 @@ function toDuplicateError(
 
 const withoutHeader = 'If the first line is a row, write `header: false` under `csv:` and name the columns by number';
 
-/** Describes the existing columns; `present` are the mapped columns that were found. */
 function describeThere(
   headers: readonly string[],
   present: readonly string[],

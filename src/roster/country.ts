@@ -111,7 +111,6 @@ function readWord(given: string, code: string, language: string | null): ReadCou
   return language === null ? { why: 'ambiguous_country' } : toCountry(name);
 }
 
-/** English names of two countries. */
 const sharedNames = new Set(['congo']);
 
 /** The languages in which country names are read. */
@@ -185,7 +184,6 @@ function toSuccessor(code: string): string {
   return /(?:hh|xx|cs)$/.test(code) ? code : code.slice(2);
 }
 
-/** English adjectives of nationalities, by country code. */
 const adjectives = `
 ad:andorran ae:emirati,emirian af:afghan ag:antiguan al:albanian am:armenian ao:angolan ar:argentine,argentinian,argentinean at:austrian
 au:australian az:azerbaijani,azeri ba:bosnian,bosnian herzegovinian bb:barbadian bd:bangladeshi be:belgian bf:burkinabe bg:bulgarian bh:bahraini bi:burundian
@@ -209,7 +207,6 @@ us:american,us american uy:uruguayan uz:uzbek,uzbekistani va:vatican vc:saint vi
 ye:yemeni,yemenite za:south african zm:zambian zw:zimbabwean
 suhh:soviet yucs:yugoslav,yugoslavian cshh:czechoslovak,czechoslovakian`;
 
-/** Adjectives of more than one country. */
 const sharedAdjectives = new Set(['korean', 'congolese', 'dominican', 'samoan', 'micronesian']);
 
 const nationalities: ReadonlyMap<string, string> = new Map(
@@ -240,7 +237,6 @@ function readAllNames(): ReadonlyMap<string, string> {
   return all;
 }
 
-/** The folded names of countries in a language; `ambiguous` for a name of two countries. */
 function readNames(language: string): ReadonlyMap<string, string> {
   const known = namesByLanguage.get(language);
   if (known !== undefined) return known;

@@ -4,7 +4,6 @@ import type { Customer, Doubt, DoubtField, Party, Readings } from './customer.js
 /** The most stored rows with a doubt, and about how many characters of them; all rows are counted. */
 const mostRows = 5_000;
 const mostUnits = 4 * 1_024 * 1_024;
-/** The most values of a column that are counted separately. */
 const mostValues = 2_000;
 const mostReported = 20;
 const mostShownUnits = 60;
@@ -91,7 +90,6 @@ export class DoubtTally {
     if (readings.doubts.length > 0) this.#addDoubts(readings.doubts, (field) => isReadOf(party, field), toRow);
   }
 
-  /** The columns with doubts, most doubts first. */
   list(): readonly ColumnDoubts[] {
     const columns = [...this.#columns].map(([column, { field, doubts, halfRead, unknown, values }]): ColumnDoubts => {
       const most = [...values.values()].toSorted((one, other) => other.rows - one.rows).slice(0, mostReported);
@@ -125,7 +123,6 @@ export class DoubtTally {
   }
 }
 
-/** Whether a part of the doubted fact is read. */
 const isReadOf = ({ birthDate, countries }: Party, field: DoubtField): boolean =>
   field === 'birthDate' ? birthDate !== null : field === 'countries' && countries.length > 0;
 

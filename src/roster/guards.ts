@@ -91,15 +91,12 @@ export interface GuardFigures {
   partyRows: number;
   partyRejected: number;
   joined: number;
-  /** Customers of the last snapshot that are missing in this one. */
   newlyAbsent: number;
-  /** Customers whose own row says that they are offboarded. */
   leaversByRow: number;
   isFirst: boolean;
   isDelta: boolean;
   /** Whether the rows are re-imported rejects of this roster. */
   isFedBack: boolean;
-  /** Customers of the last snapshot, without offboarded ones. */
   known: number;
   mostIn30Days: number | null;
   headers: readonly string[];

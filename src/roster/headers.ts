@@ -1,6 +1,5 @@
 import type { ColumnSettings, PartyColumnSettings } from './settings.js';
 
-/** The fact that a column of a roster may hold by its header. */
 type ColumnRole =
   | 'id'
   | 'name'
@@ -67,7 +66,6 @@ const words: Readonly<Record<ColumnRole, string>> = {
     relationship end, valid to, valid until, ophort, slutdato, slutdatum, enddatum, einddatum, date fin, fecha baja, data fine`,
 };
 
-/** Abbreviations and other spellings, each with its word. */
 const spellings: ReadonlyMap<string, string> = new Map(
   `nm:name nme:name names:name fst:first frst:first lst:last mid:middle mdl:middle fname:first_name lname:last_name mname:middle_name fnm:first_name
   lnm:last_name surnames:surname forenames:forename dt:date dte:date brth:birth bth:birth fec:fecha ctry:country cntry:country ctr:country
@@ -287,7 +285,6 @@ const otherWords = new Set(
     lieu lugar luogo geburtsort industry sector occupation profession beruf note notes comment comments remark remarks bemerkung mnemonic`),
 );
 
-/** Words for dates that are no birth dates. */
 const otherDays = new Set(
   toFolded(`open opened opening since start started begin end ended created create creation modified modify modification updated update upd changed change
     last review reviewed join joined joining registered registration incorporated incorporation founded expiry expires expiration issue issued valid
@@ -326,15 +323,12 @@ export function readHeader(header: string) {
     role: found?.role ?? null,
     /** 3: an exact header; 2: with omitted words, or one of several possible ids; 1: a last resort; 0: unknown. */
     strength: found?.strength ?? 0,
-    /** Whether the column is about another person or thing than the customer. */
     isOther: found === null && tokens.some((token) => otherWords.has(token)),
-    /** Whether its dates are no birth dates. */
     isOtherDay: tokens.some(
       (token) => otherDays.has(token) || otherDays.has(token.replace(/(datum|dato|date|tarihi)$/, '')),
     ),
     /** Whether it ends like an id, even of another person: agents may be the customers. */
     endsLikeId: idWords.has(tokens.at(-1) ?? ''),
-    /** Whether it names a thing with numbers of its own. */
     isOfThings: tokens.some(
       (token) => things.has(token) || [...things].some((thing) => thing.length > 3 && token.startsWith(thing)),
     ),

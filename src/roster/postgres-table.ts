@@ -44,7 +44,6 @@ export async function openPostgresTable(
   }
 }
 
-/** Reads the single figure of a query in the same snapshot. */
 async function readTotal(client: pg.Client, query: string, source: string, timeoutMs: number): Promise<number> {
   const place = `${source}, controlTotal`;
   const statement = { text: query, queryMode: 'extended', rowMode: 'array' } as const;
@@ -117,7 +116,6 @@ function readUrl(name: string, urlEnv: string, secret: (name: string) => string 
   throw new ConfigError([{ where: 'environment', path: urlEnv, message }]);
 }
 
-/** Gives the query of all rows of `table` or `schema.table`, with quoted names. */
 function toTableStatement(table: string): string {
   const names = table.split('.').map((name) => `"${name.replaceAll('"', '""')}"`);
   return `select * from ${names.join('.')}`;
@@ -213,16 +211,13 @@ const maxUnmappedBytes = 64 * 1024 * 1024;
 /** A value stored in fewer bytes unpacks to less than `maxMappedBytes`. */
 const plainBytes = 2_000;
 
-/** Rows of a cursor with every value as text, and their headers. */
 interface RowBatch {
   headers: readonly string[];
   rows: readonly PostgresRow[];
 }
 
-/** The mapped columns of a source. */
 interface MappedColumns {
   isMapped(header: string): boolean;
-  /** The headers of the customer's id. */
   id: readonly string[];
 }
 
@@ -275,7 +270,6 @@ const syntaxError = '42601';
 const { TEXT, VARCHAR, BPCHAR, BYTEA, NUMERIC } = pg.types.builtins;
 
 interface WrappedColumn {
-  /** Its unique name in the statement: the query may use a header twice. */
   name: string;
   header: string;
   typeId: number;

@@ -4,17 +4,14 @@ import { saysUnknown } from './doubts.js';
 interface DateSettings {
   /** Declared formats; they also define the order of day and month. */
   formats: readonly string[];
-  /** The language of month names; null for any. */
   language: string | null;
   /** Two-digit years from this one on belong to the 20th century, lower ones to the 21st. */
   pivot: number;
-  /** `yyyy-mm-dd`: the latest possible birth date. */
   today: string;
 }
 
 /** A date in doubt, with the certain part of it and the reason. */
 interface DoubtfulDate {
-  /** The certain part; null when there is none. */
   value: string | null;
   why: DoubtReason;
   /** The date as read, when its year is out of bounds. */
@@ -126,7 +123,6 @@ const numeric = /^(\d{1,4})\s*([./\-\s])\s*(\d{1,2})\s*\2\s*(\d{1,4})\.?$/;
 const monthAndYear = /^(\d{1,2})\s*[./-]\s*(\d{4})$|^(\d{4})\s*[./-]\s*(\d{1,2})$/;
 const digitsAlone = /^\d{8}$/;
 
-/** Reads a date that fits no declared format. */
 function readLoosely(text: string, settings: LooseSettings): string | DoubtfulDate {
   const [, eastYear, eastMonth, eastDay] = eastAsian.exec(text) ?? [];
   if (eastYear !== undefined) return toDate(eastYear, eastMonth ?? '0', eastDay ?? '0');
@@ -296,7 +292,6 @@ interface DateOrder {
   behind: 'md' | 'dm' | null;
 }
 
-/** Finds the common order of day and month of declared formats: `before` when the year comes first, `behind` when it comes last. */
 function findOrder(formats: readonly string[]): DateOrder {
   const orders = new Set(
     formats.map((format) => (format.match(tokens) ?? []).map((token) => token.charAt(0)).join('')),

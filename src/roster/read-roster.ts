@@ -8,7 +8,6 @@ import { openCsvSource, partyFilePrefix } from './rejects.js';
 import type { PartySettings, RosterSettings } from './settings.js';
 import { type LineTally, parseTotal, type TableReading, type TableRecord } from './table-reading.js';
 
-/** A source opened for one reading from its first row to its last. */
 interface Reading<Row> {
   /** The origin in reports: a path or the name of a query, never credentials. */
   source: string;
@@ -19,15 +18,12 @@ interface Reading<Row> {
   rows: AsyncIterable<readonly Row[]>;
   /** SHA-256 in hex over the files' bytes or the query's rows; throws RosterError until `rows` is read to its end. */
   digest(): string;
-  /** The counts of the lines read so far. */
   tally(): LineTally;
   /** The progress of the reading, if the size of the source is known. */
   progress?(): { doneBytes: number; totalBytes: number } | null;
-  /** Closes the reading at any time. */
   close(): Promise<void>;
 }
 
-/** A roster opened for reading its customers. */
 type RosterReading = Reading<RosterRow> & {
   /** The row count that the source states, once it is read to its end: null when it states none, absent when no control total is configured. */
   controlTotal?: () => number | null;

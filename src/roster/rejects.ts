@@ -26,7 +26,6 @@ export const surplusColumn = 'rejected_surplus' satisfies RejectsColumn;
 /** The column of the reason. A structural reason stays until the user empties the cell. */
 const reasonColumn = 'rejected_reason' satisfies RejectsColumn;
 
-/** The column of the row's file. */
 const fileColumn = 'rejected_file' satisfies RejectsColumn;
 
 const addedColumns: ReadonlySet<string> = new Set(rejectsColumns);

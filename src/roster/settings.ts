@@ -170,7 +170,6 @@ const realNames = z
     'names that read like placeholders (NULL, N/A, test, 123) and are real: rows with any other one are rejected',
   );
 
-/** The columns of a party's facts. */
 const facts = {
   name: name.optional().describe('the name; several columns are joined by a blank or by `separator`'),
   type: type.optional().describe('person or entity, by a column or the same for all'),
@@ -204,7 +203,6 @@ const role = oneOf(
   `expected a header, {value: ${relatedRoles.join(', ')}}, or {column, values: {own word: one of these}}`,
 );
 
-/** The columns of a source of related parties by the fact that they hold. */
 const partyColumnsSchema = z.strictObject({
   customerId: headers.optional().describe('the number of the customer that the party belongs to'),
   role: role.optional().describe('what the party is to the customer'),
@@ -225,7 +223,6 @@ function describeClash(input: unknown): string {
 // Excludes the syntax that JavaScript and the database read differently: look-around, named groups, word boundaries and Unicode classes.
 const unlike = /\(\?(?!:)|\\[bBpPkuxAZmMyY]|\[\[|\*\?|\+\?|\?\?|\}\?/;
 
-/** Gives the reason why a pattern is unusable; null when it is usable. */
 function findPatternProblem(pattern: string): string | null {
   try {
     const groups = (new RegExp(`${pattern}|`).exec('')?.length ?? 1) - 1;

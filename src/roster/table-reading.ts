@@ -39,11 +39,9 @@ export interface TableReading {
   records: AsyncIterable<readonly TableRecord[]>;
   /** SHA-256 in hex over the bytes of the files or the rows of the query; throws RosterError until `records` is read to its end. */
   digest(): string;
-  /** The counts of the lines read so far. */
   tally(): LineTally;
   /** The progress in packed bytes, if the size of the source is known; null or absent otherwise. */
   progress?(): { doneBytes: number; totalBytes: number } | null;
-  /** Closes the reading at any time. */
   close(): Promise<void>;
 }
 

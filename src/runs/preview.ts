@@ -60,7 +60,6 @@ export async function previewOnboarding(app: AppContext, roster: RosterSettings,
   return { ...preview, ...priceCalls(app.settings, preview.distinctSearches) };
 }
 
-/** Runs the work of one transaction in sequence. */
 function inTurn(transaction: Transaction): <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -177,7 +176,6 @@ export async function previewBecauseOf(
 
 const undo = new Error('rolled back');
 
-/** Runs work in a transaction that is always rolled back. */
 async function tryOut<T>(
   database: Database,
   work: (tried: Database, transaction: Transaction) => Promise<T>,
@@ -197,7 +195,6 @@ async function tryOut<T>(
   return result;
 }
 
-/** Presents a transaction as a database. */
 const toDatabase = (database: Database, transaction: Transaction): Database => ({
   dialect: database.dialect,
   query: (row, sql, parameters) => transaction.query(row, sql, parameters),
@@ -208,7 +205,6 @@ const toDatabase = (database: Database, transaction: Transaction): Database => (
   close: async () => undefined,
 });
 
-/** The duration and price of searches, without repeats. */
 interface PricedCalls {
   /** Calls including control searches. */
   calls: number;
@@ -219,7 +215,6 @@ interface PricedCalls {
   cost: { amount: number; currency: string } | null;
 }
 
-/** Adds the control searches, and computes duration and price. */
 function priceCalls(settings: AppContext['settings'], searches: number): PricedCalls {
   const { pricePerSearch, currency } = settings.budget;
   const controlSearches = expectControlSearches(settings, searches);

@@ -118,7 +118,6 @@ function hasStrayParties(transaction: Queryable, runId: number): Promise<boolean
   );
 }
 
-/** Updates the statistics of the steps before they are joined. */
 async function analyzeSteps(transaction: Queryable): Promise<void> {
   await transaction.execute('analyze roster_step (run_id, kind, is_shown, reference, customer_id, ordinal)');
 }
@@ -351,7 +350,6 @@ interface ResolvedConflict {
   ownDigest: string | null;
 }
 
-/** The next conflicts of a run after `after`, ordered by reference. */
 async function readConflicts(
   transaction: Queryable,
   { runId, rosterId }: StagedImport,

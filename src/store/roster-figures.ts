@@ -332,7 +332,6 @@ export async function readComparedFigures(
   return { ...firstRow(rows, 'review_item'), fields };
 }
 
-/** The accepted rows of these customers as read, by the headers of the source. */
 async function readStagedFields(
   transaction: Queryable,
   runId: number,

@@ -327,7 +327,6 @@ const isKnownSql = (reference: string): string => `exists (
   select from customer known where known.roster_id = $2 and known.reference = ${reference}
 )`;
 
-/** Stores the unreadable customers and related parties of a merged snapshot. */
 async function saveUnreadable(transaction: Queryable, staged: StagedImport, importedAt: Date): Promise<void> {
   await saveUnaccepted(transaction, staged, importedAt);
   await saveUnreadableParties(transaction, staged, importedAt);
@@ -412,7 +411,6 @@ const aliases = '@.role == "alias"';
 
 const conflicting = '@.role == "conflicting_row"';
 
-/** SQL for the names of the parts in which two records (jsonb) differ. */
 function changedFieldsSql(before: string, after: string): string {
   const own = (key: string) => (record: string) => `${record} #> '{parties,0,${key}}'`;
   const parts: readonly (readonly [string, (record: string) => string])[] = [

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { StoreError } from '../errors.js';
 import { firstRow, type Queryable, type Transaction } from './database/database.js';
 
-/** An accepted row to be staged. */
 interface StagedCustomer {
   kind: 'customer';
   ordinal: number;
@@ -26,7 +25,6 @@ interface StagedCustomer {
   raw: string;
 }
 
-/** An accepted row of a source of related parties to be staged. */
 interface StagedRelated {
   kind: 'party';
   ordinal: number;
@@ -37,7 +35,6 @@ interface StagedRelated {
   fields: Readonly<Record<string, string>>;
 }
 
-/** A rejected row to be staged. */
 interface StagedReject {
   kind: 'rejected';
   ordinal: number;
@@ -63,7 +60,6 @@ class CopyBlocks {
     if (this.#text.length >= blockLength) this.#close();
   }
 
-  /** Gives all lines in order. */
   take(): readonly Buffer[] {
     if (this.#text !== '') this.#close();
     return this.#blocks;
@@ -87,7 +83,6 @@ const escapes: Readonly<Record<string, string>> = {
   '\0': '\u2400',
 };
 
-/** A text in the text format of `copy`; null stays null. */
 function toCopyText(text: string | null): string {
   if (text === null) return '\\N';
   return special.test(text) ? text.replace(specials, (letter) => escapes[letter] ?? letter) : text;
@@ -272,7 +267,6 @@ async function insertRejects(
 export const withoutNul = (json: string): string =>
   json.includes('\\') && json.includes('\\u0000') ? json.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1\u2400') : json;
 
-/** JSON without NUL. */
 const toJson = (value: unknown): string => withoutNul(JSON.stringify(value));
 
 const rejectionRow = z.object({
@@ -359,7 +353,6 @@ export async function analyzeRecords(transaction: Queryable): Promise<void> {
   await transaction.execute('analyze roster_record (run_id, ordinal)');
 }
 
-/** A party as a record holds it. */
 const slottedPartySchema = z.object({
   role: z.string(),
   type: z.string(),

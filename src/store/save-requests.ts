@@ -32,12 +32,10 @@ const toSeveralRequestsSql = (rows: string): string => `
   ) several, jsonb_array_elements(several.record -> 'parties') as party`;
 const severalRequestsSql = toSeveralRequestsSql(plainSql);
 
-/** SQL: the requests of a first snapshot's rows. */
 const toPlainRequestsSql = (rows: string): string => `
   select type, sent_name as name from roster_staging where ${rows}
   union all ${toSeveralRequestsSql(rows)}`;
 
-/** SQL: the requests of new and changed customers. */
 const stepRequestsSql = `
   select party ->> 'type' as type, party ->> 'sentName' as name
   from roster_step step, jsonb_array_elements(step.record -> 'parties') as party

@@ -4,17 +4,15 @@ import type { LineTally, TableRecord } from '../table-reading.js';
 import { type EncodingLabel, openDecoder } from './encodings.js';
 import {
   createRecordSplitter,
-  isBlank,
+  findFirstRecord,
   type LineBlock,
   readFirstRecord,
-  SoundnessGuard,
   sliceBlock,
 } from './record-splitter.js';
 import { readSourceBytes } from './source-bytes.js';
 
 interface FilePlace {
   path: string;
-  /** The name for messages. */
   name: string;
   /** The file name of its records when the roster has several files. */
   file: string | null;
@@ -27,7 +25,7 @@ export async function openCsvFile(place: FilePlace, source: CsvSettings, isMappe
   const { name, file, tally } = place;
   const blocks = readLineBlocks(place, source.encoding);
   try {
-    const { first, hinted } = await findFirstRecord(blocks, place);
+    const { first, hinted } = await findFirstRecord(blocks, name, tally);
     const dialect = findTableDialect(first, withHint(source, hinted), isMapped, name);
     tally.lines += dialect.headerLines;
     tally.headers += dialect.headerLines;
@@ -66,34 +64,6 @@ function findTableDialect(...[first, source, isMapped, name]: Parameters<typeof 
   }
 }
 
-/** Gives the blocks from the first non-blank line on. A line that names the delimiter counts as a header line. */
-async function findFirstRecord(
-  blocks: LineBlocks,
-  { name, tally }: FilePlace,
-): Promise<{ first: LineBlock; hinted: string | undefined }> {
-  const guard = new SoundnessGuard(name, 1);
-  let hinted: string | undefined;
-  for (;;) {
-    const block = await blocks.next();
-    if (block.done) {
-      throw new RosterError('roster_empty', `${name} is empty. Nothing was changed; check the export that writes it.`);
-    }
-    const hint = takeDelimiterHint(block.value);
-    if (hint !== null) {
-      hinted = hint.delimiter;
-      tally.lines += 1;
-      tally.headers += 1;
-    }
-    const { rest } = hint ?? { rest: block.value };
-    const found = rest.texts.findIndex((text) => !isBlank(text));
-    const blanks = found < 0 ? rest.texts.length : found;
-    for (let at = 0; at < blanks; at += 1) guard.noteUnsound(1, rest.firstLine + at);
-    tally.lines += blanks;
-    tally.blanks += blanks;
-    if (found >= 0) return { first: sliceBlock(rest, found), hinted };
-  }
-}
-
 /** Marks an incomplete last row of a file that ends without a line ending: the file was truncated. */
 function markTruncation(split: (block: LineBlock) => readonly TableRecord[], columnCount: number) {
   return (block: LineBlock): readonly TableRecord[] => {
@@ -116,16 +86,6 @@ async function* splitBlocks(
   } finally {
     await blocks.return();
   }
-}
-
-// The same characters as in the configuration. Some programs pad the line with empty fields.
-const hint = /^"?sep=([^"\p{L}\p{N}\p{Cs} ])"?\1*$/iu;
-
-/** Removes a first line `sep=;`, which sets the delimiter for spreadsheets; null when there is none. */
-function takeDelimiterHint(block: LineBlock): { delimiter: string; rest: LineBlock } | null {
-  if (block.firstLine !== 1) return null;
-  const delimiter = hint.exec(block.texts[0] ?? '')?.[1];
-  return delimiter === undefined ? null : { delimiter, rest: sliceBlock(block, 1) };
 }
 
 /** The configured delimiter wins over that of the file. */
@@ -241,14 +201,11 @@ const sampleLines = 200;
 /** One row without the ending delimiter needs so many rows with it. */
 const endingsForEach = 9;
 
-/** The most columns of a table. */
 const maxColumns = 5_000;
 
 interface CsvDialect {
   delimiter: string;
-  /** Trimmed and in NFC; `1`, `2`, ... without a header. */
   headers: readonly string[];
-  /** Physical lines of the header; 0 without one. */
   headerLines: number;
   /** Whether rows end with one more delimiter than the header. */
   endsWithDelimiter: boolean;
@@ -346,7 +303,6 @@ function splitSample(dialect: CsvDialect, block: LineBlock, from: number): reado
   return split({ ...sliceBlock(block, from, from + sampleLines), isLast: true });
 }
 
-/** Throws RosterError `not_a_table` when the first line can only be JSON. */
 function refuseJson(firstLine: string, path: string): void {
   if (!/^\s*(\{\s*("|$)|\[\s*(\{|\[|$))/.test(firstLine)) return;
   throw new RosterError('not_a_table', `${path} is JSON, not CSV. Export it as CSV UTF-8.`);

@@ -7,7 +7,6 @@ import { openCsvFile } from './csv-file.js';
 import { findFiles } from './find-files.js';
 import { standardInput } from './source-bytes.js';
 
-/** The most records of one batch. */
 const batchSize = 500;
 
 type CsvFile = Awaited<ReturnType<typeof openCsvFile>>;
@@ -17,9 +16,7 @@ interface Progress {
   tally: LineTally;
   /** Bytes read so far, still packed. */
   doneBytes: number;
-  /** Of all files; null when one has no size, such as a pipe. */
   totalBytes: number | null;
-  /** Digests of the completely read files, in order. */
   digests: Buffer[];
   open: CsvFile | null;
   isEnded: boolean;
@@ -172,7 +169,6 @@ function joinDigests(digests: readonly Buffer[]): string {
   return createHash('sha256').update(Buffer.concat(digests)).digest('hex');
 }
 
-/** Compares the lines that were read with those that were counted by kind. */
 function checkTally({ lines, headers, blanks, continuations, records }: LineTally, name: string): void {
   const sum = headers + blanks + continuations + records;
   if (lines === sum) return;

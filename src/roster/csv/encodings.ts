@@ -48,7 +48,7 @@ export const csvEncodings = [
 export type EncodingLabel = (typeof csvEncodings)[number];
 
 /** Multi-byte encodings, whose lines may also be valid UTF-8. */
-export const wideEncodings: readonly EncodingLabel[] = [...utf16, ...eastAsian];
+const wideEncodings: readonly EncodingLabel[] = [...utf16, ...eastAsian];
 
 const marks: readonly { bytes: readonly number[]; label: EncodingLabel | 'utf-32' }[] = [
   { bytes: [0xff, 0xfe, 0, 0], label: 'utf-32' },
@@ -58,7 +58,6 @@ const marks: readonly { bytes: readonly number[]; label: EncodingLabel | 'utf-32
   { bytes: [0xfe, 0xff], label: 'utf-16be' },
 ];
 
-/** So much of the start is inspected. */
 const sampleBytes = 64 * 1024;
 
 /** The least share of UTF-16 units with a zero byte: delimiters, digits and line endings have one in every script. */
@@ -199,13 +198,47 @@ export function guessEncoding(bytes: Buffer): EncodingLabel | null {
   return best !== undefined && best.score > 0.2 ? best.label : null;
 }
 
-/** Finds the encoding of a file by its byte order mark or first bytes; guesses it by its letters when it is not UTF-8. Throws like `detectEncoding`. */
-export function findEncoding(bytes: Buffer, path: string): EncodingLabel {
+/**
+ * Finds the encoding of a file by its byte order mark or first bytes, and guesses it by its letters when it is not UTF-8, unless it is
+ * `declared`. Doubts report lines in two encodings. Throws like `detectEncoding`.
+ */
+export function inspectEncoding(bytes: Buffer, declared: 'auto' | EncodingLabel, path: string) {
+  const encoding = declared === 'auto' ? findEncoding(bytes, path) : declared;
+  return { encoding, doubts: doubtMixedLines(bytes, encoding) };
+}
+
+function findEncoding(bytes: Buffer, path: string): EncodingLabel {
   const detected = detectEncoding(bytes, 'auto', path);
   // The sample may end within a character.
   const isSound = detected !== 'utf-8' || isUtf8(bytes) || [1, 2, 3].some((cut) => isUtf8(bytes.subarray(0, -cut)));
   return isSound ? detected : (guessEncoding(bytes) ?? detected);
 }
+
+/** Reports a file with lines in UTF-8 and others in another encoding: with either setting, some names are garbled. */
+function doubtMixedLines(bytes: Buffer, encoding: EncodingLabel): readonly string[] {
+  if (wideEncodings.includes(encoding) || isUtf8(bytes)) return [];
+  const unicode: number[] = [];
+  const others: number[] = [];
+  let line = 0;
+  for (let at = 0; at < bytes.length; ) {
+    const end = bytes.indexOf(lineFeed, at);
+    const stop = end < 0 ? bytes.length : end;
+    const text = bytes.subarray(at, stop);
+    line += 1;
+    // The sample may end within a character.
+    if (end >= 0 && !isAscii(text)) (isUtf8(text) ? unicode : others).push(line);
+    at = stop + 1;
+  }
+  const isMixed = unicode.length > 0 && others.length > 0 && unicode.length > others.length / 100;
+  if (!isMixed) return [];
+  const other = encoding === 'utf-8' ? 'another encoding' : encoding;
+  return [
+    `the file is in two encodings: ${describeLines(unicode)} UTF-8, ${describeLines(others)} ${other}. With either setting, names of the other lines are garbled: have it exported again in one encoding`,
+  ];
+}
+
+const describeLines = (lines: readonly number[]): string =>
+  lines.length === 1 ? `line ${lines[0]} is` : `line ${lines[0]} and ${lines.length - 1} others are`;
 
 function takeDistinctiveLines(bytes: Buffer): Buffer {
   const lines: Buffer[] = [];
@@ -367,7 +400,6 @@ function decodeByte(decoder: InstanceType<typeof TextDecoder>, byte: number): nu
   }
 }
 
-/** The longest character of any encoding, in bytes. */
 const maxCharacterBytes = 4;
 
 /**
@@ -409,14 +441,12 @@ function adviseOn(bytes: Buffer, label: EncodingLabel, isDeclared: boolean): str
 /** NUL in several bytes, as Java and some databases write it, and half of a UTF-16 pair in three bytes. */
 const forbidden = /\xc0\x80|\xe0\x80\x80|\xf0\x80\x80\x80|\xed[\xa0-\xbf][\x80-\xbf]/g;
 
-/** Whether bytes are UTF-8 except for characters in forbidden forms. */
 function isOverlong(bytes: Buffer): boolean {
   const text = bytes.toString('latin1');
   const rest = text.replaceAll(forbidden, '');
   return rest.length < text.length && isUtf8(Buffer.from(rest, 'latin1'));
 }
 
-/** Finds the first invalid byte: the end of the longest prefix that decodes. */
 function findBrokenByte(bytes: Buffer, decode: DecodeText): number {
   let low = 0;
   let high = bytes.length;

@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path';
 import { RosterError } from '../../errors.js';
 import { standardInput } from './source-bytes.js';
 
-/** The most files of one roster. */
 const maxFiles = 10_000;
 
 /**

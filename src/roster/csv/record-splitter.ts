@@ -18,7 +18,6 @@ export function createRecordSplitter(
   settings: RecordShape & {
     /** Whether a record ends with one more delimiter. */
     endsWithDelimiter: boolean;
-    /** The name for messages. */
     path: string;
     /** The file name of the records when the roster has several files. */
     file: string | null;
@@ -120,26 +119,23 @@ function parseQuoted(quoted: readonly QuotedRecord[], delimiter: string): void {
 }
 
 /** Whether a line holds only spaces. */
-export function isBlank(text: string): boolean {
+function isBlank(text: string): boolean {
   return text === '' || (text.charCodeAt(0) === 0x20 && /^ +$/.test(text));
 }
 
 /** Consecutive physical lines of a file, without their endings. */
 export interface LineBlock {
-  /** The number of the first line in the file, from 1. */
   firstLine: number;
   texts: readonly string[];
   /** The ending of each line (`\n`, `\r\n`, `\r`), or the ending that all lines share. */
   endings: string | readonly string[];
   /** False when no line has a quote: then only delimiters matter. */
   hasQuote: boolean;
-  /** Whether it is the last block of the file. */
   isLast: boolean;
   /** Whether it is the last block and its last line has no ending. */
   isOpen: boolean;
 }
 
-/** Joins lines of a block with their own endings, without the last ending. */
 function joinLines(block: LineBlock, from: number, count: number): string {
   let text = block.texts[from] ?? '';
   for (let at = from + 1; at < from + count; at += 1) text += endingAt(block, at - 1) + (block.texts[at] ?? '');
@@ -157,7 +153,6 @@ export function sliceBlock(block: LineBlock, from: number, to = block.texts.leng
   };
 }
 
-/** Joins two consecutive blocks. */
 function joinBlocks(one: LineBlock, other: LineBlock): LineBlock {
   const isUniform = typeof one.endings === 'string' && one.endings === other.endings;
   return {
@@ -183,7 +178,7 @@ const maxUnsoundLines = 200_000;
 const maxUnsoundLength = 64 * 1024 * 1024;
 
 /** Ends the reading of a file that only begins like a table. */
-export class SoundnessGuard {
+class SoundnessGuard {
   #lines = 0;
   #length = 0;
 
@@ -208,6 +203,45 @@ export class SoundnessGuard {
         'Check which file it is, its delimiter and its quotes.',
     );
   }
+}
+
+/** Gives the blocks from the first non-blank line on. A line that names the delimiter counts as a header line. */
+export async function findFirstRecord(
+  blocks: AsyncGenerator<LineBlock, void, undefined>,
+  name: string,
+  tally: LineTally,
+): Promise<{ first: LineBlock; hinted: string | undefined }> {
+  const guard = new SoundnessGuard(name, 1);
+  let hinted: string | undefined;
+  for (;;) {
+    const block = await blocks.next();
+    if (block.done) {
+      throw new RosterError('roster_empty', `${name} is empty. Nothing was changed; check the export that writes it.`);
+    }
+    const hint = takeDelimiterHint(block.value);
+    if (hint !== null) {
+      hinted = hint.delimiter;
+      tally.lines += 1;
+      tally.headers += 1;
+    }
+    const { rest } = hint ?? { rest: block.value };
+    const found = rest.texts.findIndex((text) => !isBlank(text));
+    const blanks = found < 0 ? rest.texts.length : found;
+    for (let at = 0; at < blanks; at += 1) guard.noteUnsound(1, rest.firstLine + at);
+    tally.lines += blanks;
+    tally.blanks += blanks;
+    if (found >= 0) return { first: sliceBlock(rest, found), hinted };
+  }
+}
+
+// The same characters as in the configuration. Some programs pad the line with empty fields.
+const hint = /^"?sep=([^"\p{L}\p{N}\p{Cs} ])"?\1*$/iu;
+
+/** Removes a first line `sep=;`, which sets the delimiter for spreadsheets; null when there is none. */
+function takeDelimiterHint(block: LineBlock): { delimiter: string; rest: LineBlock } | null {
+  if (block.firstLine !== 1) return null;
+  const delimiter = hint.exec(block.texts[0] ?? '')?.[1];
+  return delimiter === undefined ? null : { delimiter, rest: sliceBlock(block, 1) };
 }
 
 interface RecordShape {
@@ -357,7 +391,6 @@ function countDelimiters(text: string, delimiter: string, from: number): number 
 interface QuoteScan {
   /** `closed`: the record may end here; `open`: the line ends within quotes; `malformed`: the quotes are invalid. */
   state: 'closed' | 'open' | 'malformed';
-  /** Fields begun so far. */
   fieldCount: number;
   /** Index in the last line after the quote that is still open. */
   openedAt: number;
@@ -432,7 +465,6 @@ function skipSpaces(text: string, from: number): number {
   return at;
 }
 
-/** Finds the quote that ends a quoted field, searching from within it; -1 when there is none. */
 function findClosingQuote(text: string, from: number): number {
   for (let at = text.indexOf(quote, from); at >= 0; at = text.indexOf(quote, at + 2)) {
     if (text[at + 1] !== quote) return at;
@@ -440,10 +472,8 @@ function findClosingQuote(text: string, from: number): number {
   return -1;
 }
 
-/** The most UTF-16 units of one record. */
 const maxRecordLength = 1024 * 1024;
 
-/** Parses quoted records, one text each; null for a record that csv-parse does not read as exactly one. */
 function parseRecords(texts: readonly string[], delimiter: string): (readonly string[] | null)[] {
   if (texts.length === 0) return [];
   const together = tryParse(texts.join('\n'), delimiter);

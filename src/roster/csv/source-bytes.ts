@@ -80,7 +80,6 @@ function readCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }
 
-/** So many bytes are collected before the format is determined. */
 const firstBytes = 64 * 1024;
 
 /** The path that means standard input. */
@@ -290,7 +289,6 @@ function toGzipError(error: unknown, path: string): unknown {
 
 const exportSheet = 'Export its sheet as CSV UTF-8';
 
-/** Binary formats by their first bytes. */
 const formats: readonly { bytes: string; what: string; advice: string }[] = [
   { bytes: 'PK\x03\x04', what: 'an Excel workbook or another ZIP file', advice: `${exportSheet}, or unpack it` },
   { bytes: 'PK\x05\x06', what: 'an empty ZIP file', advice: 'Fetch or write the file again' },
@@ -301,7 +299,6 @@ const formats: readonly { bytes: string; what: string; advice: string }[] = [
   { bytes: '\xff\xd8\xff', what: 'a picture (JPEG)', advice: 'Ask for the table itself, exported as CSV UTF-8' },
 ];
 
-/** Throws RosterError `not_a_table` that names the format of a binary file, whatever its name. */
 function refuseOtherFormats(start: Buffer, path: string): void {
   const format = formats.find(({ bytes }) => start.subarray(0, bytes.length).toString('latin1') === bytes);
   if (format === undefined) return;

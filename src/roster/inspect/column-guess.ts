@@ -158,7 +158,6 @@ const readPlainDate = createFactDateReader('birthDate', {
 });
 const isPlainDate = (value: string): boolean => value !== '' && typeof readPlainDate(value) === 'string';
 
-/** Whether two formats differ only in leading zeros. */
 const isSameReading = (one: string, other: string): boolean =>
   one.replace(/M+/g, 'M').replace(/d+/g, 'd') === other.replace(/M+/g, 'M').replace(/d+/g, 'd');
 
@@ -224,7 +223,6 @@ function guessLanguage(guess: Guess, columns: readonly ColumnProfile[]): void {
   guess.because['language'] = 'by the names of countries';
 }
 
-/** The number of country names in a language. */
 function countNames(names: readonly string[], language: string): number {
   const display = new Intl.DisplayNames([language], { type: 'region' });
   return names.filter((name) => {
@@ -289,11 +287,9 @@ const legalForm = new RegExp(
   'u',
 );
 
-/** Whether a name ends or begins like a company's. */
 const isCompanyName = (name: string): boolean =>
   /\s|公司|会社/.test(name) && legalForm.test(name.toLowerCase().replace(/[.,]/g, ''));
 
-/** Finds the types of rows by their names and birth dates. */
 function assessRows(names: readonly ColumnProfile[], births: readonly ColumnProfile[]): RowTypes {
   const hasPersons = names.some(({ role }) => role !== 'company');
   return Array.from({ length: names[0]?.values.length ?? 0 }, (_, row) => {
@@ -306,7 +302,6 @@ function assessRows(names: readonly ColumnProfile[], births: readonly ColumnProf
   });
 }
 
-/** Guesses the column of the type, by known words and by the types of the rows. */
 function guessType(guess: Guess, names: readonly ColumnProfile[]): void {
   const rows = assessRows(names, guess.ofRole('birth_date'));
   const isNamedByCompany = names.length > 0 && names.every(({ role }) => role === 'company');
@@ -388,7 +383,6 @@ function guessOneType(guess: Guess, rows: RowTypes, isNamedByCompany: boolean): 
   guess.doubts.push('no column distinguishes persons and entities: set one type for all, or name the column');
 }
 
-/** Common words for the type of a customer, in lower case. */
 const typeWords: Readonly<Record<PartyType, readonly string[]>> = {
   person:
     split(`person, individual, indiv, natural, natural person, private, private individual, private person, private customer, retail, consumer, p, i, ind, indv, np, nat,

@@ -29,7 +29,6 @@ export interface ColumnProfile {
   codeShare: number;
   /** In characters. */
   meanLength: number;
-  /** Share of values that are countries. */
   countryShare: number;
   /** The matching date formats with their share of values, best first. Nine of ten dates are between the first and the last year. */
   dateFormats: readonly { format: string; share: number; firstYear: number; middleYear: number; lastYear: number }[];

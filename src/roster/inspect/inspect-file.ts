@@ -5,13 +5,7 @@ import { ConfigError } from '../../errors.js';
 import { checkRow } from '../check-row.js';
 import { bindColumns } from '../column-binding.js';
 import { openCsvTable } from '../csv/csv-table.js';
-import {
-  createSingleByteTable,
-  csvEncodings,
-  type EncodingLabel,
-  findEncoding,
-  wideEncodings,
-} from '../csv/encodings.js';
+import { createSingleByteTable, csvEncodings, type EncodingLabel, inspectEncoding } from '../csv/encodings.js';
 import { findFiles } from '../csv/find-files.js';
 import { readSourceBytes } from '../csv/source-bytes.js';
 import type { Customer, RosterRow } from '../customer.js';
@@ -23,10 +17,8 @@ import type { LineTally, TableReading } from '../table-reading.js';
 import { guessColumns } from './column-guess.js';
 import { type ColumnGuess, type ColumnProfile, profileColumn } from './column-profile.js';
 
-/** A file to inspect, with optional settings. */
 interface InspectionRequest {
   path: string;
-  /** The roster's name in the suggested configuration. */
   name: string;
   /** Replaces the guess. */
   delimiter?: string | undefined;
@@ -36,7 +28,6 @@ interface InspectionRequest {
 
 /** The form of a file, and the import result under the guessed mapping. */
 export interface FileInspection {
-  /** The requested path: a file or a pattern. */
   path: string;
   /** The matching files, of which the first was inspected. */
   files: readonly string[];
@@ -51,11 +42,9 @@ export interface FileInspection {
   firstRows: readonly RosterRow[];
   /** The lines of first rows that repeat another one. */
   repeatedLines: readonly number[];
-  /** The counts that an import would give. */
   counts: {
     customers: number;
     rejected: number;
-    /** Rows that repeat another row with the same id. */
     repeated: number;
     rejectedBecause: Readonly<Record<string, number>>;
     /** Unknown facts of accepted rows, by column. */
@@ -82,7 +71,7 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
   const files = await findFiles([path]);
   const first = files[0] ?? path;
   const start = await readStart(first);
-  const encoding = given.encoding === 'auto' ? findEncoding(start, first) : given.encoding;
+  const { encoding, doubts: mixed } = inspectEncoding(start, given.encoding, first);
   const table = await openCsvTable({ ...given, path: first, encoding, header: false }, () => false);
   const sample = await readSample(table);
   const [top = [], ...others] = sample;
@@ -100,7 +89,6 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
     ),
   );
   const guess = tryColumns(guessColumns(profiles), headers, rows);
-  const mixed = doubtMixedLines(start, encoding);
   const doubts = [...(mixed.length > 0 ? mixed : doubtGarbledLetters(profiles, encoding)), ...guess.doubts];
   const csv = { path, delimiter: table.delimiter, encoding, ...(hasHeader ? {} : { header: false }) };
   const found = { path, files, encoding, delimiter: table.delimiter, hasHeader, headers, guess: { ...guess, doubts } };
@@ -145,7 +133,6 @@ function tryColumns(guess: ColumnGuess, headers: readonly string[], rows: readon
   };
 }
 
-/** Checks the flags like the configuration. */
 function parseRequest({ path, name, delimiter = 'auto', encoding = 'auto' }: InspectionRequest): CsvSettings {
   const { success, data, error } = rosterSettingsSchema.safeParse({ name, csv: { path, delimiter, encoding } });
   if (success && data.csv !== undefined) return data.csv;
@@ -176,7 +163,6 @@ async function readStart(path: string): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Picks the profiled rows evenly from the sample. */
 function thinOut<Row>(rows: readonly Row[]): readonly Row[] {
   const step = rows.length / profiledRows;
   return step <= 1 ? rows : rows.filter((_, at) => Math.floor(at / step) > Math.floor((at - 1) / step));
@@ -219,34 +205,6 @@ export function looksLikeHeader(first: readonly string[], others: readonly (read
 
 const comparedRows = 1_000;
 
-const lineFeed = 0x0a;
-
-/** Reports a file with lines in UTF-8 and others in another encoding: with either setting, some names are garbled. */
-function doubtMixedLines(bytes: Buffer, encoding: EncodingLabel): readonly string[] {
-  if (wideEncodings.includes(encoding) || isUtf8(bytes)) return [];
-  const unicode: number[] = [];
-  const others: number[] = [];
-  let line = 0;
-  for (let at = 0; at < bytes.length; ) {
-    const end = bytes.indexOf(lineFeed, at);
-    const stop = end < 0 ? bytes.length : end;
-    const text = bytes.subarray(at, stop);
-    line += 1;
-    // The sample may end within a character.
-    if (end >= 0 && !isAscii(text)) (isUtf8(text) ? unicode : others).push(line);
-    at = stop + 1;
-  }
-  const isMixed = unicode.length > 0 && others.length > 0 && unicode.length > others.length / 100;
-  if (!isMixed) return [];
-  const other = encoding === 'utf-8' ? 'another encoding' : encoding;
-  return [
-    `the file is in two encodings: ${describeLines(unicode)} UTF-8, ${describeLines(others)} ${other}. With either setting, names of the other lines are garbled: have it exported again in one encoding`,
-  ];
-}
-
-const describeLines = (lines: readonly number[]): string =>
-  lines.length === 1 ? `line ${lines[0]} is` : `line ${lines[0]} and ${lines.length - 1} others are`;
-
 const likely: readonly EncodingLabel[] = ['windows-1252', 'iso-8859-1', 'windows-1250', 'windows-1251'];
 const units = likely.map((label) => ({
   label,
@@ -271,7 +229,6 @@ function doubtGarbledLetters(profiles: readonly ColumnProfile[], encoding: Encod
   });
 }
 
-/** Reverses a wrong decoding; null when the bytes are not UTF-8. */
 function undoReading(value: string): { text: string; label: EncodingLabel } | null {
   for (const { label, bytes } of units) {
     const codes = Array.from({ length: value.length }, (_, at) => bytes.get(value.charCodeAt(at)));
@@ -366,10 +323,8 @@ export class RepetitionCounter {
   isComplete = true;
   // Digests, because substrings would keep the blocks of the file in memory.
   readonly #records = new Map<number, number>();
-  /** The rows of each repeated id. */
   readonly #repeated = new Map<number, { rows: number; isConflict: boolean }>();
 
-  /** Stores at most `most` ids. */
   constructor(readonly most = maxIds) {}
 
   note(customer: Customer): void {

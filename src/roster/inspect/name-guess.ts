@@ -145,7 +145,6 @@ function isOfNames({ letterShare, distinctShare, words, countryShare, values, fi
   return letterShare >= enough && isVaried && countryShare < 0.5 && filled > 0 && capitals >= 0.8 * filled;
 }
 
-/** Finds adjacent columns of first and last name. */
 function findPair({ free }: Guess, likely: readonly ColumnProfile[]): readonly ColumnProfile[] {
   const pair = likely.find((profile, at) => {
     const next = likely[at + 1];

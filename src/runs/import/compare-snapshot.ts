@@ -96,7 +96,6 @@ function describeCuts(cutRows: StagedSource['cutRows'], known: readonly string[]
   );
 }
 
-/** Gives the verdicts on the changes of known customers, and the first changes. */
 async function assessChanges(
   transaction: Queryable,
   staged: StagedImport,
@@ -181,7 +180,6 @@ function toKnownOwnDigest(
   return known.some(({ role }) => role === 'customer') ? (knownOwnDigest ?? knownDigest) : null;
 }
 
-/** The distinct parties in an order independent of the rows. */
 function toDistinct(parties: readonly SlottedParty[]): readonly SlottedParty[] {
   const byKey = new Map(parties.map((party) => [toPartyKey(party), party]));
   return [...byKey].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, party]) => party);

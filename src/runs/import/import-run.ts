@@ -78,7 +78,6 @@ export async function runImport(
   }
 }
 
-/** Describes the re-imported rejects that are rejected again. */
 function listLeftRejects({ isFedBack, counts: { rows, rejected } }: ComparedSnapshot): readonly string[] {
   if (!isFedBack || rejected === 0) return [];
   return [
@@ -254,7 +253,6 @@ function refuseEmpty(source: string, { rows, rejected }: SnapshotCounts): Roster
   );
 }
 
-/** The command that accepts a held roster. */
 function toOverrideCommand(
   run: Pick<RunRow, 'kind' | 'runId' | 'startedAt' | 'resumed' | 'rosterFile' | 'selection'>,
   roster: string,

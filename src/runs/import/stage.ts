@@ -241,7 +241,6 @@ export function toStagedRow(row: RosterRow, ordinal: number, today: string) {
   };
 }
 
-/** Converts a row of a source of related parties for staging. */
 function toStagedParty(row: PartyRow, ordinal: number, headers: readonly string[]) {
   if (row.kind === 'rejected') return { kind: 'rejected' as const, ordinal, ...row.rejected };
   const { line, file, related, fields } = row;
