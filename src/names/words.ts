@@ -124,36 +124,6 @@ function agree(left: string, right: string, ours: number, theirs: number): boole
   return other === 'v' && agree(left, right, ours, theirs + 1);
 }
 
-const scripts = [
-  'Latin',
-  'Arabic',
-  'Cyrillic',
-  'Han',
-  'Hangul',
-  'Hiragana',
-  'Katakana',
-  'Hebrew',
-  'Greek',
-  'Devanagari',
-  'Bengali',
-  'Thai',
-  'Georgian',
-  'Armenian',
-  'Myanmar',
-  'Khmer',
-  'Tamil',
-].map((name) => ({ name, letter: new RegExp(`\\p{Script=${name}}`, 'gu') }));
-
-/** The script of most letters of a name; `Other` when it is none of the usual ones. */
-export function scriptOf(name: string): string {
-  const counts = scripts.map(({ name: script, letter }) => ({ script, letters: name.match(letter)?.length ?? 0 }));
-  const most = counts.reduce((best, next) => (next.letters > best.letters ? next : best), {
-    script: 'Other',
-    letters: 0,
-  });
-  return most.script;
-}
-
 const mostNeighbours = 3;
 const longestJoined = 24;
 

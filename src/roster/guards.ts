@@ -18,7 +18,6 @@ const guardNames = [
   'unmapped_columns',
   'cut_off',
   'control_total',
-  'edited',
   'changed',
   'changed_countries',
   'changed_7_days',
@@ -48,7 +47,7 @@ export interface GuardVerdict {
 }
 
 /** What to check when a guard holds a roster. */
-export const guardAdvice: Readonly<Record<GuardName, string>> = {
+const guardAdvice: Readonly<Record<GuardName, string>> = {
   empty: 'check whether the export is complete, and whether the mapping of its columns still fits',
   rejects: 'check the rejected rows and their reasons: does a column have another form, or the file another encoding?',
   party_rejects: 'check the rejected rows of related parties and their reasons',
@@ -65,7 +64,6 @@ export const guardAdvice: Readonly<Record<GuardName, string>> = {
   cut_off: 'check whether the export is complete, and the whole file was copied',
   unmapped_columns: 'check what the column holds, and map or ignore it in the configuration',
   control_total: 'check whether the export is complete, and all of its files were copied',
-  edited: 'check whether the file was meant to be changed while the run was stopped',
   changed: 'check the changes: was a column mapped, truncated, filled or sorted differently?',
   changed_countries: 'check whether the column of countries still has the same meaning',
   changed_7_days: 'check whether exports have changed some customers each night',

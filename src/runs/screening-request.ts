@@ -1,6 +1,5 @@
 import { RosterError, RosterHeldError, RunLockedError } from '../errors.js';
 import type { PublishedList } from '../lists/published-list.js';
-import { guardAdvice } from '../roster/guards.js';
 import { readParties, readRoster } from '../roster/read-roster.js';
 import type { RosterSettings } from '../roster/settings.js';
 import { type Account, readAccountName } from '../store/organisations.js';
@@ -133,7 +132,7 @@ async function findBlocker(app: AppContext, open: RunRow, intention: Intention):
     const override = `nightscreen runs resume ${toRunId(open)} --accept-roster --by NAME --reason TEXT`;
     throw new RosterHeldError(
       `roster ${intention.roster?.name ?? ''}`,
-      [{ guard: 'edited', message, look: guardAdvice.edited }],
+      [{ guard: 'edited', message, look: 'check whether the file was meant to be changed while the run was stopped' }],
       override,
     );
   }

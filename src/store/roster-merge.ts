@@ -7,7 +7,6 @@ import {
   countOnTheWay,
   fieldSeparator,
   plainSql,
-  relatedPath,
   requireStaged,
   rowSeparator,
   type StagedImport,
@@ -321,6 +320,9 @@ async function saveParties(
     [runId, importId],
   );
 }
+
+/** The condition of a JSON path for a party from a source of related parties. */
+const relatedPath = '@.role != "customer" && @.role != "alias" && @.role != "conflicting_row"';
 
 /** SQL: roster $2 has a customer with this reference, possibly only from contradicting rows. */
 const isKnownSql = (reference: string): string => `exists (

@@ -377,9 +377,6 @@ export const slottedRecordSchema = z.looseObject({
 /** A customer's record. */
 export type SlottedRecord = z.infer<typeof slottedRecordSchema>;
 
-/** The condition of a JSON path for a party from a source of related parties. */
-export const relatedPath = '@.role != "customer" && @.role != "alias" && @.role != "conflicting_row"';
-
 const digestLength = 32;
 
 /** Gives the first 32 hexadecimal digits of a text's SHA-256. */

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { ListedParty } from '../../lists/list-file.js';
-import { scriptOf } from '../../names/words.js';
 import { toScreeningRequest } from '../../roster/customer.js';
 import type { PartyType } from '../../vocabulary.js';
 
@@ -170,4 +169,34 @@ function changeLetter(
   if (variant === 'letter_dropped') letters.splice(at, 1);
   if (variant === 'letter_doubled') letters.splice(at, 0, letter);
   return { variant, name: words.map((word, index) => (index === place ? letters.join('') : word)).join(' ') };
+}
+
+const scripts = [
+  'Latin',
+  'Arabic',
+  'Cyrillic',
+  'Han',
+  'Hangul',
+  'Hiragana',
+  'Katakana',
+  'Hebrew',
+  'Greek',
+  'Devanagari',
+  'Bengali',
+  'Thai',
+  'Georgian',
+  'Armenian',
+  'Myanmar',
+  'Khmer',
+  'Tamil',
+].map((name) => ({ name, letter: new RegExp(`\\p{Script=${name}}`, 'gu') }));
+
+/** The script of most letters of a name; `Other` when it is none of the usual ones. */
+function scriptOf(name: string): string {
+  const counts = scripts.map(({ name: script, letter }) => ({ script, letters: name.match(letter)?.length ?? 0 }));
+  const most = counts.reduce((best, next) => (next.letters > best.letters ? next : best), {
+    script: 'Other',
+    letters: 0,
+  });
+  return most.script;
 }
