@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { ApiError, AuthenticationError, ConfigError, NotFoundError, PermissionError } from '../errors.js';
-import {
-  type Answer,
-  type Authentication,
-  type CallOperation,
-  type CallOptions,
-  checkCallOptions,
-  type Operation,
-} from './operation.js';
+import { type Answer, type CallOperation, type CallOptions, checkCallOptions, type Operation } from './operation.js';
 import { createShareOne } from './signals.js';
 
 /** The mode by the prefix of a key (interface: Identifier forms); `unknown` for other private keys. */
@@ -66,7 +59,7 @@ export interface ApiKeys {
   public(options?: CallOptions): Promise<Answer<PublicKey>>;
 }
 
-const toPublicKeyOperation = (authentication: Authentication): Operation<PublicKey> => ({
+const toPublicKeyOperation = (authentication: Operation<unknown>['authentication']): Operation<PublicKey> => ({
   name: 'api_keys.public',
   method: 'GET',
   path: '/api_keys/public',
@@ -79,7 +72,7 @@ const toPublicKeyOperation = (authentication: Authentication): Operation<PublicK
 
 const fetchPublicKey = async (
   callOperation: CallOperation,
-  authentication: Authentication,
+  authentication: Operation<unknown>['authentication'],
   options?: CallOptions,
 ): Promise<{ publicKey: string; isTest: boolean }> => {
   const { data } = await callOperation(toPublicKeyOperation(authentication), options);
@@ -135,7 +128,7 @@ export class KeyHolder {
   }
 
   /** The `Authorization` header of an operation, or undefined (interface: Authentication); throws ConfigError when a private key is missing. */
-  present(authentication: Authentication): string | undefined {
+  present(authentication: Operation<unknown>['authentication']): string | undefined {
     const { jwt, scheme } = this.#settings;
     if (authentication === 'none') return undefined;
     if (typeof authentication === 'object') {

@@ -28,20 +28,6 @@ export interface Answer<T> {
   attempts: number;
 }
 
-/**
- * When an operation may be sent again. `repeatable`: after any passing failure, because a repeat changes nothing. `after_refusal`: only when the
- * first attempt had no effect (refused for pace, or not sent). `never`: not at all.
- */
-type RetryRule = 'repeatable' | 'after_refusal' | 'never';
-
-/** The credential of an operation (interface: Endpoints, Auth column): the client's own, a named key, or none. */
-export type Authentication =
-  | 'private_key'
-  | 'private_key_or_jwt'
-  | 'none'
-  | { publicKey: string }
-  | { privateKey: string };
-
 /** One operation of the interface with its input. */
 export interface Operation<T> {
   /** Its name in ledger and metrics. */
@@ -54,8 +40,13 @@ export interface Operation<T> {
   query?: URLSearchParams;
   /** Sent as JSON. */
   body?: Readonly<Record<string, unknown>>;
-  authentication: Authentication;
-  retry: RetryRule;
+  /** The credential (interface: Endpoints, Auth column): the client's own, a named key, or none. */
+  authentication: 'private_key' | 'private_key_or_jwt' | 'none' | { publicKey: string } | { privateKey: string };
+  /**
+   * When it may be sent again. `repeatable`: after any passing failure, because a repeat changes nothing. `after_refusal`: only when the first
+   * attempt had no effect (refused for pace, or not sent). `never`: not at all.
+   */
+  retry: 'repeatable' | 'after_refusal' | 'never';
   /** Whether it costs money or sends a message; account and mode of the key are then fetched first. */
   isBillable: boolean;
   /** The one status that counts as success; every other 2xx breaks the contract. */

@@ -210,13 +210,14 @@ export function toSmtpFailure(error: unknown): SmtpFailure {
 const readFact = (error: unknown, name: string): unknown =>
   error instanceof Error ? Object.getOwnPropertyDescriptor(error, name)?.value : undefined;
 
-type SmtpStatus = { kind: 'ready'; message: string } | { kind: 'unfit'; message: string; next: string };
-
 /**
  * Connects to the mail server at `smtpUrl` as for a mail (TLS with a verified certificate, login where the URL has one), sends nothing and
  * disconnects. Never throws, and never shows the URL.
  */
-export async function probeSmtp(smtpUrl: string, timeoutMs: number): Promise<SmtpStatus> {
+export async function probeSmtp(
+  smtpUrl: string,
+  timeoutMs: number,
+): Promise<{ kind: 'ready'; message: string } | { kind: 'unfit'; message: string; next: string }> {
   let options: ReturnType<typeof toSmtpOptions>;
   try {
     options = toSmtpOptions(smtpUrl, timeoutMs);

@@ -138,7 +138,6 @@ const partySchema = z.object({
   ENTITY_ADDRESS: list(z.object({ COUNTRY: text })),
   INDIVIDUAL_DATE_OF_BIRTH: list(z.object({ DATE: text, YEAR: text, FROM_YEAR: text, TO_YEAR: text })),
 });
-type Party = z.infer<typeof partySchema>;
 
 // The parser reads an empty element as an empty text.
 const section = <T extends z.ZodType>(schema: T) => z.preprocess((value) => (value === '' ? {} : value), schema);
@@ -164,7 +163,7 @@ const present = (values: readonly (string | undefined)[]): string[] => [
   ...new Set(values.flatMap((value) => (value?.trim() ? [value.replace(/\s+/g, ' ').trim()] : []))),
 ];
 
-const toEntry = (party: Party, schema: string): WatchlistEntry => {
+const toEntry = (party: z.infer<typeof partySchema>, schema: string): WatchlistEntry => {
   const name = present([[party.FIRST_NAME, party.SECOND_NAME, party.THIRD_NAME, party.FOURTH_NAME].join(' ')]).join('');
   const aliases = [...party.INDIVIDUAL_ALIAS, ...party.ENTITY_ALIAS].map((alias) => alias?.ALIAS_NAME);
   const countries = [...party.NATIONALITY.VALUE, ...party.ENTITY_ADDRESS.map((address) => address?.COUNTRY)];

@@ -96,22 +96,28 @@ export async function makeDue(
   );
 }
 
-/** A claim on a row: no other process gets it before its result is noted or `leaseMs` have passed. */
-interface OutboxClaim {
-  kinds: readonly OutboxRow['kind'][];
-  owner: string;
-  now: Date;
-  /** By the database's clock. */
-  leaseMs: number;
-  /** Rows that this pass has already had. */
-  except: readonly number[];
-  /** Only rows whose key begins with it; default: all. */
-  keyPrefix?: string;
-}
-
-/** Claims the row that has been due longest and that no living process has claimed; null without one. */
-export function claimNext(database: Database, claim: OutboxClaim): Promise<OutboxRow | null> {
-  const { kinds, owner, now, leaseMs, except, keyPrefix = '' } = claim;
+/**
+ * Claims the row that has been due longest and that no living process has claimed, without those in `except` and those whose keys begin otherwise;
+ * null without one. No other process gets it before its result is noted or `leaseMs` have passed by the database's clock.
+ */
+export function claimNext(
+  database: Database,
+  {
+    kinds,
+    owner,
+    now,
+    leaseMs,
+    except,
+    keyPrefix = '',
+  }: {
+    kinds: readonly OutboxRow['kind'][];
+    owner: string;
+    now: Date;
+    leaseMs: number;
+    except: readonly number[];
+    keyPrefix?: string;
+  },
+): Promise<OutboxRow | null> {
   // The embedded database has one process: another owner's claim is left from a process that died.
   return findRow(
     database,
@@ -143,7 +149,7 @@ export type OutboxOutcome =
 export async function noteAttempt(
   transaction: Queryable,
   { outboxId }: Pick<OutboxRow, 'outboxId'>,
-  { owner, now }: Pick<OutboxClaim, 'owner' | 'now'>,
+  { owner, now }: { owner: string; now: Date },
   outcome: OutboxOutcome,
 ): Promise<OutboxRow['state'] | null> {
   const [noted] = await transaction.query(
