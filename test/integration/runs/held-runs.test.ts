@@ -215,7 +215,7 @@ describeOnChosenDatabase('a night that cannot be relied on', (open, databases) =
     expect(toSubject(toReport(facts))).toContain('[RED] answers held');
     const page = await readFile(join(held.artifacts ?? '', 'report.html'), 'utf8');
     expect(page).toContain('2 alerts new or worse by these answers: provisional');
-    expect(page).toContain('38 clear, 22 open hit');
+    expect(page).toContain('38 clear, 22 open alert');
     expect(page).not.toContain('have a valid screening');
     const json = z.object({ held: z.array(z.object({ alerts: z.array(z.object({ reference: z.string() })) })) });
     const reported = json.parse(JSON.parse(await readFile(join(held.artifacts ?? '', 'report.json'), 'utf8')));
