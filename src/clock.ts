@@ -1,19 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** The only source of time: everything that needs a date or waits takes one of these. */
+/** The only source of time. */
 export interface Clock {
-  /** The present instant. */
+  /** The current time. */
   now(): Date;
-  /** Milliseconds that only grow, whatever happens to the date: for spans, never for dates. */
+  /** Monotonic milliseconds, for spans only. */
   elapsedMs(): number;
   /** Resolves after `ms` milliseconds; rejects with the signal's reason when aborted earlier. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-// A timer set for longer than this fires at once.
+// A timer set for longer fires immediately.
 const maxTimerMs = 2 ** 31 - 1;
 
-/** The machine's clock. */
 export const systemClock: Clock = {
   now: () => new Date(),
   elapsedMs: () => performance.now(),
@@ -28,14 +27,14 @@ export const systemClock: Clock = {
   },
 };
 
-/** A clock that runs `offsetMs` beside the machine's; the demo plays yesterday's night with it. */
+/** A clock `offsetMs` away from the machine's; the demo uses it for the night of yesterday. */
 export const shiftedClock = (offsetMs: number): Clock => ({
   now: () => new Date(Date.now() + offsetMs),
   elapsedMs: systemClock.elapsedMs,
   sleep: systemClock.sleep,
 });
 
-/** Whether the name is a time zone of the IANA database that this Node knows. */
+/** Whether the name is an IANA time zone that this Node knows. */
 export function isTimezone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });

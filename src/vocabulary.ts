@@ -1,6 +1,6 @@
-// The closed sets of words that several folders, the database and the reports share: each has its one home here.
+// The closed sets of words that folders, the database and the reports share; each is defined here only.
 
-/** What a run is; the words of the command line. */
+/** The kinds of runs, in the words of the command line. */
 export const runKinds = ['import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure', 'reconcile'] as const;
 export type RunKind = (typeof runKinds)[number];
 
@@ -10,14 +10,13 @@ export type ScreeningKind = (typeof screeningKinds)[number];
 /** Whether a run of this kind screens the customers of a roster. */
 export const isScreeningKind = (kind: RunKind): kind is ScreeningKind => screeningKinds.some((one) => one === kind);
 
-/** With which kind of key a run searches: without results that count, or billed. */
+/** The mode of a run's key: `test` results do not count, `live` searches are billed. */
 export const runModes = ['test', 'live'] as const;
 export type RunMode = (typeof runModes)[number];
 
 /**
- * How a run stands: `complete` (exit 0), `incomplete` (finished, but something is not as it should be: exit 3),
- * `stopped` (early, resumable: exit 4), `unbalanced` (sums do not hold: exit 1), `refused` (before anything was spent: exit 2),
- * `abandoned` (never resumed, replaced by a later run).
+ * The states of a run: `complete` (exit 0), `incomplete` (finished with a problem: exit 3), `stopped` (early, resumable: exit 4),
+ * `unbalanced` (sums do not hold: exit 1), `refused` (before anything was spent: exit 2), `abandoned` (replaced by a later run).
  */
 export const runStates = [
   'running',
@@ -31,17 +30,17 @@ export const runStates = [
 export type RunState = (typeof runStates)[number];
 
 /**
- * What stops a run early, resumable: the account or the address is refused, the service is out of reach, the budget is used up, the limit
- * that was given with the command is reached (`max_searches`), or somebody asked to stop.
+ * Why a run stops early, resumable: the account or the address is refused, the service is out of reach, the budget is used up, the limit of
+ * the command is reached (`max_searches`), or a stop was requested.
  */
 export const haltCodes = ['account', 'address', 'outage', 'budget', 'max_searches', 'signal'] as const;
 export type HaltCode = (typeof haltCodes)[number];
 
-/** How far a run has come; it goes on from here when it is resumed. */
+/** The stages of a run, from which a resume continues. */
 export const runStages = ['started', 'imported', 'planned', 'screened', 'finished'] as const;
 export type RunStage = (typeof runStages)[number];
 
-/** Which parties a run asks about: those due, those never screened as they are now, all, only those noted as forced, or these with nobody else in the run. */
+/** The parties that a run screens: due ones, ones never screened as they are now, all, forced ones, or only marked customers (`dirty`). */
 export const planSelections = ['due', 'new', 'all', 'forced', 'dirty'] as const;
 export type PlanSelection = (typeof planSelections)[number];
 
@@ -58,23 +57,23 @@ export const matchChangeKinds = [
 ] as const;
 export type MatchChangeKind = (typeof matchChangeKinds)[number];
 
-/** The fields of a match that are compared, under the names the service gives them. */
+/** The compared fields of a match, under the service's names. */
 export const matchFields = ['birth_date', 'country', 'match', 'name', 'schema', 'score', 'topics'] as const;
 export type MatchField = (typeof matchFields)[number];
 
-/** How much a change matters, most first. */
+/** The severities of a change, highest first. */
 export const severities = ['critical', 'high', 'medium', 'low', 'info'] as const;
 export type Severity = (typeof severities)[number];
 
-/** Whose doing a change is. */
+/** The cause of a change. */
 export const changeCauses = ['service_data', 'customer_record', 'settings'] as const;
 export type ChangeCause = (typeof changeCauses)[number];
 
-/** The most serious of what a listed party may be listed for; a topic of no family comes before political exposure. */
+/** The topic families of a listed party, most serious first; an unknown topic comes before political exposure. */
 export const worstTopics = ['sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none'] as const;
 export type WorstTopic = (typeof worstTopics)[number];
 
-/** What moved a severity away from its rule's. */
+/** What moved a severity from that of its rule. */
 export const severityAdjustments = ['birth_date_contradicts', 'risk_tier'] as const;
 export type SeverityAdjustment = (typeof severityAdjustments)[number];
 
@@ -89,22 +88,21 @@ export const dossierChangeKinds = [
 ] as const;
 export type DossierChangeKind = (typeof dossierChangeKinds)[number];
 
-/** What one fact of the customer says of a match: the same, another, or nothing that could be compared. */
+/** How a fact of the customer compares with a match; `unknown` when it cannot be compared. */
 export const agreements = ['agree', 'contradict', 'unknown'] as const;
 export type Agreement = (typeof agreements)[number];
 
-/** What hits are counted by: the topic families, hits of an unknown topic or of none, and all hits together. */
+/** The families of hits: the topic families, unknown or no topic, and all hits together (`any`). */
 export const hitFamilies = ['any', 'sanction', 'crime', 'pep', 'associate', 'other', 'unknown'] as const;
 export type HitFamily = (typeof hitFamilies)[number];
 
-/** How urgent a discrepancy is. */
 export const discrepancySeverities = ['critical', 'high', 'medium', 'low'] as const;
 export type DiscrepancySeverity = (typeof discrepancySeverities)[number];
 
-/** What became of a discrepancy in one comparison. */
+/** What happened to a discrepancy in one comparison. */
 export const discrepancyEvents = ['opened', 'returned', 'changed', 'acceptance_ended', 'resolved'] as const;
 
-/** The states of a customer, best first; a customer's is the worst of its parties' (DESIGN: The one rule). */
+/** The states of a customer, best first; the worst one of its parties counts (DESIGN: The one rule). */
 export const customerStates = [
   'clear',
   'below_threshold',
@@ -116,7 +114,7 @@ export const customerStates = [
 ] as const;
 export type CustomerState = (typeof customerStates)[number];
 
-/** What a reviewer may decide about a match: it is the customer, it is somebody else, it cannot be told, or it is absent and nothing remains to be done. */
+/** The dispositions of a match: it is the customer, it is another person, it is undecided, or it is absent and needs nothing more. */
 export const dispositionVerdicts = ['true_match', 'false_positive', 'inconclusive', 'no_longer_matched'] as const;
 export type DispositionVerdict = (typeof dispositionVerdicts)[number];
 
@@ -125,43 +123,42 @@ export const itemStates = ['open', 'proposed', 'settled', 'confirmed', 'gone'] a
 export type ItemState = (typeof itemStates)[number];
 
 /**
- * Why the match of an alert is absent: a whole answer lacks it, it is no hit any more, or it vanished with the customer's record or with
- * our settings.
+ * Why the match of an alert is absent: a complete answer lacks it, it is no longer a hit, or the customer's record or the settings changed.
  */
 export const absences = ['not_returned', 'below_threshold', 'customer_changed', 'settings_changed'] as const;
 export type Absence = (typeof absences)[number];
 
-/** What a party is; the service's `type` (interface: AML search). */
+/** The type of a party; the service's `type` (interface: AML search). */
 export const partyTypes = ['person', 'entity'] as const;
 export type PartyType = (typeof partyTypes)[number];
 
-/** How closely a customer is watched; a customer without a tier counts as high. */
+/** The risk tier of a customer; one without a tier counts as high. */
 export const riskTiers = ['low', 'medium', 'high'] as const;
 export type RiskTier = (typeof riskTiers)[number];
 
-/** In which role a party belongs to its customer; `customer` is the customer itself. */
+/** The role of a party; `customer` is the customer itself. */
 export const partyRoles = [
   'customer',
   'alias',
   'joint_holder',
   'director',
   'beneficial_owner',
-  // Related in a way that no word of ours names; screened like any other.
+  // Related in a way without a role of its own; screened like any other party.
   'other',
-  // Of two rows that contradict each other both names are searched for.
+  // Both names of two contradicting rows are searched.
   'conflicting_row',
 ] as const;
 export type PartyRole = (typeof partyRoles)[number];
 
-/** Why a round of control searches was asked; a `control` asks one of them beside a search that failed. */
+/** Why a round of control searches was made; `control` is a single one after a failed search. */
 export const canaryTriggers = ['start', 'resumed', 'periodic', 'control', 'end'] as const;
 export type CanaryTrigger = (typeof canaryTriggers)[number];
 
-/** Why a run asked for fewer details than there were to fetch. */
+/** Why a run fetched fewer details than it could. */
 export const detailStops = ['limit', 'out_of_reach', 'refused', 'time', 'signal'] as const;
 export type DetailStop = (typeof detailStops)[number];
 
-/** Why a row was not accepted; stable codes, used in rejects.csv and in SQL. Some of them only earlier versions gave. */
+/** Why a row was not accepted; stable codes in rejects.csv and SQL. Some are only from earlier versions. */
 export const rejectReasons = [
   'missing_id',
   'missing_name',
@@ -183,13 +180,13 @@ export const rejectReasons = [
   'replacement_character',
   'unknown_standing',
   'invalid_end_date',
-  // Of imports by earlier versions; such a party is `other` now.
+  // From imports of earlier versions; such a party is now `other`.
   'unknown_role',
   'unknown_customer',
 ] as const;
 export type RejectReason = (typeof rejectReasons)[number];
 
-/** Why a fact of an accepted row counts as unknown; stable codes, used in rejects.csv and in SQL. */
+/** Why a fact of an accepted row counts as unknown; stable codes in rejects.csv and SQL. */
 export const doubtReasons = [
   'says_unknown',
   'invalid_birth_date',

@@ -3,22 +3,25 @@ import type { HoldSettings } from '../screening/settings.js';
 import { type HitFamily, hitFamilies } from '../vocabulary.js';
 import { isOfFamily, isUnknownTopic, type TopicFamilies } from './severity.js';
 
-/** The matches of one party before a run and in it, those included that a cut list hides; `isCompared` where both answer the same search. */
+/**
+ * The matches of one party before a run and in it, with those that a truncated list hides; `isCompared` when both answers are of the same
+ * search.
+ */
 interface ComparedParty {
   requestId: number;
   before: readonly Match[];
-  /** Null where the answer is the one before. */
+  /** Null without a new answer. */
   after: readonly Match[] | null;
   isCompared: boolean;
 }
 
-/** How many listed parties of a family were hits, and how many of them a run no longer finds. */
+/** The number of listed parties of a family that were hits, and of those that a run no longer finds. */
 export interface VanishedFigures {
   family: HitFamily;
-  /** Known of the customers that the run has searched for. */
+  /** Known hits of the searched customers. */
   known: number;
   vanished: number;
-  /** Known of all customers of the roster. */
+  /** Known hits of all customers of the roster. */
   current: number;
 }
 
@@ -31,9 +34,8 @@ interface ListedParty {
 
 /**
  * Counts the known hits of a roster and those that a run no longer finds, each listed party once. A listed party has vanished when at least
- * half of the searched parties that had it as a hit of a family have it no longer; another id, or a new entry with the same content or
- * name, takes its place, an entry of another list that was there before does not. A hit that lost its flag or its topic has vanished from
- * that family.
+ * half of the searched parties that had it as a hit of a family no longer have it. A new id, or a new entry with the same content or name,
+ * replaces it; an older entry of another list does not. A hit that lost its flag or its topic has vanished from that family.
  */
 export class VanishedTally {
   readonly #families: TopicFamilies;
@@ -51,7 +53,7 @@ export class VanishedTally {
   add({ requestId, before, after, isCompared }: ComparedParty): void {
     const hits = before.filter(({ isHit }) => isHit);
     const remains = isCompared && after !== null ? this.#findRemaining(before, after) : null;
-    // Entries of one content, on two lists for example, differ by their number: which of them is lost does not matter.
+    // Entries of one content, for example on two lists, are numbered: which of them is lost does not matter.
     const entries = new Map<string, { family: HitFamily; kept: number; lost: number }>();
     for (const hit of hits) {
       const key = toContentKey(hit);
@@ -72,7 +74,7 @@ export class VanishedTally {
     }
   }
 
-  /** The figures of the families in which anything is known. */
+  /** The figures of the families with known hits. */
   figures(): readonly VanishedFigures[] {
     return hitFamilies.flatMap((family) => {
       const listed = [...(this.#compared.get(family)?.values() ?? [])];
@@ -82,7 +84,7 @@ export class VanishedTally {
     });
   }
 
-  /** Searches that no longer find what has vanished, at most so many: first one for each listed party, then the others. */
+  /** Searches that no longer find vanished hits, up to the limit: first one for each listed party, then the others. */
   findSearches(limit: number): readonly number[] {
     const vanished = [...(this.#compared.get('any')?.values() ?? [])].filter(isVanished);
     const inFamilies = hitFamilies.flatMap((family) =>
@@ -125,19 +127,19 @@ export class VanishedTally {
 
 const isVanished = ({ had, lost }: ListedParty): boolean => lost > 0 && 2 * lost >= had;
 
-/** Why the figures of a run hold it, by family; `bound` is the share that was reached, null where all known hits vanished. */
+/** Why a run is held, by family; `bound` is the share that was reached, null when all known hits vanished. */
 export interface HoldFinding extends VanishedFigures {
   span: 'run' | 'week';
-  /** Vanished of known, in the run or in seven days. */
+  /** Vanished and known hits, in the run or in seven days. */
   vanishedOfSpan: number;
   knownOfSpan: number;
   bound: number | null;
 }
 
 /**
- * Judges what a run no longer finds. It is held when the known hits of a family, or all together, vanish by `vanishedShare` (`manyShare` from
- * `manyKnown` on) and at least `vanishedLeast`, when all of at least `allOf` vanish, or by `weekShare` within seven days. An empty list holds
- * nothing. `before` is what the earlier runs of seven days no longer found.
+ * Assesses the vanished hits of a run. It is held when the known hits of a family, or all together, vanish by `vanishedShare` (`manyShare`
+ * from `manyKnown` on) and at least `vanishedLeast`, when all of at least `allOf` vanish, or by `weekShare` within seven days. Without
+ * known hits it is not held. `before` has the vanished hits of the earlier runs of seven days.
  */
 export function assessVanished(
   figures: readonly VanishedFigures[],

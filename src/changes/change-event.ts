@@ -3,17 +3,17 @@ import type { Match } from '../matches/match.js';
 import type { Agreement, MatchField, Severity } from '../vocabulary.js';
 import type { Corroboration } from './corroboration.js';
 
-/** One difference between the match set last reported and the one just seen, before anybody judged it. */
+/** One difference between the last reported match set and the new one, not assessed yet. */
 export type MatchDifference =
   | { kind: 'match_added'; matchId: string; before: null; after: Match; fields: readonly [] }
   | { kind: 'match_removed' | 'match_not_returned'; matchId: string; before: Match; after: null; fields: readonly [] }
   | {
       kind: 'match_changed' | 'match_rekeyed' | 'match_returned' | 'hit_gained' | 'hit_lost';
-      /** The id of the match as seen now. */
+      /** The present id of the match. */
       matchId: string;
       before: Match;
       after: Match;
-      /** Which fields differ, sorted. */
+      /** The changed fields, sorted. */
       fields: readonly MatchField[];
     };
 
@@ -24,8 +24,8 @@ const byCountry: Readonly<Record<Agreement, number>> = { agree: 20, unknown: 10,
 const wholeScore = 39;
 
 /**
- * Places what a reviewer should look at first: 0 to 999, more is sooner. Severity decides before all else, then whether it is a hit, then
- * birth date and country, then the service's score, which stays as it is.
+ * The priority of a change for reviewers, 0 to 999, higher first: by severity, then hit, then birth date and country, then the service's
+ * unchanged score.
  */
 export function toPriority({
   severity,
@@ -49,20 +49,18 @@ export function toPriority({
   );
 }
 
-/** On which days somebody works, and where. */
+/** The business days of reviewers. */
 export interface WorkCalendar {
-  /** IANA name. */
   timezone: string;
   /** Days of the week, 1 for Monday to 7 for Sunday. */
   workdays: readonly number[];
-  /** `yyyy-mm-dd`. */
   holidays: readonly string[];
 }
 
 const hourMs = 3_600_000;
 const criticalMs = 4 * hourMs;
 
-/** In business days; what is critical has hours. */
+/** In business days; critical changes are due in hours. */
 const businessDays: Readonly<Record<Exclude<Severity, 'critical'>, number | null>> = {
   high: 1,
   medium: 5,
@@ -71,8 +69,8 @@ const businessDays: Readonly<Record<Exclude<Severity, 'critical'>, number | null
 };
 
 /**
- * When something of a severity is due that was opened at `openedAt`: after 4 hours by the clock, or at the same local time 1, 5 or 20
- * business days later; what opens on a day off counts from the beginning of the next business day. Null where nobody has to look.
+ * The due time of a severity opened at `openedAt`: after 4 hours, or at the same local time 1, 5 or 20 business days later. Openings on a
+ * day off count from the start of the next business day. Null when no review is due.
  */
 export function toDueTime(severity: Severity, openedAt: Date, calendar: WorkCalendar): Date | null {
   if (severity === 'critical') return new Date(openedAt.getTime() + criticalMs);
@@ -90,7 +88,6 @@ function toWorkdayTest({ workdays, holidays }: WorkCalendar): (date: string) => 
   return (date) => !off.has(date) && on.has(new Date(`${date}T00:00:00Z`).getUTCDay() || 7);
 }
 
-/** The `count`th business day after a date. */
 function findWorkday(date: string, count: number, isWorkday: (date: string) => boolean): string {
   let day = date;
   for (let left = count; left > 0; ) {

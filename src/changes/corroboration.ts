@@ -2,7 +2,7 @@ import type { Match } from '../matches/match.js';
 import type { Party } from '../roster/customer.js';
 import type { Agreement } from '../vocabulary.js';
 
-/** How far a customer's facts bear out a match, beside the service's own score. */
+/** How far a customer's facts agree with a match, apart from the service's score. */
 export interface Corroboration {
   birthDate: Agreement;
   country: Agreement;
@@ -19,16 +19,16 @@ export function corroborate(
   };
 }
 
-/** Former countries by codes of two letters (ISO 3166-3) as lists write them: the code of four letters, or what the country became. */
+/** Two-letter codes of former countries (ISO 3166-3) in lists: their four-letter code, or the successor country. */
 const formerCodes: Readonly<Record<string, readonly string[]>> = {
   ...{ su: ['suhh'], yu: ['yucs'], cs: ['cshh', 'csxx'], an: ['anhh'] },
   ...{ dd: ['de'], zr: ['cd'], bu: ['mm'], tp: ['tl'], hv: ['bf'], dy: ['bj'], rh: ['zw'], yd: ['ye'], uk: ['gb'] },
 };
 
-/** A country that was split up, or one that could not be read, may be any: it agrees with itself at most, and contradicts nothing. */
+/** A divided or unreadable country can be any country: it agrees only with itself and contradicts none. */
 const isOpen = (code: string): boolean => code === 'zz' || /^..(?:hh|xx|cs)$/.test(code);
 
-/** The last two letters of other codes of four letters are what the country became. */
+/** The last two letters of other four-letter codes are the successor country. */
 const toCodes = (code: string): readonly string[] => {
   const folded = code.trim().toLowerCase();
   return formerCodes[folded] ?? [folded.length === 4 && !isOpen(folded) ? folded.slice(2) : folded];
@@ -41,7 +41,6 @@ function compareCountries(ours: readonly string[], listed: readonly string[]): A
   return own.some(isOpen) || [...known].some(isOpen) ? 'unknown' : 'contradict';
 }
 
-/** A birth date as far as it is known. */
 interface PartialDate {
   year: number;
   month: number | null;
@@ -49,10 +48,10 @@ interface PartialDate {
 }
 
 /**
- * Compares a customer's birth date (`yyyy`, `yyyy-mm` or `yyyy-mm-dd`) with all that a list gives. Only a date that cannot be the same
- * one contradicts: one part mistyped, day and month exchanged, or a year that is off by one where only years are known is `unknown`,
- * and 1 January counts as a year alone, because lists and forms write it when nobody knows the day. A date of ours with `?` behind it contradicts
- * nothing: its century is a guess, or day and month may be exchanged.
+ * Compares a customer's birth date (`yyyy`, `yyyy-mm` or `yyyy-mm-dd`) with all listed ones. Only a clearly different date contradicts. One
+ * mistyped part, swapped day and month, or a year off by one when only years are known is `unknown`. 1 January counts as a year alone,
+ * because lists and forms write it for unknown days. A date with `?` contradicts nothing: its century, or the order of day and month, is a
+ * guess.
  */
 export function compareBirthDates(ours: string | null, listed: readonly string[]): Agreement {
   const own = ours === null ? null : toPartialDate(ours.replace('?', ''));
@@ -64,7 +63,7 @@ export function compareBirthDates(ours: string | null, listed: readonly string[]
   return isGuess || verdicts.includes('unknown') ? 'unknown' : 'contradict';
 }
 
-/** A date with or without a time; anything else after it, such as the end of a span, makes it a text that is not understood. */
+/** A date with or without a time; other text after it, such as the end of a span, makes it unreadable. */
 const partialDate = /^(\d{4})(?:-(0\d|1[0-2])(?:-([0-2]\d|3[01])(?:[T ]\d\d:.*)?)?)?$/;
 
 function toPartialDate(text: string): PartialDate | null {
@@ -83,7 +82,7 @@ function compareDates(ours: PartialDate, listed: PartialDate): Agreement {
   const areExchanged = ours.month === listed.day && ours.day === listed.month;
   const slips = [years > 0, !isSameMonth, !isSameDay].filter(Boolean).length;
   if (slips === 0) return 'agree';
-  // Tens of years are one key, as one year is.
+  // A difference of tens of years is one mistyped key, as is one year.
   const isYearSlip = years === 1 || years % 10 === 0;
   if (years > 0) return slips === 1 && isYearSlip ? 'unknown' : 'contradict';
   return slips === 1 || areExchanged ? 'unknown' : 'contradict';

@@ -16,8 +16,8 @@ const comparedFields: Readonly<Record<string, (dossier: DossierSnapshot) => unkn
 };
 
 /**
- * What a dossier seen now changes against it as the last sweep left it (`isGone` when a proven sweep did not find it), or null; a status change
- * outranks other fields.
+ * The change of a dossier since the last sweep (`isGone` when a proven sweep did not find it), or null; a status change outranks other
+ * fields.
  */
 export function diffDossier(
   known: { snapshot: DossierSnapshot; isGone: boolean } | null,
@@ -34,7 +34,7 @@ export function diffDossier(
   return before.updatedAt === after.updatedAt ? null : { kind: 'dossier_touched', before, after, fields };
 }
 
-/** One change of a dossier; `fields` names what differs under the service's names, without `updated_at`, sorted. */
+/** A change of a dossier; `fields` has the service's names of the changed fields, without `updated_at`, sorted. */
 export type DossierChange =
   | {
       kind: 'dossier_appeared' | 'dossier_returned';

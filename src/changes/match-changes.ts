@@ -5,21 +5,21 @@ import type { MatchDifference } from './change-event.js';
 import { type Corroboration, corroborate } from './corroboration.js';
 import { type ChangeSettings, isOfFamily, type TopicFamilies, toSeverity } from './severity.js';
 
-/** What a party's matches were known to be: the last answer, and what earlier cut lists have hidden since. */
+/** The known matches of a party: the last answer, and the matches that earlier truncated lists hide. */
 export interface KnownMatches {
   matches: readonly Match[];
   unreturned: readonly Match[];
-  /** Matches that were removed earlier and have not come back. */
+  /** Matches that were removed and did not return. */
   removed: readonly Match[];
-  /** Scores as they were last reported, by match id; a match that is not in it was reported with the score of its last answer. */
+  /** The last reported scores by match id; a missing match was reported with the score of its last answer. */
   reportedScores: Readonly<Record<string, number>>;
 }
 
 /**
- * Compares what is known of one party with a new answer. Order, rank jitter and score noise below `scoreStep` (measured from the
- * score last reported) are no difference; a match missing from a cut list is `match_not_returned`, once, and `match_removed` only
- * when a whole list lacks it. A match that was removed earlier and is back is `match_returned`, compared with what it was. Gives what the next
- * comparison starts from as well: `unreturned` are known matches that this answer or earlier ones were cut too short to show.
+ * Compares the known matches of a party with a new answer. Order, rank jitter and score changes below `scoreStep` (from the last reported
+ * score) are no difference. A match missing from a truncated list is `match_not_returned`, once, and `match_removed` only when a complete
+ * list lacks it. A removed match that is back is `match_returned`, compared with its former facts. Also returns the base of the next
+ * comparison: `unreturned` are known matches that truncated lists hide.
  */
 export function diffMatches(
   known: KnownMatches,
@@ -36,7 +36,7 @@ export function diffMatches(
     if (fields.length > 0 || before.id !== pair.after.id) {
       differences.push({ kind: toKind(before, pair.after), matchId: pair.after.id, before, after: pair.after, fields });
     }
-    // A new id alone reports no score, so drift goes on being measured from the old one.
+    // A new id alone reports no score, so drift is still measured from the old score.
     if (fields.length === 0 && before.score !== pair.after.score) reportedScores[pair.after.id] = before.score;
   }
   const alreadyHidden = new Set(known.unreturned);
@@ -62,7 +62,7 @@ function toKind(before: Match, after: Match): 'hit_gained' | 'hit_lost' | 'match
 }
 
 function findChangedFields(before: Match, after: Match, scoreStep: number): readonly MatchField[] {
-  // Binary fractions: 0.92 - 0.90 is a hair below 0.02, and must still count as a step of 0.02.
+  // Binary fractions: 0.92 - 0.90 is slightly below 0.02 and must still count as a step of 0.02.
   const scoreMoved = Math.abs(after.score - before.score) >= scoreStep - 1e-9;
   const changed: Record<MatchField, boolean> = {
     birth_date: !sameMembers(before.birthDates, after.birthDates),
@@ -77,29 +77,29 @@ function findChangedFields(before: Match, after: Match, scoreStep: number): read
   return fields.filter((field) => changed[field]);
 }
 
-/** Whether two lists hold the same values, whatever their order and repetitions. */
+/** Whether two lists have the same values in any order. */
 function sameMembers(left: readonly string[], right: readonly string[]): boolean {
   const known = new Set(left);
   const seen = new Set(right);
   return known.size === seen.size && [...seen].every((value) => known.has(value));
 }
 
-/** What shaped an answer, as fingerprints: what was asked, for which record, under which settings. */
+/** What an answer depends on, as fingerprints: the request, the record, the settings. */
 export interface AnswerOrigin {
   requestId: number;
   customerVersion: number;
   settingsDigest: string;
-  /** What the record says of the party, where it may have to be compared with another version. */
+  /** The facts of the record, to compare with another version. */
   said?: PartySaid | undefined;
 }
 
-/** The facts of a party that are no part of its request, and what stands in the source for those that are kept in another form or in doubt. */
+/** The facts of a party outside its request, with the source text of converted or doubtful ones. */
 export interface PartySaid extends ChangedParty {
   doubts: Readonly<Record<string, string>>;
   said: Readonly<Record<string, string>>;
 }
 
-/** What of a customer bears on how much a change matters. */
+/** The facts of a customer that affect the severity of a change. */
 export interface ChangedParty extends Pick<Party, 'birthDate' | 'countries'> {
   riskTier: RiskTier | null;
 }
@@ -107,8 +107,8 @@ export interface ChangedParty extends Pick<Party, 'birthDate' | 'countries'> {
 const nothing: KnownMatches = { matches: [], unreturned: [], removed: [], reportedScores: {} };
 
 /**
- * Judges what a valid answer changes for a party, and gives what the next comparison starts from; without a known answer everything in it is
- * the baseline. `confirmedIds` are those under which reviewers have confirmed that a match is the customer.
+ * Assesses the changes of a valid answer for a party, and returns the base of the next comparison; without a known answer all matches are
+ * the baseline. `confirmedIds` are the match ids of true matches.
  */
 export function detectChanges(
   known: (KnownMatches & { origin: AnswerOrigin; confirmedIds: ReadonlySet<string> }) | null,
@@ -131,7 +131,7 @@ export function detectChanges(
 const isHitFor = (match: Match | null, families: TopicFamilies): boolean =>
   match?.isHit === true && match.topics.some((topic) => isOfFamily(families, 'sanction', topic));
 
-/** Whose doing a difference between two answers is: our settings before the customer's record before the service's data. */
+/** The cause of a difference: the settings before the customer's record before the service's data. */
 function toCause(before: AnswerOrigin, after: AnswerOrigin): ChangeCause {
   if (before.settingsDigest !== after.settingsDigest) return 'settings';
   if (before.requestId !== after.requestId) return 'customer_record';
@@ -139,7 +139,7 @@ function toCause(before: AnswerOrigin, after: AnswerOrigin): ChangeCause {
   return isReadDifferently(before.said, after.said) ? 'settings' : 'customer_record';
 }
 
-/** Whether two versions of a record differ, and the source says the same for each fact that does. */
+/** Whether two versions of a record differ only in how the same source text is read. */
 function isReadDifferently(before: PartySaid | undefined, after: PartySaid | undefined): boolean {
   if (before === undefined || after === undefined) return false;
   const fields = ['birthDate', 'countries', 'riskTier'] as const;
@@ -147,7 +147,7 @@ function isReadDifferently(before: PartySaid | undefined, after: PartySaid | und
   return changed.length > 0 && changed.every((field) => isSaidAlike(before, after, field));
 }
 
-/** A record of an earlier version has only the value: its text is then the value itself, or reads as that value. */
+/** A record of an earlier version has only the value: its text is the value itself, or reads as that value. */
 function isSaidAlike(before: PartySaid, after: PartySaid, field: 'birthDate' | 'countries' | 'riskTier'): boolean {
   const [texts, others] = [before, after].map(
     (facts) => new Set([facts.doubts[field], facts.said[field], toValue(facts, field)].filter((text) => text)),
@@ -158,17 +158,17 @@ function isSaidAlike(before: PartySaid, after: PartySaid, field: 'birthDate' | '
 const toValue = (facts: PartySaid, field: 'birthDate' | 'countries' | 'riskTier'): string =>
   field === 'countries' ? facts.countries.toSorted().join(';') : (facts[field] ?? '');
 
-/** A difference with its judgement; `isBaseline` for a first screening. */
+/** An assessed difference; `isBaseline` for a first screening. */
 export interface MatchChange extends ReturnType<typeof toSeverity> {
   difference: MatchDifference;
   corroboration: Corroboration;
   cause: ChangeCause;
   isBaseline: boolean;
-  /** Whether the match is, or was, a hit for a sanction. */
+  /** Whether the match is or was a hit for a sanction. */
   isSanctionHit: boolean;
 }
 
-/** Whether an answer is the known one and hides as much as it did: such a one changes nothing. A list that is taken for whole now shows what is gone. */
+/** Whether an answer is the known one and hides as much, so that it changes nothing. A list that now counts as complete shows removals. */
 export const isSameAnswer = (
   known: { responseId: number; unreturned: readonly unknown[] } | null | undefined,
   answer: { responseId: number; truncated: boolean },

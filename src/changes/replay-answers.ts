@@ -10,16 +10,16 @@ import {
 } from './match-changes.js';
 import type { ChangeSettings } from './severity.js';
 
-/** A stored answer for a party, with what was known beside it when it came. */
+/** A stored answer for a party, with the facts known at its time. */
 export interface StoredAnswer extends AnswerOrigin {
   responseId: number;
-  /** As it was judged: cut where lists were known to be cut. */
+  /** As it was assessed: truncated when lists were known to be truncated. */
   matchSet: MatchSet;
   party: ChangedParty;
   customer: SeenCustomer;
-  /** Ids under which reviewers had confirmed by then that a match is the customer. */
+  /** The match ids of true matches at that time. */
   confirmedIds: ReadonlySet<string>;
-  /** Ids that reviewers have decided about since the answer before. */
+  /** The match ids with a disposition since the answer before. */
   decidedIds: ReadonlySet<string>;
 }
 
@@ -30,8 +30,8 @@ interface Known extends Omit<KnownMatches, 'removed'> {
 }
 
 /**
- * Judges all stored answers of one party in their order, as runs do, but under these settings: each is compared with what these settings made
- * of those before it. Gives for each answer what it changes, and the matches that become items because of it.
+ * Assesses all stored answers of one party in order, as runs do, under these settings; each is compared with the result for the ones
+ * before. Returns the changes of each answer, and the matches that become alerts because of it.
  */
 export function replayAnswers(answers: readonly StoredAnswer[], settings: ChangeSettings) {
   let known: Known | null = null;
@@ -63,7 +63,7 @@ function assessNext(
   return { known: { responseId, origin, matches: matchSet.matches, unreturned, removed, reportedScores }, changes };
 }
 
-/** What was removed and has not come back: a return names what was removed as it was then. */
+/** The matches that were removed and did not return. */
 function followRemovals(
   removed: ReadonlyMap<string, Match>,
   changes: readonly MatchChange[],
@@ -71,7 +71,7 @@ function followRemovals(
   const left = new Map(removed);
   for (const { difference } of changes) {
     if (difference.before === null) continue;
-    // An id may have been used twice.
+    // An id can be used twice.
     const key = JSON.stringify([difference.before.id, difference.before.name]);
     if (difference.kind === 'match_removed') left.set(key, difference.before);
     if (difference.kind === 'match_returned') left.delete(key);
@@ -79,7 +79,7 @@ function followRemovals(
   return left;
 }
 
-/** From a decision on a score is measured from the one that was decided on. */
+/** After a disposition, a score is compared with the one at the disposition. */
 function noteDecided(known: Known | null, items: readonly ReviewItem[], decidedIds: ReadonlySet<string>): Known | null {
   if (known === null || decidedIds.size === 0) return known;
   const decided = items.filter(({ listed }) => decidedIds.has(listed.id));
@@ -87,7 +87,7 @@ function noteDecided(known: Known | null, items: readonly ReviewItem[], decidedI
   return { ...known, reportedScores: { ...known.reportedScores, ...scores } };
 }
 
-/** What the answer makes of the party's items: hits, and what is judged critical or high, are looked at. */
+/** Updates the party's alerts after an answer: hits, and critical or high changes, become alerts. */
 function project(
   items: readonly ReviewItem[],
   { matchSet, customer }: StoredAnswer,

@@ -17,22 +17,19 @@ const topicPattern = z
   .string()
   .regex(/^[^\s*]+$/, 'is a topic without white space or asterisks, such as sanction or role.pep');
 
-/**
- * Which topics belong together (service facts: AML vocabulary); a topic stands for those below it as well: `crime` for `crime.fraud`.
- */
+/** The topic families (service facts: AML vocabulary); a topic includes those below it: `crime` for `crime.fraud`. */
 export const topicFamiliesSchema = z.strictObject({
   sanction: z.array(topicPattern).min(1).default(['sanction']).describe('topics that mean a sanction'),
   crime: z.array(topicPattern).default(['crime', 'wanted']).describe('topics that mean a crime'),
   pep: z.array(topicPattern).default(['role.pep']).describe('topics that mean political exposure'),
-  associate: z.array(topicPattern).default(['role.rca']).describe('topics that mean closeness to somebody exposed'),
+  associate: z.array(topicPattern).default(['role.rca']).describe('topics that mean closeness to an exposed person'),
   other: z
     .array(topicPattern)
     .default(['debarment', 'role', 'poi', 'reg', 'export', 'corp', 'fin', 'gov', 'asset', 'mil', 'invest'])
-    .describe('topics known to mean less than any of these; a topic of no family is unknown, which is serious'),
+    .describe('known topics of less weight; a topic of no family counts as unknown, which is serious'),
 });
 export type TopicFamilies = z.infer<typeof topicFamiliesSchema>;
 
-/** Whether a topic belongs to a family. */
 export const isOfFamily = (families: TopicFamilies, family: keyof TopicFamilies, topic: string): boolean =>
   families[family].some((root) => topic === root || topic.startsWith(`${root}.`));
 
@@ -44,7 +41,6 @@ const familyNames = [
   'other',
 ] as const satisfies readonly (keyof TopicFamilies)[];
 
-/** Whether no family knows a topic. */
 export const isUnknownTopic = (families: TopicFamilies, topic: string): boolean =>
   !familyNames.some((family) => isOfFamily(families, family, topic));
 
@@ -56,12 +52,12 @@ export function toWorstTopic(families: TopicFamilies, topics: readonly string[])
   return worstTopics.find((family) => found.has(family)) ?? 'none';
 }
 
-/** What a rule looks at. */
+/** The facts that a rule uses. */
 interface AssessedDifference {
   difference: MatchDifference;
   corroboration: Corroboration;
   cause: ChangeCause;
-  /** A reviewer has decided that the match is the customer. */
+  /** A reviewer has set a true match. */
   isConfirmed: boolean;
   families: TopicFamilies;
 }
@@ -74,7 +70,7 @@ interface SeverityRule {
   applies: (assessed: AssessedDifference) => boolean;
 }
 
-/** The topics that the match has now and did not have before; all of them where it is new, back, or has become a hit. */
+/** The new topics of the match; all of them when it is new, back, or became a hit. */
 function findGainedTopics(difference: MatchDifference): readonly string[] {
   const { before, after, kind } = difference;
   if (after === null) return [];
@@ -97,7 +93,7 @@ const wasSerious = ({ difference, families }: AssessedDifference): boolean => {
   return before !== null && (before.isHit || before.topics.some((topic) => isOfFamily(families, 'sanction', topic)));
 };
 
-/** The table, from the most severe rule to the least; the first that applies decides. */
+/** The severity table, most severe rule first; the first that applies decides. */
 export const severityRules = [
   {
     rule: 'sanction_hit_gained',
@@ -222,13 +218,12 @@ export const severityRules = [
   { rule: 'other_change', severity: 'low', when: 'anything else', applies: () => true },
 ] as const satisfies readonly SeverityRule[];
 
-/** The name of a rule of the severity table. */
 export type SeverityRuleName = (typeof severityRules)[number]['rule'];
 
 const riskTier = z.enum(riskTiers);
 const ruleNames = severityRules.map(({ rule }): SeverityRuleName => rule);
 
-/** What counts as a change, and how much each matters. */
+/** What counts as a change, and its severity. */
 export const changeSettingsSchema = z.strictObject({
   scoreStep: z
     .number()
@@ -253,9 +248,9 @@ export const changeSettingsSchema = z.strictObject({
 export type ChangeSettings = z.infer<typeof changeSettingsSchema>;
 
 /**
- * Judges a difference by the table; deterministic, and never without a rule. A birth date that contradicts lowers by one step: never below
- * low, a sanction now or before never below medium, and neither a match that is no longer returned nor one that a reviewer has confirmed.
- * The risk tier only raises, and never to critical. Gives the rule of the table that says so, and what moved the severity from there.
+ * Assesses a difference by the table; deterministic, and always with a rule. A contradicting birth date lowers by one step: never below
+ * low, a present or former sanction never below medium, and neither a match that is no longer returned nor a true match. The risk tier only
+ * raises, and never to critical. Returns the rule and the adjustments of the severity.
  */
 export function toSeverity(
   subject: Omit<AssessedDifference, 'families'> & { riskTier: RiskTier | null },

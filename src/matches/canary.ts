@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { partyTypes } from '../vocabulary.js';
 import type { MatchSet } from './match.js';
 
-/** A control search whose answer is known beforehand: a listed party that must be flagged, or a name that must give nothing. */
+/** A control search, whose answer is known: a listed party that must be a hit, or a name that must give no hit. */
 export const canarySchema = z.strictObject({
   type: z.enum(partyTypes).describe('person, or entity for a company'),
   name: z.string().min(1).describe("a listed name, or one that is on no list; not a customer's"),
@@ -10,12 +10,12 @@ export const canarySchema = z.strictObject({
   topics: z
     .array(z.string().min(1))
     .optional()
-    .describe('a hit must carry at least one of these, as in [sanction]; without them any hit will do'),
-  label: z.string().min(1).optional().describe('what reports call it, beside its name'),
+    .describe('a hit must carry at least one of these, as in [sanction]; without them any hit passes'),
+  label: z.string().min(1).optional().describe('its label in reports, beside its name'),
 });
 export type Canary = z.infer<typeof canarySchema>;
 
-/** What a canary's answer says about the service: null when it is as expected, else what came instead, in words. */
+/** Compares the answer of a control search with the expectation; null when it matches, else what was found. */
 export function assessCanary(canary: Canary, answer: MatchSet): string | null {
   const hits = answer.matches.filter((match) => match.isHit);
   if (canary.expect === 'none') return hits.length === 0 ? null : `${hits.length} hits for a name that is on no list`;
@@ -25,7 +25,7 @@ export function assessCanary(canary: Canary, answer: MatchSet): string | null {
   return isListed ? null : `${hits.length} hits for a listed party, none of them with ${topics.join(' or ')}`;
 }
 
-/** The script of a name, as far as a matcher may treat it differently: `latin` when every letter of the name is. */
+/** The script of a name: `latin` when all its letters are Latin. */
 export function findScript(name: string): (typeof scripts)[number] {
   const letters = name.normalize('NFKC').match(/\p{L}/gu) ?? [];
   return letters.every((letter) => /\p{Script=Latin}/u.test(letter)) ? 'latin' : 'other';
@@ -35,7 +35,7 @@ const types = ['person', 'entity'] as const;
 const lists = ['sanction', 'pep'] as const;
 const scripts = ['latin', 'other'] as const;
 
-/** What a full set of canaries holds: known positives for each type, list and script, and a known negative. */
+/** The kinds of a complete set of control searches: listed parties by type, list and script, and an unlisted name. */
 export const canaryKinds: readonly string[] = [
   ...types.flatMap((type) => lists.flatMap((list) => scripts.map((script) => toKind(type, list, script)))),
   'a name on no list',
@@ -51,16 +51,16 @@ const isOn: Readonly<Record<(typeof lists)[number], RegExp>> = {
   pep: /^role\.(pep|rca)$/,
 };
 
-/** The kinds that one canary stands for; a listed party without topics stands for no list in particular. */
+/** The kinds that one control search covers; a listed party without topics covers none. */
 function toCanaryKinds({ type, name, expect, topics = [] }: Canary): readonly string[] {
   if (expect === 'none') return ['a name on no list'];
-  // Each topic would do: only when all of them are of one list does a hit show that this list is searched.
+  // A hit may have any of the topics, so all must be of one list to prove that this list is searched.
   return lists
     .filter((list) => topics.length > 0 && topics.every((topic) => isOn[list].test(topic)))
     .map((list) => toKind(type, list, findScript(name)));
 }
 
-/** Which kinds these canaries cover, and which are missing, both in the order of `canaryKinds`. */
+/** The kinds that these control searches cover, and the missing ones, in the order of `canaryKinds`. */
 export function findCanaryCoverage(canaries: readonly Canary[]): { covered: string[]; missing: string[] } {
   const known = new Set(canaries.flatMap(toCanaryKinds));
   return {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-// Crockford's: without I, L, O and U, so that nothing is taken for something else.
+// Crockford's alphabet, without the ambiguous letters I, L, O and U.
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const halfBits = 20n;
 const halfMask = (1n << halfBits) - 1n;
@@ -8,25 +8,25 @@ const rounds = [0, 1, 2, 3] as const;
 const codeLength = 8;
 const seenVersionLength = 10;
 
-/** An item as a working list names it: which one, and in which state it was seen. */
+/** An alert in a working list: its number and the version that was seen. */
 interface ItemCode {
   itemId: number;
   seenVersion: string;
 }
 
-/** `N` before the mark of one item, `B` before that of a row that names many, `D` before that of a discrepancy. */
+/** The prefix of the code of one alert (`N`), of a row for many alerts (`B`), or of a discrepancy (`D`). */
 type ItemCodeLetter = 'N' | 'B' | 'D';
 
 /**
- * The cell by which a row of a working list is known again: the letter, 8 characters for the item, 10 for what was seen, one that tells slips of the
- * pen. Nothing in it can be read or guessed without the organisation's key, and no spreadsheet takes it for a number or a date.
+ * The code of a row in a working list: the letter, 8 characters for the alert, 10 for the seen version, and a check character. It reveals
+ * nothing without the organisation's key, and no spreadsheet reads it as a number or a date.
  */
 export function toItemCode({ itemId, seenVersion }: ItemCode, key: Buffer, letter: ItemCodeLetter = 'N'): string {
   const body = `${toText(encipher(BigInt(itemId), key, rounds), codeLength)}${seenVersion}`;
   return `${letter}${body.slice(0, codeLength)}-${body.slice(codeLength)}-${toCheckCharacter(body)}`;
 }
 
-/** Reads such a cell back, however it is spaced and cased; null where it is none, or has a slip in it. */
+/** Reads such a code, regardless of spaces and case; null when it is none or has a typing error. */
 export function parseItemCode(cell: string, key: Buffer, letter: ItemCodeLetter = 'N'): ItemCode | null {
   const text = cell
     .normalize('NFKC')
@@ -43,15 +43,15 @@ export function parseItemCode(cell: string, key: Buffer, letter: ItemCodeLetter 
     : { itemId: Number(itemId), seenVersion: body.slice(codeLength) };
 }
 
-/** The stamp of what is as its last event left it. */
+/** The seen version after an event. */
 export const toEventSeenVersion = (eventId: number, key: Buffer): string =>
   toSeenVersion(createHmac('sha256', key).update(`event ${eventId}`).digest('hex'));
 
-/** The 50 leading bits of a digest (hex) as a stamp. */
+/** The first 50 bits of a digest (hex) as a seen version. */
 export const toSeenVersion = (digest: string): string =>
   toText(BigInt(`0x${digest.slice(0, 13)}`) >> 2n, seenVersionLength);
 
-// A Feistel network over 40 bits (Luby and Rackoff, 1988): as secret as its rounds, and undone by the same rounds backwards.
+// A Feistel network over 40 bits (Luby and Rackoff, 1988); the reversed order of rounds deciphers.
 function encipher(value: bigint, key: Buffer, order: readonly number[]): bigint {
   const isForward = order[0] === 0;
   let [left, right] = [value >> halfBits, value & halfMask];
@@ -67,7 +67,7 @@ function toRound(half: bigint, key: Buffer, round: number): bigint {
   return BigInt(digest.readUInt32BE(0)) & halfMask;
 }
 
-/** The Luhn algorithm modulo 32: tells any one character that is wrong, and nearly every exchange of two beside each other. */
+/** The Luhn algorithm modulo 32: detects each wrong character and nearly every swap of two neighbours. */
 function toCheckCharacter(body: string): string {
   const size = alphabet.length;
   let sum = 0;

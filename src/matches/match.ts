@@ -1,15 +1,15 @@
 import type { AmlSearchResult } from '../client/aml.js';
 import type { CustomerState } from '../vocabulary.js';
 
-/** One entry of `results` as the service sent it (interface: AML search result); `rank` is its place, from 1. */
+/** One entry of `results` as the service sent it (interface: AML search result); `rank` starts at 1. */
 export interface Match {
   rank: number;
   id: string;
   name: string;
   schema: string;
-  /** The service flagged it `match: true`. */
+  /** The service flagged it with `match: true`. */
   isHit: boolean;
-  /** The service's own score, untouched. */
+  /** The service's score, unchanged. */
   score: number;
   topics: readonly string[];
   birthDates: readonly string[];
@@ -24,7 +24,7 @@ export interface MatchSet {
   matches: readonly Match[];
 }
 
-/** Turns a valid answer into the match set that everything downstream works with; the only place that knows the wire's names. */
+/** Converts a valid answer to a match set; the only place that knows the wire's names. */
 export function toMatchSet(answer: AmlSearchResult): MatchSet {
   return {
     total: answer.total,
@@ -43,32 +43,32 @@ export function toMatchSet(answer: AmlSearchResult): MatchSet {
   };
 }
 
-/** Text that any database stores: NUL and halves of surrogate pairs become U+FFFD; the answer itself is kept as it came. */
+/** Text that any database stores: NUL and lone surrogates become U+FFFD. The stored answer is unchanged. */
 const toText = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\ufffd');
 
-/** The match set as it has to be judged where lists are known to be cut at `cap` without a word: one of just that length may be cut. */
+/** Treats a list of the length `cap`, at which lists are truncated without notice, as truncated. */
 export function treatAsTruncated(matchSet: MatchSet, cap: number | null): MatchSet {
   return matchSet.total === cap && !matchSet.truncated ? { ...matchSet, truncated: true } : matchSet;
 }
 
-/** Matches of two answers that are the same listed party, and what is left on either side. */
+/** Matches of two answers that are the same listed party, and the rest of both. */
 interface MatchPairs {
   pairs: readonly { before: Match; after: Match }[];
   onlyBefore: readonly Match[];
   onlyAfter: readonly Match[];
 }
 
-/** Without order and repetitions, which mean nothing. */
+/** The distinct values in one order. */
 const toSet = (values: readonly string[]): readonly string[] => [...new Set(values)].sort();
 
-/** What a listed party is recognised by when its id has changed. */
+/** The content by which a listed party is paired when its id has changed. */
 export function toContentKey(match: Match): string {
   return JSON.stringify([match.schema, foldName(match.name), toSet(match.birthDates), toSet(match.countries)]);
 }
 
 /**
- * Pairs matches that are the same listed party: by id and content, by id, then what is left by content, because the interface does
- * not promise that `results[].id` is stable between searches, or used once. Each match is in exactly one pair or one remainder.
+ * Pairs matches of the same listed party: by id and content, then by id, then by content, because the interface does not promise that
+ * `results[].id` is stable or unique. Each match is in one pair or one rest.
  */
 export function pairMatches(before: readonly Match[], after: readonly Match[]): MatchPairs {
   const same = pairBy(before, after, (match) => JSON.stringify([match.id, match.isHit, toContentKey(match)]));
@@ -94,7 +94,7 @@ function pairBy(before: readonly Match[], after: readonly Match[], toKey: (match
   return { pairs, onlyBefore: before.filter((match) => left.has(match)), onlyAfter };
 }
 
-/** Spells a name so that case, accents, white space and compatibility forms make no difference. */
+/** Folds a name: case, accents, white space and compatibility forms do not matter. */
 export function foldName(name: string): string {
   return name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\s+/gu, ' ').trim();
 }
@@ -103,8 +103,7 @@ export function foldName(name: string): string {
 export type PartyState = Extract<CustomerState, 'clear' | 'below_threshold' | 'incompletely_seen' | 'open_hit'>;
 
 /**
- * The state of a party after an answer: a hit outranks a cut list, also one that only the cut keeps out of sight, and a cut list is
- * never clear.
+ * The state of a party after an answer. A hit outranks a truncated list, also a hit that the list hides; a truncated list is never clear.
  */
 export function toPartyState(matchSet: MatchSet, unreturned: readonly Match[]): PartyState {
   if ([...matchSet.matches, ...unreturned].some((match) => match.isHit)) return 'open_hit';

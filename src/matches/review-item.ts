@@ -2,65 +2,65 @@ import type { Party } from '../roster/customer.js';
 import type { Absence, DispositionVerdict, ItemState } from '../vocabulary.js';
 import { foldName, type Match, pairMatches } from './match.js';
 
-/** The decision that stands about an item. */
+/** The current disposition of an alert. */
 interface Disposition {
   verdict: DispositionVerdict;
-  /** False while a second person has yet to confirm it. */
+  /** False while a second person must confirm it. */
   isFinal: boolean;
-  /** What the reviewer had before them; the decision holds as long as it is the same. */
+  /** The facts that the reviewer saw; the disposition holds while they are the same. */
   seen: SeenFacts;
-  /** From when on it must be decided anew; null for never. */
+  /** When it expires; null for never. */
   expiresAt: Date | null;
 }
 
-/** A match of a party that somebody has to decide about, or has. */
+/** An alert: a match of a party that waits for a disposition or has one. */
 export interface ReviewItem {
   itemId: number;
-  /** As it was last seen while it was not absent. */
+  /** As last seen while it was present. */
   listed: Match;
   state: ItemState;
-  /** Null while the match is listed. */
+  /** Null while the match is present. */
   absence: Absence | null;
-  /** The decision that stands, or that a second person has yet to confirm; null without one. */
+  /** The current disposition, or the proposed one; null without one. */
   disposition: Disposition | null;
 }
 
-/** Why an item is open again: a decision has run out, or what it was bound to has changed. */
+/** Why an alert is open again: its disposition expired, its facts changed, or its match returned. */
 type ReopeningReason = SeenField | 'expired' | 'returned';
 
-/** What happens to an item; an item of which nothing is said stays as it is. */
+/** A change of an alert; alerts without a step stay as they are. */
 export type ItemStep =
   | { kind: 'opened'; match: Match; absence: Absence | null }
   | { kind: 'reopened'; item: ReviewItem; match: Match; reasons: readonly ReopeningReason[] }
-  /** Only its listed facts are new: a score, a rank, an id; `state` is as before unless the match was absent. */
+  /** Only a score, a rank or an id is new; `state` is unchanged unless the match was absent. */
   | { kind: 'carried'; item: ReviewItem; match: Match; state: ItemState }
-  /** Waits for `no_longer_matched`; a false positive does so when it had run out before its match was absent. */
+  /** Waits for `no_longer_matched`; also a false positive that expired before its match was absent. */
   | { kind: 'absent'; item: ReviewItem; listed: Match; absence: Absence; hasRunOut: boolean }
-  /** A false positive closes by itself. */
+  /** A false positive is closed automatically. */
   | { kind: 'gone'; item: ReviewItem; absence: Absence };
 
-/** A party with its matches as they are now. */
+/** A party with its present matches. */
 export interface ReviewedParty {
   customer: SeenCustomer;
-  /** Whether the roster still names the party: if not, none of its matches counts. */
+  /** Whether the roster names the party; otherwise its matches do not count. */
   isCurrent: boolean;
-  /** Those of the last answer, and those that cut lists hide. */
+  /** Those of the last answer, and those that truncated lists hide. */
   matches: readonly Match[];
   items: readonly ReviewItem[];
-  /** Whether somebody has to look at a match that is no item yet. */
+  /** Whether a match without an alert needs one. */
   needsReview: (match: Match) => boolean;
-  /** Whose doing it is when the match of an item is absent. */
+  /** The cause of an absent match. */
   causeOf: (item: ReviewItem) => 'service_data' | 'customer_record' | 'settings';
 }
 
 /**
- * What a party's matches of now mean for its items. Decisions hold while what they were bound to is the same, also under another id and
- * when a match was absent meanwhile; anything material opens the item again with the reason. An absent match closes only what was decided
- * as a false positive; every other item waits, and keeps its age when the match returns.
+ * Computes the steps of a party's alerts from its present matches. A disposition holds while its facts are the same, also under another id
+ * or after an absence; a material change re-opens the alert with the reason. An absent match closes only a false positive; every other
+ * alert waits, and keeps its age when the match returns.
  */
 export function projectItems(party: ReviewedParty, now: Date): readonly ItemStep[] {
   const { matches, items, needsReview, isCurrent } = party;
-  // Where a match that is listed could be two items, the one that is not closed is meant.
+  // A match that fits two alerts belongs to the one that is not closed.
   const [gone, listed] = [items.filter(({ state }) => state === 'gone'), items.filter(({ state }) => state !== 'gone')];
   const present = pairItems(listed, matches);
   const back = pairItems(gone, present.unpaired);
@@ -70,7 +70,7 @@ export function projectItems(party: ReviewedParty, now: Date): readonly ItemStep
   return [
     ...[...present.pairs, ...back.pairs].flatMap(({ item, match }) => {
       if (!isCurrent) return toAbsent(item, 'customer_changed', now);
-      // A match that was never a hit is an item for another reason than its score.
+      // A match that was never a hit has an alert for another reason than its score.
       const isBelow = item.listed.isHit && !match.isHit && !needsReview(match);
       return isBelow
         ? toAbsent(item, toAbsence(party, item, 'below_threshold'), now, match.id)
@@ -89,12 +89,12 @@ function toAbsence({ causeOf }: ReviewedParty, item: ReviewItem, byService: Abse
   return cause === 'settings' ? 'settings_changed' : 'customer_changed';
 }
 
-/** `id` is the one that a match below the threshold has now: the item is known by it when the match is a hit again. */
+/** `id` is the present id of a match below the threshold, by which the alert is found when the match is a hit again. */
 function toAbsent(item: ReviewItem, absence: Absence, now: Date, id = item.listed.id): readonly ItemStep[] {
   if (item.state === 'gone') return [];
   const hasRunOut = item.state === 'settled' && isExpired(item.disposition, now);
   if (item.state === 'settled' && !hasRunOut) return [{ kind: 'gone', item, absence }];
-  // What the customer's record or our settings have caused stays so; the service's own absence may pass from one kind to the other.
+  // An absence caused by the customer's record or the settings stays; the service's own can change its kind.
   const kept = item.absence === 'customer_changed' || item.absence === 'settings_changed' ? item.absence : absence;
   if (kept === item.absence && id === item.listed.id) return [];
   return [{ kind: 'absent', item, listed: { ...item.listed, id }, absence: kept, hasRunOut }];
@@ -122,7 +122,7 @@ function assessPair(item: ReviewItem, match: Match, { customer }: ReviewedParty,
 const isExpired = (disposition: Disposition | null, now: Date): boolean =>
   disposition !== null && disposition.expiresAt !== null && disposition.expiresAt <= now;
 
-/** The state of an item by a decision that holds; `inconclusive`, and what one person alone proposed, leave it waiting. */
+/** The state of an alert by a valid disposition; `inconclusive` and a proposal leave it waiting. */
 export function toState({ verdict, isFinal }: Pick<Disposition, 'verdict' | 'isFinal'>): ItemState {
   if (!isFinal) return 'proposed';
   if (verdict === 'true_match') return 'confirmed';
@@ -132,7 +132,7 @@ export function toState({ verdict, isFinal }: Pick<Disposition, 'verdict' | 'isF
 
 const isSameMatch = (left: Match, right: Match): boolean => JSON.stringify(left) === JSON.stringify(right);
 
-// Where a match may be any of several items, it is taken for the one that matters most: none is settled by a decision about another.
+// A match that fits several alerts belongs to the most important one, so that no disposition closes another alert.
 const byWeight: readonly ItemState[] = ['confirmed', 'open', 'proposed', 'settled', 'gone'];
 const toWeight = ({ state, disposition, absence }: ReviewItem): number => {
   const isAbsent = state === 'gone' || absence !== null;
@@ -141,7 +141,7 @@ const toWeight = ({ state, disposition, absence }: ReviewItem): number => {
 
 function pairItems(items: readonly ReviewItem[], matches: readonly Match[]) {
   const weighed = items.toSorted((one, other) => toWeight(one) - toWeight(other));
-  // Each item's match is an object of its own, so that it leads back to its item.
+  // Each alert's match is a separate object, which identifies its alert.
   const owners = new Map(weighed.map((item) => [{ ...item.listed }, item]));
   const { pairs, onlyBefore, onlyAfter } = pairMatches([...owners.keys()], matches);
   const toOwner = (listed: Match): readonly ReviewItem[] => {
@@ -155,12 +155,12 @@ function pairItems(items: readonly ReviewItem[], matches: readonly Match[]) {
   };
 }
 
-/** The customer's side of what a reviewer sees. */
+/** The customer's facts that a reviewer sees. */
 export type SeenCustomer = Pick<Party, 'role' | 'type' | 'name' | 'birthDate' | 'countries'>;
 
 /**
- * What a decision is bound to: the listed party's facts and the customer's, in one order and spelling. Without score, rank, risk tier, match
- * id and whether the service flags it: none of them says who somebody is.
+ * The facts that a disposition is bound to: those of the listed party and of the customer, normalised. Score, rank, risk tier, match id and
+ * the hit flag are excluded, because they do not identify a person.
  */
 export interface SeenFacts {
   listed: {
@@ -179,7 +179,7 @@ export interface SeenFacts {
   };
 }
 
-/** The facts whose change opens an item again, as reports name them. */
+/** The facts whose change re-opens an alert, as reports name them. */
 const seenFields = [
   'listed_schema',
   'listed_name',
@@ -194,7 +194,7 @@ const seenFields = [
 ] as const;
 type SeenField = (typeof seenFields)[number];
 
-/** What a reviewer sees of a match and the party that it was found for. */
+/** The facts of a match and its party that a reviewer sees. */
 export function toSeenFacts(customer: SeenCustomer, match: Match): SeenFacts {
   const { role, type, name, birthDate, countries } = customer;
   return {
@@ -209,12 +209,12 @@ export function toSeenFacts(customer: SeenCustomer, match: Match): SeenFacts {
   };
 }
 
-/** Which of the facts differ, in a fixed order; none when a decision still holds. */
+/** The facts that differ, in a fixed order; none while a disposition holds. */
 export function compareSeenFacts(before: SeenFacts, after: SeenFacts): readonly SeenField[] {
   return seenFields.filter((field) => read[field](before) !== read[field](after));
 }
 
-/** One text for the same facts, whatever order they came in: what digests are made of. */
+/** One text for the same facts in any order, for digests. */
 export const toSeenText = (facts: SeenFacts): string => JSON.stringify(seenFields.map((field) => read[field](facts)));
 
 const toSet = (values: readonly string[]): readonly string[] => [...new Set(values)].sort();
@@ -232,29 +232,29 @@ const read: Readonly<Record<SeenField, (facts: SeenFacts) => string>> = {
   customer_country: ({ customer }) => JSON.stringify(customer.countries),
 };
 
-/** What stands about an item. */
+/** The current disposition of an alert. */
 export interface CurrentDecision {
   dispositionId: number;
   verdict: DispositionVerdict;
-  /** False for a proposal that nobody has confirmed yet. */
+  /** False for a proposal without confirmation. */
   isFinal: boolean;
-  /** Whose it is: one person's, or that of who proposed it and who confirmed it. */
+  /** The person, or the proposer and the confirmer. */
   reviewers: readonly string[];
-  /** Whether it is about just what is to be seen now. */
+  /** Whether it is bound to the present facts. */
   isAboutTheSame: boolean;
 }
 
-/** What a decision is taken for. */
+/** The effect of a disposition. */
 export type DecisionStep =
-  /** It is said already. */
+  /** The same disposition exists. */
   { kind: 'same_already' } | { kind: 'decided' } | { kind: 'proposed' } | { kind: 'confirmed'; proposalId: number };
 
 const releasing: ReadonlySet<DispositionVerdict> = new Set(['false_positive', 'no_longer_matched']);
 
 /**
- * What it means that a reviewer says something about an alert of which something may stand already. One person restricts at once: a true
- * match is decided, also in place of a proposal. Where two people are needed to release, one person's words, however often, are a proposal,
- * and only another person who says the same about the same confirms it. `inconclusive` releases nothing, so one person is enough.
+ * The effect of a reviewer's disposition on an alert that may have one. One person is enough to restrict: a true match is decided, also
+ * instead of a proposal. Where a release needs two people, one person only proposes, and only another person confirms the same about the
+ * same facts. `inconclusive` releases nothing, so one person is enough.
  */
 export function classifyDecision(
   current: CurrentDecision | null,

@@ -13,11 +13,10 @@ import type { ScreeningSettings } from '../screening/settings.js';
 import type { Database } from '../store/database/database.js';
 import type { CanaryTrigger, RunKind, RunMode, RunState } from '../vocabulary.js';
 import type { webhooksSettingsSchema } from '../webhooks/settings.js';
-import type { EvidenceSettings } from './details-settings.js';
 import type { ReviewSettings } from './review/settings.js';
 import type { RunSummary } from './run-summary.js';
 
-/** The settings that runs obey; the configuration satisfies it. */
+/** The settings of runs; the configuration satisfies it. */
 export interface RunSettings {
   organisation: string;
   service: {
@@ -32,7 +31,7 @@ export interface RunSettings {
   budget: z.output<typeof budgetSettingsSchema>;
   changes: ChangeSettings;
   review: ReviewSettings;
-  evidence: EvidenceSettings;
+  evidence: z.output<typeof evidenceSettingsSchema>;
   sweep: SweepSettings;
   reconciliation: ReconciliationSettings;
   reports: ReportSettings;
@@ -41,32 +40,31 @@ export interface RunSettings {
   webhooks?: Readonly<z.output<typeof webhooksSettingsSchema>> | undefined;
 }
 
-/** Everything a run works with; the command line builds it once per process. */
+/** What runs work with; the command line builds it once per process. */
 export interface AppContext {
   database: Database;
-  /** The service's client, made at first use so that work without calls needs no key; throws ConfigError. */
+  /** The service's client, made at first use, so that work without calls needs no key; throws ConfigError. */
   client: () => Client;
   clock: Clock;
   settings: RunSettings;
-  /** False where a live key may make no search on the embedded database. */
+  /** False when a live key may make no search on the embedded database. */
   acceptsEmbedded?: boolean | undefined;
-  /** Where `listen` keeps events until the embedded database is open; absent on Postgres. */
+  /** The folder where `listen` keeps events until the embedded database is open; absent on Postgres. */
   eventsFolder?: string | undefined;
-  /** When the nightly rescreening starts next, where the configuration says so; null where it never does. */
+  /** When the nightly rescreening starts next; null without a schedule. */
   nextRescreening?: (() => Date | null) | undefined;
-  /** SHA-256 (hex) of the settings that shape results, secrets left out. */
+  /** The SHA-256 (hex) of the settings that affect results, without secrets. */
   settingsDigest: string;
-  /** Who we are to other processes: host, pid and a random part. */
+  /** This process for other processes: host, pid and a random part. */
   owner: string;
-  /** Version of Nightscreen. */
   version: string;
-  /** Hears what happens, for progress and logs. */
+  /** Receives events for progress and logs. */
   emit: (event: RunEvent) => void;
-  /** A secret by the name of its environment variable (or `NAME_FILE`); undefined when it is not set. */
+  /** A secret by the name of its environment variable (or `NAME_FILE`); undefined when not set. */
   secret: (name: string) => string | undefined;
 }
 
-/** The stages of a run in the order of the flow. */
+/** The stages of a run in order. */
 export type RunStage =
   | 'import'
   | 'compare'
@@ -78,9 +76,9 @@ export type RunStage =
   | 'reconcile'
   | 'report';
 
-/** What a run tells while it works; no customer data in it. */
+/** An event of a run, without customer data. */
 export type RunEvent =
-  /** `found` is what a run that goes on had found before. */
+  /** `found` is what a resumed run had found before. */
   | {
       kind: 'run_started';
       runId: string;
@@ -90,7 +88,7 @@ export type RunEvent =
       found?: { matches: number; hits: number };
     }
   | { kind: 'stage_started'; runId: string; stage: RunStage }
-  /** Of searches also the calls and what they found, since this start. */
+  /** A stage of searches has the calls and findings since this start. */
   | {
       kind: 'progress';
       runId: string;
@@ -99,12 +97,12 @@ export type RunEvent =
       total: number | null;
       calls?: number;
       found?: { matches: number; hits: number };
-      /** Of an import: how fast it reads rows and, where the size of the source is known, how much is read and how long the rest takes. */
+      /** An import has its speed and, with a known size of the source, the bytes read and the time left. */
       reading?: { perSecond: number; doneBytes: number | null; totalBytes: number | null; leftMs: number | null };
     }
-  /** A transaction has taken longer than two seconds, or all such have come to their end. */
+  /** A transaction takes longer than two seconds, or no such transaction remains. */
   | { kind: 'database_wait'; isWaiting: boolean }
-  /** Of control searches also when they were asked. */
+  /** A stage of control searches has their trigger. */
   | {
       kind: 'stage_finished';
       runId: string;
@@ -112,15 +110,15 @@ export type RunEvent =
       counts: Readonly<Record<string, number>>;
       occasion?: CanaryTrigger;
     }
-  /** What the client met on its way to the service. */
+  /** An event of the client. */
   | { kind: 'service'; event: ClientEvent }
-  /** `roster` is given of a run that has not started here. */
+  /** `roster` is set for a run that has not started here. */
   | { kind: 'warning'; runId: string | null; roster?: string | null; code: string; message: string }
-  /** A roster of a night has no summary; of an unexpected error `message` has only the kind. */
+  /** A roster of a night without a summary; for an unexpected error `message` has only its kind. */
   | { kind: 'roster_failed'; roster: string; runId: string | null; code: string; message: string }
   | { kind: 'run_finished'; runId: string; runKind: RunKind; state: RunState; reasons: readonly string[] };
 
-/** How runs behave when the service is out of reach. */
+/** How runs wait for a service that is out of reach. */
 export const runSettingsSchema = z.strictObject({
   deadline: z
     .string()
@@ -140,14 +138,34 @@ export const runSettingsSchema = z.strictObject({
     .default('UTC')
     .describe('the IANA time zone of a time of day, and of the day and month of the budget'),
 });
-/** Remembers which run was begun last, for what is to be said when that or the process ends. */
+/** The settings of the evidence besides the answers. */
+export const evidenceSettingsSchema = z.strictObject({
+  details: z
+    .strictObject({
+      activity: z.boolean().default(true).describe('fetch and keep the record of each new hit: GET /aml/activity/{id}'),
+      entity: z
+        .boolean()
+        .default(true)
+        .describe('the same for the AML entities that a match or its record names: GET /aml/entity/{id}'),
+      maxPerRun: z
+        .int()
+        .min(0)
+        .max(100_000)
+        .default(200)
+        .describe('look-ups of one run, including resumed parts; 0 for none; they use no budget'),
+    })
+    .prefault({})
+    .describe('what is fetched about new hits after the searches of a run'),
+});
+
+/** The latest run of this process, for messages at its end. */
 export class LastRun {
   #run: { runId: string; roster: string | null; isFinished: boolean } | null = null;
 
-  /** The jobs that a scheduler has under way; null where this process is no scheduler. */
+  /** Lists the running jobs of a scheduler; null in other processes. */
   listJobs: (() => readonly string[]) | null = null;
 
-  /** With its roster (null for a sweep), and whether it came to its end, in whatever state; null where none was begun. */
+  /** The latest run with its roster (null for a sweep) and whether it has ended; null without one. */
   get current() {
     return this.#run;
   }
@@ -158,7 +176,7 @@ export class LastRun {
   }
 }
 
-/** The workplace with an ear on which run was begun in it last. */
+/** The context with a record of its latest run. */
 export function watchRun(app: AppContext): { watched: AppContext; lastRun: LastRun } {
   const lastRun = new LastRun();
   const emit: AppContext['emit'] = (event) => {
@@ -168,40 +186,40 @@ export function watchRun(app: AppContext): { watched: AppContext; lastRun: LastR
   return { watched: { ...app, emit }, lastRun };
 }
 
-/** When a job starts: a cron expression read in an IANA time zone. */
+/** When a job starts: a cron expression in an IANA time zone. */
 export interface JobSchedule {
   cron: string;
   timezone: string;
 }
 
-/** The time at which a job is due that is being run. */
+/** The due time of a running job. */
 export interface JobSlot {
-  /** The date (`yyyy-mm-dd`) in the job's time zone that it stands for. */
+  /** Its date (`yyyy-mm-dd`) in the job's time zone. */
   date: string;
   dueAt: Date;
-  /** 1 at first; more where it was left and is taken up again. */
+  /** 1 at first; more after an interruption. */
   attempt: number;
-  /** Begun well after it was due. */
+  /** Started well after its due time. */
   isLate: boolean;
 }
 
-/** What a job has done; `exitCode` 3 where something is not as it should be beside its runs, said in `note`. */
+/** The result of a job; `exitCode` 3 and `note` report a problem besides its runs. */
 export interface JobResult {
   runs: readonly RunSummary[];
   exitCode?: 0 | 3;
   note?: string;
 }
 
-/** Work that the scheduler starts by itself; it composes run functions. What it throws is told as its failure, and stops nothing else. */
+/** Work that the scheduler starts; it composes run functions. An error is reported as a failure of this job only. */
 export interface Job {
   name: string;
-  /** Null: it runs only when the configuration gives it a schedule. */
+  /** Null: it runs only with a configured schedule. */
   defaultSchedule: JobSchedule | null;
-  /** The jobs that it waits for on the same date; it goes on when they have failed. */
+  /** The jobs of the same date that must end first, also with a failure. */
   after?: readonly string[];
-  /** How long one attempt may last, in milliseconds, where the configuration says nothing else; an hour without it. */
+  /** The limit of one attempt in milliseconds unless configured; one hour by default. */
   timeoutMs?: number;
-  /** The code is the user's own: an attempt that is stopped is not continued. */
+  /** User code: a stopped attempt is not continued. */
   isOwn?: boolean;
   run(app: AppContext, signal: AbortSignal, slot: JobSlot): Promise<JobResult>;
 }

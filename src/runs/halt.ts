@@ -2,7 +2,7 @@ import { type ApiError, NightscreenError } from '../errors.js';
 import type { Account } from '../store/organisations.js';
 import type { HaltCode } from '../vocabulary.js';
 
-/** A run that has to stop early and can be resumed; the message says why, for the verdict line. */
+/** A run that stops early and can be resumed; the message is the reason in the verdict line. */
 export class RunHalted extends NightscreenError {
   declare readonly code: HaltCode;
 
@@ -11,35 +11,35 @@ export class RunHalted extends NightscreenError {
   }
 }
 
-/** The halt that ended the work; anything else is thrown on. */
+/** Returns a halt; throws any other error. */
 export function requireHalt(error: unknown): RunHalted {
   if (error instanceof RunHalted) return error;
   throw error;
 }
 
-/** The halt of a run whose account the service refuses: key rejected, out of funds, role or plan. */
+/** The halt of a run whose account the service refuses (key, funds, role or plan). */
 export function toAccountHalt(error: ApiError): RunHalted {
   return new RunHalted('account', `the service refused the account (${error.status}): ${error.message}`, error);
 }
 
-/** The halt that an aborted signal asks for: its own, when it brings one, or somebody's wish to stop. */
+/** The halt of an aborted signal: its own reason, or a stop request. */
 export function toSignalHalt(signal: AbortSignal): RunHalted {
   return signal.reason instanceof RunHalted
     ? signal.reason
     : new RunHalted('signal', 'stopped on request', signal.reason);
 }
 
-/** The key of a run that has begun under one account turns out to be of another: what was done must not be counted on that one. */
+/** The key of a run that has begun belongs to another account; the work must not count for that account. */
 export class OtherAccount extends NightscreenError {
   readonly account: Account;
 
   constructor(account: Account) {
-    super('other_account', 'stopped: it was begun under another account than the one of this key');
+    super('other_account', 'stopped: it began under another account than this key belongs to');
     this.account = account;
   }
 }
 
-/** A signal that follows `signal` after `graceMs`. */
+/** A signal that aborts `graceMs` after `signal`. */
 export function abortLater(signal: AbortSignal, graceMs: number): { signal: AbortSignal; clear: () => void } {
   const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -57,5 +57,5 @@ export function abortLater(signal: AbortSignal, graceMs: number): { signal: Abor
   };
 }
 
-/** How long answers may still arrive once somebody asked to stop. */
+/** How long running requests may still be answered after a stop request. */
 export const stopGraceMs = 5_000;

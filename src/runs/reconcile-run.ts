@@ -20,7 +20,7 @@ import { compareWithDossiers, type ReconciliationInput } from '../store/reconcil
 import { closeRun, setRunAccount, toRunId } from '../store/runs.js';
 import type { AppContext } from './app-context.js';
 import { queueReportOf, reportAndMail } from './mail/deliver.js';
-import { type ReconciliationCounts, type RunSummary, toRunSummary } from './run-summary.js';
+import { type RunSummary, toRunSummary } from './run-summary.js';
 import { openOrganisation, type RunSession, withLeasedRun } from './session.js';
 
 /** The greatest age of a sweep for a comparison. */
@@ -205,7 +205,7 @@ async function closeReconciliation(
 }
 
 /** Adds up all rosters. Each roster counts all dossiers, so these are not added. */
-function addUp(done: readonly Reconciled[]): ReconciliationCounts {
+function addUp(done: readonly Reconciled[]) {
   const total = (read: (one: Reconciled) => number | undefined): number =>
     done.reduce((sum, one) => sum + (read(one) ?? 0), 0);
   return {

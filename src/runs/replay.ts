@@ -1,14 +1,13 @@
 import type { MatchChange } from '../changes/match-changes.js';
 import { replayAnswers, type StoredAnswer } from '../changes/replay-answers.js';
 import { type Match, treatAsTruncated } from '../matches/match.js';
-import type { Queryable } from '../store/database/database.js';
-import { countStoredChanges, type HistoricalDecision, listParties, readHistory } from '../store/responses.js';
+import { countStoredChanges, readHistory } from '../store/responses.js';
 import { toRunId } from '../store/runs.js';
 import { type MatchChangeKind, matchChangeKinds, type Severity, severities } from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
 import { compareSettings } from './settings-acceptance.js';
 
-/** The members in their order, by key. */
+/** Groups members by key, in their order. */
 export function gatherBy<Member, Key>(
   members: readonly Member[],
   toKey: (member: Member) => Key,
@@ -22,47 +21,26 @@ export function gatherBy<Member, Key>(
   return byKey;
 }
 
-/** What stored answers come to under other settings. */
-export interface Replay {
-  since: Date | null;
-  parties: number;
-  /** Answers judged; those that repeat the one before show nothing under any settings, and are not counted. */
-  answers: number;
-  /** Settings that are otherwise, in words: those that were evaluated, and those that cannot be from stored answers. */
-  evaluated: readonly string[];
-  notEvaluated: readonly string[];
-  /** What the runs themselves have stored, each under the settings of its night. */
-  stored: { changes: number; baseline: number };
-  changes: EventTally;
-  /** Matches of first screenings. */
-  baseline: EventTally;
-  /** Items that reviewers would have been given. */
-  items: Both & { onlyOther: number; onlyPresent: number };
-  /** Changes that would be others; `present` or `other` is null where there would be none. */
-  examples: readonly ({
-    runId: string;
-    /** The customer's reference. */
-    reference: string;
-    listed: Pick<Match, 'id' | 'name'>;
-  } & Record<keyof Both, { kind: MatchChangeKind; severity: Severity; rule: string } | null>)[];
-}
-
 const partiesAtOnce = 250;
 const mostExamples = 10;
 
 /**
- * Judges all stored answers once more, under the settings in force and under others, and counts what differs in runs begun since then.
- * Reads in one transaction that cannot write, some parties at a time, and asks the service nothing.
+ * Assesses all stored answers again under the settings in force and under others, and counts the differences in runs begun since `since`.
+ * Reads in one read-only transaction, some parties at a time, and makes no calls.
  */
 export async function replaySettings(
   { database, settings }: AppContext,
   other: Parameters<typeof compareSettings>[1],
   since: Date | null,
-): Promise<Replay> {
+) {
   const { differences } = compareSettings(settings, other);
   const tallies = { changes: openTally(), baseline: openTally() };
   const items = { present: 0, other: 0, onlyOther: 0, onlyPresent: 0 };
-  const examples: Replay['examples'][number][] = [];
+  /** Changes that would differ; `present` or `other` is null when it has none. */
+  const examples: ({ runId: string; reference: string; listed: Pick<Match, 'id' | 'name'> } & Record<
+    keyof Both,
+    ReturnType<typeof toAssessed>
+  >)[] = [];
   let [parties, answers] = [0, 0];
   const take = (history: PartyHistory): void => {
     const present = replayAnswers(history.answers, settings.changes);
@@ -84,17 +62,15 @@ export async function replaySettings(
     }
     countItems(items, history, { present, other: others }, since);
   };
-  // The tallies would count again what a lost connection has broken off.
+  // A repeat after a lost connection would count twice.
   const once = { runsOnce: true };
   const stored = await database.transaction(async (transaction) => {
     await transaction.execute('set transaction isolation level repeatable read, read only');
-    let after = 0;
-    for (;;) {
-      const partyIds = await listParties(transaction, settings.organisation, after, partiesAtOnce);
-      const last = partyIds.at(-1);
-      if (last === undefined) break;
-      for (const history of await readStoredAnswers(transaction, partyIds)) take(history);
-      after = last;
+    for (let after = 0; ; ) {
+      const histories = await readHistory(transaction, settings.organisation, after, partiesAtOnce);
+      if (histories === null) break;
+      for (const history of toPartyHistories(histories)) take(history);
+      after = histories.last;
     }
     return countStoredChanges(transaction, settings.organisation, since);
   }, once);
@@ -113,9 +89,9 @@ export async function replaySettings(
   };
 }
 
-/** Counts a party's items by their match: one that is opened some nights later under the other settings is opened under both. */
+/** Counts a party's alerts by their match: an alert that one side opens some nights later counts as opened under both. */
 function countItems(
-  items: Replay['items'],
+  items: Omit<EventTally, 'otherSeverity' | 'byKind' | 'bySeverity'>,
   { answers }: PartyHistory,
   replayed: Readonly<Record<keyof Both, ReturnType<typeof replayAnswers>>>,
   since: Date | null,
@@ -142,16 +118,17 @@ const toMatch = (change: MatchChange | null): Match | null =>
 const toAssessed = (change: MatchChange | null) =>
   change && { kind: change.difference.kind, severity: change.severity, rule: change.rule };
 
-/** All stored answers of one party on one account, in their order; what repeats the answer before is left out. */
+/** All stored answers of one party on one account in order, without repeated answers. */
 interface PartyHistory {
   reference: string;
   partyId: number;
   answers: readonly (StoredAnswer & Parameters<typeof toRunId>[0])[];
 }
 
-/** The stored answers of these parties, with what was known beside each when it came. */
-async function readStoredAnswers(database: Queryable, partyIds: readonly number[]): Promise<readonly PartyHistory[]> {
-  const { answers: rows, matchSets, parties, decisions: said } = await readHistory(database, partyIds);
+type Histories = NonNullable<Awaited<ReturnType<typeof readHistory>>>;
+
+/** The stored answers of these parties with the facts known at their time. */
+function toPartyHistories({ answers: rows, matchSets, parties, decisions: said }: Histories): readonly PartyHistory[] {
   const facts = new Map(parties.map((party) => [`${party.partyId}/${party.version}`, party]));
   const decisions = gatherBy(said, toKey);
   const byParty = gatherBy(rows, toKey);
@@ -185,14 +162,14 @@ async function readStoredAnswers(database: Queryable, partyIds: readonly number[
 
 const toKey = ({ partyId, accountId }: { partyId: number; accountId: number }): string => `${partyId}/${accountId}`;
 
-function findDecided(decisions: readonly HistoricalDecision[], after: Date | null, until: Date): ReadonlySet<string> {
-  const isBetween = ({ at, kind }: HistoricalDecision): boolean =>
+function findDecided(decisions: Histories['decisions'], after: Date | null, until: Date): ReadonlySet<string> {
+  const isBetween = ({ at, kind }: Histories['decisions'][number]): boolean =>
     (kind === 'decided' || kind === 'confirmed_match') && after !== null && at > after && at <= until;
   return new Set(decisions.filter(isBetween).map(({ matchId }) => matchId));
 }
 
-/** Whose last decision by then says that they are the customer, unless it fell or the match is away. */
-function findConfirmed(decisions: readonly HistoricalDecision[], until: Date): ReadonlySet<string> {
+/** The matches whose last disposition by then is a true match, unless it was reversed or the match is absent. */
+function findConfirmed(decisions: Histories['decisions'], until: Date): ReadonlySet<string> {
   const current = new Map<string, { isConfirmed: boolean; isAway: boolean }>();
   for (const { matchId, kind, at } of decisions) {
     if (at > until) break;
@@ -204,15 +181,14 @@ function findConfirmed(decisions: readonly HistoricalDecision[], until: Date): R
   return new Set([...current].flatMap(([id, { isConfirmed, isAway }]) => (isConfirmed && !isAway ? [id] : [])));
 }
 
-/** How many there are under the present settings and under the others. */
+/** Counts under the present settings and under the others. */
 interface Both {
   present: number;
   other: number;
 }
 
-/** How events under two settings compare. */
 interface EventTally extends Both {
-  /** Under the other settings only, and under the present ones only. */
+  /** Only under the other settings, and only under the present ones. */
   onlyOther: number;
   onlyPresent: number;
   otherSeverity: number;
@@ -220,10 +196,9 @@ interface EventTally extends Both {
   bySeverity: readonly (Both & { severity: Severity })[];
 }
 
-/** One event under two settings; null where there is none. */
 type EventPair = Record<keyof Both, MatchChange | null>;
 
-/** Pairs the changes that one answer shows under two settings: by the match that they are about, which may occur twice. */
+/** Pairs the changes of one answer under two settings by their match, which can occur twice. */
 function pairEvents(present: readonly MatchChange[], other: readonly MatchChange[]): readonly EventPair[] {
   const waiting = gatherBy(other, toEventKey);
   const pairs = present.map(
@@ -235,10 +210,9 @@ function pairEvents(present: readonly MatchChange[], other: readonly MatchChange
 const toEventKey = ({ difference }: MatchChange): string =>
   JSON.stringify([difference.matchId, difference.after === null]);
 
-/** Whether somebody would read something else. */
 const isOtherwise = ({ present, other }: EventPair): boolean => present?.severity !== other?.severity;
 
-/** Counts pairs of events as they come; `read` gives the tally so far. */
+/** Counts pairs of events; `read` returns the tally so far. */
 function openTally(): { add(pair: EventPair): void; read(): EventTally } {
   const sums = { present: 0, other: 0, onlyOther: 0, onlyPresent: 0, otherSeverity: 0 };
   const kinds = new Map<MatchChangeKind, Both>();

@@ -11,8 +11,8 @@ import type { Acceptance } from './settings-diff.js';
 import { runSweep } from './sweep-run.js';
 
 /**
- * Goes on with a run that stopped early, at the next customer, with the roster it was begun with. Throws ConfigError when it has nothing left to do, RosterHeldError when its
- * roster was edited since and that is not accepted.
+ * Resumes a run that stopped early, with its own roster. Throws ConfigError when nothing is left to do, RosterHeldError when its roster was
+ * edited since and that is not accepted.
  */
 export async function resumeRun(
   app: AppContext,
@@ -27,19 +27,18 @@ export async function resumeRun(
   }
   if (run.kind === 'sweep' && run.selection === 'dirty')
     throw refuse(
-      `${toRunId(run)} looked up marked dossiers, and their marks stay; start nightscreen sweep --dirty again`,
+      `${toRunId(run)} looked up marked dossiers, which are still marked; start nightscreen sweep --dirty again`,
     );
   if (run.kind === 'sweep') return runSweep(app, { writeReport: true }, signal);
-  if (run.kind === 'check') throw refuse(`${toRunId(run)} was a single check; ask again with nightscreen check`);
-  if (run.kind === 'assure') throw refuse(`${toRunId(run)} measured recall; nightscreen assure goes on with it`);
-  if (run.kind === 'reconcile')
-    throw refuse(`${toRunId(run)} asked the service nothing; start nightscreen reconcile again`);
+  if (run.kind === 'check') throw refuse(`${toRunId(run)} was a single check; repeat it with nightscreen check`);
+  if (run.kind === 'assure') throw refuse(`${toRunId(run)} measured recall; continue it with nightscreen assure`);
+  if (run.kind === 'reconcile') throw refuse(`${toRunId(run)} made no calls; start nightscreen reconcile again`);
   if (run.kind === 'import' || run.rosterId === null) {
     throw refuse(`${toRunId(run)} is an import; import the roster again instead`);
   }
   if (run.kind === 'screen' && run.stage === 'started') {
-    // Whether a file was to be read first, and which list was to be compared, only its command says.
-    throw refuse(`${toRunId(run)} was not planned yet; start it again with the same command, which goes on with it`);
+    // Only the command says whether a file comes first and which list is compared.
+    throw refuse(`${toRunId(run)} was not planned yet; start it again with the same command, which resumes it`);
   }
   const name = (await readRosterNames(app.database)).get(run.rosterId) ?? '';
   const roster = toRosterOf(run, name, app.settings.rosters);
@@ -65,7 +64,7 @@ export async function resumeRun(
   );
 }
 
-/** The roster as the run was begun with it: from the file that was given, else as configured; of one that cannot be read again only the name. */
+/** The roster of the run: from the given file, else as configured; only the name when it cannot be read again. */
 function toRosterOf({ rosterFile }: RunRow, name: string, configured: readonly RosterSettings[]): RosterSettings {
   const roster = configured.find((candidate) => candidate.name === name);
   if (rosterFile === null) return roster ?? toFileRoster(name, '');

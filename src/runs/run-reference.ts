@@ -5,42 +5,20 @@ import { describeHolder, readHeldLeases } from '../store/leases.js';
 import { readRosterNames } from '../store/organisations.js';
 import { readRunFacts } from '../store/report-facts.js';
 import { type RunRow, readRun, readRuns, toRunId } from '../store/runs.js';
-import type { HaltCode, RunKind, RunState } from '../vocabulary.js';
 
-/** The number of a run from its name or from the number itself; throws ConfigError for anything else. */
+/** The number of a run from its name or its number; throws ConfigError for other text. */
 export function parseRunId(text: string): number {
   const digits = /^(?:\d{4}-\d{2}-\d{2}-[a-z]+-)?(\d{1,15})$/.exec(text.trim())?.[1];
   if (digits === undefined) {
     throw new ConfigError([
-      { where: 'run', path: '', message: `"${text}" is no run id; \`nightscreen runs list\` shows them` },
+      { where: 'run', path: '', message: `"${text}" is not a run id; \`nightscreen runs list\` shows the runs` },
     ]);
   }
   return Number(digits);
 }
 
-/** A run in one line. */
-interface RunListing {
-  runId: string;
-  roster: string | null;
-  kind: RunKind;
-  state: RunState;
-  reasons: readonly string[];
-  /** What stopped it early; null where nothing did. */
-  haltedBy: HaltCode | null;
-  startedAt: Date;
-  finishedAt: Date | null;
-  resumed: number;
-  /** Whoever works on it now and when it was last heard of; null when it is not running, or its process has died. */
-  heldBy: string | null;
-  planned: number | null;
-  screened: number | null;
-  failed: number | null;
-  remaining: number | null;
-  changes: number | null;
-}
-
 /** The newest runs, newest first. */
-export async function listRuns(database: Database, limit: number): Promise<readonly RunListing[]> {
+export async function listRuns(database: Database, limit: number) {
   const rosters = await readRosterNames(database);
   const leases = (await readHeldLeases(database)).filter(({ expiresInMs }) => expiresInMs > 0);
   return (await readRuns(database, limit)).map((run) => ({
@@ -53,6 +31,7 @@ export async function listRuns(database: Database, limit: number): Promise<reado
     startedAt: run.startedAt,
     finishedAt: run.finishedAt,
     resumed: run.resumed,
+    /** The process that works on it and its last heartbeat; null when it is not running, or its process has died. */
     heldBy: run.state === 'running' ? describeOwner(leases, run) : null,
     planned: run.sums?.counts.planned ?? null,
     screened: run.sums?.counts.screened ?? null,
@@ -70,10 +49,10 @@ function describeOwner(leases: Awaited<ReturnType<typeof readHeldLeases>>, run: 
 /** The run that `text` names; throws ConfigError when there is none. */
 export async function findRun(database: Queryable, text: string): Promise<RunRow> {
   const run = await readRun(database, parseRunId(text));
-  // Written as a name, all of it has to be right: a slip must not show another run.
+  // A name must match as a whole: a typing error must not show another run.
   if (run && (/^\d+$/.test(text.trim()) || toRunId(run) === text.trim())) return run;
   throw new ConfigError([
-    { where: 'run', path: '', message: `there is no run ${text}; \`nightscreen runs list\` shows them` },
+    { where: 'run', path: '', message: `there is no run ${text}; \`nightscreen runs list\` shows the runs` },
   ]);
 }
 

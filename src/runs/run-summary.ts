@@ -2,20 +2,8 @@ import type { OpenItemsFacts, RosterChangeFacts, RunCounts } from '../reports/li
 import type { SnapshotFacts } from '../reports/run-facts.js';
 import { countNoun, formatCount } from '../reports/text.js';
 import type { SweepRow } from '../store/dossiers.js';
-import type { RunBalance, RunSums } from '../store/run-sums.js';
+import type { RunSums, readRunBalance } from '../store/run-sums.js';
 import type { HaltCode, RunKind, RunMode, RunState } from '../vocabulary.js';
-
-/** What a comparison of rosters with dossiers came to (DESIGN: Command line). */
-export interface ReconciliationCounts {
-  customers: number;
-  withDossier: number;
-  withoutDossier: number;
-  notExpected: number;
-  ambiguous: number;
-  dossiers: number;
-  opened: number;
-  resolved: number;
-}
 
 /** The outcome of a run as `--json` prints it (DESIGN: Command line). */
 export interface RunSummary {
@@ -27,21 +15,35 @@ export interface RunSummary {
   state: RunState;
   /** Why the state is not `complete`. */
   reasons: readonly string[];
-  /** What stopped it early; null where nothing did. */
+  /** The code of the early stop; null without one. */
   haltedBy: HaltCode | null;
   exitCode: number;
-  /** What a reader should know of a run that may be complete all the same. */
+  /** Remarks on a run, which may still be complete. */
   remarks?: readonly string[];
-  counts: Omit<RunCounts, 'inScope'> | Omit<SweepRow, 'unprovenBecause' | 'details'> | ReconciliationCounts;
-  /** What its import made of the roster; absent where it imported nothing. */
+  counts:
+    | Omit<RunCounts, 'inScope'>
+    | Omit<SweepRow, 'unprovenBecause' | 'details'>
+    /** Of a reconciliation. */
+    | Record<
+        | 'customers'
+        | 'withDossier'
+        | 'withoutDossier'
+        | 'notExpected'
+        | 'ambiguous'
+        | 'dossiers'
+        | 'opened'
+        | 'resolved',
+        number
+      >;
+  /** The result of its import; absent without one. */
   snapshot?: SnapshotFacts;
-  /** The first changes of known customers that were accepted with the roster; absent where none were. */
+  /** The first accepted changes of known customers; absent without any. */
   acceptedChanges?: readonly RosterChangeFacts[];
-  /** What waited for reviewers when it closed; absent where no items were made. */
+  /** The alerts that waited when it closed; absent when no alerts were made. */
   openItems?: OpenItemsFacts;
-  /** The mails of its report and how many were accepted; absent where nothing is mailed. */
+  /** The mails of its report and how many were accepted; absent without mail. */
   mail?: { queued: number; sent: number };
-  /** Folder of the run's files, or null when none were written. */
+  /** The folder of the run's files; null without files. */
   artifacts: string | null;
 }
 
@@ -101,7 +103,8 @@ export function toRunSummary(
   };
 }
 
-/** The conservation sums of a run with both their sides, by the database's count (DESIGN: Conservation). */
+type RunBalance = Awaited<ReturnType<typeof readRunBalance>>;
+
 const toBalanceLines = (balance: RunBalance) => [
   {
     sum: 'rows = customers + rejected + duplicates',
@@ -133,8 +136,7 @@ const counted = [
 ];
 
 /**
- * The conservation sums by the database's count, and what of them does not hold, or is not as the counts that are about to be stored; both
- * figures each.
+ * The conservation sums as the database counts them, and those that do not hold or differ from the counts to be stored, with both figures.
  */
 export function compareBalance(counts: RunCounts, balance: RunBalance) {
   const lines = toBalanceLines(balance);
@@ -149,26 +151,25 @@ export function compareBalance(counts: RunCounts, balance: RunBalance) {
   return { lines, disagreements };
 }
 
-/** What a screening run is judged by when it ends. */
 interface RunEnd {
   sums: RunSums;
-  /** Where the database's own count says otherwise. */
+  /** Sums that the database counts differently. */
   disagreements: readonly string[];
-  /** Why it stopped early, or null when it came to its end. */
+  /** Why it stopped early; null at its end. */
   haltedBecause: string | null;
-  /** `missing`: what no configured control search expects. */
+  /** `missing`: the expectations that no control search covers. */
   canaries: { configured: number; missing: readonly ('match' | 'none')[]; failed: number };
-  /** What else is not as it should be with the service or on the way to it. */
+  /** Other problems of the run, of the service or of the connection to it. */
   alarms: readonly string[];
   mode: RunMode;
-  /** Customers whom the budget left out although they are overdue, forced, or were never screened as they are. */
+  /** The customers left out by the budget that are overdue, forced, or never screened as they are now. */
   urgentOverBudget: number;
 }
 
-/** Why an id of the roster has no accepted record, so that it is in scope and in no plan. */
+/** The reasons why a roster id has no accepted record: such an id is in scope but not in the plan. */
 const unacceptedReasons = ['row_rejected', 'conflicting_duplicate', 'roster_held'] as const;
 
-/** The state of a run and why it is not `complete`: sums first, then an early stop, then whatever is not as it should be. */
+/** The state of a run and why it is not `complete`: first the sums, then an early stop, then other problems. */
 export function toRunVerdict(end: RunEnd): { state: RunState; reasons: readonly string[] } {
   const { counts, states } = end.sums;
   const notSelected = end.sums.skippedBecause['not_selected'] ?? 0;
@@ -181,7 +182,7 @@ export function toRunVerdict(end: RunEnd): { state: RunState; reasons: readonly 
     const left = counts.inScope === 0 ? 'nothing was planned yet' : describeRemaining(counts.remaining);
     return { state: 'stopped', reasons: [`${end.haltedBecause}; ${left} and the run can be resumed`] };
   }
-  // Whose answers are held has been named with the alarms.
+  // The alarms name the customers of held answers.
   const failed = counts.failed - (end.sums.failedBecause['held'] ?? 0);
   const reasons = [
     ...(end.canaries.failed > 0
@@ -191,7 +192,7 @@ export function toRunVerdict(end: RunEnd): { state: RunState; reasons: readonly 
     ...(end.mode === 'live' ? describeMissing(end.canaries) : []),
     ...(failed > 0 ? [describeFailed(failed)] : []),
     ...(notSelected > 0
-      ? [`${countNoun(notSelected, 'customer')} without a valid screening, not asked about in this run`]
+      ? [`${countNoun(notSelected, 'customer')} without a valid screening, not searched in this run`]
       : []),
     ...(overBudget > 0 ? [describeOverBudget(overBudget, end.urgentOverBudget)] : []),
     ...(counts.remaining > 0 ? [`${describeRemaining(counts.remaining)} unscreened`] : []),
@@ -200,8 +201,8 @@ export function toRunVerdict(end: RunEnd): { state: RunState; reasons: readonly 
 }
 
 const missingWords = {
-  match: 'no control search expects a match: a service that finds nobody would not be noticed with a live key',
-  none: 'no control search expects nothing: a service that finds everybody would not be noticed with a live key',
+  match: 'no control search expects a match: with a live key, a service that finds no one goes unnoticed',
+  none: 'no control search expects nothing: with a live key, a service that finds everyone goes unnoticed',
 };
 
 function describeMissing({ configured, missing }: RunEnd['canaries']): readonly string[] {
@@ -209,21 +210,20 @@ function describeMissing({ configured, missing }: RunEnd['canaries']): readonly 
   return missing.map((expect) => missingWords[expect]);
 }
 
-/** Says that so many customers failed; as long as it is the only reason, all else of a run is well. */
+/** The reason for so many failed customers; as the only reason it means that the rest of the run is complete. */
 export const describeFailed = (customers: number): string =>
   `${countNoun(customers, 'customer')} could not be screened`;
 
 const describeRemaining = (count: number): string =>
   `${countNoun(count, 'customer')} ${count === 1 ? 'remains' : 'remain'}`;
 
-/** Everybody whom it leaves out was to be asked about: by the time the next run asks, their screening may hold no longer. */
+/** All these customers were due; their screening may expire before the next run. */
 function describeOverBudget(customers: number, urgent: number): string {
   const left = `the budget left out ${countNoun(customers, 'customer')}`;
   if (urgent === 0) return `${left} who ${customers === 1 ? 'was' : 'were'} due again`;
-  return `${left}, ${urgent === customers ? '' : `${formatCount(urgent)} of them `}asked for, overdue or never screened as they are now`;
+  return `${left}, ${urgent === customers ? '' : `${formatCount(urgent)} of them `}requested, overdue or never screened as they are now`;
 }
 
-/** The conservation sums that do not hold, each with both figures (DESIGN: Conservation). */
 function findImbalances(
   counts: RunCounts,
   states: Readonly<Record<string, number>>,
@@ -248,6 +248,6 @@ function findImbalances(
     ...sums
       .filter(([, left, right]) => left !== right)
       .map(([name, left, right]) => `${name} does not hold: ${left} is not ${right}`),
-    ...(unexplained > 0 ? [`${unexplained} customers are not screened without a reason`] : []),
+    ...(unexplained > 0 ? [`${unexplained} customers are not screened, and no reason is stored`] : []),
   ];
 }

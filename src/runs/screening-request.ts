@@ -1,23 +1,25 @@
+import type { Client } from '../client/client.js';
+import { followSignals } from '../client/signals.js';
 import { RosterError, RosterHeldError, RunLockedError } from '../errors.js';
 import type { PublishedList } from '../lists/published-list.js';
 import { readParties, readRoster } from '../roster/read-roster.js';
 import type { RosterSettings } from '../roster/settings.js';
-import { type Account, readAccountName } from '../store/organisations.js';
+import { forceMarkedCustomers, listMarkedCustomers } from '../store/event-marks.js';
+import { type Account, findLastAccount, readAccountName } from '../store/organisations.js';
 import { hasBegun } from '../store/plan.js';
 import { type RosterHold, readImportOrigin, readRosterHold } from '../store/roster-imports.js';
 import { type RunRow, readLastActivity, readRunKeys, toRunId } from '../store/runs.js';
 import type { PlanSelection, RunKind, RunMode, ScreeningKind } from '../vocabulary.js';
-import { type KnownAccount, noteAccount, toAssumedMode } from './account.js';
+import { findSaidMode, identifyAccount, noteAccount, requireBudget, toAssumedMode } from './account.js';
 import type { AppContext } from './app-context.js';
 import { findOtherList, forceListed } from './checks/because-of.js';
-import { RunHalted } from './halt.js';
+import { OtherAccount, RunHalted, requireHalt } from './halt.js';
 import { findGivenFile, joinDigests, type RosterScope } from './roster-scope.js';
-import type { OutageWatch } from './screening/outages.js';
-import { forceMarked, planScreenings } from './screening/plan.js';
+import { type OutageWatch, retryUntilDeadline, type WaitPolicy } from './screening/outages.js';
+import { planScreenings, toMarkedScope } from './screening/plan.js';
 import type { Comparison, RunRequest, RunSession } from './session.js';
 import { type Acceptance, nameChangedSettings, toStoredSettings } from './settings-diff.js';
 
-/** What kind of screening run, of which customers. */
 export interface ScreeningOptions {
   kind: ScreeningKind;
   roster: RosterSettings;
@@ -25,19 +27,19 @@ export interface ScreeningOptions {
   importFirst: boolean;
   writeReport: boolean;
   maxSearches?: number | undefined;
-  /** A published list: whomever it may mean is asked about now. */
+  /** A published list: the customers that it may concern are searched now. */
   becauseOf?: PublishedList | undefined;
-  /** Goes on with the run of this number or with none. */
+  /** Resumes only the run of this number. */
   resumeOnly?: number | undefined;
-  /** Takes the roster although guards would hold it. */
+  /** Accepts the roster although guards would hold it. */
   acceptRoster?: Acceptance | undefined;
 }
 
-/** A roster that is configured is looked at again when its run is resumed; one whose file is not known any more cannot be. */
+/** Whether a resumed run reads its roster again; a roster without a file to read cannot be. */
 const isResumedFrom = ({ resumeOnly, roster }: ScreeningOptions): boolean =>
   resumeOnly !== undefined && roster.csv?.path !== '';
 
-/** What is to be run: the kind, and when an open run may be resumed in its place. */
+/** The request of a run, with the rule when an open run is resumed instead. */
 export function toRequest(
   app: AppContext,
   options: ScreeningOptions,
@@ -59,33 +61,89 @@ export function toRequest(
   const findOurs = async (open: RunSession['run']) => {
     if (selection === 'dirty' && open.selection !== 'dirty') {
       throw new RunLockedError(
-        `${toRunId(open)} was broken off and goes first: nightscreen runs resume ${toRunId(open)}`,
+        `${toRunId(open)} was interrupted and must end first: nightscreen runs resume ${toRunId(open)}`,
         open.owner,
       );
     }
     const otherList = await findOtherList(app, open, options.becauseOf);
     return otherList === null ? findBlocker(app, open, intention) : { blocker: otherList, differences: [] };
   };
-  // Whoever resumes a run by its number has given no file: the run's own holds.
+  // A resume by number names no file: the file of the run applies.
   const rosterFile =
     resumeOnly === undefined && options.importFirst ? findGivenFile(app.settings.rosters, options.roster) : undefined;
   const mode = known.mode ?? toAssumedMode(app);
   return { organisation, rosterId, roster, kind, selection, mode, rosterFile, resumeOnly, findBlocker: findOurs };
 }
 
-/** What the stages need beside the session. */
 export interface ScreeningPart extends ScreeningOptions {
   known: KnownAccount;
   rosterId: number;
   outage: OutageWatch;
 }
 
-/** Makes the plan, or keeps the one that an earlier start has made for this account. */
+interface KnownAccount {
+  /** By the service, else by the settings or the key; null when unknown. */
+  mode: RunMode | null;
+  /** The account, or why it is unknown. */
+  account: Account | RunHalted;
+  /** The account whose screenings count in the plan; while it is unknown, the one last used in this mode. */
+  plannedFor: Account | null;
+}
+
+/** Reads the account of the key unless `found` is given. While the service is out of reach the run starts with what is known. */
+export async function findKnownAccount(
+  app: AppContext,
+  scope: RosterScope,
+  client: Client,
+  { outage, signal }: Pick<WaitPolicy, 'outage' | 'signal'>,
+  found: Account | null,
+): Promise<KnownAccount> {
+  if (found) return toKnownAccount(found);
+  const either = followSignals(signal, [outage.signal]);
+  const account = await identifyAccount(app, scope.organisation, client, either.signal)
+    .catch(requireHalt)
+    .finally(either.clear);
+  if (!(account instanceof RunHalted)) {
+    requireBudget(app, account.isTest ? 'test' : 'live');
+    return toKnownAccount(account);
+  }
+  const mode = findSaidMode(app);
+  return { mode, account, plannedFor: await findLastAccount(app.database, scope.rosterId, mode ?? undefined) };
+}
+
+const toKnownAccount = (account: Account): KnownAccount => ({
+  mode: account.isTest ? 'test' : 'live',
+  account,
+  plannedFor: account,
+});
+
+/**
+ * Returns the account, after a wait for the service if necessary; it can differ from the planned one. Throws OtherAccount when the run has
+ * already done work, RunHalted when the account is refused.
+ */
+export async function awaitAccount(
+  session: RunSession,
+  client: Client,
+  { known, plannedFor, isBegun }: { known: KnownAccount; plannedFor: number | null; isBegun: boolean },
+  waitPolicy: WaitPolicy,
+): Promise<Account> {
+  const { account } = known;
+  if (!(account instanceof RunHalted)) return account;
+  if (account.code !== 'outage') throw account;
+  const { value: found } = await retryUntilDeadline(waitPolicy, (signal) =>
+    identifyAccount(session.app, session.organisation, client, signal),
+  );
+  requireBudget(session.app, found.isTest ? 'test' : 'live');
+  if (found.accountId !== plannedFor && isBegun) throw new OtherAccount(found);
+  return found;
+}
+
+/** Stores the plan, or keeps the plan that an earlier start made for this account. */
 export async function planOrResume(session: RunSession, accountId: number | null, part: ScreeningPart): Promise<void> {
   const { run } = session;
   const { rosterId, selection } = part;
   await session.write((transaction) => noteAccount(transaction, session, accountId));
-  // A plan made for another account, or for none, says nothing about who is due under this one.
+  // Who is due depends on the account, so a plan for another account is replaced.
   const isPlanned = (run.stage === 'planned' || run.stage === 'screened') && run.accountId === accountId;
   if (isPlanned) return;
   if (selection === 'dirty') await forceMarked(session, { rosterId, accountId });
@@ -93,28 +151,40 @@ export async function planOrResume(session: RunSession, accountId: number | null
   await planScreenings(session, { rosterId, accountId, selection });
 }
 
+/** Adds the marked customers of a roster to this run, which plans no others. */
+async function forceMarked(
+  { app, run, write }: RunSession,
+  { rosterId, accountId }: { rosterId: number; accountId: number | null },
+): Promise<void> {
+  if (accountId === null) return;
+  const scope = toMarkedScope(app, rosterId, accountId);
+  await write(async (transaction) => {
+    const customerIds = await listMarkedCustomers(transaction, scope);
+    await forceMarkedCustomers(transaction, { runId: run.runId, accountId }, customerIds, scope.now);
+  });
+}
+
 const resumableForMs = 12 * 60 * 60 * 1_000;
 
-/** What somebody wants to run now. */
 interface Intention {
   kind: RunKind;
   selection: PlanSelection;
-  /** Null where nothing says it while the service cannot be asked. */
+  /** Null when unknown while the service is out of reach. */
   mode: RunMode | null;
-  /** Null while the service cannot be asked. */
+  /** Null while the service is out of reach. */
   account: Account | null;
   keyFingerprint: string;
-  /** The roster to be read first, or null when it is not. */
+  /** The roster to read first; null when none is read. */
   roster: RosterSettings | null;
-  /** Somebody named the run to go on with: neither its age nor the roster of today matters. */
+  /** A person named the run to resume: its age and the roster of today do not block it. */
   isNamed: boolean;
-  /** Whoever lets a run that somebody named go on with the roster as it was imported although it has been edited since. */
+  /** Who accepts that a named run continues with its imported roster although the roster was edited since. */
   acceptRoster: Acceptance | undefined;
 }
 
 /**
- * Compares an open run with what is wanted now and names what differs, with old and new value. Throws RosterError when the roster cannot
- * be read, and RosterHeldError when the roster of a run that somebody named was edited since and they have not accepted that.
+ * Compares an open run with the requested one and describes the differences with both values. Throws RosterError when the roster cannot be
+ * read, RosterHeldError when the roster of a named run was edited since and that is not accepted.
  */
 async function findBlocker(app: AppContext, open: RunRow, intention: Intention): Promise<Comparison> {
   const changed = open.settings ? nameChangedSettings(open.settings, toStoredSettings(app.settings)) : [];
@@ -128,7 +198,7 @@ async function findBlocker(app: AppContext, open: RunRow, intention: Intention):
   const rosterChange = open.stage === 'started' ? null : await findOtherRoster(app, open, intention);
   if (rosterChange !== null && !intention.isNamed) return { blocker: rosterChange.words, differences: [] };
   if (rosterChange?.isEdited && !intention.acceptRoster) {
-    const message = `${rosterChange.words}; once that is accepted, ${toRunId(open)} goes on with the roster as it was imported`;
+    const message = `${rosterChange.words}; once this is accepted, ${toRunId(open)} continues with the imported roster`;
     const override = `nightscreen runs resume ${toRunId(open)} --accept-roster --by NAME --reason TEXT`;
     throw new RosterHeldError(
       `roster ${intention.roster?.name ?? ''}`,
@@ -139,7 +209,7 @@ async function findBlocker(app: AppContext, open: RunRow, intention: Intention):
   const differences = [
     ...changed.map(({ words }) => words),
     ...(await findOtherKey(app, open, intention)),
-    ...(rosterChange === null ? [] : [`${rosterChange.words}; it goes on with the roster as it was imported`]),
+    ...(rosterChange === null ? [] : [`${rosterChange.words}; the run continues with the imported roster`]),
   ];
   const overridden =
     rosterChange?.isEdited && intention.acceptRoster
@@ -149,9 +219,10 @@ async function findBlocker(app: AppContext, open: RunRow, intention: Intention):
 }
 
 function findOtherRequest(open: RunRow, { kind, selection, mode }: Intention): string | null {
-  if (open.kind !== kind) return `it was a run of kind ${open.kind}, and a run of kind ${kind} is wanted`;
-  if (open.selection !== selection) return `it asked about ${open.selection} customers, and ${selection} are wanted`;
-  return mode === null || open.mode === mode ? null : `it ran with a ${open.mode} key, and this key is a ${mode} one`;
+  if (open.kind !== kind) return `it is a run of kind ${open.kind}, and the command starts a run of kind ${kind}`;
+  if (open.selection !== selection)
+    return `it screens ${open.selection} customers, and the command screens ${selection}`;
+  return mode === null || open.mode === mode ? null : `it used a ${open.mode} key, and this is a ${mode} key`;
 }
 
 function findOtherSettings(
@@ -161,7 +232,7 @@ function findOtherSettings(
 ): string | null {
   if (open.settingsDigest === settingsDigest) return null;
   const named = changed.filter(({ isShaping }) => isShaping).map(({ words }) => words);
-  return `the settings have changed since${named.length === 0 ? '' : `: ${named.join(', ')}`}`;
+  return `the settings have changed${named.length === 0 ? '' : `: ${named.join(', ')}`}`;
 }
 
 async function findOtherAccount(
@@ -170,20 +241,20 @@ async function findOtherAccount(
   { account }: Intention,
 ): Promise<string | null> {
   if (!account || account.accountId === open.accountId || !(await hasBegun(database, open.runId))) return null;
-  const before = open.accountId === null ? 'none' : await readAccountName(database, open.accountId);
-  return `it ran under another account: ${before}, and this key is of ${await readAccountName(database, account.accountId)}`;
+  const before = open.accountId === null ? 'no account' : await readAccountName(database, open.accountId);
+  return `it used ${before}, and this key belongs to ${await readAccountName(database, account.accountId)}`;
 }
 
 async function findAge({ database, clock }: AppContext, open: RunRow, { isNamed }: Intention): Promise<string | null> {
   if (isNamed) return null;
   const last = await readLastActivity(database, open);
   const isOld = clock.now().getTime() - last.getTime() > resumableForMs;
-  return isOld ? `nothing has been saved by it for twelve hours, since ${last.toISOString()}` : null;
+  return isOld ? `it has saved nothing for twelve hours, since ${last.toISOString()}` : null;
 }
 
 /**
- * A run whose roster guards held has imported nothing: another roster, or an acceptance of the held one, needs a new run. Throws RosterError where
- * somebody named the run and accepts the roster with it.
+ * A run with a held roster imported nothing: another roster, or its acceptance, needs a new run. Throws RosterError when the run is named
+ * and its roster accepted.
  */
 async function findMendedRoster(
   app: AppContext,
@@ -195,15 +266,15 @@ async function findMendedRoster(
   if (isNamed && acceptRoster) {
     throw new RosterError(
       'roster_was_held',
-      `the roster of ${toRunId(open)} was held, so it goes on with the last accepted roster; a new run takes the held one: ${hold.command}`,
+      `the roster of ${toRunId(open)} was held, so the run continues with the last accepted roster; accept the held one for a new run: ${hold.command}`,
     );
   }
   if (isNamed) return null;
-  if (acceptRoster) return 'its roster was held, and is accepted now';
-  return (await isOtherThanHeld(app, hold, roster)) ? 'its roster was held, and is another now' : null;
+  if (acceptRoster) return 'its roster was held and is now accepted';
+  return (await isOtherThanHeld(app, hold, roster)) ? 'its roster was held and has changed' : null;
 }
 
-/** A run that somebody named goes on also when its roster cannot be read any more. */
+/** A named run continues also when its roster cannot be read. */
 async function findOtherRoster(
   app: AppContext,
   open: RunRow,
@@ -215,13 +286,13 @@ async function findOtherRoster(
     return words === null ? null : { words, isEdited: true };
   } catch (error) {
     if (isNamed && error instanceof RosterError) {
-      return { words: `the roster cannot be read now (${error.message})`, isEdited: false };
+      return { words: `the roster cannot be read (${error.message})`, isEdited: false };
     }
     throw error;
   }
 }
 
-/** Another key of the same account hinders nothing. */
+/** Another key of the same account does not block a resume. */
 async function findOtherKey(
   { database }: AppContext,
   open: RunRow,
@@ -229,12 +300,12 @@ async function findOtherKey(
 ): Promise<readonly string[]> {
   const last = (await readRunKeys(database, open.runId)).at(-1);
   if (last === undefined || last === keyFingerprint) return [];
-  return [`the key had the fingerprint ${last} and has ${keyFingerprint}`];
+  return [`the key fingerprint was ${last} and is ${keyFingerprint}`];
 }
 
 /**
- * Reads a roster and says, with both figures, how it differs from what a run imported; null when it is the same to the byte, and for a run
- * that imported nothing. Throws RosterError when it cannot be read.
+ * Reads a roster and describes with both figures how it differs from the import of a run; null when it is identical, or the run imported
+ * nothing. Throws RosterError when it cannot be read.
  */
 async function describeRosterChange(
   { database, secret }: AppContext,
@@ -246,11 +317,11 @@ async function describeRosterChange(
   const now = await readFigures(roster, secret);
   const { source } = imported;
   if (source === now.source && imported.digest === now.digest) return null;
-  const from = source === now.source ? '' : `read from ${source} then and from ${now.source} now, `;
-  return `the roster has changed since: ${from}rows ${imported.rows} then and ${now.rows} now, rejected ${imported.rejected} then and ${now.rejected} now, digest ${shorten(imported.digest)} then and ${shorten(now.digest)} now`;
+  const from = source === now.source ? '' : `source ${source} then and ${now.source} now, `;
+  return `the roster has changed: ${from}rows ${imported.rows} then and ${now.rows} now, rejected ${imported.rejected} then and ${now.rejected} now, digest ${shorten(imported.digest)} then and ${shorten(now.digest)} now`;
 }
 
-/** Whether a roster is another, or reads otherwise, than the one that guards held in a run. Throws RosterError when it cannot be read. */
+/** Whether a roster differs from the one that a run held. Throws RosterError when it cannot be read. */
 async function isOtherThanHeld({ secret }: AppContext, hold: RosterHold, roster: RosterSettings): Promise<boolean> {
   const { source, digest } = await readFigures(roster, secret);
   return source !== hold.source || digest !== hold.sourceDigest;

@@ -3,7 +3,7 @@ import type { Account } from '../store/organisations.js';
 import { hasBegun } from '../store/plan.js';
 import { readListCap } from '../store/responses.js';
 import { isTooLargeToAddUp, setRunStage } from '../store/runs.js';
-import { awaitAccount, findKnownAccount, requireBudget } from './account.js';
+import { requireBudget } from './account.js';
 import type { AppContext } from './app-context.js';
 import { closeDeadChecks } from './checks/check.js';
 import { type RunHalted, requireHalt } from './halt.js';
@@ -19,14 +19,21 @@ import { watchCriticalChanges } from './screening/early-warnings.js';
 import { type OutageWatch, watchOutage } from './screening/outages.js';
 import { openAllowance } from './screening/plan.js';
 import { screenTasks } from './screening/screen-tasks.js';
-import { planOrResume, type ScreeningOptions, type ScreeningPart, toRequest } from './screening-request.js';
+import {
+  awaitAccount,
+  findKnownAccount,
+  planOrResume,
+  type ScreeningOptions,
+  type ScreeningPart,
+  toRequest,
+} from './screening-request.js';
 import { type HeldLease, type RunRequest, type RunSession, recordKeys, withLeasedRun } from './session.js';
 import { requireAcceptedSettings } from './settings-acceptance.js';
 import { readWebhookKeys, sendStatesAfterRun } from './status.js';
 
 /**
- * Screens a roster: import, plan, canaries, searches, sums, report. A run that was broken off goes on where it stood. Throws
- * ConfigError and RosterError before anything is spent, RunLockedError when another process runs this roster.
+ * Screens a roster: import, plan, control searches, searches, sums, report. Resumes an interrupted run. Throws ConfigError and RosterError
+ * before anything is spent, RunLockedError when another process runs this roster.
  */
 export async function runScreening(
   app: AppContext,
@@ -36,7 +43,7 @@ export async function runScreening(
   const startedAt = app.clock.now();
   const client = app.client();
   if (client.keyMode === 'live') requireBudget(app, 'live');
-  // A secret that is missing is found before anything is spent.
+  // A missing secret is found before anything is spent.
   readWebhookKeys(app);
   const open = options.importFirst ? openRosterScope : openImportedRoster;
   const scope = await open(app, options.roster.name);
@@ -59,18 +66,18 @@ export async function runScreening(
   return reportAndMail(app, summary, { hasReport, writeReport: options.writeReport }, signal);
 }
 
-/** The stages of one run; a run that has to stop early is closed with why. */
+/** The stages of one run; a run that stops early is closed with the reason. */
 async function screenRoster(session: RunSession, client: Client, part: ScreeningPart): Promise<RunSummary> {
   const { run, app, signal } = session;
   const { known, outage } = part;
   outage.nameRun(session.runId);
   if (part.importFirst && run.stage === 'started') {
-    // What is onboarded is the file itself; a night is not lost because of a file that guards hold.
+    // Onboarding needs the file itself; a night continues with the last accepted roster when guards hold the new one.
     const keepsFormer = part.kind !== 'onboard';
     await importRoster(session, part.roster, part.rosterId, { acceptRoster: part.acceptRoster, keepsFormer });
   }
   const isBegun = await hasBegun(app.database, run.runId);
-  // What has been done was done under the run's own account, and nobody says yet that the key is of another.
+  // A run that has begun stays with its account until the service names another.
   const plannedFor = isBegun ? run.accountId : (known.plannedFor?.accountId ?? null);
   const waitPolicy = { clock: app.clock, outage, signal };
   const watches: { close: () => Promise<void> }[] = [];
@@ -87,7 +94,7 @@ async function screenRoster(session: RunSession, client: Client, part: Screening
       await screenTasks({ client, account: watched, outage, ...allowance });
       await allowance.session.write((transaction) => setRunStage(transaction, run.runId, 'screened'));
     }
-    // From here on nobody waits for the service.
+    // The remaining stages do not wait for the service.
     outage.close();
     await fetchDetails(session, client, account.accountId);
   } catch (error) {

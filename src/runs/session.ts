@@ -25,7 +25,6 @@ import {
   findOpenRun,
   insertRun,
   isTooLargeToAddUp,
-  noteRunHolder,
   noteRunKey,
   type RunRow,
   takeOverRun,
@@ -39,7 +38,7 @@ import { takeBackVanished } from './screening/hold-run.js';
 import type { Acceptance } from './settings-diff.js';
 import { toAcceptanceFacts, toStoredSettings } from './settings-diff.js';
 
-/** A run in progress: who writes it, under which lease. */
+/** A run in progress with its lease. */
 export interface RunSession extends HeldLease {
   app: AppContext;
   organisation: Organisation;
@@ -47,36 +46,35 @@ export interface RunSession extends HeldLease {
   runId: string;
   /** The roster's name; null for a sweep. */
   roster: string | null;
-  /** A transaction of this run; throws LeaseLostError, with nothing written, when another process has taken the run over. */
+  /** A transaction of this run; throws LeaseLostError and writes nothing after another process took the run over. */
   write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
 }
 
-/** Whether an open run may be gone on with. */
+/** Whether an open run may be resumed. */
 export interface Comparison {
-  /** Why it must not be gone on with in place of what is wanted now, or null. */
+  /** Why it cannot be resumed instead of the request, or null. */
   blocker: string | null;
-  /** What is no longer as it was and hinders nothing. */
+  /** Changes that do not block the resume. */
   differences: readonly string[];
-  /** Guards that somebody has overridden so that it goes on. */
+  /** The guards that a person overrode so that it continues. */
   overridden?: { acceptance: Acceptance; heldBy: readonly Pick<HeldBy, 'guard' | 'message'>[] } | undefined;
 }
 
-/** What is to be run. */
 export interface RunRequest {
   organisation: Organisation;
   kind: RunKind;
   rosterId: number | null;
-  /** The roster's name, for whoever listens. */
+  /** The roster's name for events. */
   roster: string | null;
   mode: RunMode;
   selection: PlanSelection | null;
-  /** The file that was given with the command in place of the configured source; left out where the open run's own holds. */
+  /** The file given with the command instead of the configured source; undefined to use the file of the open run. */
   rosterFile?: string | null | undefined;
-  /** Says whether an open run may be gone on with, and what differs; without it no open run is. */
+  /** Decides whether an open run is resumed; without it none is. */
   findBlocker?: (open: RunRow) => Promise<Comparison>;
-  /** Goes on with the open run of this number or with none. */
+  /** Resumes only the open run of this number. */
   resumeOnly?: number | undefined;
-  /** The accepted settings in force; left out for what is judged by none of them. */
+  /** The record of the accepted settings; undefined when none apply. */
   settingsRecordId?: number | undefined;
 }
 
@@ -85,7 +83,7 @@ export function openOrganisation(app: AppContext): Promise<Organisation> {
   return ensureOrganisation(app.database, app.settings.organisation, app.clock.now());
 }
 
-/** Does `work` while holding the lease; throws RunLockedError naming the holder when another process holds it, and as `underLease` does. */
+/** Does `work` under the lease; throws RunLockedError with the holder when another process holds it, and as `underLease` does. */
 export async function withLease<T>(
   app: AppContext,
   leaseKey: string,
@@ -98,10 +96,9 @@ export async function withLease<T>(
 }
 
 /**
- * Does `work` as a run under its lease: goes on with the open run or begins a new one. A new run that ConfigError or RosterError refuses is
- * closed as `refused`; any other error leaves the run resumable. `findRequest` is asked again where the key turns out to be of another
- * account than the open run's, and all starts again, under a new lease, when a database server that crashed left undecided whether a commit
- * took place. Throws as `withLease` does.
+ * Does `work` as a run under its lease: resumes the open run or starts a new one. A new run refused by ConfigError or RosterError is closed
+ * as `refused`; after other errors the run can be resumed. `findRequest` is called again when the key belongs to another account than the
+ * open run. After a database crash during a commit everything restarts under a new lease. Throws as `withLease` does.
  */
 export async function withLeasedRun<T>(
   app: AppContext,
@@ -129,13 +126,13 @@ export async function withLeasedRun<T>(
       const isUndecided = named instanceof DatabaseError && named.code === 'commit_undecided';
       if (!isUndecided || signal.aborted) throw named;
       [kept, other] = [null, null];
-      const message = `${leaseKey} continues from what is stored: the database server crashed during a commit, which may or may not have taken place`;
+      const message = `the database server crashed during a commit, whose outcome is unknown; ${leaseKey} continues from the stored state`;
       app.emit({ kind: 'warning', runId: null, code: 'commit_undecided', message });
     }
   }
 }
 
-/** Does `work` as a run under a lease that is held already. */
+/** Does `work` as a run under a lease that the caller holds. */
 export async function withRun<T>(
   app: AppContext,
   held: HeldLease,
@@ -165,11 +162,11 @@ async function openSession(app: AppContext, held: HeldLease, request: RunRequest
   return { lease, signal, app, organisation, roster, run, runId, write };
 }
 
-/** Closes a run whose work has failed, as the error asks for, and throws that on. */
+/** Closes a failed run according to the error, and throws the error. */
 async function closeFailed(session: RunSession, error: unknown): Promise<never> {
   if (error instanceof ConfigError || error instanceof RosterError) {
     const state = session.run.resumed > 0 ? 'stopped' : 'refused';
-    // Where the database has gone away as well, why the work failed matters more.
+    // When the database fails as well, the first error matters more.
     await close(session, state, error.message).catch(passUnlessDatabase);
   } else if (isStopRequest(session.signal, error)) {
     await close(session, 'stopped', 'stopped on request before its first search; the run can be resumed', 'signal');
@@ -181,7 +178,7 @@ async function closeFailed(session: RunSession, error: unknown): Promise<never> 
   throw error;
 }
 
-/** Whether somebody asked to stop, and neither a lost lease nor a fault of ours ended the run. */
+/** Whether a stop request, and not a lost lease or another error, ended the run. */
 const isStopRequest = (signal: AbortSignal, error: unknown): boolean =>
   signal.aborted && error === signal.reason && !(error instanceof LeaseLostError);
 
@@ -197,12 +194,12 @@ async function close(
 ): Promise<void> {
   const { run, app } = session;
   await session.write(async (transaction) => {
-    // A large run is added up when it is resumed: its process has eight seconds to end.
+    // The sums of a large run are computed at its resume: the stopped process has eight seconds.
     const isAddedUp = state === 'stopped' && run.kind !== 'sweep' && !(await isTooLargeToAddUp(transaction, run.runId));
     const sums = isAddedUp ? await computeRunSums(transaction, run.runId) : null;
     const end = { state, stateReasons: [reason], haltedBy, stage: null, finishedAt: app.clock.now(), sums };
     await closeRun(transaction, run.runId, end);
-    // An import that is begun again reads everything again.
+    // A restarted import reads everything again.
     if (run.rosterId !== null) await clearStaging(transaction, run.runId);
   });
   app.emit({ kind: 'run_finished', runId: session.runId, runKind: run.kind, state, reasons: [reason] });
@@ -218,7 +215,7 @@ async function openRun(
   const open = await findOpenRun(database, lease.key);
   const { blocker, differences, overridden } = open ? await compare(request, open) : nothingOpen;
   if (request.resumeOnly !== undefined && (open?.runId !== request.resumeOnly || blocker)) {
-    const message = blocker ? `it cannot be resumed: ${blocker}` : 'a later run of the same roster has taken its place';
+    const message = blocker ? `it cannot be resumed: ${blocker}` : 'a later run of the same roster has replaced it';
     throw new ConfigError([{ where: 'run', path: '', message: `${message}; start a new run instead` }]);
   }
   if (open && !blocker) warnOfDifferences(app, open, request.roster, differences);
@@ -226,12 +223,11 @@ async function openRun(
     const holder = { epoch: lease.epoch, owner, takenAt: clock.now(), differences };
     if (open && !blocker) {
       await markInFlightUnknown(transaction, open.runId);
-      await noteRunHolder(transaction, open.runId, holder);
       await noteOverridden(app, transaction, open.runId, overridden);
       return takeOverRun(transaction, open.runId, holder, request);
     }
     if (open && blocker) await abandon(app, transaction, { open, roster: request.roster }, blocker);
-    const run = await insertRun(transaction, {
+    return insertRun(transaction, {
       organisationId: request.organisation.organisationId,
       rosterId: request.rosterId,
       mode: request.mode,
@@ -247,8 +243,6 @@ async function openRun(
       version: app.version,
       startedAt: holder.takenAt,
     });
-    await noteRunHolder(transaction, run.runId, holder);
-    return run;
   });
 }
 
@@ -256,10 +250,10 @@ const nothingOpen: Comparison = { blocker: null, differences: [] };
 
 async function compare(request: RunRequest, open: RunRow): Promise<Comparison> {
   if (request.findBlocker) return request.findBlocker(open);
-  return { blocker: 'it starts afresh each time', differences: [] };
+  return { blocker: 'this kind of run always starts anew', differences: [] };
 }
 
-/** Keeps with a run that goes on who accepted that its roster was edited. */
+/** Stores with a resumed run who accepted its edited roster. */
 async function noteOverridden(
   { clock }: AppContext,
   transaction: Queryable,
@@ -271,7 +265,7 @@ async function noteOverridden(
   await saveRosterAcceptance(transaction, runId, toAcceptanceFacts(acceptance, heldBy, clock.now()));
 }
 
-/** Names what is no longer as it was, before anything is done under it. */
+/** Warns of the differences before the run continues. */
 function warnOfDifferences(
   { emit }: AppContext,
   open: RunRow,
@@ -280,13 +274,13 @@ function warnOfDifferences(
 ): void {
   if (differences.length === 0) return;
   const runId = toRunId(open);
-  const message = `${runId} goes on, and not all is as it was begun with: ${differences.join('; ')}`;
+  const message = `${runId} continues, with differences since its start: ${differences.join('; ')}`;
   emit({ kind: 'warning', runId, roster, code: 'resumed_with_differences', message });
 }
 
 /**
- * Closes a run that nobody will go on with. What it found stays for the next report of the roster, except what was answered after its last
- * passed control searches: none of its own can confirm that any more. Nothing stays of one that would have been held.
+ * Closes a run that is not resumed. Its findings stay for the next report of the roster, except the answers after its last passed control
+ * searches, which can no longer be confirmed. When the run would have been held, no answer stays.
  */
 async function abandon(
   app: AppContext,
@@ -304,10 +298,10 @@ async function abandon(
   const reported = await countReportedAndTakenBack(transaction, open.runId);
   const message = [
     `${toRunId(open)} is not resumed: ${blocker}`,
-    isCompared ? 'what it left is planned anew' : `its customers were not compared with ${list.file}`,
-    ...(taken > 0 ? [`${taken} of its answers count no more, because no control search followed them`] : []),
-    ...(missing.length > 0 ? [`its other answers count no more either: ${missing.join('; ')}`] : []),
-    ...(reported > 0 ? [`${countNoun(reported, 'change')} that it has told of did not hold`] : []),
+    isCompared ? 'its remaining customers are planned again' : `its customers were not compared with ${list.file}`,
+    ...(taken > 0 ? [`${taken} of its answers are retracted, because no control search followed them`] : []),
+    ...(missing.length > 0 ? [`its other answers are retracted too: ${missing.join('; ')}`] : []),
+    ...(reported > 0 ? [`${countNoun(reported, 'change')} that it reported early did not hold`] : []),
   ].join('; ');
   app.emit({ kind: 'warning', runId: toRunId(open), roster, code: 'run_abandoned', message });
   await markInFlightUnknown(transaction, open.runId);
@@ -325,7 +319,7 @@ async function abandon(
 
 const slowMs = 2_000;
 
-/** Tells when a write takes longer than two seconds, and when none does any more. */
+/** Emits an event when a write takes longer than two seconds, and when no slow write remains. */
 function watchWrites(emit: (event: RunEvent) => void): <T>(write: Promise<T>) => Promise<T> {
   let slow = 0;
   const change = (by: number): void => {
@@ -348,15 +342,15 @@ function watchWrites(emit: (event: RunEvent) => void): <T>(write: Promise<T>) =>
   };
 }
 
-/** The right to run something, kept alive; `signal` is aborted when somebody asks to stop, or with LeaseLostError. */
+/** A lease that is kept alive; `signal` is aborted by a stop request, or with LeaseLostError. */
 export interface HeldLease {
   lease: Lease;
   signal: AbortSignal;
 }
 
 /**
- * Does `work` while keeping a lease alive, and frees it then. Throws LeaseLostError naming the new owner when the work failed because
- * another process has taken the lease over, also where all that it learned itself is that its connection had been ended.
+ * Does `work` while keeping a lease alive, then releases it. Throws LeaseLostError with the new owner when the work failed because another
+ * process took the lease over, also when the work itself only saw its connection end.
  */
 export async function underLease<T>(
   database: Database,
@@ -374,15 +368,15 @@ export async function underLease<T>(
   }
 }
 
-/** Frees the lease of work that failed; gives the error that says why it did. */
+/** Releases the lease of failed work; returns the error that explains the failure. */
 async function leaveLease(database: Database, kept: KeptLease, error: unknown): Promise<unknown> {
   const named = await nameNewOwner(database, kept.lease, error);
-  // What cannot be freed expires; why the work failed matters more.
+  // An unreleased lease expires; the first error matters more.
   await kept.release().catch(() => undefined);
   return named;
 }
 
-// Connections that ended while the process slept are found out one by one.
+// After a sleep of the process, ended connections are detected one by one.
 const mostLooks = 5;
 
 async function nameNewOwner(database: Database, lease: Lease, error: unknown): Promise<unknown> {
@@ -394,34 +388,33 @@ async function nameNewOwner(database: Database, lease: Lease, error: unknown): P
       const message = `lease ${lease.key} was taken over by ${describeHolder(holder)}, so nothing more is written`;
       return new LeaseLostError(message, { cause: error });
     } catch {
-      // The next look takes another connection.
+      // The next query uses another connection.
     }
   }
   return error;
 }
 
-/** How long a lease lives without a heartbeat, by the database's clock; a dead owner's is taken over after at most this. */
+/** The lifetime of a lease without a heartbeat, by the database's clock: the longest wait for the lease of a dead owner. */
 export const leaseTtlMs = 8_000;
 const heartbeatMs = 1_000;
 
-/** A lease kept alive in the background. */
 interface KeptLease extends HeldLease {
-  /** Ends the heartbeat and frees the lease. */
+  /** Ends the heartbeat and releases the lease. */
   release(): Promise<void>;
 }
 
-/** Renews the lease every second until it is released; `stop` is aborted when somebody asks to stop. */
+/** Renews the lease every second until it is released; `stop` is the signal of a stop request. */
 export function keepLease(database: Database, lease: Lease, stop?: AbortSignal): KeptLease {
   const lost = new AbortController();
   let renewal: Promise<void> = Promise.resolve();
   const renew = async (): Promise<void> => {
-    // A heartbeat that fails for once is no loss: the lease lives on until it expires, and every write checks it anyway.
+    // One failed heartbeat is harmless: the lease lives until it expires, and every write checks it.
     const isOurs = await renewLease(database, lease, leaseTtlMs).catch(() => true);
     if (!isOurs) lost.abort(new LeaseLostError(`lease ${lease.key} was taken over by another process`));
   };
   let isRenewing = false;
   const timer = setInterval(() => {
-    // A database that is out of reach keeps a heartbeat waiting: the next ones would only queue behind it.
+    // While the database is out of reach, further heartbeats would only queue.
     if (isRenewing) return;
     isRenewing = true;
     renewal = renew().finally(() => {
@@ -440,7 +433,7 @@ export function keepLease(database: Database, lease: Lease, stop?: AbortSignal):
   };
 }
 
-/** Notes every key that takes the place of a refused one during a run, until it is closed; closing throws what noting threw. */
+/** Records each key that replaces a refused one during a run. `close` throws an error of the recording. */
 export function recordKeys(session: RunSession, client: Client): { close: () => Promise<void> } {
   let noting: Promise<void> = Promise.resolve();
   let failure: { error: unknown } | undefined;

@@ -8,7 +8,6 @@ import { guardsSchema } from '../roster/guards.js';
 import { screeningSettingsSchema } from '../screening/settings.js';
 import type { Database, Queryable } from '../store/database/database.js';
 import {
-  holdOrganisation,
   proposeSettings,
   readAcceptedSettings,
   readSettingsHistory,
@@ -22,10 +21,10 @@ import type { RosterScope } from './roster-scope.js';
 import { openOrganisation } from './session.js';
 import { type Acceptance, nameChangedSettings, requireLogins, toCanonicalJson } from './settings-diff.js';
 
-/** Settings that judge, as JSON: by section, the guards by the name of their roster. */
+/** The assessment settings as JSON by section; the guards by the name of their roster. */
 export type AssessmentSettings = Readonly<Record<string, unknown>>;
 
-/** When reviewers work says when something is due, and judges nothing. */
+/** The reviewers' calendar sets only due times, so it is left out. */
 const reviewSchema = reviewSettingsSchema.omit({ timezone: true, workdays: true, holidays: true });
 
 const assessmentSchema = z
@@ -40,9 +39,8 @@ const assessmentSchema = z
   .prefault({});
 
 /**
- * The settings that judge: what is asked, what counts as a change and how much it matters, whom a run answers for and when anew, what the
- * control searches expect, which rosters are held, and how long a decision holds. This is the list: mail, reports, rates, paths, budget,
- * schedules and the reviewers' calendar are not in it.
+ * The settings that decide results: the search, changes and their severity, who is screened and when, control searches, guards, and how
+ * long a disposition holds. Mail, reports, rates, paths, budget, schedules and the reviewers' calendar are not among them.
  */
 export function toAssessmentSettings(
   settings: Pick<RunSettings, 'service' | 'changes' | 'canaries' | 'screening' | 'review' | 'rosters'>,
@@ -58,27 +56,27 @@ export function toAssessmentSettings(
   });
 }
 
-/** SHA-256 (hex) of settings that judge, whatever the order of their keys. */
+/** The SHA-256 (hex) of assessment settings, independent of the order of keys. */
 export const digestAssessment = (settings: AssessmentSettings): string =>
   createHash('sha256').update(toCanonicalJson(settings)).digest('hex');
 
-/** With the guards of rosters that are not configured here as they were accepted: they are another host's, or may come back. */
+/** Adds the accepted guards of rosters that are not configured here: they belong to another host, or may return. */
 export const keepGuards = (accepted: AssessmentSettings, now: AssessmentSettings): AssessmentSettings => ({
   ...now,
   guards: { ...toRecord(accepted['guards']), ...toRecord(now['guards']) },
 });
 
-/** How the settings in force differ from those that were accepted; each setting in words with both values, lists by their length only. */
+/** The differences between the accepted settings and those in force, with both values, lists by their length only. */
 interface AssessmentComparison {
-  /** What somebody has changed. */
+  /** The changed settings. */
   differences: readonly string[];
-  /** What was accepted and is unknown to this version of Nightscreen: nobody can go by it any more, and nobody has changed it. */
+  /** Accepted settings that this version of Nightscreen does not know, so that they no longer apply. */
   retired: readonly string[];
 }
 
 /**
- * Compares settings that were accepted, read as this version of Nightscreen understands them, with those in force: the guards of these rosters
- * only. What either side does not say has its default, so that a new roster or a new version changes nothing by itself.
+ * Compares accepted settings, as this version of Nightscreen reads them, with those in force, with the guards of these rosters only.
+ * Missing settings have their defaults, so that a new roster or a new version is no change.
  */
 export function compareAssessment(
   accepted: AssessmentSettings,
@@ -98,7 +96,7 @@ export function compareAssessment(
   const unread = nameChangedSettings(stored, inForce).filter(({ path }) => unknown.has(path));
   const findSame = (named: typeof changed, path: string) => named.find((each) => each.path === path);
   return {
-    // In the value that was accepted, also where it is not understood any more.
+    // With the accepted value, also when this version no longer reads it.
     differences: changed.map((each) => (findSame(unread, each.path) ?? each).words),
     retired: unread
       .filter(({ path }) => !findSame(changed, path))
@@ -106,13 +104,13 @@ export function compareAssessment(
   };
 }
 
-/** Compares what judges of two settings that may be in force. */
+/** Compares the assessment settings of two configurations. */
 export const compareSettings = (
   present: Parameters<typeof toAssessmentSettings>[0],
   other: Parameters<typeof toAssessmentSettings>[0],
 ): AssessmentComparison => compareAssessment(toAssessmentSettings(present), toAssessmentSettings(other));
 
-/** With the default of all that is not said. */
+/** The settings with all defaults. */
 const fillIn = (settings: AssessmentSettings): AssessmentSettings => toJson(assessmentSchema.parse(settings));
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -120,13 +118,10 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 const toRecord = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
 
-/** As it comes back from the database: without what is undefined. */
+/** As the database returns it, without undefined values. */
 const toJson = (value: unknown): AssessmentSettings => toRecord(JSON.parse(JSON.stringify(value)));
 
-/**
- * What a schema still knows of a value that was stored under an older one: as little as possible of what it refuses is left out; undefined
- * where nothing is left.
- */
+/** The part of an older stored value that a schema still accepts: only refused parts are removed; undefined when nothing is left. */
 export function keepKnown(schema: z.ZodType, stored: unknown): unknown {
   let kept = stored;
   for (;;) {
@@ -136,7 +131,7 @@ export function keepKnown(schema: z.ZodType, stored: unknown): unknown {
   }
 }
 
-/** The value without what stands at a path; undefined where nothing stands there, because it misses what it must have. */
+/** The value without the one at a path; undefined when a required value is missing there. */
 function leaveOut(value: unknown, path: readonly PropertyKey[]): unknown {
   const [key, ...rest] = path;
   if (key === undefined || typeof value !== 'object' || value === null) return undefined;
@@ -151,13 +146,13 @@ function leaveOut(value: unknown, path: readonly PropertyKey[]): unknown {
   return Array.isArray(value) ? kept.map(([, each]) => each) : Object.fromEntries(kept);
 }
 
-/** What to type so that settings that were changed hold. */
+/** The command that accepts changed settings. */
 export const acceptCommand = 'nightscreen config accept --by NAME --reason TEXT';
 
 /**
- * Gives the number of the record of the settings in force; the first run of an organisation records its own. Throws ConfigError, which names
- * each difference with both values and what to type, when settings that judge this roster are not as they were accepted. What was accepted and
- * is unknown to this version hinders nothing and is told.
+ * Returns the record of the settings in force; the first run of an organisation stores one. Throws ConfigError with each difference and the
+ * command to accept them when assessment settings of this roster differ from the accepted ones. Settings unknown to this version only cause
+ * a warning.
  */
 export async function requireAcceptedSettings(
   app: AppContext,
@@ -176,14 +171,13 @@ export async function requireAcceptedSettings(
   };
   const accepted = await readAcceptedSettings(database, organisationId);
   if (accepted !== null) return requireSame(accepted);
-  // What closes alerts without a person is accepted by a named one, also before the first run.
+  // Closing alerts without a person needs a named acceptance, also before the first run.
   if (settings.review.autoClose) {
-    const message = `closes alerts without a person, and no one has accepted it. Nothing was searched and nothing was changed. Accept it: ${acceptCommand}`;
+    const message = `closes alerts without a person and is not accepted. No search was made and nothing was changed. Accept it: ${acceptCommand}`;
     throw new ConfigError([{ where: 'settings', path: 'review.autoClose', message }]);
   }
   return database.transaction(async (transaction) => {
-    await holdOrganisation(transaction, organisationId);
-    const sooner = await readAcceptedSettings(transaction, organisationId);
+    const sooner = await readAcceptedSettings(transaction, organisationId, { isLocked: true });
     if (sooner !== null) return requireSame(sooner);
     return saveSettingsRecord(transaction, organisationId, {
       settings: now,
@@ -197,22 +191,22 @@ export async function requireAcceptedSettings(
   });
 }
 
-/** When settings were accepted, and by whom. */
+/** When and by whom settings were accepted. */
 export const describeSince = ({ acceptedAt, acceptedBy }: SettingsRecord): string =>
   `accepted on ${acceptedAt.toISOString()} (${acceptedBy})`;
 
-/** Says what runs do without, because their version does not know it any more. */
+/** Describes the accepted settings that this version no longer knows. */
 export const describeRetired = (accepted: SettingsRecord, retired: readonly string[]): string =>
-  `runs go without some of the settings that were ${describeSince(accepted)}: ${retired.join('; ')}`;
+  `runs no longer apply some settings that were ${describeSince(accepted)}: ${retired.join('; ')}`;
 
 function refuse(accepted: SettingsRecord, differences: readonly string[]): ConfigError {
   const message =
-    `those that judge are not as they were ${describeSince(accepted)}: ${differences.join('; ')}. Nothing was asked and nothing was changed. ` +
+    `the assessment settings differ from those ${describeSince(accepted)}: ${differences.join('; ')}. No search was made and nothing was changed. ` +
     `Set them back, or accept them: ${acceptCommand}`;
   return new ConfigError([{ where: 'settings', path: '', message }]);
 }
 
-/** What of the settings that judge is not as it was accepted; `accepted` is null while none are recorded. */
+/** The differences from the accepted settings; `accepted` is null while none are recorded. */
 export async function findUnacceptedSettings(
   database: Queryable,
   settings: Pick<RunSettings, 'organisation'> & Parameters<typeof toAssessmentSettings>[0],
@@ -222,7 +216,7 @@ export async function findUnacceptedSettings(
   return { accepted, ...compareAssessment(accepted.settings, toAssessmentSettings(settings)) };
 }
 
-/** Whether settings switch on that alerts are closed by a policy, which takes two people wherever four eyes are set. */
+/** Whether settings newly enable the closing of alerts by policy, which takes two people under four eyes. */
 const needsTwo = ({ review }: Pick<RunSettings, 'review'>, accepted: SettingsRecord | null): boolean =>
   review.autoClose && review.fourEyes.length > 0 && !isAutoClosing(accepted);
 
@@ -233,8 +227,8 @@ export const isAutoClosing = (accepted: Pick<SettingsRecord, 'settings'> | null)
   accepted !== null && autoClosing.safeParse(accepted.settings).success;
 
 /**
- * Records the settings in force as accepted and gives what differs from those before, in words; an empty list, with nothing recorded, when
- * there is nothing to accept. Before the first run they are recorded whole. `isProposed`: another person has to accept the same.
+ * Records the settings in force as accepted and returns the differences; empty, with nothing recorded, when there is nothing to accept.
+ * Before the first run all are recorded. `isProposed`: a second person must accept the same.
  */
 export async function acceptSettings(
   app: AppContext,
@@ -243,8 +237,7 @@ export async function acceptSettings(
   const { database, clock, settings } = app;
   const { organisationId } = await openOrganisation(app);
   return database.transaction(async (transaction) => {
-    await holdOrganisation(transaction, organisationId);
-    const accepted = await readAcceptedSettings(transaction, organisationId);
+    const accepted = await readAcceptedSettings(transaction, organisationId, { isLocked: true });
     const now = toAssessmentSettings(settings);
     const { differences, retired } = compareAssessment(accepted?.settings ?? now, now);
     const named = [...differences, ...retired];
@@ -268,13 +261,13 @@ export async function acceptSettings(
   });
 }
 
-/** Who accepts and why, as the flags say; on Postgres the login says who. Throws ConfigError naming the flag that is missing. */
+/** Who accepts and why, from the flags; on Postgres the login is the person. Throws ConfigError with the missing flag. */
 export async function findAcceptance(
   database: Database,
   { by, reason = '' }: { by?: string | undefined; reason?: string | undefined },
 ): Promise<Acceptance> {
   if (reason.trim() === '') {
-    const message = 'is missing: what is accepted is kept with who accepted it and why';
+    const message = 'is missing: an acceptance is stored with its person and reason';
     throw flagError('--reason', message);
   }
   return { by: await findReviewer(database, by, false, '--by'), reason: reason.trim() };

@@ -5,7 +5,7 @@ import type { Database } from '../store/database/database.js';
 import type { RunSettings } from './app-context.js';
 import type { Reviewer } from './review/people.js';
 
-/** Where files go, what runs when, and which rosters there are shapes no result of a run. */
+/** Sections that affect no result of a run. */
 const beside = new Set([
   'rosters',
   'reports',
@@ -18,25 +18,25 @@ const beside = new Set([
   'sweep',
   'organisation',
 ]);
-/** What shapes the question and what counts as a change: the part of the settings that the settings digest covers. */
+/** The sections that the settings digest covers: the search, and what counts as a change. */
 const shaping = ['service.aml', 'changes'];
 
-/** The settings of a run as they are stored with it; no secret is among them, because none may stand in the configuration. */
+/** The settings that are stored with a run; no secret is among them, because the configuration holds none. */
 export function toStoredSettings(settings: RunSettings): Record<string, unknown> {
   const kept = Object.entries(settings).filter(([section]) => !beside.has(section));
   const plain: unknown = JSON.parse(JSON.stringify(Object.fromEntries(kept)));
   return isRecord(plain) ? plain : {};
 }
 
-/** One setting that is not as it was, in words with the old and the new value. */
+/** A changed setting, described with the old and the new value. */
 interface ChangedSetting {
   path: string;
   words: string;
-  /** Whether it shapes what is asked or what counts as a change. */
+  /** Whether it affects the search or what counts as a change. */
   isShaping: boolean;
 }
 
-/** Names each setting that differs between what a run was begun with and what holds now; lists are told by their length only. */
+/** Describes each setting that differs between two configurations; lists by their length only. */
 export function nameChangedSettings(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,
@@ -60,12 +60,12 @@ function listLeaves(value: unknown, path: string): [string, unknown][] {
 
 function describeChange(path: string, before: unknown, after: unknown): string {
   const isOtherList = Array.isArray(before) && Array.isArray(after) && before.length === after.length;
-  return `${path} was ${show(before)} and is ${isOtherList ? `another one of ${after.length}` : show(after)}`;
+  return `${path} was ${show(before)} and is ${isOtherList ? `a different list of ${after.length}` : show(after)}`;
 }
 
 function show(value: unknown): string {
   if (value === undefined || value === null) return 'not set';
-  // Lists hold names and addresses, which must not get into messages.
+  // Lists hold names and addresses, which must not be in messages.
   if (Array.isArray(value)) return `a list of ${value.length}`;
   return String(value);
 }
@@ -73,20 +73,20 @@ function show(value: unknown): string {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Somebody's word, and why. */
+/** Who accepts, and why. */
 export interface Acceptance {
   by: Reviewer;
   reason: string;
 }
 
-/** Throws ConfigError where two people are needed and a second one would be no more than another name that the first one types. */
+/** Throws ConfigError when two people are needed but the database has no logins to tell them apart. */
 export function requireLogins({ dialect }: Pick<Database, 'dialect'>, what: string): void {
   if (dialect === 'postgres') return;
-  const message = `${what} takes two people (review.fourEyes), and the embedded database knows nobody's login: set DATABASE_URL`;
+  const message = `${what} takes two people (review.fourEyes), and the embedded database has no logins: set DATABASE_URL`;
   throw new ConfigError([{ where: 'DATABASE_URL', path: '', message }]);
 }
 
-/** Who took a roster against these guards, as it is kept with the run. */
+/** The acceptance of a roster against its guards, as it is stored with the run. */
 export const toAcceptanceFacts = (
   { by, reason }: Acceptance,
   heldBy: RosterAcceptanceFacts['heldBy'],
@@ -107,5 +107,5 @@ function sortKeys(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, inner]) => [key, sortKeys(inner)]));
 }
 
-/** The one text of a JSON value, whatever the order of its keys. */
+/** The JSON text of a value, independent of the order of keys. */
 export const toCanonicalJson = (value: unknown): string => JSON.stringify(sortKeys(value));

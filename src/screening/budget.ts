@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 /**
- * What the settings leave of a budget when the account was called so often, where the service may have billed it: the least that any cap leaves, in
- * calls; Infinity without a cap. `leftForAll` leaves alone the part of each cap that is kept (`reserve`) for new customers, single checks and control
- * searches, who have `leftForReserved`.
+ * The rest of a budget after the calls of an account that the service may have billed: the smallest rest of all caps, in calls; Infinity
+ * without a cap. `leftForAll` excludes the reserve of each cap for new customers, single checks and control searches, who have
+ * `leftForReserved`.
  */
 export function toBudgetLeft(
   settings: z.output<typeof budgetSettingsSchema>,
@@ -27,8 +27,8 @@ export function toBudgetLeft(
 }
 
 /**
- * How many searches a plan may make when so many control searches come with it: those are taken out of the reserve first, and what is left
- * of it may go to new customers beside what is there for all. Null when nothing limits it.
+ * The number of searches for a plan with so many control searches. Those use the reserve first; the rest of it is for new customers, in
+ * addition to the general part. Null without a limit.
  */
 export function toPlanAllowance(
   { leftForAll, leftForReserved }: Pick<ReturnType<typeof toBudgetLeft>, 'leftForAll' | 'leftForReserved'>,
@@ -44,7 +44,7 @@ export function toPlanAllowance(
 
 const cap = z.number().int().positive();
 
-/** What may be spent on searches; every cap counts the calls that the service may have billed, over all rosters of the account. */
+/** The budget of searches; each cap counts the calls that the service may have billed, over all rosters of the account. */
 export const budgetSettingsSchema = z.strictObject({
   maxSearchesPerRun: cap.optional().describe('calls of one run, resumed or not, repeats and control searches included'),
   maxSearchesPerDay: cap.optional().describe('calls of one day in `run.timezone`'),

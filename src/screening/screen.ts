@@ -16,20 +16,17 @@ import {
 } from '../errors.js';
 import type { ScreeningRequest } from '../roster/customer.js';
 
-/** What came of one search. Only `screened` says anything about the customer. */
+/** The outcome of one search. Only `screened` says anything about the customer. */
 export type ScreeningOutcome =
   | { kind: 'screened'; answer: AmlSearchResult; body: string }
-  /**
-   * No valid answer; `isTransient` when the service was out of reach rather than the request at fault, `isBadAnswer` when it answered
-   * and the answer breaks the contract.
-   */
+  /** No valid answer. `isTransient`: the service was out of reach. `isBadAnswer`: the answer breaks the contract. */
   | { kind: 'failed'; reason: string; isTransient: boolean; isBadAnswer: boolean }
-  /** The account cannot search any more: the run has to stop (DESIGN: Errors). */
+  /** The account cannot search any more, so the run stops (DESIGN: Errors). */
   | { kind: 'halted'; error: ApiError }
-  /** Broken off by us. */
+  /** Aborted by this process. */
   | { kind: 'aborted' };
 
-/** Makes one search (interface: AML search); never throws for what the service or the network does, only what the ledger's observer throws. */
+/** Makes one search (interface: AML search). Never throws for an error of the service or the network, only for an error of the ledger. */
 export const screen = (aml: Aml, request: ScreeningRequest, options: CallOptions): Promise<ScreeningOutcome> =>
   aml.search(request, options).then(
     ({ data, body }) => ({ kind: 'screened', answer: data, body }),
@@ -39,20 +36,20 @@ export const screen = (aml: Aml, request: ScreeningRequest, options: CallOptions
 function toOutcome(error: unknown, { signal, waitSignal }: CallOptions): ScreeningOutcome {
   if (signal?.aborted || (waitSignal?.aborted && error === waitSignal.reason)) return { kind: 'aborted' };
   if (isHalting(error)) return { kind: 'halted', error };
-  // What is not the service's is ours: when the ledger could not be written, nothing may be sent.
+  // Any other error is ours: when the ledger cannot be written, nothing may be sent.
   if (!(error instanceof NightscreenError) || error instanceof StoreError) throw error;
   const isBadAnswer = error instanceof ResponseError && !error.isStandIn;
   return { kind: 'failed', reason: toFailureReason(error), isTransient: isTransient(error), isBadAnswer };
 }
 
-/** Whether no further call can succeed until somebody acts: key rejected, account out of funds, role or plan. */
+/** Whether no further call can succeed until a person acts: key rejected, out of funds, role or plan. */
 export function isHalting(error: unknown): error is ApiError {
   return (
     error instanceof AuthenticationError || error instanceof PaymentRequiredError || error instanceof PermissionError
   );
 }
 
-/** Whether the service was out of reach, or something stood in its place, so that the same request may succeed later. */
+/** Whether the service was out of reach, or something else answered in its place, so that the same request may succeed later. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof ResponseError) return error.isStandIn;
   return (
@@ -64,7 +61,6 @@ export function isTransient(error: unknown): boolean {
   );
 }
 
-/** The stable code under which a failure is stored and reported. */
 export function toFailureReason(error: NightscreenError): string {
   if (error instanceof TimeoutError) return 'timeout';
   if (error instanceof ConnectionError) return 'connection';

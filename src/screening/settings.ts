@@ -4,9 +4,9 @@ import { durationSchema, toDurationMs } from '../roster/duration.js';
 const dayMs = 24 * 60 * 60 * 1_000;
 const hoursPerDay = 24;
 
-const cadenceDuration = durationSchema.refine((duration) => toDurationMs(duration) > 0, 'must be longer than nothing');
+const cadenceDuration = durationSchema.refine((duration) => toDurationMs(duration) > 0, 'must be longer than 0');
 
-/** How often each risk tier is screened in place of `cadenceHours`; customers without a tier count as high. */
+/** The screening frequency of each risk tier instead of `cadenceHours`; customers without a tier count as high. */
 const cadenceSettingsSchema = z.strictObject({
   high: cadenceDuration.optional().describe('customers of high risk and those without a tier, as in 12h'),
   medium: cadenceDuration.optional().describe('customers of medium risk, as in 24h'),
@@ -21,32 +21,32 @@ const cadenceSettingsSchema = z.strictObject({
 
 const share = z.number().min(0).max(1);
 
-/** When the answers of a run are withheld until a person accepts them; shares of 1. */
+/** When a person must accept the answers of a run; shares of 1. */
 export const holdSettingsSchema = z.strictObject({
   vanishedShare: share.default(0.1).describe('known hits of a topic family that one run no longer finds'),
   vanishedLeast: z
     .int()
     .min(1)
     .default(5)
-    .describe('fewer vanished hits never hold a run by their share, in one run or in seven days'),
-  manyKnown: z.int().min(1).default(500).describe('from so many known hits on, `manyShare` counts'),
-  manyShare: share.default(0.05).describe('as `vanishedShare`, where many hits are known'),
+    .describe('with fewer vanished hits the shares do not apply, in one run or in seven days'),
+  manyKnown: z.int().min(1).default(500).describe('from so many known hits on, `manyShare` applies'),
+  manyShare: share.default(0.05).describe('as `vanishedShare`, for many known hits'),
   allOf: z.int().min(1).default(2).describe('so many known hits hold a run when all of them vanish'),
   weekShare: share.default(0.15).describe('known hits that the runs of seven days no longer find'),
   searchAgain: z
     .int()
     .min(0)
     .default(50)
-    .describe('searches that are made again before a run is held, because one answer may be wrong'),
+    .describe('searches that are repeated before a run is held, because one answer may be wrong'),
   newlyOpenShare: share
     .default(0.01)
     .describe('customers with a first open alert in one run from which webhooks wait until the run is accepted'),
   newlyOpenLeast: z.int().min(1).default(50).describe('fewer customers never hold webhooks'),
 });
-/** The bounds within which a run counts by itself, defaults filled in. */
+/** The bounds beyond which a run is held, with defaults. */
 export type HoldSettings = z.output<typeof holdSettingsSchema>;
 
-/** How often customers are searched for because of events and changes of dossiers, which are billed searches. */
+/** The limits of searches because of events and dossier changes; these are billed. */
 export const dirtySettingsSchema = z.strictObject({
   searchesPerRun: z.int().min(1).default(100).describe('searches of one run, control searches not counted'),
   searchesPerDay: z
@@ -54,10 +54,10 @@ export const dirtySettingsSchema = z.strictObject({
     .min(0)
     .default(500)
     .describe('calls of all such runs of a day, control searches and repeats counted; 0 for none'),
-  againAfter: durationSchema.default('1h').describe('how long nobody is searched for again because of an event'),
+  againAfter: durationSchema.default('1h').describe('how long a customer is not searched again because of an event'),
 });
 
-/** Whom a run asks about, and when anew. */
+/** Which customers a run screens, and when again. */
 export const screeningSettingsSchema = z
   .strictObject({
     cadenceHours: z
@@ -67,37 +67,37 @@ export const screeningSettingsSchema = z
       .describe(
         'a customer is due when the next run would come later than this and 2 hours (below 24: 1 hour) after the run that last screened it, and overdue an hour later (below 24: then); more than 24 needs `cadence.reason`',
       ),
-    cadence: cadenceSettingsSchema.optional().describe('the same by risk tier, in place of `cadenceHours`'),
+    cadence: cadenceSettingsSchema.optional().describe('the same by risk tier, instead of `cadenceHours`'),
     leaveAfterDays: z
       .number()
       .int()
       .positive()
       .default(7)
       .describe(
-        'a customer has left when it was missing from whole accepted snapshots on so many further days (UTC) after the first one without it',
+        'a customer is offboarded when whole accepted snapshots omit it on so many further days (UTC) after the first one without it',
       ),
     canariesEvery: z
       .number()
       .int()
       .positive()
       .default(10_000)
-      .describe('searches after which the canaries are asked again; they are also asked first and last'),
+      .describe('searches after which the control searches are repeated; they are also made first and last'),
     reuseMaxAge: z
       .union([durationSchema, z.literal(0)])
       .default(0)
       .describe(
-        'how old an answer to the same request may be to be used again in place of a search, as in 12h; 0 for never',
+        'maximum age of an answer to the same request that is reused instead of a search, as in 12h; 0 for never',
       ),
     dirty: dirtySettingsSchema
       .optional()
       .describe('the limits of `screen --dirty` and of the job `dirty`; defaults apply without it'),
     hold: holdSettingsSchema
       .optional()
-      .describe('when the answers of a run wait for a person; defaults apply without it'),
+      .describe('when a person must accept the answers of a run; defaults apply without it'),
   })
   .superRefine(({ cadenceHours, cadence }, context) => {
     if (cadence?.reason !== undefined) return;
-    const message = 'is missing: a tier that is screened less often than daily needs the reason why that is enough';
+    const message = 'is missing: a tier that is screened less often than daily needs a reason';
     const tiers = (['high', 'medium', 'low'] as const).filter((tier) => toDurationMs(cadence?.[tier] ?? '0h') > dayMs);
     for (const tier of tiers) {
       context.addIssue({ code: 'custom', path: ['cadence', tier], message: `${message}, as screening.cadence.reason` });
@@ -106,7 +106,7 @@ export const screeningSettingsSchema = z
       context.addIssue({
         code: 'custom',
         path: ['cadenceHours'],
-        message: `is longer than a day, which needs the reason why that is enough, as screening.cadence.reason`,
+        message: `is longer than a day, which needs a reason, as screening.cadence.reason`,
       });
     }
   });

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { CanaryFacts } from '../reports/list-facts.js';
 import { canaryTriggers, partyTypes } from '../vocabulary.js';
 import { findRow, firstRow, type Queryable, readValue, requireRows, toInsert } from './database/database.js';
-import { isUnconfirmedSql } from './unconfirmed-answers.js';
 
 const outcomeRow = z.object({
   round: z.number(),
@@ -15,15 +14,15 @@ const outcomeRow = z.object({
   topics: z.array(z.string()).readonly(),
   label: z.string().nullable(),
   verdict: z.enum(['passed', 'failed']),
-  /** What came instead of the expected. */
+  /** What was found instead of the expected result. */
   found: z.string().nullable(),
   responseId: z.number().nullable(),
   askedAt: z.date(),
 });
-/** What a control search of a run gave, in which round (from 1) and after how many answered searches. */
+/** The result of a control search, with its round (from 1) and the number of searches answered before it. */
 export type CanaryOutcome = z.infer<typeof outcomeRow>;
 
-/** The number of a run's next round. */
+/** The number of the next round of a run. */
 export function findNextRound(database: Queryable, runId: number): Promise<number> {
   return readValue(
     database,
@@ -33,7 +32,6 @@ export function findNextRound(database: Queryable, runId: number): Promise<numbe
   );
 }
 
-/** Saves a control search of a round. */
 export async function saveCanaryOutcome(
   transaction: Queryable,
   runId: number,
@@ -43,7 +41,7 @@ export async function saveCanaryOutcome(
   requireRows(await transaction.execute(...toInsert('canary_outcome', row)), 1, 'canary_outcome');
 }
 
-/** How many control searches a run has asked, and how many of them have failed at least once. */
+/** The number of control searches that a run has made, and of those that failed at least once. */
 export async function countCanaries(database: Queryable, runId: number): Promise<{ asked: number; failed: number }> {
   const rows = await database.query(
     z.object({ asked: z.number(), failed: z.number() }),
@@ -54,19 +52,7 @@ export async function countCanaries(database: Queryable, runId: number): Promise
   return firstRow(rows, 'canary_outcome');
 }
 
-/** Whether searches of a run were answered that no round of control searches has confirmed since. */
-export function hasUncontrolledSearches(database: Queryable, runId: number): Promise<boolean> {
-  return readValue(
-    database,
-    z.boolean(),
-    `select exists (
-       select from screening where screening.run_id = $1 and screening.outcome = 'screened' and ${isUnconfirmedSql}
-     ) as has_some`,
-    [runId],
-  );
-}
-
-/** Finds or creates the request rows of control searches; gives each one's id by its place. */
+/** Finds or creates the request rows of these searches; returns their ids in order. */
 export async function ensureRequests(
   transaction: Queryable,
   organisationId: number,
@@ -91,7 +77,7 @@ export async function ensureRequests(
   return rows.map((row) => row.requestId);
 }
 
-/** The control searches of a run, each with all its rounds, failed ones first. */
+/** The control searches of a run with all their rounds, failed ones first. */
 export async function readCanaryFacts(database: Queryable, runId: number): Promise<readonly CanaryFacts[]> {
   const outcomes = await database.query(
     outcomeRow,
@@ -128,10 +114,10 @@ const controlsRow = z.object({
   runId: z.number(),
   askedAt: z.date(),
   hasPassed: z.boolean(),
-  /** Whether it had one that expects a match and one that expects nothing. */
+  /** Whether it had a search that expects a match and one that expects none. */
   isConclusive: z.boolean(),
 });
-/** The last whole round of control searches that any run on the account had asked by then, single ones beside a failed search left out; or null. */
+/** The last whole round of control searches of any run on the account by then, without single ones after a failed search; or null. */
 export function readLastControls(database: Queryable, accountId: number, askedBy: Date) {
   return findRow(
     database,

@@ -27,7 +27,7 @@ import {
 } from './row-shapes.js';
 import { runIdSql } from './runs.js';
 
-/** Saves the change events of a batch, each of one party as a run found it; `formerCustomerVersion` is that of the answer it is compared with, where that is another. */
+/** Saves the change events of a batch; `formerCustomerVersion` is the customer version of the compared answer when it differs. */
 export async function saveChangeEvents(
   transaction: Queryable,
   runId: number,
@@ -75,7 +75,7 @@ export async function saveChangeEvents(
   requireRows(saved, rows.length, 'change_event');
 }
 
-/** How a change's item stood when its run closed, as it is stored. */
+/** The alert of a change when its run closed, as stored. */
 const changeItemShape = z.object({
   state: z.enum(itemStates),
   openedAt: z.coerce.date(),
@@ -92,7 +92,7 @@ const changeItemShape = z.object({
       saidAt: z.coerce.date(),
     }),
   ),
-  // Not kept before anybody looked.
+  // Older versions did not store it.
   replaced: replacedShape.nullable().default(null),
 }) satisfies z.ZodType<ChangeItemFacts>;
 
@@ -115,24 +115,22 @@ const changeShape = z.object({
   item: changeItemShape.nullable(),
 });
 
-/** What changes of one kind have in common, as it is stored. */
+/** The common parts of changes of one kind, as stored. */
 const likenessShape = changeShape.pick({ kind: true, cause: true, rule: true, fields: true });
 
-/** A change as `matchChangeSql` gives it. */
 const changeRow: z.ZodType<MatchChangeFacts> = changeShape;
 
-/** A change as `matchChangeSql` gives it, with whether it is of a first screening. */
-export const criticalChangeRow: z.ZodType<CriticalChange> = changeShape.extend({ isBaseline: z.boolean() });
+const criticalChangeRow: z.ZodType<CriticalChange> = changeShape.extend({ isBaseline: z.boolean() });
 
-/** SQL: the party as the record described it beside which the answer before was given; null where that is the same record, or is not known. */
+/** SQL: the party in the record of the compared answer; null when it is the same record, or unknown. */
 const formerPartySql = `(
   select ${partyFactsSql} from customer_version version
   where version.customer_id = party.customer_id and version.version = event.former_customer_version
     and coalesce(version.record -> 'parties' -> party.ordinal::integer, 'null') <> 'null'
 )`;
 
-/** SQL that reads change events (`event`), each with the party as it was then; conditions and order are still to come. */
-export const matchChangeSql = `
+/** SQL: reads change events (`event`) with the party at their time; the caller adds conditions and order. */
+const matchChangeSql = `
   select event.change_id, ${runIdSql('found')} as "runId", ${partyFactsSql} as party, ${formerPartySql} as "formerParty", event.kind, event.severity, event.rule,
     event.adjustments, event.cause, event.sanction_hit as "isSanctionHit",
     case when event.birth_date_agreement is not null then jsonb_build_object(
@@ -143,7 +141,24 @@ export const matchChangeSql = `
   join run found on found.run_id = event.run_id
   ${joinPartySql('event')}`;
 
-/** How many changes a run found, and how many matches of first screenings. */
+/** The first `limit` critical changes of a run between two ids, both included, in order. */
+export async function readCriticalChanges(
+  database: Queryable,
+  runId: number,
+  { firstChangeId, lastChangeId }: { firstChangeId: number; lastChangeId: number },
+  limit: number,
+) {
+  return database.query(
+    criticalChangeRow,
+    `${matchChangeSql}
+     where event.run_id = $1 and event.change_id between $2 and $3 and event.severity = 'critical'
+     order by event.change_id
+     limit $4`,
+    [runId, firstChangeId, lastChangeId, limit],
+  );
+}
+
+/** The number of changes of a run, and of matches of first screenings. */
 export async function countMatchChanges(database: Queryable, runId: number) {
   const rows = await database.query(
     z.object({ changes: z.number(), baseline: z.number() }),
@@ -166,7 +181,7 @@ const dossierChangeRow: z.ZodType<DossierChangeFacts> = z.object({
   after: dossierSnapshotSchema.nullable(),
 });
 
-/** What these sweeps found changed; a customer counts as known when it was imported before the sweep ran. */
+/** The changes that these sweeps found; a customer is known when it was imported before the sweep. */
 async function readDossierChanges(database: Queryable, sweepRunIds: readonly number[]) {
   return database.query(
     dossierChangeRow,
@@ -192,7 +207,7 @@ const transitionRow = z.object({
   status: z.object({ before: z.string().nullable(), after: z.string().nullable() }),
   updatedAt: z.object({ before: z.string().nullable(), after: z.string().nullable() }),
 });
-/** All that sweeps saw change of an organisation's dossier, oldest first; null when none has ever listed it. */
+/** All changes of an organisation's dossier, oldest first; null when no sweep has listed it. */
 export async function readDossierHistory(database: Queryable, organisationId: number, dossierId: string) {
   const known = await database.query(
     z.object({ accountId: z.number() }),
@@ -214,16 +229,15 @@ export async function readDossierHistory(database: Queryable, organisationId: nu
   );
 }
 
-/** The changes that runs found, or the matches of first screenings. */
 interface MatchList {
   runIds: readonly number[];
   isBaseline: boolean;
 }
 
-/** SQL that says which of `event` are on such a list, by the parameters that `toParameters` gives. */
+/** SQL: `event` is in such a list, with the parameters of `toParameters`. */
 const isOnListSql = 'event.run_id = any ($1::bigint[]) and event.is_baseline = $2';
 
-/** The first parameters of a query about such a list. */
+/** The first parameters of a query over such a list. */
 const toParameters = ({ runIds, isBaseline }: MatchList): readonly unknown[] => [[...runIds], isBaseline];
 
 const batchLines = 1_000;
@@ -232,11 +246,11 @@ const orderSql = `
     event.change_id`;
 const listSql = `${matchChangeSql} where ${isOnListSql} ${orderSql}`;
 const severitySql = `${matchChangeSql} where ${isOnListSql} and event.severity = $3 ${orderSql}`;
-// What is held comes first in this order, so it is left out by its number.
+// The preview comes first in this order, so it is skipped by its number.
 const hitsSql = `${matchChangeSql}
   where ${isOnListSql} and event.sanction_hit and event.severity = $3 ${orderSql} offset $4`;
 
-/** The lines of such a list, most severe first: the first `previewLines`, and where there are more how many and how to read all. */
+/** The lines of such a list, most severe first: the first `previewLines`, and for a longer list its counts and how to read it. */
 async function readMatchList(database: Queryable, lists: Pick<Database, 'cursor'>, list: MatchList) {
   const parameters = toParameters(list);
   const found = await database.query(changeRow, `${listSql} limit $3`, [...parameters, previewLines + 1]);
@@ -279,7 +293,7 @@ async function countBySeverity(database: Queryable, list: MatchList): Promise<Re
   return { critical: none, high: none, medium: none, low: none, info: none, ...counted };
 }
 
-/** How many lines of a list that may be as long as a roster are held in memory; longer ones are read again while they are written. */
+/** The number of lines of a list kept in memory; a longer list is read again while it is written. */
 export const previewLines = 10_000;
 
 const examples: typeof clusterExamples = 3;
@@ -306,7 +320,10 @@ const clusterRow = z.discriminatedUnion('by', [
 const countsSql = `count(distinct customer_id)::integer as customers, count(*)::integer as changes,
   (array_agg(change_id order by reference collate "C", change_id))[1:${examples}] as "exampleIds"`;
 
-/** What `findClusters` finds in lists that are held: by listed party first, then by kind; no hit for a sanction, and by kind no new hit. */
+/**
+ * SQL: the clusters that `findClusters` finds in a list: by listed party, then by kind; without sanction hits, and by kind without new
+ * hits.
+ */
 const clustersSql = `
   with reported as materialized (
     select event.change_id, event.severity, event.kind, event.cause, event.rule, event.fields, party.customer_id, customer.reference,
@@ -333,7 +350,7 @@ const clustersSql = `
   union all
   select 'kind_of_change', severity, kind, cause, null, null, rule, fields, was_hit, is_hit, customers, changes, "exampleIds" from by_kind`;
 
-/** The changes that runs found: the first of them, and where there are more how many, what of them is alike, and how to read all. */
+/** The changes that runs found: the first ones, and for a longer list its counts, its clusters and how to read it. */
 async function readChanges(
   database: Queryable,
   lists: Pick<Database, 'cursor'>,
@@ -366,7 +383,7 @@ function toCluster(row: z.infer<typeof clusterRow>, lists: Pick<Database, 'curso
   return row.by === 'listed_party' ? { ...counted, by: row.by, of: row } : { ...counted, by: row.by, of: row };
 }
 
-/** Until when the first of the items that wait and are not overdue at `now` is to be decided. */
+/** The earliest due time after `now` of the alerts that wait. */
 function readNextDue(database: Queryable, list: MatchList, now: Date): Promise<Date | null> {
   return readValue(
     database,

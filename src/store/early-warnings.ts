@@ -1,11 +1,9 @@
 import { z } from 'zod';
-import type { CriticalChange } from '../reports/list-facts.js';
-import { criticalChangeRow, matchChangeSql } from './changes.js';
 import { firstRow, type Queryable } from './database/database.js';
 import { queueOutbox } from './outbox.js';
 import type { RunRow } from './runs.js';
 
-/** What a recipient is about to be told: the critical changes up to and including `lastChangeId` that it was not told before. */
+/** An early warning to send: the critical changes up to `lastChangeId` that the recipient does not have yet. */
 export interface PendingWarning {
   recipient: string;
   changes: number;
@@ -14,8 +12,8 @@ export interface PendingWarning {
 }
 
 /**
- * The critical changes that a run has committed and each of these recipients has not been told of, without those who have been told of all;
- * and when that was last tried for any recipient, null before the first.
+ * The committed critical changes of a run that each of these recipients does not have yet, without recipients that have all; and the time
+ * of the last attempt for any recipient, null before the first.
  */
 export async function readUnreportedChanges(database: Queryable, runId: number, recipients: readonly string[]) {
   const mailed = await database.query(
@@ -40,29 +38,12 @@ export async function readUnreportedChanges(database: Queryable, runId: number, 
   return { pending, lastTriedAt };
 }
 
-/** The first `limit` critical changes of a run between two, both included, in the order in which they were found. */
-export async function readCriticalChanges(
-  database: Queryable,
-  runId: number,
-  { firstChangeId, lastChangeId }: PendingWarning,
-  limit: number,
-): Promise<readonly CriticalChange[]> {
-  return database.query(
-    criticalChangeRow,
-    `${matchChangeSql}
-     where event.run_id = $1 and event.change_id between $2 and $3 and event.severity = 'critical'
-     order by event.change_id
-     limit $4`,
-    [runId, firstChangeId, lastChangeId, limit],
-  );
-}
-
 const toWarningKey = (runId: number, lastChangeId: number, recipient: string): string =>
   `warning/${runId}/${lastChangeId}/${recipient}`;
 
 /**
- * Notes of what recipients are told from now on, and queues their mails; those without a mail are told by an event only. Whether a mail was
- * accepted, the outbox knows.
+ * Stores the early warnings and queues their mails; a warning without mail is only an event. The outbox records whether a mail was
+ * accepted.
  */
 export async function queueWarnings(
   transaction: Queryable,
@@ -90,7 +71,7 @@ export async function queueWarnings(
   );
 }
 
-/** What recipients were told while a run was going on, in order; an empty recipient was told by an event only. */
+/** The early warnings of a run in order; one without a recipient was only an event. */
 export async function readEarlyWarnings(database: Queryable, runId: number) {
   return database.query(
     z.object({ recipient: z.string(), changes: z.number(), queuedAt: z.date(), acceptedAt: z.date().nullable() }),

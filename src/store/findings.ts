@@ -4,7 +4,7 @@ import type { DiscrepancyKind } from '../reconciliation/discrepancy.js';
 import type { Queryable } from './database/database.js';
 import { type ReconciliationInput, toTypesDifferSql } from './reconciliation.js';
 
-/** One kind of finding: where it is found (`p` is the pair that counts for a customer), and what it tells. */
+/** A kind of finding with its condition (`p` is the pair that counts for a customer) and its facts. */
 const perPair: readonly (readonly [kind: DiscrepancyKind, condition: string, facts: string])[] = [
   ['rejected_dossier', `p.status = 'rejected'`, `'status', p.status`],
   ['dossier_needs_attention', `p.status = 'needs_attention'`, `'status', p.status`],
@@ -19,8 +19,8 @@ const perPair: readonly (readonly [kind: DiscrepancyKind, condition: string, fac
 ];
 
 /**
- * Collects what disagrees of the pairs that were kept, in the table `finding`, which ends with the transaction. `compare` says which names that
- * the database does not find alike disagree, and how an applicant of which a record was fetched disagrees with the customer's parties.
+ * Collects the discrepancies of the stored pairs in the table `finding`, which ends with the transaction. `compare` decides on names that
+ * differ for the database, and compares fetched applicants with the customer's parties.
  */
 export async function collectFindings(
   transaction: Queryable,
@@ -35,7 +35,7 @@ export async function collectFindings(
   );
   const about = `'reference', p.reference, 'dossier', p.dossier_id`;
   const counting = 'from pair p where p.is_active and p.customer_id > 0 and p.dossier_id is not null and p.is_counted';
-  // One look at all pairs, and each that disagrees in whatever ways it does.
+  // One pass over all pairs; a pair can have several findings.
   await transaction.execute(
     `insert into finding
      select found.kind, p.customer_id || '/' || p.dossier_id, p.customer_id, p.dossier_id,
@@ -121,7 +121,7 @@ export async function collectFindings(
   await collectApplicantFindings(transaction, input.accountId, compare.compareApplicant);
 }
 
-/** Dossiers against what screening knows. */
+/** Compares dossiers with screenings. */
 async function collectScreeningFindings(
   transaction: Queryable,
   { counting, about }: { counting: string; about: string },

@@ -5,7 +5,6 @@ import { type HitFamily, hitFamilies, severities } from '../vocabulary.js';
 import { findRow, type Queryable, readValue, toInsert } from './database/database.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql, storedMatchSchema, storedMatchSql } from './row-shapes.js';
 
-/** What a run answered for on which account. */
 interface AnsweredRun {
   runId: number;
   rosterId: number;
@@ -36,8 +35,8 @@ const matchesSql = (responseId: string, where = 'true'): string => `
   (select coalesce(jsonb_agg(${storedMatchSql} order by match.rank), '[]') from match where match.response_id = ${responseId} and ${where})`;
 
 /**
- * The parties of a roster that were or are hits, with what was known of each before a run and what the run's answer says, those that it did not
- * answer for included. `isCompared` only where the run sent the same search under the same settings of the search.
+ * The parties of a roster that were or are hits, with their matches before a run and in its answer, also those it did not screen.
+ * `isCompared` only when the run sent the same search under the same settings.
  */
 export async function* readComparedParties(database: Queryable, { runId, rosterId, accountId }: AnsweredRun) {
   for (let last = 0; ; ) {
@@ -65,7 +64,7 @@ export async function* readComparedParties(database: Queryable, { runId, rosterI
          left join run former on former.run_id = state.former_run_id
          where state.account_id = $3 and state.party_id > $4
            and (state.state = 'open_hit' or state.former_answer ->> 'state' = 'open_hit')
-           -- Of a party that is answered for the first time nothing was known, and of one that has left nothing is expected.
+           -- A first answer has nothing to compare with, and an offboarded customer has no expected hits.
            and case when state.run_id = $1 then state.former_run_id is not null else customer.left_at is null and party.is_current end
          order by state.party_id
          limit $5
@@ -80,7 +79,10 @@ export async function* readComparedParties(database: Queryable, { runId, rosterI
   }
 }
 
-/** What the runs of the same roster and account begun since then no longer found, without held ones and those before a held one that was accepted. */
+/**
+ * The vanished hits of earlier runs of the same roster and account since then. Held runs do not count, nor do runs before an accepted held
+ * one.
+ */
 export async function readVanishedBefore(
   database: Queryable,
   { runId, rosterId, accountId }: AnsweredRun,
@@ -103,7 +105,7 @@ export async function readVanishedBefore(
   return Object.fromEntries(rows.map(({ family, vanished }) => [family, vanished]));
 }
 
-/** Keeps the figures of a run in place of those of an earlier end of it. */
+/** Stores the figures of a run; replaces those of an earlier end. */
 export async function saveVanishing(transaction: Queryable, runId: number, figures: readonly VanishedFigures[]) {
   await transaction.execute('delete from run_vanishing where run_id = $1', [runId]);
   await transaction.execute(
@@ -116,14 +118,14 @@ export async function saveVanishing(transaction: Queryable, runId: number, figur
 
 const secondSearchRow = z.object({ searches: z.number(), vanished: z.number() });
 
-/** Searches that a run has made again because their answers missed known hits, and how many had vanished by then, summed over the families; or null. */
+/** The repeated searches of a run and the hits that had vanished before them, summed over the families; or null. */
 export function readSecondSearches(database: Queryable, runId: number) {
   return findRow(database, secondSearchRow, 'select searches, vanished from run_second_search where run_id = $1', [
     runId,
   ]);
 }
 
-/** Notes what a run searches for again; it does so once. */
+/** Stores the repeated searches of a run, once. */
 export async function saveSecondSearches(
   transaction: Queryable,
   runId: number,
@@ -136,7 +138,7 @@ export async function saveSecondSearches(
   ]);
 }
 
-/** How many customers a run has answered for. */
+/** The number of customers that a run has answers for. */
 export function countAnswered(database: Queryable, runId: number): Promise<number> {
   return readValue(
     database,
@@ -148,39 +150,30 @@ export function countAnswered(database: Queryable, runId: number): Promise<numbe
 }
 
 const holdRow = z.object({
-  /** All of its answers, or only what webhooks would send of it. */
+  /** All its answers, or only its webhooks. */
   kind: z.enum(['answers', 'webhooks']),
   reasons: z.array(z.string()).readonly(),
   customers: z.number(),
-  /** Alerts that its answers opened all the same. */
+  /** Alerts that its answers opened nevertheless. */
   openedAlerts: z.number(),
-  /** How many customers of the roster are in which state meanwhile. */
+  /** The number of customers of the roster by state during the hold. */
   states: z.record(z.string(), z.number()),
   heldAt: z.date(),
   acceptedAt: z.date().nullable(),
 });
-/** What of a run is or was held until somebody accepts it, and why. */
-export async function readRunHolds(database: Queryable, runId: number) {
-  return database.query(
-    holdRow,
-    `select kind, reasons, customers, opened_alerts, states, held_at, accepted_at
-     from run_hold where run_id = $1 order by kind`,
-    [runId],
-  );
-}
 
-/** Notes that a run is held, with how many alerts its answers have opened or made worse where those are held. */
+/** Stores a hold of a run; a hold of answers counts the alerts that they opened or escalated, and the states of the roster. */
 export async function saveRunHold(
   transaction: Queryable,
-  runId: number,
-  { kind, reasons, customers, states, heldAt }: Omit<z.infer<typeof holdRow>, 'acceptedAt' | 'openedAlerts'>,
+  { runId, rosterId }: { runId: number; rosterId: number | null },
+  { kind, reasons, customers, heldAt }: Pick<z.infer<typeof holdRow>, 'kind' | 'reasons' | 'customers' | 'heldAt'>,
 ): Promise<void> {
   const openedAlerts = kind === 'answers' ? await countOpenedAlerts(transaction, runId) : 0;
+  const states = kind === 'answers' && rosterId !== null ? await countStates(transaction, rosterId, heldAt) : {};
   const row = { runId, kind, reasons, customers, openedAlerts, states, heldAt };
   await transaction.execute(...toInsert('run_hold', row));
 }
 
-/** How many alerts a run that is being held has opened or made worse. */
 function countOpenedAlerts(database: Queryable, runId: number): Promise<number> {
   return readValue(
     database,
@@ -191,6 +184,56 @@ function countOpenedAlerts(database: Queryable, runId: number): Promise<number> 
   );
 }
 
+async function countStates(transaction: Queryable, rosterId: number, now: Date): Promise<Record<string, number>> {
+  await transaction.execute(`select set_config('nightscreen.status_at', $1, true)`, [now.toISOString()]);
+  const rows = await transaction.query(
+    z.object({ state: z.string(), customers: z.number() }),
+    'select state, count(*)::integer as customers from customer_standing where roster_id = $1 group by state order by state',
+    [rosterId],
+  );
+  return Object.fromEntries(rows.map(({ state, customers }) => [state, customers]));
+}
+
+/**
+ * Holds back the webhooks of the state changes after `after` when they newly open alerts of at least `atLeast` customers of the roster.
+ * Returns the numbers of customers and held messages, or null.
+ */
+export async function holdWebhookEvents(
+  transaction: Queryable,
+  { runId, rosterId }: { runId: number; rosterId: number },
+  after: number,
+  atLeast: number,
+): Promise<{ customers: number; messages: number } | null> {
+  const customers = await countNewlyOpen(transaction, rosterId, after);
+  if (customers < atLeast) return null;
+  const messages = await transaction.execute(
+    `update webhook_event set held_run_id = $1
+     from customer_state_change change join customer on customer.customer_id = change.customer_id and customer.roster_id = $2
+     where webhook_event.change_id = change.change_id and change.change_id > $3 and webhook_event.held_run_id is null`,
+    [runId, rosterId, after],
+  );
+  return { customers, messages };
+}
+
+/** Counts known customers that the changes after `after` turned into open hits from another state than open or confirmed. */
+function countNewlyOpen(transaction: Queryable, rosterId: number, after: number): Promise<number> {
+  return readValue(
+    transaction,
+    z.number(),
+    `select count(distinct change.customer_id)::integer as customers
+     from customer_state_change change
+     join customer on customer.customer_id = change.customer_id and customer.roster_id = $1
+     -- The state before an expiry.
+     cross join lateral (
+       select earlier.to_state from customer_state_change earlier
+       where earlier.customer_id = change.customer_id and earlier.change_id < change.change_id and earlier.to_state <> 'not_screened'
+       order by earlier.change_id desc limit 1
+     ) before
+     where change.change_id > $2 and change.to_state = 'open_hit' and before.to_state not in ('open_hit', 'confirmed')`,
+    [rosterId, after],
+  );
+}
+
 const acceptanceRow = z.object({
   isProposal: z.boolean(),
   acceptedBy: z.string(),
@@ -198,17 +241,24 @@ const acceptanceRow = z.object({
   reason: z.string(),
   acceptedAt: z.date(),
 });
-/** Who proposed to accept a run, and who accepted it, in their order. */
-export async function readRunAcceptances(database: Queryable, runId: number) {
-  return database.query(
+/** The holds of a run, accepted ones included, and its proposals and acceptances in order. */
+export async function readRunHolds(database: Queryable, runId: number) {
+  const holds = await database.query(
+    holdRow,
+    `select kind, reasons, customers, opened_alerts, states, held_at, accepted_at
+     from run_hold where run_id = $1 order by kind`,
+    [runId],
+  );
+  const acceptances = await database.query(
     acceptanceRow,
     `select is_proposal, accepted_by, is_attested, reason, accepted_at
      from run_acceptance where run_id = $1 order by acceptance_id`,
     [runId],
   );
+  return { holds, acceptances, accepted: acceptances.find(({ isProposal }) => !isProposal) };
 }
 
-/** Keeps that somebody proposes to accept a run, or accepts it and with it whatever of it is held. */
+/** Stores a proposal, or an acceptance of all holds of a run, which releases its webhooks. */
 export async function saveRunAcceptance(
   transaction: Queryable,
   runId: number,
@@ -218,6 +268,7 @@ export async function saveRunAcceptance(
   await transaction.execute(...toInsert('run_acceptance', row));
   if (isProposal) return;
   await transaction.execute('update run_hold set accepted_at = $2 where run_id = $1', [runId, acceptedAt]);
+  await transaction.execute('update webhook_event set held_run_id = null where held_run_id = $1', [runId]);
 }
 
 const alertRow = z.object({
@@ -227,14 +278,13 @@ const alertRow = z.object({
   listedName: z.string(),
   topics: z.array(z.string()),
 });
-/** More are in the workbook. */
+/** The workbook lists more. */
 const mostAlerts = 200;
 
-/** What of a run is or was held, with the most severe of the alerts that its answers opened and who accepted it. */
+/** The holds of a run with the most severe alerts that its answers opened, and its acceptance. */
 export async function readHeldFacts(database: Queryable, runId: number): Promise<readonly HeldFacts[]> {
-  const holds = await readRunHolds(database, runId);
+  const { holds, accepted } = await readRunHolds(database, runId);
   if (holds.length === 0) return [];
-  const accepted = (await readRunAcceptances(database, runId)).find(({ isProposal }) => !isProposal);
   const alerts = await database.query(
     alertRow,
     `select item.item_id as "alertId", ${partyFactsSql} as party, item.severity, item.listed ->> 'name' as "listedName",
@@ -260,7 +310,7 @@ export async function readHeldFacts(database: Queryable, runId: number): Promise
   }));
 }
 
-/** SQL: the alert (`item`) was opened, or made worse, when the run ($1) was held, and not by later answers. */
+/** SQL: the alert (`item`) was opened or escalated when the run ($1) was held, not by later answers. */
 const openedBySql = `exists (
   select from review_event event
   join run_hold hold on hold.run_id = event.run_id and hold.kind = 'answers'
@@ -268,7 +318,7 @@ const openedBySql = `exists (
     and event.happened_at <= hold.held_at
 )`;
 
-/** The newest later run of the same roster and account whose answers are held, or null. */
+/** The newest later run of the same roster and account with held answers, or null. */
 export function findLaterHeld(database: Queryable, { runId, rosterId, accountId }: AnsweredRun) {
   return readValue(
     database,

@@ -5,29 +5,28 @@ import type { Database, Queryable } from './database/database.js';
 
 const pollMs = 250;
 
-// Rows, their locks and single transactions only: a transaction-mode pooler gives every transaction another session, so nothing that
-// lives in a session (advisory locks, settings, prepared names) may carry a lease.
+// Only rows, row locks and single transactions: behind a transaction-mode pooler each transaction has another session, so a lease cannot
+// rest on session state (advisory locks, settings, prepared names).
 
-/** The right to write under a key, as long as `epoch` is the key's current one. */
+/** The right to write under a key while `epoch` is the key's current one. */
 export interface Lease {
   key: string;
   epoch: number;
   owner: string;
 }
 
-/** The outcome of asking for a lease. */
+/** The result of a request for a lease. */
 export type LeaseAnswer = { acquired: Lease } | { holder: LeaseHolder };
 
-/** `takeFrom`: take the lease also from this epoch although it has not expired, because its holder is known to be dead. */
+/** `takeFrom`: an epoch whose lease may be taken before it expires, because its holder is known to be dead. */
 export interface LeaseOptions {
   takeFrom?: number;
 }
 
-/** The lease that a restore leaves, which nobody takes: the epochs of new leases begin above its own. */
+/** The lease of a restore, which no process takes: the epochs of new leases start above its own. */
 export const restoredKey = 'restored';
 
 const epochRow = z.object({ epoch: z.number() });
-/** A lease's row as its holder. */
 export const holderRow = z.object({
   owner: z.string(),
   epoch: z.number(),
@@ -36,16 +35,16 @@ export const holderRow = z.object({
   heartbeatAgeMs: z.number(),
   expiresInMs: z.number(),
 });
-/** Who holds a lease, by the database's clock; `expiresInMs` is 0 once it has expired. */
+/** The holder of a lease, by the database's clock; `expiresInMs` is 0 after its expiry. */
 export type LeaseHolder = z.infer<typeof holderRow>;
 const heldRow = holderRow.extend({ key: z.string() });
 
-/** A lease's row as its holder, by one look at the database's clock. */
+/** SQL: a lease's row as its holder, by one reading of the database's clock. */
 const holderSql = `owner, epoch, acquired_at, heartbeat_at,
   greatest(0, extract(epoch from clock_timestamp() - heartbeat_at) * 1000)::float8 as "heartbeatAgeMs",
   greatest(0, extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs"`;
 
-/** Takes the lease with the next epoch when it is free or expired, else says who holds it; `ttlMs` counts by the database's clock. */
+/** Takes the lease with the next epoch when it is free or expired, else returns its holder; `ttlMs` counts by the database's clock. */
 export async function tryAcquireLease(
   database: Queryable,
   key: string,
@@ -53,8 +52,8 @@ export async function tryAcquireLease(
   ttlMs: number,
   options: LeaseOptions = {},
 ): Promise<LeaseAnswer> {
-  // Locking a dead row waits for the writes of its former holder. The first of several gets the row; the others then find it
-  // unexpired and change nothing.
+  // The lock on an expired row waits for the writes of its former holder. The first of several callers takes the row; the others then find
+  // it unexpired and change nothing.
   const [taken] = await database.query(
     epochRow,
     `with dead as (
@@ -83,7 +82,7 @@ export async function tryAcquireLease(
   return { acquired: lease };
 }
 
-/** Who holds a lease, or held it last; undefined when nobody ever did. */
+/** The present or last holder of a lease; undefined without one. */
 export async function findHolder(database: Queryable, key: string): Promise<LeaseHolder | undefined> {
   const [holder] = await database.query(holderRow, `select ${holderSql} from lease where lease_key = $1`, [key]);
   return holder;
@@ -96,7 +95,7 @@ async function readHolder(database: Queryable, key: string): Promise<LeaseHolder
   return holder;
 }
 
-/** Every lease that is held now or was left by a holder that died: whoever released one holds nothing. */
+/** All leases that are held or were left by a dead holder, without released ones. */
 export async function readHeldLeases(database: Queryable): Promise<readonly (LeaseHolder & { key: string })[]> {
   return database.query(
     heldRow,
@@ -104,13 +103,13 @@ export async function readHeldLeases(database: Queryable): Promise<readonly (Lea
   );
 }
 
-/** A holder in words for an operator: who, since when, and how long ago it was last heard of. */
+/** Describes a holder: owner, start, and age of the last heartbeat. */
 export const describeHolder = ({ owner, acquiredAt, heartbeatAgeMs }: LeaseHolder): string =>
-  `${owner} since ${acquiredAt.toISOString()}, last heard of ${(heartbeatAgeMs / 1_000).toFixed(1)} s ago`;
+  `${owner} since ${acquiredAt.toISOString()}, last heartbeat ${(heartbeatAgeMs / 1_000).toFixed(1)} s ago`;
 
-/** Extends the lease to `ttlMs` from now; false when it is lost: another has taken it, or it was released. */
+/** Extends the lease to `ttlMs` from now; false when another process took it, or it was released. */
 export async function renewLease(database: Queryable, lease: Lease, ttlMs: number): Promise<boolean> {
-  // The heartbeat. An expired lease that nobody took is still ours; a released one has expires_at = acquired_at.
+  // An expired lease that no process took can be renewed; a released one has expires_at = acquired_at.
   const renewed = await database.execute(
     `update lease set heartbeat_at = clock_timestamp(),
        expires_at = clock_timestamp() + $3::float8 * interval '1 millisecond'
@@ -120,9 +119,9 @@ export async function renewLease(database: Queryable, lease: Lease, ttlMs: numbe
   return renewed === 1;
 }
 
-/** Frees the lease for the next asker and keeps its row and epoch; does nothing when it is already lost. */
+/** Releases the lease and keeps its row and epoch; does nothing when it is already lost. */
 export async function releaseLease(database: Queryable, lease: Lease): Promise<void> {
-  // Expired since it was acquired: neither a late heartbeat nor a late write can bring it back.
+  // Expired since its start: neither a late heartbeat nor a late write can renew it.
   await database.execute('update lease set expires_at = acquired_at where lease_key = $1 and epoch = $2', [
     lease.key,
     lease.epoch,
@@ -130,11 +129,11 @@ export async function releaseLease(database: Queryable, lease: Lease): Promise<v
 }
 
 /**
- * Throws LeaseLostError unless the lease is still ours, and keeps it ours until the transaction ends; the first statement of every
- * write of a run.
+ * Throws LeaseLostError unless the lease is current, and keeps it until the transaction ends. It is the first statement of each write of a
+ * run.
  */
 export async function assertLease(transaction: Queryable, lease: Lease): Promise<void> {
-  // The lock makes whoever wants to take the lease over wait for our commit, and lets our own heartbeat pass.
+  // The lock makes a takeover wait for the commit and does not block the own heartbeat.
   const rows = await transaction.query(
     epochRow,
     'select epoch from lease where lease_key = $1 and epoch = $2 and expires_at > acquired_at for key share',
@@ -146,9 +145,9 @@ export async function assertLease(transaction: Queryable, lease: Lease): Promise
 }
 
 /**
- * Takes the lease, from a dead holder as well; rejects with the signal's reason when aborted while it waits. A holder whose heartbeat moves is alive: throws RunLockedError naming it, within two
- * seconds when it renews at least every 1.5 s. One whose heartbeat stands still is waited for until its lease expires, except on the
- * embedded database, whose folder has one owner process: there a lease that this opening did not take is taken over at once.
+ * Takes the lease, also from a dead holder; rejects with the signal's reason when aborted. Throws RunLockedError with the holder when its
+ * heartbeat advances, within two seconds when it renews every 1.5 s. A holder without a new heartbeat is waited for until its lease
+ * expires. The embedded database has one owner process: there a lease that this process did not take is taken over immediately.
  */
 export async function waitForLease(
   database: Database,
@@ -177,7 +176,7 @@ export async function waitForLease(
   }
 }
 
-/** The epochs taken through each opening of a database: what tells a sibling in this process from a process that has died. */
+/** The epochs taken through each database object: they distinguish a run in this process from a dead process. */
 const takenThrough = new WeakMap<Queryable, Map<string, number>>();
 
 function rememberTaken(database: Queryable, lease: Lease): void {

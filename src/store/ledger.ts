@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { firstRow, type Queryable, readValue, requireRows } from './database/database.js';
 
-/** The attempts of one search, and the rows noted for attempts that were never made. */
+/** The attempts of one search, and the noted attempts that were never made. */
 export interface SearchAttempts {
-  /** How each POST ended, in the row that was noted before it was sent. */
+  /** Each POST with its outcome, in the row that was noted before it was sent. */
   attempts: readonly {
     attemptId: number;
     startedAt: Date;
@@ -15,7 +15,7 @@ export interface SearchAttempts {
   unsentIds: readonly number[];
 }
 
-/** Notes requests as in flight before they are sent; gives the ledger row of each. */
+/** Notes requests as in flight before they are sent; returns the ledger row of each. */
 export async function noteInFlight(transaction: Queryable, runId: number, requestIds: readonly number[], now: Date) {
   const rows = await transaction.query(
     z.object({ attemptId: z.number(), requestId: z.number() }),
@@ -29,7 +29,7 @@ export async function noteInFlight(transaction: Queryable, runId: number, reques
   return noted;
 }
 
-/** Saves how the attempts of these searches ended; what was noted and not sent after all is `not_sent`. */
+/** Saves the outcome of these attempts; noted attempts that were never sent become `not_sent`. */
 export async function saveAttempts(transaction: Queryable, searches: readonly SearchAttempts[]): Promise<void> {
   const ended = searches.flatMap(({ attempts }) =>
     attempts.map((attempt) => ({
@@ -63,7 +63,7 @@ export async function saveAttempts(transaction: Queryable, searches: readonly Se
   }
 }
 
-/** Marks what a vanished owner left in flight as unknown: the service may have done and billed it. Gives their number. */
+/** Marks the in-flight attempts of a dead owner as unknown: the service may have billed them. Returns their number. */
 export async function markInFlightUnknown(transaction: Queryable, runId: number): Promise<number> {
   return transaction.execute(
     `update search_attempt set outcome = 'unknown' where run_id = $1 and outcome = 'in_flight'`,
@@ -71,7 +71,7 @@ export async function markInFlightUnknown(transaction: Queryable, runId: number)
   );
 }
 
-/** How often a run has had bad answers to requests that remain of its plan, by request. */
+/** The number of bad answers of a run by request, for the requests that remain of its plan. */
 export async function countBadAnswers(database: Queryable, runId: number): Promise<ReadonlyMap<number, number>> {
   const rows = await database.query(
     z.object({ requestId: z.number(), attempts: z.number() }),
@@ -86,14 +86,14 @@ export async function countBadAnswers(database: Queryable, runId: number): Promi
 }
 
 /**
- * SQL for whether the service may have billed a call: everything that left this machine, or may have, except what the service refused
- * itself (4xx, or 503: screening temporarily unavailable). So an answer that was cut, late or broken counts, and so does every unknown one.
+ * SQL: the service may have billed the call. That is each call that left this machine, or may have, except those that the service refused
+ * (4xx, or 503: screening temporarily unavailable). So a truncated, late, invalid or unknown answer counts.
  */
 const isBillableSql = `
   attempt.outcome <> 'not_sent'
   and not (attempt.outcome = 'error_status' and (attempt.status between 400 and 499 or attempt.status = 503))`;
 
-/** Notes with a run that closes how many of its calls the service may have billed. */
+/** Stores with a closing run the number of its calls that the service may have billed. */
 export async function noteBillableAttempts(transaction: Queryable, runId: number): Promise<void> {
   await transaction.execute(
     `update run set billable_attempts = (
@@ -103,16 +103,15 @@ export async function noteBillableAttempts(transaction: Queryable, runId: number
   );
 }
 
-/** Calls of an account that the service may have billed. */
 const usageRow = z.object({
-  /** Of the run that was asked about; 0 for none. */
+  /** Of the given run; 0 without one. */
   run: z.number(),
-  /** Since the day began in the time zone of the settings. */
+  /** Since the start of the day in the time zone of the settings. */
   day: z.number(),
-  /** Since the month began there. */
+  /** Since the start of the month there. */
   month: z.number(),
 });
-/** $1 account, $2 now, $3 time zone, $4 run; runs that lie wholly in the day or the month are counted by their own note. */
+/** $1 account, $2 now, $3 time zone, $4 run; a run inside the day or the month is counted by its stored number. */
 const usageSql = `
   with span as (
     select date_trunc('day', $2::timestamptz, $3) as day_began, date_trunc('month', $2::timestamptz, $3) as month_began
@@ -141,7 +140,7 @@ const usageSql = `
     coalesce(sum(month), 0)::bigint as month
   from used`;
 
-/** What the account has used, over all its runs and rosters. */
+/** The billable calls of the account over all its runs and rosters. */
 export async function readBudgetUsage(
   database: Queryable,
   accountId: number,
@@ -153,20 +152,20 @@ export async function readBudgetUsage(
 }
 
 /**
- * How far the ledger has been looked through. Its rows are numbered before they are committed, so one that is noted by another process may
- * come to light behind newer ones; what lies after `stableId` is counted anew at each look until nothing can be added before it.
+ * A position in the ledger. Rows are numbered before they are committed, so the row of another process can appear before newer ones. The
+ * rows after `stableId` are counted again at each read until no row can appear before it.
  */
 interface LedgerPosition {
   stableId: number;
-  /** Rows after it that have been told, of the account and of the run. */
+  /** The rows after it that are already counted, of the account and of the run. */
   account: number;
   run: number;
-  /** The newest row of an earlier look, and the transaction of that look: all that had begun by then have a smaller number. */
+  /** The newest row of an earlier read, and the transaction of that read: all transactions open by then have smaller numbers. */
   newestId: number;
   ownTransaction: number;
 }
 
-// A run notes its rows in transactions of an instant, so none that is under way is as many rows behind.
+// A run notes its rows in short transactions, so no open one is this many rows behind.
 const mostBehind = 10_000;
 
 const lookRow = z.object({
@@ -188,8 +187,8 @@ const positionRow = usageRow.extend({
 });
 
 /**
- * A look at the ledger's rows after `stableId`, and at those of them up to `newestId`. Every transaction that notes rows has locked its
- * lease's row before, and so has its number by then. A snapshot's upper bound would not do: transactions beyond it may have begun.
+ * Reads the ledger's rows after `stableId`, and those of them up to `newestId`. Every transaction that notes rows has locked the row of its
+ * lease before, so it has a number by then. The upper bound of a snapshot does not work: transactions beyond it may have begun.
  */
 const lookSql = (stableId: string, newestId: string, accountId: string, runId: string): string => `
   select coalesce(max(attempt.attempt_id), ${stableId}) as "newestId",
@@ -202,7 +201,10 @@ const lookSql = (stableId: string, newestId: string, accountId: string, runId: s
   from search_attempt attempt join run on run.run_id = attempt.run_id
   where attempt.attempt_id > ${stableId}`;
 
-/** What the account has used, and the position in the ledger up to which that counts, by one snapshot; `after` is the row up to which an earlier look had settled it. */
+/**
+ * The billable calls of the account, and the position up to which they count, in one snapshot; `after` is the `stableId` of an earlier
+ * read.
+ */
 export async function readUsageAndPosition(
   database: Queryable,
   accountId: number,
@@ -225,7 +227,7 @@ export async function readUsageAndPosition(
   return { used: { run, day, month }, position: { ...position, run: noted } };
 }
 
-/** What was noted in the ledger after a position, of the account and of the run, sent or not; and the new position. */
+/** The rows noted after a position, of the account and of the run, sent or not; and the new position. */
 export async function readNotedSince(database: Queryable, accountId: number, runId: number, position: LedgerPosition) {
   const { stableId, newestId } = position;
   const rows = await database.query(lookRow, lookSql('$3::bigint', '$4::bigint', '$1', '$2'), [
@@ -237,7 +239,7 @@ export async function readNotedSince(database: Queryable, accountId: number, run
   const look = firstRow(rows, 'search_attempt');
   const { account, run } = look;
   const noted = { account: account - position.account, run: run - position.run };
-  // Until whatever was under way at that look has ended, something may still be added before its newest row.
+  // Until the transactions open at that read have ended, rows can still appear before its newest row.
   if (look.oldestTransaction < position.ownTransaction) return { ...noted, position: { ...position, account, run } };
   return {
     ...noted,
@@ -251,7 +253,7 @@ export async function readNotedSince(database: Queryable, accountId: number, run
   };
 }
 
-/** Opens the next batch of a run inside its transaction; everything the transaction saves carries the batch's id. */
+/** Opens the next batch of a run inside its transaction; all rows that the transaction saves have its id. */
 export function insertCommitBatch(transaction: Queryable, runId: number, epoch: number, items: number, now: Date) {
   return readValue(
     transaction,

@@ -11,10 +11,10 @@ const newHitRow = z.object({
   corroboration: z.object({ birthDate: z.enum(agreements), country: z.enum(agreements) }),
   score: z.number(),
 });
-/** How a match became a hit in a run; a match that is listed for several customers has one for each way. */
+/** How a match became a hit in a run; a match of several customers has one row per way. */
 export type NewHit = z.infer<typeof newHitRow>;
 
-/** The matches that became hits in a run, with what says how much each matters. */
+/** The matches that became hits in a run, with the facts for their priority. */
 export function readNewHits(database: Queryable, runId: number): Promise<readonly NewHit[]> {
   return database.query(
     newHitRow,
@@ -30,8 +30,8 @@ export function readNewHits(database: Queryable, runId: number): Promise<readonl
 }
 
 /**
- * The ids that no run on the account has asked about: of hits of the roster's that are items and that the last answer still shows, and of
- * entities that their kept activities name; what waits for a decision first, then by priority.
+ * The ids that no run on the account has looked up: hits of the roster with an alert that the last answer still shows, and the entities
+ * that their kept activities name. Waiting alerts come first, then by priority.
  */
 export function readDetailBacklog(
   database: Queryable,
@@ -69,7 +69,7 @@ export function readDetailBacklog(
   );
 }
 
-/** Saves a look-up; a record that is as it was before is not kept twice. */
+/** Saves a look-up; an unchanged record is kept once. */
 export async function saveDetailLookup(
   transaction: Queryable,
   lookup: {
@@ -80,9 +80,9 @@ export async function saveDetailLookup(
     askedAt: Date;
     status: number | null;
     requestId: string | null;
-    /** Stable code; null where there is something to keep. */
+    /** The stable code; null when a record is kept. */
     reason: string | null;
-    /** Digests in hex. */
+    /** The digests are in hex. */
     kept: {
       body: string;
       digest: string;
@@ -127,7 +127,7 @@ const lookupRow: z.ZodType<DetailLookup> = z.object({
   entityIds: z.array(z.string()),
 });
 
-/** What runs have asked for, in order. */
+/** The look-ups of these runs in order. */
 export function readDetailLookups(database: Queryable, runIds: readonly number[]): Promise<readonly DetailLookup[]> {
   return database.query(
     lookupRow,
@@ -142,7 +142,7 @@ export function readDetailLookups(database: Queryable, runIds: readonly number[]
   );
 }
 
-/** Notes what became of a run's details. */
+/** Stores the counts of a run's look-ups. */
 export async function saveDetailCounts(transaction: Queryable, runId: number, counts: DetailCounts): Promise<void> {
   await transaction.execute('update run set details = $2::text::jsonb where run_id = $1', [
     runId,
@@ -159,7 +159,7 @@ const countsRow = z.object({
       kept: z.number(),
       notAvailable: z.number(),
       leftOver: z.number(),
-      // Runs before there were any have none.
+      // Absent in older runs.
       backlogAsked: z.number().default(0),
       backlogLeft: z.number().default(0),
       stoppedBecause: z.enum(detailStops).nullable(),
@@ -167,13 +167,13 @@ const countsRow = z.object({
     .nullable(),
 });
 
-/** What became of a run's details; null for a run that fetched none. */
+/** The counts of a run's look-ups; null without any. */
 export async function readDetailCounts(database: Queryable, runId: number): Promise<DetailCounts | null> {
   const rows = await database.query(countsRow, 'select details from run where run_id = $1', [runId]);
   return rows[0]?.details ?? null;
 }
 
-/** SQL: what is kept of an item's match and of the entities that it names, as JSON, oldest first. */
+/** SQL: the kept records of an alert's match and of the entities that it names, as JSON, oldest first. */
 export const keptDetailsSql = (item: string): string => `(
   select coalesce(jsonb_agg(jsonb_build_object(
     'kind', lookup.kind, 'id', lookup.record_id, 'fetchedAt', lookup.asked_at, 'digest', encode(lookup.received_digest, 'hex'),

@@ -4,7 +4,7 @@ import { DatabaseMissingError, StoreError } from '../errors.js';
 import type { RunMode } from '../vocabulary.js';
 import { findRow, findValue, firstRow, type Queryable, readColumn, readValue, toInsert } from './database/database.js';
 
-/** Who owns rosters and a service account; `digestKey` is the secret of its keyed digests. */
+/** The owner of rosters and of a service account; `digestKey` is the secret of its keyed digests. */
 export interface Organisation {
   organisationId: number;
   name: string;
@@ -13,10 +13,10 @@ export interface Organisation {
 
 const organisationRow = z.object({ organisationId: z.number(), digestKey: z.instanceof(Buffer) });
 const accountRow = z.object({ accountId: z.number(), isTest: z.boolean() });
-/** A service account in one mode, told apart by its public key. */
+/** A service account in one mode, identified by its public key. */
 export type Account = z.infer<typeof accountRow>;
 
-/** Finds the organisation of this name or creates it; whoever only finds it needs no right to write. */
+/** Finds the organisation of this name or creates it; finding it needs no right to write. */
 export async function ensureOrganisation(database: Queryable, name: string, now: Date): Promise<Organisation> {
   const known = await findOrganisation(database, name);
   if (known !== undefined) return known;
@@ -29,14 +29,14 @@ export async function ensureOrganisation(database: Queryable, name: string, now:
   throw new StoreError('organisation_unknown', `${name} could not be stored; please report this`);
 }
 
-/** Finds the organisation of this name; throws DatabaseMissingError when nothing was ever stored for it. */
+/** Finds the organisation of this name; throws DatabaseMissingError when none is stored. */
 export async function readOrganisation(database: Queryable, name: string): Promise<Organisation> {
   const known = await findOrganisation(database, name);
   if (known !== undefined) return known;
   throw new DatabaseMissingError(`nothing was imported for ${name} yet`);
 }
 
-/** The organisation of this name; undefined when nothing was ever stored for it. */
+/** The organisation of this name, or undefined. */
 export async function findOrganisation(database: Queryable, name: string): Promise<Organisation | undefined> {
   const [row] = await database.query(
     organisationRow,
@@ -46,11 +46,11 @@ export async function findOrganisation(database: Queryable, name: string): Promi
   return row && { ...row, name };
 }
 
-/** An account without a public key is the organisation's only such account of its mode: a renewed private key is the same account. */
+/** An organisation has one account without a public key per mode: a renewed private key is the same account. */
 const toPublicKey = (publicKey: string | null, isTest: boolean): string =>
   publicKey ?? `(none, ${isTest ? 'test' : 'live'} mode)`;
 
-/** Finds the account with this public key or creates it; the base URL is kept as last used. */
+/** Finds the account with this public key or creates it; stores the base URL of the last use. */
 export async function ensureAccount(
   database: Queryable,
   organisationId: number,
@@ -67,7 +67,7 @@ export async function ensureAccount(
   return firstRow(rows, 'account');
 }
 
-/** Whether an account of this organisation has been reached at this address. */
+/** Whether an account of this organisation has answered at this address. */
 export function hasAccountAt(database: Queryable, organisationId: number, baseUrl: string): Promise<boolean> {
   return readValue(
     database,
@@ -77,7 +77,7 @@ export function hasAccountAt(database: Queryable, organisationId: number, baseUr
   );
 }
 
-/** An account in words, by the end of its public key and its address; throws StoreError when there is none of this number. */
+/** Describes an account by the end of its public key and its address; throws StoreError when there is none. */
 export function readAccountName(database: Queryable, accountId: number): Promise<string> {
   return readValue(
     database,
@@ -88,8 +88,8 @@ export function readAccountName(database: Queryable, accountId: number): Promise
 }
 
 /**
- * The account in this mode, or in any without one, that the roster's last run used, else the organisation's last one; for what is judged
- * without asking the service. Null before the first.
+ * The account of the roster's last run in this mode (or any), else of the organisation's last run, for work without a call to the service.
+ * Null before the first.
  */
 export async function findLastAccount(database: Queryable, rosterId: number, mode: RunMode | undefined) {
   return findRow(
@@ -104,7 +104,6 @@ export async function findLastAccount(database: Queryable, rosterId: number, mod
   );
 }
 
-/** Finds the organisation's roster of this name or creates it. */
 export async function ensureRoster(database: Queryable, organisationId: number, name: string, now: Date) {
   await database.execute(
     'insert into roster (organisation_id, name, created_at) values ($1, $2, $3) on conflict (organisation_id, name) do nothing',
@@ -116,7 +115,7 @@ export async function ensureRoster(database: Queryable, organisationId: number, 
   ]);
 }
 
-/** The number of an organisation's roster of this name; null where it was never begun. */
+/** The number of an organisation's roster of this name, or null. */
 export function findRoster(database: Queryable, organisation: string, name: string): Promise<number | null> {
   return findValue(
     database,
@@ -127,7 +126,6 @@ export function findRoster(database: Queryable, organisation: string, name: stri
   );
 }
 
-/** The names of all rosters by their number. */
 export async function readRosterNames(database: Queryable): Promise<ReadonlyMap<number, string>> {
   const rows = await database.query(
     z.object({ rosterId: z.number(), name: z.string() }),
@@ -136,7 +134,7 @@ export async function readRosterNames(database: Queryable): Promise<ReadonlyMap<
   return new Map(rows.map((row) => [row.rosterId, row.name]));
 }
 
-/** All rosters of an organisation that were ever begun. */
+/** All rosters of an organisation. */
 export async function listRosters(database: Queryable, organisation: string) {
   return database.query(
     z.object({ rosterId: z.number(), name: z.string() }),
@@ -157,14 +155,24 @@ const recordRow = z.object({
   reason: z.string(),
   acceptedAt: z.date(),
 });
-/** Settings that judge as somebody accepted them. */
+/** Accepted assessment settings. */
 export type SettingsRecord = z.infer<typeof recordRow>;
 
 const columns = `settings_record.settings_record_id as "recordId", settings_record.settings, digest, differences, accepted_by, is_attested,
   reason, accepted_at`;
 
-/** The settings that an organisation accepted last; null before the first. */
-export function readAcceptedSettings(database: Queryable, organisationId: number): Promise<SettingsRecord | null> {
+/**
+ * The last accepted settings of an organisation; null before the first. `isLocked`: no other process records its settings until the
+ * transaction ends.
+ */
+export async function readAcceptedSettings(
+  database: Queryable,
+  organisationId: number,
+  { isLocked = false } = {},
+): Promise<SettingsRecord | null> {
+  if (isLocked) {
+    await database.execute('select from organisation where organisation_id = $1 for no key update', [organisationId]);
+  }
   return findRow(
     database,
     recordRow,
@@ -173,7 +181,7 @@ export function readAcceptedSettings(database: Queryable, organisationId: number
   );
 }
 
-/** The settings that a run was begun under; null where they are not known. */
+/** The accepted settings at the start of a run; null when unknown. */
 export function readRunSettings(database: Queryable, runId: number): Promise<SettingsRecord | null> {
   return findRow(
     database,
@@ -183,7 +191,7 @@ export function readRunSettings(database: Queryable, runId: number): Promise<Set
   );
 }
 
-/** Everything that an organisation of this name ever accepted, oldest first. */
+/** All accepted settings of an organisation, oldest first. */
 export async function readSettingsHistory(database: Queryable, organisation: string) {
   return database.query(
     recordRow,
@@ -194,8 +202,8 @@ export async function readSettingsHistory(database: Queryable, organisation: str
 }
 
 /**
- * Records settings as accepted from now on; `proposedBy` accepted them first, where two people have to. Nothing records them twice at the same
- * time, because the organisation is held meanwhile.
+ * Records settings as accepted from now on; under four eyes `proposedBy` accepted them first. The organisation is locked, so that nothing
+ * is recorded twice.
  */
 export async function saveSettingsRecord(
   transaction: Queryable,
@@ -208,8 +216,8 @@ export async function saveSettingsRecord(
 }
 
 /**
- * Who has proposed settings of this digest since the last record, another than who accepts them now; null for nobody: then this acceptance is
- * kept as the first one.
+ * Returns who else has proposed settings of this digest since the last record. Without one, stores this acceptance as the proposal and
+ * returns null.
  */
 export async function proposeSettings(
   transaction: Queryable,
@@ -232,12 +240,7 @@ export async function proposeSettings(
   return null;
 }
 
-/** Holds an organisation until the transaction ends, so that nobody else records settings for it meanwhile. */
-export async function holdOrganisation(transaction: Queryable, organisationId: number): Promise<void> {
-  await transaction.execute('select from organisation where organisation_id = $1 for no key update', [organisationId]);
-}
-
-/** What was accepted after one record of the run's organisation, up to the settings that the run was begun under; oldest first. */
+/** The settings accepted after one record of the run's organisation, up to those of the run, oldest first. */
 export async function readSettingsChanges(database: Queryable, runId: number, formerRecordId: number | null) {
   if (formerRecordId === null) return [];
   return database.query(
@@ -252,14 +255,13 @@ export async function readSettingsChanges(database: Queryable, runId: number, fo
 
 const nameRow = z.object({ name: z.string() });
 
-/** The names of an organisation's rosters. */
 export function readRostersOf(database: Queryable, organisationId: number): Promise<readonly string[]> {
   return readColumn(database, z.string(), 'select name from roster where organisation_id = $1 order by name', [
     organisationId,
   ]);
 }
 
-/** Whether a roster of an organisation has or had a customer of this reference. */
+/** Whether a customer of this reference is or was in a roster of the organisation. */
 export async function isKnownCustomer(database: Queryable, organisationId: number, name: string): Promise<boolean> {
   const rows = await database.query(
     nameRow,
@@ -270,7 +272,7 @@ export async function isKnownCustomer(database: Queryable, organisationId: numbe
   return rows.length > 0;
 }
 
-/** Whether anything was ever assigned to somebody of this name, or they were ever named as standing in or being away. */
+/** Whether this name was ever assigned an alert or named in a delegation. */
 export async function wasEverNamed(database: Queryable, organisationId: number, name: string): Promise<boolean> {
   const rows = await database.query(
     nameRow,

@@ -4,41 +4,40 @@ import { type PlanSelection, partyTypes } from '../vocabulary.js';
 import { type Bindings, type Database, openBindings, type Queryable } from './database/database.js';
 
 /**
- * Why a party is asked about, in the order in which searches of equal risk are made. Those that failed last time come after those that are
- * overdue: what fails every night must not take every night's budget.
+ * The reasons to screen a party, in the order of searches of equal risk. Failed ones come after overdue ones: a search that fails every
+ * night must not use up every budget.
  */
 const planReasons = ['new', 'changed', 'forced', 'overdue', 'previously_failed', 'cadence'] as const;
 
-/** Whose answers may be used again in place of a search. */
+/** Which answers may be reused instead of a search. */
 interface ReuseInput {
-  /** Only answers that came after this. */
+  /** Only answers after this time. */
   answeredAfter: Date;
   /** Only answers under the settings in force. */
   settingsDigest: string;
 }
 
-/** What the plan of a run depends on. */
 export interface PlanInput {
-  /** The run whose forced screenings count; null for none. */
+  /** The run whose forced screenings apply; null for none. */
   runId: number | null;
   rosterId: number;
-  /** Null: the account is not known yet, so nothing counts as screened. */
+  /** Null while the account is unknown: then no customer counts as screened. */
   accountId: number | null;
   selection: PlanSelection;
   tiers: readonly TierDue[];
-  /** Customers absent from all accepted snapshots of so many days have left; an open hit, or what else waits for a decision, keeps them. */
+  /** Customers absent from all accepted snapshots of so many days are offboarded, unless an alert waits. */
   leaveAfterDays: number;
-  /** Runs that were left before their end: what remains of their plans is asked about whatever is selected. */
+  /** Interrupted runs: the rest of their plans is screened under every selection. */
   leftRuns: readonly number[];
-  /** Null: nothing is used again. */
+  /** Null: no answer is reused. */
   reuse: ReuseInput | null;
-  /** How many searches it may make for everybody, and beside that for requests of customers that were never screened; null where nothing limits it. */
+  /** The number of searches for all customers, and of extra ones for customers never screened; null without a limit. */
   allowance: { general: number; reserved: number } | null;
 }
 
-// Windows and no joins between the parts: their sizes cannot be foreseen, and a wrong guess would join row against row.
+// Window functions instead of joins: the planner cannot estimate the sizes of the parts, and a wrong estimate joins row by row.
 
-/** The reasons for which a selection wants a customer; the others want whoever is due. */
+/** The reasons that a selection covers; other selections cover all due customers. */
 const selectedReasons: Readonly<Partial<Record<PlanSelection, string>>> = {
   new: `('new', 'changed', 'forced')`,
   forced: `('forced')`,
@@ -46,8 +45,8 @@ const selectedReasons: Readonly<Partial<Record<PlanSelection, string>>> = {
 };
 
 /**
- * Each party with whether the selection wants it, and the place of its search; it also wants whom a run that was given up has left. A
- * customer that is wanted for one of its parties is asked about with all that are due: what is said of half a customer says nothing.
+ * Each party with whether the selection covers it, and the order of its search; the rest of an interrupted run is covered too. A customer
+ * covered for one party is screened with all its due parties, because a part of a customer gives no state.
  */
 function wantedSql({ selection }: PlanInput, assessed: string): string {
   const reasons = selectedReasons[selection];
@@ -62,8 +61,8 @@ function wantedSql({ selection }: PlanInput, assessed: string): string {
 }
 
 /**
- * Each wanted party with whether it is answered already: the newest answer to its request on this account may be used again and is young
- * enough for the settings and for its own cadence. Where one party of a request has to be asked about, the others share that search.
+ * Each covered party with whether an answer is reused: the newest answer to its request on this account is usable and young enough for the
+ * settings and its screening frequency. When one party of a request needs a search, the others share it.
  */
 function reusedSql(bindings: Bindings, accountId: number | null, reuse: ReuseInput): string {
   return `
@@ -94,8 +93,8 @@ const notReusedSql = `
   from wanted`;
 
 /**
- * Each party with whether the budget leaves it out. Requests are taken in the order of searches, those of new customers out of what is
- * kept for them first; a customer is asked about with all its parties or not at all.
+ * Each party with whether the budget leaves it out. Requests are taken in the order of searches; those of new customers use their reserve
+ * first. A customer is screened with all its parties or with none.
  */
 function affordedSql({ bind }: Bindings, { general, reserved }: NonNullable<PlanInput['allowance']>): string {
   const forAll = bind(Math.max(0, general), 'bigint');
@@ -122,8 +121,8 @@ function affordedSql({ bind }: Bindings, { general, reserved }: NonNullable<Plan
 const allAffordedSql = 'select *, false as is_over_budget from reused';
 
 /**
- * The `with` parts that end in `plan`: one row per party in scope with its outcome at the beginning, `remaining` or `skipped` with the
- * reason, and whose answer it uses again.
+ * The `with` parts that end in `plan`: one row per party in scope with its first outcome, `remaining`, or `skipped` with the reason, and
+ * the answer it reuses.
  */
 export function planSql(bindings: Bindings, input: PlanInput): string {
   const wanted = wantedSql(input, assessedPartiesSql(bindings, input));
@@ -148,13 +147,13 @@ export function planSql(bindings: Bindings, input: PlanInput): string {
 
 const isOpenSql = '(party.waiting > 0 or party.has_new_hits)';
 
-/** SQL: the roster names the party (of `party_standing`), or no longer does although an alert of it waits. */
+/** SQL: the roster names the party (of `party_standing`), or an alert of it waits. */
 const isSearchedSql = `(party.is_current or ${isOpenSql})`;
 
 type Scope = Pick<PlanInput, 'rosterId' | 'accountId' | 'leaveAfterDays'> &
   Partial<Pick<PlanInput, 'selection' | 'runId'>>;
 
-/** SQL: of a run over marked customers, nobody else is in scope. */
+/** SQL: only marked customers are in scope of such a run. */
 const markedOnlySql = ({ bind }: Bindings, { selection, runId = null }: Scope, customerId: string): string =>
   selection === 'dirty'
     ? `and ${customerId} in (
@@ -162,7 +161,7 @@ const markedOnlySql = ({ bind }: Bindings, { selection, runId = null }: Scope, c
       )`
     : '';
 
-/** SQL: rows of `party_standing` are of this account, or of none while it is not known. */
+/** SQL: rows of `party_standing` have this account, or none while it is unknown. */
 const toAccountSql = ({ bind }: Bindings, alias: string, accountId: number | null): string =>
   accountId === null ? `${alias}.account_id is null` : `${alias}.account_id = ${bind(accountId, 'bigint')}`;
 
@@ -171,19 +170,19 @@ const openLeaversSql = (bindings: Bindings, { rosterId, accountId }: Scope): str
   where party.roster_id = ${bindings.bind(rosterId, 'bigint')} and ${toAccountSql(bindings, 'party', accountId)}
     and party.left_at is not null and ${isOpenSql}`;
 
-/** SQL that says which customers (`customer`) a run of the roster answers for: who has left stays while an alert waits. */
+/** SQL: the customers (`customer`) in scope of a run; an offboarded one stays in scope while an alert waits. */
 export const inScopeSql = (bindings: Bindings, scope: Scope): string => `
   customer.roster_id = ${bindings.bind(scope.rosterId, 'bigint')}
   and (customer.left_at is null or customer.customer_id in (${openLeaversSql(bindings, scope)}))
   ${markedOnlySql(bindings, scope, 'customer.customer_id')}`;
 
-/** SQL that says which parties (`party` of `party_standing`) a run of the roster answers for. */
+/** SQL: the parties (`party` of `party_standing`) in scope of a run. */
 const inPartyScopeSql = (bindings: Bindings, scope: Scope): string => `
   party.roster_id = ${bindings.bind(scope.rosterId, 'bigint')} and ${toAccountSql(bindings, 'party', scope.accountId)}
   and ${isSearchedSql} and (party.left_at is null or party.customer_id in (${openLeaversSql(bindings, scope)}))
   ${markedOnlySql(bindings, scope, 'party.customer_id')}`;
 
-/** A night of its own for each request within so many: by the golden ratio, which spreads numbers in a row most evenly. */
+/** The night of a request among so many; the golden ratio spreads consecutive numbers most evenly. */
 const nightOfRequest = `(party.request_id % 2147483648) * 2654435761 % 4294967296 * tier.nights / 4294967296`;
 
 const toTierRows = (values: string): string => `
@@ -222,8 +221,8 @@ const toTierValues = (tiers: readonly TierDue[]): string =>
   );
 
 /**
- * SQL that joins why a party was to be asked about by a run that was left before it did so, or before control searches confirmed the answer;
- * null for one that was answered since.
+ * SQL join: the plan reason of a party in an interrupted run that did not screen it, or whose answer was not confirmed; null for one
+ * answered since.
  */
 function leftReasonSql({ bind }: Bindings, leftRuns: readonly number[]): string {
   if (leftRuns.length === 0) return 'cross join (select null::text as reason) left_over';
@@ -236,20 +235,20 @@ function leftReasonSql({ bind }: Bindings, leftRuns: readonly number[]): string 
   ) left_over on true`;
 }
 
-/** SQL for what the plan knows of each tier, one row each, for a join. */
+/** SQL: the due times of each tier, one row each, for a join. */
 const tierRowsSql = ({ bind }: Bindings, tiers: readonly TierDue[]): string =>
   toTierRows(bind(toTierValues(tiers), 'text::jsonb'));
 
 /**
- * SQL that gives each party in scope with the one reason to ask about it: `forced` by a published list or a person, else the first that
- * holds of the plan's reasons, else that of a run that was left before it asked (`is_left` says whether there is one), else `not_due`. Age counts from the beginning of the run that screened it, so that a night of many hours
- * does not push those at its end past the next one; an answer that is dated ahead has no age, and is overdue.
+ * SQL: each party in scope with its reason: `forced` by a published list or a person, else the first plan reason that applies, else the
+ * reason of an interrupted run (`is_left`), else `not_due`. The age counts from the start of the run that screened the party, so that a
+ * night of many hours does not delay its last parties to the next one. An answer dated in the future has no age and is overdue.
  */
 export function assessedPartiesSql(bindings: Bindings, input: PlanInput): string {
   const { bind } = bindings;
   return `
   select party.party_id, party.customer_id, party.request_id,
-    -- Who is no longer named is described by the record that was screened.
+    -- A party that is no longer in the roster keeps the record that was screened.
     case when party.is_current then party.version else coalesce(party.answered_version, party.version) end as version,
     tier.place, tier.due_before, tier.judged_at, tier.stale_before, party.screened_at,
     extract(epoch from tier.judged_at - party.screened_at) / extract(epoch from tier.cadence) as age,
@@ -272,21 +271,20 @@ export function assessedPartiesSql(bindings: Bindings, input: PlanInput): string
   where ${inPartyScopeSql(bindings, input)}`;
 }
 
-// Three risks times six reasons share the 65,536 values of a small integer: four bytes more per customer and night would be too many.
+// Three risks and six reasons share the 65,536 values of a small integer: four more bytes per customer and night are too many.
 const agesPerClass = Math.floor(65_536 / (3 * planReasons.length));
 
 /**
- * SQL for the place of a judged party's search: risk, then reason, then age, oldest first; a smaller number comes earlier. Ages are reported
- * apart by thousandths of the cadence, the older the coarser; who was never screened comes first.
+ * SQL: the order of a party's search by risk, reason and age, oldest first; smaller numbers come earlier. Ages differ by thousandths of the
+ * screening frequency, old ones in larger steps; a party never screened comes first.
  */
 const searchOrderSql = `
   ((place * ${planReasons.length} + array_position(array['${planReasons.join("', '")}'], reason) - 1) * ${agesPerClass} - 32768
     + case when age is null then 0 else ceil(${agesPerClass - 1} / (1 + greatest(age, 0))) end)::smallint`;
 
 /**
- * SQL for every answer that an account has had to a request within the age in question, from screenings, single checks and measurements.
- * The newest alone counts, and only where `is_usable` says so may it be used again: given by a run that came to its end, for a customer,
- * under the settings in force.
+ * SQL: the answers of an account within the maximum age, from screenings, single checks and recall measurements. Only the newest answer of
+ * a request counts, and it may be reused when `is_usable`: given by an ended run, for a customer, under the settings in force.
  */
 function knownAnswersSql({ bind }: Bindings, accountId: number | null, reuse: ReuseInput): string {
   const account = bind(accountId, 'bigint');
@@ -306,13 +304,13 @@ function knownAnswersSql({ bind }: Bindings, accountId: number | null, reuse: Re
   where asking.account_id = ${account} and item.response_id is not null and item.answered_at > ${after}`;
 }
 
-/** The order in which the first of a request's answers is the newest; two of one instant are one answer. */
+/** The order with the newest answer of a request first; two of one instant count as one. */
 const newestAnswerFirst = 'answered_at desc nulls last, is_usable desc, response_id';
 
-/** What was noted as later than this from now was noted by a clock that was ahead: those of two hosts are never so far apart. */
+/** A later time than this after now comes from a wrong clock: two hosts never differ by so much. */
 const mostClockSkewSql = `interval '1 hour'`;
 
-/** SQL: a moment was noted by a clock that was ahead, so that it says nothing of when it was. */
+/** SQL: the time comes from a wrong clock, so it is unusable. */
 export const isBeyondClockSkewSql = (moment: string, now: string): string => `${moment} > ${now} + ${mostClockSkewSql}`;
 
 const reusableRow = z.object({
@@ -322,8 +320,8 @@ const reusableRow = z.object({
   responseId: z.number(),
 });
 /**
- * Whose planned search an answer still stands in for, in chunks, read from one snapshot: nothing else has been answered to the request since
- * the plan was made, the answer is young enough for the settings and for the cadence, and all of the request's parties can do with it.
+ * The planned searches that an answer still replaces, in chunks of one snapshot: the request has no newer answer since the plan, the answer
+ * is young enough for the settings and the screening frequency, and all parties of the request can use it.
  */
 export function readReusable(
   database: Database,

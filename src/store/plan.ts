@@ -6,8 +6,8 @@ import { gapsSql, inScopeSql, type PlanInput, planSql } from './plan-sql.js';
 export type { PlanInput } from './plan-sql.js';
 
 /**
- * Stores the plan of a run in place of one of which nothing has been done, with what it is compared with and how often each tier is screened;
- * gives what it comes to.
+ * Stores the plan of a run, with the run that it is compared with and the screening frequency of each tier. Replaces a plan of which
+ * nothing has been done. Returns the counts of the plan.
  */
 export async function storePlan(
   transaction: Queryable,
@@ -26,8 +26,8 @@ export async function storePlan(
 }
 
 /**
- * Notes the run whose results this one is compared with: the roster's last finished screening under the same account, without those of
- * which a failed control search left nothing.
+ * Stores the run that this one is compared with: the last finished screening of the roster under the same account, unless failed control
+ * searches left it without answers.
  */
 async function setComparedRun(database: Queryable, runId: number): Promise<void> {
   await database.execute(
@@ -46,9 +46,9 @@ async function setComparedRun(database: Queryable, runId: number): Promise<void>
 }
 
 /**
- * Stores one screening per party in scope, planned ones as `remaining` with the place of their search, and whose
- * answers are used again; before any paid call. With it, in the same look at the tables, how many customers the run answers for: counted
- * apart from the plan, so that nobody can drop out of it unseen, and ids without an accepted record beside them.
+ * Stores one screening per party in scope, planned ones as `remaining` with the order of their search, and the reused answers. The same
+ * statement counts the customers in scope, apart from the plan, so that a customer missing from the plan shows, and the ids without an
+ * accepted record.
  */
 async function insertPlan(transaction: Queryable, runId: number, input: PlanInput): Promise<void> {
   const bindings = openBindings();
@@ -83,7 +83,7 @@ async function insertPlan(transaction: Queryable, runId: number, input: PlanInpu
   if (input.selection !== 'dirty') await saveRunGaps(transaction, runId, input.rosterId);
 }
 
-/** Whether anything of a run's plan has been done, or any call was made for it. */
+/** Whether any part of a run's plan has been done, or a call was made for it. */
 export function hasBegun(database: Queryable, runId: number): Promise<boolean> {
   return readValue(
     database,
@@ -94,7 +94,7 @@ export function hasBegun(database: Queryable, runId: number): Promise<boolean> {
   );
 }
 
-/** Takes a plan back of which nothing has been done. */
+/** Removes a plan of which nothing has been done. */
 async function removePlan(transaction: Queryable, runId: number): Promise<void> {
   await transaction.execute('delete from screening_reuse where run_id = $1', [runId]);
   await transaction.execute('delete from screening where run_id = $1', [runId]);
@@ -104,19 +104,19 @@ const tally = z.record(z.string(), z.number());
 const countsRow = z.object({
   inScope: z.number(),
   planned: z.number(),
-  /** By the reason to ask about them or to skip them. */
+  /** By the plan reason, or the reason to skip. */
   reasons: tally,
-  /** Distinct requests that have to be sent. */
+  /** Distinct requests to send. */
   searches: z.number(),
-  /** Whose requests are answered already, all or some of them. */
+  /** Customers with at least one reused answer. */
   reused: z.number(),
-  /** Whom the budget leaves out, by the reason they would have been asked for. */
+  /** Customers left out by the budget, by their plan reason. */
   overBudget: tally,
 });
-/** What a plan comes to; customers unless the name says otherwise. One with several parties counts under each of their reasons. */
+/** The counts of a plan, in customers unless the name differs. A customer with several parties counts under each of their reasons. */
 export type PlanCounts = z.infer<typeof countsRow>;
 
-/** Counts customers by a name for each row of `plan`. */
+/** SQL: the number of customers of each name in the rows of `plan`. */
 const tallySql = (name: string, where: string): string => `
   (select coalesce(jsonb_object_agg(name, customers), '{}')
    from (
@@ -137,7 +137,7 @@ const countsSql = `
     from plan group by customer_id
   ) customers`;
 
-/** What a plan would come to, without storing it, with the references of at most `limit` customers that `listUrgentOverBudget` names. */
+/** Computes the counts of a plan without storing it, with at most `limit` references from `listUrgentOverBudget`. */
 export async function previewPlan(database: Queryable, input: PlanInput, limit: number) {
   const bindings = openBindings();
   const rows = await database.query(countsRow, `with ${planSql(bindings, input)} ${countsSql}`, bindings.values);
@@ -146,7 +146,6 @@ export async function previewPlan(database: Queryable, input: PlanInput, limit: 
   return { ...counts, leftOut };
 }
 
-/** What the stored plan of a run comes to, of which nothing has been done yet. */
 async function countStoredPlan(database: Queryable, runId: number): Promise<PlanCounts> {
   const rows = await database.query(
     countsRow,
@@ -163,7 +162,7 @@ async function countStoredPlan(database: Queryable, runId: number): Promise<Plan
   return firstRow(rows, 'screening plan');
 }
 
-/** References of customers that a plan leaves out for its budget although they are overdue or were never screened as they are. */
+/** References of customers that the budget leaves out although they are overdue or never screened as they are now. */
 async function listUrgentOverBudget(database: Queryable, input: PlanInput, limit: number) {
   const bindings = openBindings();
   return readColumn(
@@ -183,7 +182,7 @@ async function listUrgentOverBudget(database: Queryable, input: PlanInput, limit
   );
 }
 
-/** How many customers the budget of a run has left out, and how many of them are overdue, forced or were never screened as they are. */
+/** The customers that the budget of a run left out, and those of them that are overdue, forced or never screened as they are now. */
 export async function countOverBudget(database: Queryable, runId: number) {
   const rows = await database.query(
     z.object({ customers: z.number(), urgent: z.number() }),
@@ -196,13 +195,13 @@ export async function countOverBudget(database: Queryable, runId: number) {
   return firstRow(rows, 'screening');
 }
 
-/** A party that a run asks about whatever its cadence says, and why. */
+/** A party that a run screens regardless of its screening frequency, and why. */
 export interface ForcedScreening {
   partyId: number;
   because: string;
 }
 
-/** Notes whom a run is to ask about, before its plan is made; who is noted already keeps the first reason. */
+/** Stores the forced screenings of a run before its plan is made; a party keeps its first reason. */
 export async function forceScreenings(transaction: Queryable, runId: number, rows: readonly ForcedScreening[]) {
   if (rows.length === 0) return;
   await transaction.execute(
@@ -214,7 +213,7 @@ export async function forceScreenings(transaction: Queryable, runId: number, row
   );
 }
 
-/** Dates the states of reused parties by the answer and not by its second use, so that they are due again when the answer is old. */
+/** Dates the states of reused parties by the answer, not by its reuse, so that they become due by the age of the answer. */
 export async function dateReusedStates(
   transaction: Queryable,
   key: { accountId: number; runId: number },
@@ -230,7 +229,7 @@ export async function dateReusedStates(
   requireRows(dated, partyIds.length, 'party_state');
 }
 
-/** Keeps with a run's plan whom it cannot screen whatever the service answers. */
+/** Stores with the plan the customers that the run cannot screen. */
 async function saveRunGaps(transaction: Queryable, runId: number, rosterId: number): Promise<void> {
   await transaction.execute('delete from run_gap where run_id = $1', [runId]);
   await transaction.execute(

@@ -16,18 +16,18 @@ import { holdStates } from './screenings.js';
 
 const idRow = z.object({ responseId: z.number(), digest: z.string() });
 
-/** Stores answers that are not known yet under their keyed digests (hex), each with its matches, once ever; gives the id of each by digest. */
+/** Stores new answers under their keyed digests (hex), each with its matches and only once; returns all ids by digest. */
 export async function saveResponses(
   transaction: Queryable,
   organisationId: number,
   responses: readonly { digest: string; body: string; matchSet: MatchSet }[],
   now: Date,
 ): Promise<ReadonlyMap<string, number>> {
-  // In one order: two runs that store the same answers at the same time would wait for each other otherwise.
+  // One order for all runs: two runs that store the same answers would deadlock otherwise.
   const inOrder = responses.toSorted((one, other) => (one.digest < other.digest ? -1 : 1));
   const byDigest = new Map(inOrder.map((response) => [response.digest, response]));
   const known = await findResponses(transaction, organisationId, [...byDigest.keys()]);
-  // Most of a night nothing is new, and then no answer has to go to the database once more.
+  // Usually no answer is new, so no body is sent to the database.
   const unknown = [...byDigest.keys()].filter((digest) => !known.has(digest));
   if (unknown.length === 0) return known;
   const rows = [...byDigest].flatMap(([digest, { body, matchSet }]) =>
@@ -53,13 +53,13 @@ export async function saveResponses(
   );
   const all = new Map([...known, ...inserted.map((row) => [row.digest, row.responseId] as const)]);
   if (all.size === byDigest.size) return all;
-  // Another run has stored some of them meanwhile.
+  // Another run has stored some of them in the meantime.
   const stored = await findResponses(transaction, organisationId, [...byDigest.keys()]);
   requireRows(stored.size, byDigest.size, 'response');
   return stored;
 }
 
-/** What is stored with an answer beside its text; the first match is the one of rank 1. */
+/** The counts stored with an answer; the first match has rank 1. */
 const toSizes = ({ total, truncated, matches }: MatchSet) => ({
   total,
   truncated,
@@ -138,13 +138,16 @@ const answerRow = z.object({
   responseId: z.number(),
   customerVersion: z.number(),
   settingsDigest: z.string(),
-  /** The length at which lists were taken to be cut without a word. */
+  /** The length at which lists counted as truncated without notice. */
   cap: z.number().nullable(),
 });
 
-/** The next parties of an organisation after one, by number. */
-export function listParties(database: Queryable, organisation: string, after: number, limit: number) {
-  return readColumn(
+/**
+ * The stored history of the next `limit` parties of an organisation after `after`: their answers by party, account and run, without retracted
+ * and repeated ones, with the match sets; the parties in each of these versions; and the dispositions, oldest first. Null after the last.
+ */
+export async function readHistory(database: Queryable, organisation: string, after: number, limit: number) {
+  const partyIds = await readColumn(
     database,
     z.number(),
     `select party_id
@@ -153,15 +156,11 @@ export function listParties(database: Queryable, organisation: string, after: nu
      order by party_id limit $3`,
     [organisation, after, limit],
   );
-}
-
-/**
- * What is stored of these parties: everything that was answered for them and not taken back, by party, account and run, without what repeats the answer
- * before; the match sets of those answers; the parties as their customers were in each version; and what people have decided, oldest first.
- */
-export async function readHistory(database: Queryable, partyIds: readonly number[]) {
+  const last = partyIds.at(-1);
+  if (last === undefined) return null;
   const answers = await readAnswerHistory(database, partyIds);
   return {
+    last,
     answers,
     matchSets: await readMatchSets(
       database,
@@ -172,7 +171,7 @@ export async function readHistory(database: Queryable, partyIds: readonly number
   };
 }
 
-/** Answers of a party on an account that are not as the one before: another text, record, request, settings or cap. */
+/** Answers of a party on an account that differ from the one before in text, record, request, settings or cap. */
 async function readAnswerHistory(database: Queryable, partyIds: readonly number[]) {
   return database.query(
     answerRow,
@@ -186,7 +185,7 @@ async function readAnswerHistory(database: Queryable, partyIds: readonly number[
            concat_ws('/', answered.response_id, answered.customer_version, answered.request_id, run.settings_digest, coalesce(cap.length, 0))
              as likeness
          from run
-         -- Fenced off: the history is read by run and party, which is its key, and never walked through whole.
+         -- An offset of 0 keeps this apart, so that the history is read by its key, run and party, and never as a whole.
          cross join lateral (
            select * from screening where screening.run_id = run.run_id and screening.party_id = any ($1::bigint[]) offset 0
          ) answered
@@ -213,7 +212,7 @@ const partyRow = z.object({
   riskTier: partyFactsSchema.shape.riskTier,
   said: partySaidSchema,
 });
-/** Parties as their customers were in each of these versions. */
+/** Parties in each of these customer versions. */
 async function readHistoricalParties(
   database: Queryable,
   asked: readonly { partyId: number; customerVersion: number }[],
@@ -237,10 +236,7 @@ const decisionRow = z.object({
   at: z.date(),
   kind: z.enum(['decided', 'confirmed_match', 'fell', 'away', 'back']),
 });
-/** What bore on whether a match was confirmed or decided about; `confirmed_match` is a decision, too. */
-export type HistoricalDecision = z.infer<typeof decisionRow>;
-
-/** What people have decided about these parties' items and what became of it, oldest first. */
+/** The dispositions of these parties' alerts and the later events, oldest first; `confirmed_match` is a disposition too. */
 async function readDecisionHistory(database: Queryable, partyIds: readonly number[]) {
   return database.query(
     decisionRow,
@@ -264,7 +260,7 @@ async function readDecisionHistory(database: Queryable, partyIds: readonly numbe
   );
 }
 
-/** How many changes are stored of an organisation's runs that began since then, first screenings apart. */
+/** The number of stored changes of an organisation's runs since then; first screenings separately. */
 export async function countStoredChanges(database: Queryable, organisation: string, since: Date | null) {
   const rows = await database.query(
     z.object({ changes: z.number(), baseline: z.number() }),
@@ -276,7 +272,7 @@ export async function countStoredChanges(database: Queryable, organisation: stri
   return rows[0] ?? { changes: 0, baseline: 0 };
 }
 
-/** The length at which an account's lists are known to be cut without a word, or null. */
+/** The length at which an account's lists are truncated without notice, or null. */
 export function readListCap(database: Queryable, accountId: number): Promise<number | null> {
   return findValue(database, z.number(), 'select length from list_cap where account_id = $1 and gone_at is null', [
     accountId,
@@ -284,8 +280,8 @@ export function readListCap(database: Queryable, accountId: number): Promise<num
 }
 
 /**
- * Notes what a run showed of an account's cap: which one stands from now on, or that none does; `gone` is the one that stands no longer. Takes the lists
- * of these lengths in the run for whole again or for cut, and gives how many customers have one.
+ * Stores the cap of an account after a run, or its end; `gone` is the cap that ended. Treats the run's lists of these lengths as complete
+ * again, or as truncated, and returns the number of customers with such a list.
  */
 export async function applyListCap(
   transaction: Queryable,
@@ -308,7 +304,7 @@ export async function applyListCap(
   return cap === null ? freed : takeForCut(transaction, key.runId, cap);
 }
 
-/** The parties of a run, also those it did not ask about, whose last answer on its account has just this length. */
+/** SQL: the parties of a run, also those it did not search, whose last answer on its account has this length. */
 const partiesOfLength = `
   select state.party_id, state.account_id
   from screening
@@ -319,12 +315,12 @@ const partiesOfLength = `
     and response.total = $2 and not response.truncated`;
 
 /**
- * Takes the lists of this length in a run for cut: nobody is clear by one, and a match missing from one is not returned instead of
- * removed. Gives how many customers have such a list.
+ * Treats the run's lists of this length as truncated: no customer is clear by one, and a missing match is not returned instead of removed.
+ * Returns the number of customers with such a list.
  */
 async function takeForCut(transaction: Queryable, runId: number, length: number): Promise<number> {
   await holdStates(transaction, `select account_id, party_id from (${partiesOfLength}) parties`, [runId, length]);
-  // What was taken for removed is kept in mind as hidden, so that the next whole list tells.
+  // A removed match is kept as hidden, so that the next complete list decides.
   await transaction.execute(
     `with hidden as (
        update change_event set kind = 'match_not_returned', rule = case when rule = 'delisted' then 'not_returned' else rule end
@@ -354,7 +350,9 @@ async function takeForCut(transaction: Queryable, runId: number, length: number)
   );
 }
 
-/** Takes the lists of this length in a run for whole again, except where they still hide a known match. Gives how many customers have one. */
+/**
+ * Treats the run's lists of this length as complete again, except those that hide a known match. Returns the number of customers with one.
+ */
 async function takeForWhole(transaction: Queryable, runId: number, length: number): Promise<number> {
   await holdStates(transaction, `select account_id, party_id from (${partiesOfLength}) parties`, [runId, length]);
   await transaction.execute(

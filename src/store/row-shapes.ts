@@ -5,7 +5,7 @@ import type { SeenCustomer } from '../matches/review-item.js';
 import type { ItemOwner, PartyFacts, ReplacedFacts } from '../reports/list-facts.js';
 import { dispositionVerdicts, partyRoles, partyTypes, riskTiers, screeningKinds } from '../vocabulary.js';
 
-/** A match as stored in JSON, with an answer or with a change event. */
+/** A match as stored in JSON, in an answer or a change event. */
 export const storedMatchSchema: z.ZodType<Match> = z.object({
   rank: z.number(),
   id: z.string(),
@@ -18,13 +18,13 @@ export const storedMatchSchema: z.ZodType<Match> = z.object({
   countries: z.array(z.string()),
 });
 
-/** SQL that builds such JSON from a row of `match`. */
+/** SQL: such JSON from a row of `match`. */
 export const storedMatchSql = `jsonb_build_object(
   'rank', match.rank, 'id', match.match_id, 'name', match.name, 'schema', match.schema, 'isHit', match.is_hit,
   'score', match.score, 'topics', match.topics, 'birthDates', match.birth_dates, 'countries', match.countries
 )`;
 
-/** A party as the roster described it in one version of its customer; the shape that `partyFactsSql` builds. */
+/** The facts of a party in one version of its customer, as `partyFactsSql` builds them. */
 export const partyFactsSchema = z.object({
   reference: z.string(),
   role: z.enum(partyRoles),
@@ -35,13 +35,13 @@ export const partyFactsSchema = z.object({
   riskTier: z.enum(riskTiers).nullable(),
 }) satisfies z.ZodType<PartyFacts>;
 
-/** What of a party's facts a reviewer's decision is bound to; the shape that `seenCustomerSql` builds. */
+/** The facts of a party that bind a disposition, as `seenCustomerSql` builds them. */
 export const seenCustomerSchema = partyFactsSchema.omit({
   reference: true,
   riskTier: true,
 }) satisfies z.ZodType<SeenCustomer>;
 
-/** What a record says of a party beside its request; the shape that `partySaidSql` builds. */
+/** The facts of a party's record besides its request, as `partySaidSql` builds them. */
 export const partySaidSchema = z.object({
   birthDate: z.string().nullable(),
   countries: z.array(z.string()),
@@ -50,7 +50,7 @@ export const partySaidSchema = z.object({
   said: z.record(z.string(), z.string()),
 }) satisfies z.ZodType<PartySaid>;
 
-/** SQL that builds the same as JSON from `version` (customer_version) and `party`: aliases have the facts of their customer. */
+/** SQL: that JSON from `version` (customer_version) and `party`; an alias has the facts of its customer. */
 export const partySaidSql = `(
   select jsonb_build_object(
     'birthDate', facts.own -> 'birthDate', 'countries', facts.own -> 'countries', 'riskTier', version.risk_tier,
@@ -62,11 +62,11 @@ export const partySaidSql = `(
   ) facts
 )`;
 
-/** SQL: the tier by which severities are judged. One that cannot be read may be the highest, and lowers nothing. */
+/** SQL: the risk tier for severities; an unreadable one counts as high. */
 export const assessedTierSql =
   "coalesce(version.risk_tier, case when version.record -> 'doubts' ? 'riskTier' then 'high' end)";
 
-/** SQL that builds the same as JSON from `version` (customer_version) and `party`. */
+/** SQL: that JSON from `version` (customer_version) and `party`. */
 export const seenCustomerSql = `(
   select jsonb_build_object(
     'role', said.facts -> 'role', 'type', said.facts -> 'type', 'name', said.facts -> 'name',
@@ -75,7 +75,7 @@ export const seenCustomerSql = `(
   from (select version.record -> 'parties' -> party.ordinal as facts) said
 )`;
 
-/** SQL that builds a party's facts as JSON from `customer`, `version` (customer_version) and `party`. */
+/** SQL: a party's facts as JSON from `customer`, `version` (customer_version) and `party`. */
 export const partyFactsSql = `jsonb_build_object(
   'reference', customer.reference,
   'role', version.record -> 'parties' -> party.ordinal::integer ->> 'role',
@@ -86,13 +86,13 @@ export const partyFactsSql = `jsonb_build_object(
   'riskTier', version.risk_tier
 )`;
 
-/** SQL that joins `party`, `customer` and `version` to a table that names a party and a customer version. */
+/** SQL: joins `party`, `customer` and `version` to a table with a party and a customer version. */
 export const joinPartySql = (table: string): string => `
   join party on party.party_id = ${table}.party_id
   join customer on customer.customer_id = party.customer_id
   join customer_version version on version.customer_id = party.customer_id and version.version = ${table}.customer_version`;
 
-/** Who answers for an item, as it is stored. */
+/** The owner of an alert, as stored. */
 export const ownerShape = z.object({
   name: z.string(),
   standsInFor: z.string().nullable(),
@@ -111,7 +111,7 @@ export const ownerSql = (item: string, moment: string): string => `(
   where ${item}.assigned_to is not null
 )`;
 
-/** The last decision about a match that left the list when the item's match came, as it is stored. */
+/** The last disposition of a match that was absent when the match of the alert appeared, as stored. */
 export const replacedShape = z.object({
   verdict: z.enum(dispositionVerdicts),
   reviewer: z.string(),
@@ -121,5 +121,5 @@ export const replacedShape = z.object({
   matchId: z.string(),
 }) satisfies z.ZodType<ReplacedFacts>;
 
-/** SQL: the kinds of runs that screen, for `in (...)`. */
+/** SQL: the run kinds that screen, for `in (...)`. */
 export const screeningKindsSql = screeningKinds.map((kind) => `'${kind}'`).join(', ');

@@ -13,8 +13,8 @@ const healthShape = z.object({
 }) satisfies z.ZodType<HistoryFacts['health']>;
 
 /**
- * Adds up from the ledger how a run's calls went, by which rate and price they were made, and keeps it with the run, whose billable calls have
- * been noted by then.
+ * Computes from the ledger the rate, repeats, breaks and cost of a run's calls, and stores them with the run. Its billable calls must be
+ * stored before.
  */
 export async function saveRunHealth(
   transaction: Queryable,
@@ -24,8 +24,8 @@ export async function saveRunHealth(
   const { perSecond, breaks } = await readRunCalls(transaction, runId);
   const rows = await transaction.query(
     z.object({ repeated: z.number(), billable: z.number() }),
-    // One walk, in which each call of a request but the last repeats if it was not answered: of a run that has just been, nothing is known
-    // by which the table could be joined with itself.
+    // One pass instead of a self-join, because a recent run has no statistics. A call repeats when an earlier call of its request has no
+    // answer.
     `select coalesce(billable_attempts, 0)::integer as billable, (
        select coalesce(sum(unanswered - case when last_unanswered = last then 1 else 0 end), 0)::integer
        from (
@@ -50,7 +50,7 @@ export async function saveRunHealth(
   ]);
 }
 
-/** How a run's calls went; null for one that closed before it was noted. */
+/** The health of a run's calls; null for a run of an older version. */
 export function readRunHealth(database: Queryable, runId: number): Promise<HistoryFacts['health']> {
   return findValue(database, healthShape.nullable(), 'select health from run where run_id = $1', [runId]);
 }
@@ -66,8 +66,8 @@ const timesRow = z.object({
 });
 
 /**
- * How a run's calls went, counted from the ledger: those that were sent, by what came of them, and how many a second while calls were being
- * made. Breaks of more than a minute are left out of that; it is null with fewer than two calls.
+ * The calls of a run from the ledger: the sent ones by outcome, and their number per second. Breaks of more than a minute are excluded;
+ * null with fewer than two calls.
  */
 export async function readRunCalls(database: Queryable, runId: number) {
   const outcomes = await database.query(
@@ -102,24 +102,23 @@ export async function readRunCalls(database: Queryable, runId: number) {
   };
 }
 
-/** A run's findings as the database gives them. */
 const findingsRow = z.object({
   matches: z.number(),
   matchSquares: z.number(),
   hits: z.number(),
   hitSquares: z.number(),
   /**
-   * How many answers had which length (as the service counted it), from 2. Answers that begin with the same listed party count once:
-   * customers of one name share its list, whatever its length.
+   * The number of answers by length (as the service counted it), from 2. Answers with the same first listed party count once, because
+   * customers of one name share its list.
    */
   answersByLength: z
     .array(z.object({ length: z.number(), answers: z.number() }))
     .transform((lengths): ReadonlyMap<number, number> => new Map(lengths.map((each) => [each.length, each.answers]))),
 });
-/** What the answers of a run held: each search counts once, and the squares tell how bunched it is. */
+/** The findings in the answers of a run: each search counts once; the squares measure how concentrated they are. */
 export type AnswerFindings = z.infer<typeof findingsRow>;
 
-/** Adds up what the answers of a run held, in one walk through them. */
+/** Computes the findings of a run in one pass over its answers. */
 export async function readAnswerFindings(database: Queryable, runId: number): Promise<AnswerFindings> {
   const rows = await database.query(
     findingsRow,
@@ -133,7 +132,7 @@ export async function readAnswerFindings(database: Queryable, runId: number): Pr
          group by response_id
        ) answered
        join response on response.response_id = answered.response_id
-       -- Answers that were stored before these were counted with them.
+       -- Answers of older versions have no stored counts.
        left join lateral (
          select count(*) as matches, count(*) filter (where match.is_hit) as hits,
            min(match.match_id) filter (where match.rank = 1) as first_match_id
@@ -157,15 +156,14 @@ export async function readAnswerFindings(database: Queryable, runId: number): Pr
   return firstRow(rows, 'screening');
 }
 
-/** The volume of changes as the database gives it. */
 const volumeRow = z.object({
-  /** Searches for customers who had been screened before under the same settings: only they can show a change of the service's data. */
+  /** Searches of customers screened before under the same settings, the only ones that can show a change of the service's data. */
   searchesAgain: z.number(),
-  /** Parties that share a search count once. */
+  /** Parties of one search count once. */
   changes: z.number(),
   changeSquares: z.number(),
 });
-/** Adds up how much a run has found changed in the service's data: per search, with the squares, which tell how bunched it is. */
+/** Counts the changes of the service's data in a run per search, with the squares, which measure how concentrated they are. */
 export async function readChangeVolume(database: Queryable, runId: number) {
   const rows = await database.query(
     volumeRow,
@@ -175,7 +173,7 @@ export async function readChangeVolume(database: Queryable, runId: number) {
         join run on run.run_id = screening.run_id
         join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
         where screening.run_id = $1 and outcome = 'screened' and plan_reason <> 'new'
-          -- What settings have changed says nothing about the service; the answer before is kept as long as the run is open.
+          -- Changed settings are no change of the service. The former answer is kept while the run is open.
           and coalesce(state.former_answer ->> 'settings_digest' = state.settings_digest, true)) as "searchesAgain",
        coalesce(sum(events), 0)::double precision as changes, coalesce(sum(events ^ 2), 0)::double precision as "changeSquares"
      from (
@@ -191,14 +189,14 @@ export async function readChangeVolume(database: Queryable, runId: number) {
 }
 
 const runFindingsRow = findingsRow.omit({ answersByLength: true }).extend({ screened: z.number(), ...volumeRow.shape });
-/** What the answers for the customers that a run screened held: sums over answers, and the same of the squares. */
+/** The findings in the answers of a run, summed over its answers, with the sums of their squares. */
 export type RunFindings = z.infer<typeof runFindingsRow>;
 
-/** What the last `limit` comparable runs of the same roster and account before this one found. */
+/** The findings of the last `limit` comparable runs of the same roster and account. */
 export async function readFormerFindings(database: Queryable, runId: number, limit: number) {
   return database.query(
     runFindingsRow,
-    // Whom a list or a flag has chosen is no usual crowd.
+    // Customers chosen by a list or a flag are not a typical selection.
     `select watch.screened, watch.matches, watch.match_squares, watch.hits, watch.hit_squares,
        coalesce(watch.searches_again, 0) as "searchesAgain", coalesce(watch.changes, 0) as changes,
        coalesce(watch.change_squares, 0) as "changeSquares"
@@ -212,7 +210,7 @@ export async function readFormerFindings(database: Queryable, runId: number, lim
   );
 }
 
-/** Saves what watching a run came to, in place of what an earlier end of the same run gave. */
+/** Saves the findings about the service of a run; replaces those of an earlier end. */
 export async function saveRunWatch(
   transaction: Queryable,
   runId: number,
@@ -251,7 +249,7 @@ const watchRow = z
     }),
   );
 
-/** What watching a run came to; null for a run that was never watched. */
+/** The findings about the service of a run; null when none are stored. */
 export function readRunWatch(database: Queryable, runId: number): Promise<WatchFacts | null> {
   return findRow(
     database,

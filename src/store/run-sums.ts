@@ -8,7 +8,7 @@ const count = z.number().int().nonnegative();
 
 const bySeverity = z.object({ critical: count, high: count, medium: count, low: count, info: count });
 
-/** The sums of a screening run, fixed when it closes; the shape of `run.sums`. */
+/** The sums of a screening run, fixed at its close; the shape of `run.sums`. */
 export const runSumsSchema = z.object({
   counts: z.object({
     rows: count,
@@ -39,10 +39,13 @@ export const runSumsSchema = z.object({
   }),
   failedBecause: z.record(z.string(), count),
   skippedBecause: z.record(z.string(), count),
-  /** Answered customers who are not screened because of a related party that cannot be read, or rows that contradict each other; left out by older runs. */
+  /**
+   * Answered customers that count as not screened, because a related party is unreadable or rows contradict each other; absent in older
+   * runs.
+   */
   unreadableParties: count.optional(),
   baseline: bySeverity,
-  /** Left out by runs that closed before they were counted. */
+  /** Absent in older runs. */
   changesBySeverity: bySeverity.optional(),
   attemptsByOutcome: z.record(z.string(), count),
   possiblyBilledTwice: count,
@@ -63,13 +66,13 @@ const changesRow = z.object({ isBaseline: z.boolean(), severity: z.string(), cou
 
 const nothingFound = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };
 
-/** Adds up a run from its stored screenings, attempts, answers and change events; `held` spares the walk through its answers. */
+/** Computes the sums of a run from its screenings, attempts, answers and change events; `held` avoids a second pass over the answers. */
 export async function computeRunSums(
   database: Queryable,
   runId: number,
   held?: Pick<AnswerFindings, 'matches' | 'hits'>,
 ): Promise<RunSums> {
-  // Sent together: none waits for another.
+  // Independent statements are sent together.
   const [customers, imported, changes, attempts, { matches, hits }] = await Promise.all([
     sumCustomers(database, runId),
     readImportedRows(database, runId),
@@ -99,12 +102,12 @@ export async function computeRunSums(
   });
 }
 
-/** SQL for how many customers there are of each name, in the order of the names. */
+/** SQL: the number of customers by name, in the order of the names. */
 const tallySql = (name: string, where: string): string => `
   (select coalesce(json_object_agg(name, count order by name), '{}')
    from (select ${name} as name, count(*) as count from customer where ${where} group by ${name}) tally)`;
 
-/** Each customer of the run once: failed before remaining before screened before skipped, and the worst state of its parties. */
+/** Counts each customer of the run once: failed before remaining before screened before skipped, and the worst state of its parties. */
 async function sumCustomers(database: Queryable, runId: number): Promise<z.infer<typeof customersRow>> {
   const rows = await database.query(
     customersRow,
@@ -112,7 +115,7 @@ async function sumCustomers(database: Queryable, runId: number): Promise<z.infer
        select party.customer_id, screening.request_id, screening.outcome, screening.outcome_reason,
          screening.batch_id is not null and screening.outcome <> 'reused' as is_searched,
          case
-           -- The roster no longer names the party, and nothing of it waits any more: it adds nothing to its customer's state.
+           -- A party that is no longer in the roster, without a waiting alert, does not affect its customer's state.
            when current_status.party_id is null and not party.is_current then 'clear'
            when current_status.is_confirmed then 'confirmed'
            when current_status.waiting > 0 or current_status.has_new_hits then 'open_hit'
@@ -136,7 +139,7 @@ async function sumCustomers(database: Queryable, runId: number): Promise<z.infer
            min(outcome_reason) filter (where outcome = 'skipped' and outcome_reason <> 'not_due'),
            min(outcome_reason) filter (where outcome = 'skipped')
          ) as skipped_because,
-         -- Without an accepted row of its own, or with a related party that cannot be read.
+         -- Without an accepted row, or with an unreadable related party.
          greatest(
            max(array_position(${customerStatesSql}, state)), case when bool_or(is_unreadable) or min(ordinal) > 0 then 5 end
          ) as worst,
@@ -184,7 +187,7 @@ async function readImportedRows(database: Queryable, runId: number): Promise<z.i
   return imported ?? { rows: 0, customers: 0, rejected: 0, duplicates: 0 };
 }
 
-/** The changes of a run and the matches of first screenings, both by severity. */
+/** The changes of a run and the matches of first screenings, by severity. */
 async function countChanges(database: Queryable, runId: number) {
   const rows = await database.query(
     changesRow,
@@ -203,7 +206,7 @@ async function countChanges(database: Queryable, runId: number) {
 
 const isUnansweredSql = "outcome in ('unknown', 'timeout', 'connection')";
 
-/** The calls that were sent, by status or else by outcome. */
+/** The sent calls by status, else by outcome. */
 async function countAttempts(database: Queryable, runId: number) {
   const rows = await database.query(
     attemptsRow,
@@ -220,7 +223,7 @@ async function countAttempts(database: Queryable, runId: number) {
   };
 }
 
-/** How many calls that left, or may have, and whose answer nobody knows were made again. */
+/** The number of calls without a known answer that were sent, or may have been, and then repeated. */
 function countBilledTwice(database: Queryable, runId: number): Promise<number> {
   return readValue(
     database,
@@ -235,7 +238,7 @@ function countBilledTwice(database: Queryable, runId: number): Promise<number> {
   );
 }
 
-/** What the answers of a run have held so far. */
+/** The findings in the answers of a run so far. */
 export async function countFound(database: Queryable, runId: number): Promise<{ matches: number; hits: number }> {
   const rows = await database.query(
     z.object({ matches: z.number(), hits: z.number() }),
@@ -247,7 +250,7 @@ export async function countFound(database: Queryable, runId: number): Promise<{ 
   return firstRow(rows, 'screening');
 }
 
-/** SQL for the states of a customer, best first (DESIGN: The one rule): of several parties' the one that stands last counts. */
+/** SQL: the states of a customer, best first (DESIGN: The one rule); the last one of its parties counts. */
 const customerStatesSql = `array[
   'clear', 'below_threshold', 'settled_false_positive', 'incompletely_seen', 'not_screened', 'open_hit', 'confirmed'
 ]`;
@@ -257,9 +260,8 @@ const balanceRow = z.object({
   customers: z.number(),
   rejected: z.number(),
   duplicates: z.number(),
-  /** Counted from the roster when the plan was made. */
+  /** Counted from the roster with the plan. */
   inScope: z.number(),
-  /** Counted from the plan. */
   inPlan: z.number(),
   planned: z.number(),
   skipped: z.number(),
@@ -267,24 +269,21 @@ const balanceRow = z.object({
   reused: z.number(),
   failed: z.number(),
   remaining: z.number(),
-  /** Parties that count as screened or reused, and those of them whose answer is stored together with its transaction. */
+  /** Parties counted as screened or reused, and those of them with a stored answer and its transaction. */
   answeredParties: z.number(),
   provenParties: z.number(),
-  /** Searches that count as answered, and those of them that the ledger knows as called and answered in this run. */
+  /** Searches counted as answered, and those of them that the ledger has as called and answered in this run. */
   answeredSearches: z.number(),
   recordedSearches: z.number(),
 });
-/** What the tables themselves say about a run, counted by the view `run_balance`; customers unless the name says otherwise. */
-export type RunBalance = z.infer<typeof balanceRow>;
-
-/** Counts a run from its rows; throws StoreError when there is no such run. */
-export async function readRunBalance(database: Queryable, runId: number): Promise<RunBalance> {
+/** The counts of a run in the view `run_balance`, in customers unless the name differs; throws StoreError when there is no such run. */
+export async function readRunBalance(database: Queryable, runId: number) {
   const rows = await database.query(
     balanceRow,
     `select rows, customers, rejected, duplicates, in_scope, in_plan + unaccepted.ids as "inPlan", planned, skipped + unaccepted.ids as skipped, screened, reused,
        failed, remaining, answered_parties, proven_parties, answered_searches, recorded_searches
      from run_balance
-     -- Ids without an accepted record are in scope and in no plan.
+     -- Ids without an accepted record are in scope but in no plan.
      cross join lateral (
        select coalesce(sum(ids::integer), 0)::integer as ids
        from run, jsonb_each_text(coalesce(run.unaccepted, '{}')) reason (name, ids)

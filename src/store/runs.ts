@@ -27,7 +27,7 @@ import { screeningKindsSql } from './row-shapes.js';
 import { type RunSums, runSumsSchema } from './run-sums.js';
 import { holdStates } from './screenings.js';
 
-/** What a run is begun with; without accepted settings where it is judged by none. */
+/** A new run; without `settingsRecordId` when no accepted settings apply. */
 type NewRun = Omit<
   RunRow,
   | 'runId'
@@ -42,36 +42,47 @@ type NewRun = Omit<
   | 'sums'
 > & { settingsRecordId?: number | undefined };
 
-/** Stores a new run in state `running`. */
+/** Stores a new run in state `running`, with the process that works on it. */
 export async function insertRun(database: Queryable, run: NewRun): Promise<RunRow> {
   const row = { ...run, state: 'running', stage: 'started' };
-  return firstRow(await database.query(runRow, ...toInsert('run', row, 'returning *')), 'run');
+  const stored = firstRow(await database.query(runRow, ...toInsert('run', row, 'returning *')), 'run');
+  const { epoch, owner, startedAt } = run;
+  await saveRunHolder(database, stored.runId, { epoch, owner, takenAt: startedAt, differences: [] });
+  return stored;
 }
 
-/** Takes an open run over: state `running` again, written under the new epoch; `rosterFile` and `settingsRecordId` as of now unless left out. */
+/** Takes an open run over under a new epoch, in state `running`, and stores the changes since its start; replaces `rosterFile` and `settingsRecordId` unless undefined. */
 export async function takeOverRun(
   database: Queryable,
   runId: number,
-  { epoch, owner }: { epoch: number; owner: string },
+  holder: z.infer<typeof holderRow>,
   now: { rosterFile?: string | null | undefined; settingsRecordId?: number | undefined } = {},
 ): Promise<RunRow> {
+  await saveRunHolder(database, runId, holder);
   const rows = await database.query(
     runRow,
     `update run set state = 'running', state_reasons = '{}', halted_by = null, epoch = $2, owner = $3, resumed = resumed + 1, finished_at = null,
        roster_file = case when $4 then $5 else roster_file end, settings_record_id = coalesce($6, settings_record_id)
      where run_id = $1
      returning *`,
-    [runId, epoch, owner, now.rosterFile !== undefined, now.rosterFile ?? null, now.settingsRecordId ?? null],
+    [
+      runId,
+      holder.epoch,
+      holder.owner,
+      now.rosterFile !== undefined,
+      now.rosterFile ?? null,
+      now.settingsRecordId ?? null,
+    ],
   );
   return firstRow(rows, 'run');
 }
 
-/** Notes how far a run has come. */
+/** Stores the stage of a run. */
 export async function setRunStage(database: Queryable, runId: number, stage: RunStage): Promise<void> {
   await database.execute('update run set stage = $2 where run_id = $1', [runId, stage]);
 }
 
-/** Notes under which account a run works; gives the run's mode, which is the account's where there is one. */
+/** Stores the account of a run and returns the run's mode, which is the account's if there is one. */
 export function setRunAccount(database: Queryable, runId: number, accountId: number | null): Promise<RunMode> {
   return readValue(
     database,
@@ -84,7 +95,6 @@ export function setRunAccount(database: Queryable, runId: number, accountId: num
   );
 }
 
-/** Closes a run in its final state with its sums. */
 export async function closeRun(
   database: Queryable,
   runId: number,
@@ -108,7 +118,7 @@ export async function closeRun(
   await noteBillableAttempts(database, runId);
 }
 
-/** Gives a run that has been closed the state and the reasons that only its end has shown. */
+/** Changes the state and the reasons of a closed run. */
 export async function addRunReasons(
   database: Queryable,
   runId: number,
@@ -117,10 +127,10 @@ export async function addRunReasons(
   await database.execute('update run set state = $2, state_reasons = $3 where run_id = $1', [runId, state, reasons]);
 }
 
-// Adding up 100,000 customers takes about two seconds, a million about 20 (measured on 2 cores): a process that is asked to stop has eight.
+// The sums of 100,000 customers take about two seconds, of a million about 20 (measured on 2 cores); a process has eight to stop.
 const addedUpAtStop = 100_000;
 
-/** Whether a run has too many customers in scope to be added up while its process is being stopped. */
+/** Whether a run has too many customers in scope for its sums to be computed while its process stops. */
 export async function isTooLargeToAddUp(database: Queryable, runId: number): Promise<boolean> {
   const rows = await database.query(
     z.object({ large: z.boolean() }),
@@ -130,7 +140,7 @@ export async function isTooLargeToAddUp(database: Queryable, runId: number): Pro
   return rows[0]?.large ?? false;
 }
 
-/** Notes which parties a run failed to screen, so that the next plan asks about them whatever their cadence says. */
+/** Stores which parties failed, so that the next plan includes them regardless of their screening frequency. */
 async function noteFailedParties(transaction: Queryable, runId: number): Promise<void> {
   await holdStates(
     transaction,
@@ -147,29 +157,28 @@ async function noteFailedParties(transaction: Queryable, runId: number): Promise
   );
 }
 
-/** A run as the database gives it. */
 export const runRow = z.object({
   runId: z.number(),
   organisationId: z.number(),
   rosterId: z.number().nullable(),
   accountId: z.number().nullable(),
-  /** Mode of the key that the run works with. */
+  /** The mode of the run's key. */
   mode: z.enum(runModes),
   kind: z.enum(runKinds),
   state: z.enum(runStates),
   stateReasons: z.array(z.string()),
-  /** What stopped it early; null where nothing did. */
+  /** The code of the early stop; null without one. */
   haltedBy: z.enum(haltCodes).nullable(),
   stage: z.enum(runStages),
   selection: z.enum(planSelections).nullable(),
-  /** The file that was given with the command in place of the configured source; `-` for standard input. */
+  /** The file given with the command instead of the configured source; `-` for standard input. */
   rosterFile: z.string().nullable(),
   leaseKey: z.string(),
   epoch: z.number(),
   owner: z.string(),
   resumed: z.number(),
   settingsDigest: z.string(),
-  /** The settings it was begun with; null for a run older than that. */
+  /** The settings at its start; null for a run of an older version. */
   settings: z.record(z.string(), z.unknown()).nullable(),
   version: z.string(),
   comparedRunId: z.number().nullable(),
@@ -177,10 +186,9 @@ export const runRow = z.object({
   finishedAt: z.date().nullable(),
   sums: runSumsSchema.nullable(),
 });
-/** A run as stored. */
 export type RunRow = z.infer<typeof runRow>;
 
-/** The newest run under this lease that never came to its end, or null. */
+/** The newest open run under this lease, or null. */
 export function findOpenRun(database: Queryable, leaseKey: string): Promise<RunRow | null> {
   return findRow(
     database,
@@ -190,17 +198,15 @@ export function findOpenRun(database: Queryable, leaseKey: string): Promise<RunR
   );
 }
 
-/** The run with this number, or null. */
 export function readRun(database: Queryable, runId: number): Promise<RunRow | null> {
   return findRow(database, runRow, 'select * from run where run_id = $1', [runId]);
 }
 
-/** The newest runs, newest first. */
 export async function readRuns(database: Queryable, limit: number): Promise<readonly RunRow[]> {
   return database.query(runRow, 'select * from run order by run_id desc limit $1', [limit]);
 }
 
-/** The newest finished screening of each roster, oldest first: what there is to report on. */
+/** The newest finished screening of each roster, oldest first, for reports. */
 export async function findReportableRuns(database: Queryable): Promise<readonly RunRow[]> {
   return database.query(
     runRow,
@@ -214,8 +220,8 @@ export async function findReportableRuns(database: Queryable): Promise<readonly 
 }
 
 /**
- * What there is to mail, oldest first: of each roster the newest finished screening, and those of the week before it whose findings
- * were never mailed; none that has been mailed as it now stands.
+ * The runs to mail, oldest first: the newest finished screening of each roster, and those of the week before with unsent findings. Runs
+ * that were mailed in their present state are omitted.
  */
 export async function findUnsentRuns(database: Queryable): Promise<readonly RunRow[]> {
   return database.query(
@@ -242,8 +248,8 @@ export async function findUnsentRuns(database: Queryable): Promise<readonly RunR
 }
 
 /**
- * The runs of a roster under an account whose plans were left before they were worked through, since one of them last came to its end:
- * what remains of them is planned anew. `before` is the run that asks; null for one that is not begun.
+ * The interrupted runs of a roster under an account since its last finished one; the rest of their plans is planned again. `before` is the
+ * run that plans; null when it has not begun.
  */
 export function findLeftRuns(
   database: Queryable,
@@ -275,12 +281,12 @@ export function readLastActivity(database: Queryable, run: RunRow): Promise<Date
   );
 }
 
-/** The name of a run as people see it, fit for a folder: UTC date, kind, number. */
+/** The name of a run for people and folders: UTC date, kind, number. */
 export function toRunId(run: { runId: number; kind: RunKind; startedAt: Date }): string {
   return `${run.startedAt.toISOString().slice(0, 10)}-${run.kind}-${run.runId}`;
 }
 
-/** SQL that gives the same name from a row of `run`. */
+/** SQL: the same name from a row of `run`. */
 export const runIdSql = (run: string): string =>
   `to_char(${run}.started_at at time zone 'UTC', 'YYYY-MM-DD') || '-' || ${run}.kind || '-' || ${run}.run_id`;
 
@@ -290,12 +296,11 @@ const holderRow = z.object({
   takenAt: z.date(),
   differences: z.array(z.string()).readonly(),
 });
-/** Notes who works on a run from now on, and what it found changed since the run was begun. */
-export async function noteRunHolder(transaction: Queryable, runId: number, holder: z.infer<typeof holderRow>) {
+async function saveRunHolder(transaction: Queryable, runId: number, holder: z.infer<typeof holderRow>) {
   await transaction.execute(...toInsert('run_holder', { runId, ...holder }));
 }
 
-/** Everybody who worked on a run, in order. */
+/** All processes that worked on a run, in order. */
 export async function readRunHolders(database: Queryable, runId: number) {
   return database.query(
     holderRow,
@@ -304,13 +309,13 @@ export async function readRunHolders(database: Queryable, runId: number) {
   );
 }
 
-/** Notes that a run works under the key of this fingerprint, from `now` on; a key that is known stays as it is. */
+/** Stores the key of a run by its fingerprint, in use from `now`; a known key keeps its time. */
 export async function noteRunKey(database: Queryable, runId: number, fingerprint: string, now: Date): Promise<void> {
   const row = { runId, fingerprint, firstUsedAt: now };
   await database.execute(...toInsert('run_key', row, 'on conflict (run_id, fingerprint) do nothing'));
 }
 
-/** The fingerprints of the keys that a run worked under, in the order of their first use. */
+/** The fingerprints of a run's keys in order of first use. */
 export function readRunKeys(database: Queryable, runId: number): Promise<readonly string[]> {
   return readColumn(
     database,
@@ -321,9 +326,8 @@ export function readRunKeys(database: Queryable, runId: number): Promise<readonl
 }
 
 /**
- * Tells the database how much a run has put into its tables. Without it the statements that close a large run soon after it began are
- * planned for empty tables, and take minutes in place of seconds. To be called outside the transaction that closes the run: its locks
- * would keep other runs waiting.
+ * Updates the database's statistics after a run. Without them, the statements that close a large run are planned for empty tables and take
+ * minutes instead of seconds. Outside the transaction that closes the run, because its locks would block other runs.
  */
 export async function refreshRunStatistics(database: Database): Promise<void> {
   await database.execute(

@@ -5,12 +5,12 @@ import { type ListableOutcome, partyTypes, riskTiers } from '../vocabulary.js';
 import { type Database, firstRow, type Queryable, requireRows } from './database/database.js';
 import { assessedTierSql, partySaidSchema, partySaidSql, storedMatchSchema } from './row-shapes.js';
 
-/** What came of a planned screening of one party. */
+/** The outcome of a planned screening of one party. */
 type ScreeningResult =
   | { partyId: number; outcome: 'screened' | 'reused'; responseId: number; reason: null }
   | { partyId: number; outcome: 'failed'; responseId: null; reason: string };
 
-/** Saves outcomes of a run's planned screenings. */
+/** Saves the outcomes of planned screenings. */
 export async function saveScreeningResults(
   transaction: Queryable,
   runId: number,
@@ -27,11 +27,10 @@ export async function saveScreeningResults(
   await Promise.all([...groups.values()].map((group) => saveAlike(transaction, runId, batchId, group)));
 }
 
-/** Saves results of one outcome and reason. */
 async function saveAlike(transaction: Queryable, runId: number, batchId: number, results: readonly ScreeningResult[]) {
   const [first] = results;
   if (first === undefined) return;
-  // No join: a plan that was just made has no statistics yet, and a join walks through the whole run for every batch.
+  // No join: a new plan has no statistics yet, and a join would read the whole run for each batch.
   const saved = await transaction.execute(
     `update screening set outcome = $4, outcome_reason = $5, batch_id = $2,
        response_id = ($6::bigint[])[array_position($3::bigint[], party_id)]
@@ -54,18 +53,18 @@ const taskRow = z.object({
   name: z.string(),
   parties: z.array(z.object({ partyId: z.number(), customerVersion: z.number() })),
 });
-/** One search that a run still has to make, and the parties it answers for. */
+/** A remaining search of a run with its parties. */
 export type SearchTask = z.infer<typeof taskRow>;
 
-/** Parties in the order of their searches, as numbers only: a million of them take 8 MB. */
+/** Parties in the order of their searches, as numbers: a million take 8 MB. */
 const pageRow = z.object({ partyIds: z.array(z.number()) }).transform(({ partyIds }) => Float64Array.from(partyIds));
 const pageSize = 2_000;
-/** The first page is what everybody waits for. */
+/** The first page is small, because all workers wait for it. */
 const firstPageSize = 256;
 
 /**
- * The searches that remain of a run's plan, each once and in the plan's order, in chunks of `chunkSize` while others commit. Their order is
- * read once; what they are is read page by page, without any state between statements: behind a pooler each may reach another session.
+ * The remaining searches of a run's plan, distinct and in order, in chunks of `chunkSize` while others commit. The order is read once, the
+ * rows page by page without session state: behind a pooler each statement may reach another session.
  */
 export async function* readSearchTasks(
   database: Database,
@@ -78,7 +77,7 @@ export async function* readSearchTasks(
   }
 }
 
-/** The parties of one search have the same place, so that they stay together on a page. */
+/** All parties of a search have the same order, so they stay on one page. */
 function readOrder(database: Queryable, runId: number) {
   return database.query(
     pageRow,
@@ -113,7 +112,7 @@ function readPage(database: Queryable, runId: number, page: Float64Array): Promi
   );
 }
 
-/** How many distinct searches a run has planned, how many of them remain, and how many of those are of customers that were never screened. */
+/** The number of distinct searches of a run, of the remaining ones, and of those of customers never screened. */
 export async function countSearchTasks(database: Queryable, runId: number) {
   const rows = await database.query(
     z.object({ total: z.number(), remaining: z.number(), remainingOfNew: z.number() }),
@@ -126,7 +125,7 @@ export async function countSearchTasks(database: Queryable, runId: number) {
   return firstRow(rows, 'screening');
 }
 
-/** A search that this run has had answered, to ask once more as a control; undefined when there is none yet. */
+/** An answered search of this run, to repeat as a control search; undefined without one. */
 export async function findAnsweredRequest(database: Queryable, runId: number) {
   const [row] = await database.query(
     z.object({ type: z.enum(partyTypes), name: z.string() }),
@@ -141,7 +140,7 @@ export async function findAnsweredRequest(database: Queryable, runId: number) {
 
 const row = z.object({ partyId: z.number(), matchIds: z.array(z.string()) });
 
-/** The ids under which reviewers have confirmed that a match is the customer, by party; a party without any is not in it. */
+/** The match ids of true matches by party; parties without one are omitted. */
 async function readConfirmedMatches(
   database: Queryable,
   accountId: number,
@@ -164,28 +163,25 @@ const stateRow = z.object({
   responseId: z.number(),
   customerVersion: z.number(),
   settingsDigest: z.string(),
-  /** Scores last reported where they differ from the answer's, by match id. */
+  /** The last reported scores that differ from the answer, by match id. */
   reportedScores: z
     .record(z.string(), z.number())
     .nullable()
     .transform((scores): Readonly<Record<string, number>> => scores ?? {}),
-  /** Known matches that cut lists have hidden since. */
+  /** Known matches that truncated lists have hidden since. */
   unreturned: z
     .array(storedMatchSchema)
     .nullable()
     .transform((matches): readonly Match[] => matches ?? []),
   state: z.enum(['clear', 'below_threshold', 'incompletely_seen', 'open_hit']),
 });
-/** The last valid answer for a party on an account. */
 export type PartyStateRow = z.infer<typeof stateRow>;
 
-/** A party state to save. */
 interface NewPartyState extends PartyStateRow {
-  /** Whether all of it is stored already, so that only its date is new. */
+  /** Whether it is stored already, so that only its date is new. */
   isKnown: boolean;
 }
 
-/** The last valid answers for these parties, by party id. */
 export async function readPartyStates(database: Queryable, accountId: number, partyIds: readonly number[]) {
   const rows = await database.query(
     stateRow,
@@ -197,8 +193,8 @@ export async function readPartyStates(database: Queryable, accountId: number, pa
 }
 
 /**
- * Holds the states that `partiesSql` gives (rows of `account_id` and `party_id`) until the transaction ends, in the order in which everybody
- * holds them: two transactions that update the same states never wait for each other.
+ * Locks the states of `partiesSql` (rows of `account_id` and `party_id`) until the transaction ends. One order for all callers prevents
+ * deadlocks.
  */
 export async function holdStates(transaction: Queryable, partiesSql: string, parameters: readonly unknown[]) {
   await transaction.execute(
@@ -208,20 +204,19 @@ export async function holdStates(transaction: Queryable, partiesSql: string, par
   );
 }
 
-/** Whose answers they are, and of which run and moment. */
 interface StateKey {
   accountId: number;
   runId: number;
   screenedAt: Date;
 }
 
-/** Saves the newest valid answers of parties in place of the former ones, which stay beside them until a later run answers. */
+/** Saves the newest valid answers of parties; the former ones are kept with them until a later run answers. */
 export async function savePartyStates(transaction: Queryable, key: StateKey, states: readonly NewPartyState[]) {
   const others = states.filter(({ isKnown }) => !isKnown);
   await Promise.all([dateStates(transaction, key, states, others), replaceStates(transaction, key, others)]);
 }
 
-/** Dates what is known, and holds all of them in the order in which reviewers hold them, so that a run and a reviewer never wait for each other. */
+/** Dates unchanged states and locks all of them in the common order, so that a run and a reviewer do not deadlock. */
 async function dateStates(
   transaction: Queryable,
   { accountId, runId, screenedAt }: StateKey,
@@ -265,7 +260,7 @@ async function replaceStates(transaction: Queryable, key: StateKey, states: read
        response_id = excluded.response_id, customer_version = excluded.customer_version,
        settings_digest = excluded.settings_digest, state = excluded.state, reported_scores = excluded.reported_scores,
        unreturned = excluded.unreturned,
-       -- Whose answer it replaces, and when that came; a run keeps what it replaced first.
+       -- The replaced answer with its run and time; a run keeps the first one that it replaced.
        former_run_id = case when party_state.run_id = excluded.run_id then party_state.former_run_id else party_state.run_id end,
        former_screened_at =
          case when party_state.run_id = excluded.run_id then party_state.former_screened_at else party_state.screened_at end,
@@ -279,9 +274,9 @@ async function replaceStates(transaction: Queryable, key: StateKey, states: read
   requireRows(saved, rows.length, 'party_state');
 }
 
-/** What bears on how much changes of a party matter. */
+/** The facts of a party for the severity of its changes. */
 interface ChangedPartyRow extends ChangedParty {
-  /** Matches that were removed on the account and have not come back, in the order in which they went. */
+  /** Matches that were removed on the account and did not return, in order of removal. */
   removed: readonly Match[];
 }
 
@@ -293,7 +288,7 @@ const partyRow = z.object({
   gone: z.array(z.object({ kind: z.string(), before: storedMatchSchema })),
 });
 
-/** Parties whose answers differ from the ones before, by party id; each as its customer was in the version that was searched for. */
+/** Parties whose answers changed, by party id; each with the customer version that was searched. */
 export async function readChangedParties(
   database: Queryable,
   accountId: number,
@@ -307,7 +302,7 @@ export async function readChangedParties(
        version.record -> 'parties' -> party.ordinal::integer -> 'countries' as countries,
        coalesce((
          select jsonb_agg(jsonb_build_object('kind', event.kind, 'before', event.before) order by event.change_id)
-         -- Fenced off: in a night that has stored many changes and has no statistics yet, all of a run's would be walked through for each party.
+         -- An offset of 0 keeps this apart: without statistics the planner would read all changes of a run for each party.
          from (
            select change_id, run_id, kind, before from change_event
            where party_id = asked.party_id and kind in ('match_removed', 'match_returned') offset 0
@@ -322,7 +317,7 @@ export async function readChangedParties(
   return new Map(rows.map(({ partyId, gone, ...party }) => [partyId, { ...party, removed: findGone(gone) }]));
 }
 
-/** What bears on how much changes of parties matter: their facts, whom reviewers have confirmed, and what records say, of those that are named for each. */
+/** The facts that decide the severity of changes, each for its own list: party facts, true matches, and the facts of records. */
 export async function readAssessedParties(
   database: Queryable,
   accountId: number,
@@ -340,7 +335,7 @@ export async function readAssessedParties(
   return { parties, confirmed, said };
 }
 
-/** What the records of parties say, by `party id/customer version`. */
+/** The facts of the parties' records, by `party id/customer version`. */
 async function readPartiesSaid(
   database: Queryable,
   parties: readonly { partyId: number; customerVersion: number }[],
@@ -357,11 +352,11 @@ async function readPartiesSaid(
   return new Map(rows.map(({ key, said }) => [key, said]));
 }
 
-/** What was removed and has not come back: a return names what was removed as it was then. */
+/** The matches that were removed and did not return. */
 function findGone(events: readonly { kind: string; before: Match }[]): readonly Match[] {
   const gone = new Map<string, Match>();
   for (const { kind, before } of events) {
-    // An id may have been used twice.
+    // An id can be used twice.
     const key = JSON.stringify([before.id, before.name]);
     if (kind === 'match_removed') gone.set(key, before);
     else gone.delete(key);
@@ -371,13 +366,13 @@ function findGone(events: readonly { kind: string; before: Match }[]): readonly 
 
 const listedRow = z.object({
   reference: z.string(),
-  /** Why it was asked about. */
+  /** The plan reason. */
   planned: z.string(),
-  /** Why it failed or was skipped; null for one that remains. */
+  /** The reason of a failed or skipped customer; null for a remaining one. */
   because: z.string().nullable(),
 });
 
-/** Counts the customers that a run asked about, by the reason; one with several parties counts under each of their reasons. */
+/** Counts the planned customers of a run by reason; a customer with several parties counts under each of their reasons. */
 export async function countPlanReasons(database: Queryable, runId: number): Promise<Readonly<Record<string, number>>> {
   const rows = await database.query(
     z.object({ name: z.string(), count: z.number() }),
@@ -390,8 +385,8 @@ export async function countPlanReasons(database: Queryable, runId: number): Prom
 }
 
 /**
- * A page of the customers that a run failed, skipped or left, in the order of their references after `after`. One that failed in one of
- * its parties is failed, whatever became of the others.
+ * A page of the failed, skipped or remaining customers of a run, in the order of their references after `after`. A customer with one failed
+ * party is failed.
  */
 export async function listRunCustomers(
   database: Queryable,

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { type Queryable, readValue } from './database/database.js';
+import { firstRow, type Queryable, readValue } from './database/database.js';
 import { holdStates } from './screenings.js';
 
-/** SQL: the screening was answered after the last round of control searches of its run ($1) that passed. */
-export const isUnconfirmedSql = `
+/** SQL: the screening was answered after the last passed round of control searches of its run ($1). */
+const isUnconfirmedSql = `
   screening.outcome in ('screened', 'reused')
   and screening.batch_id > (select coalesce(confirmed_batch_id, 0) from run where run.run_id = $1)`;
 
-/** The last batch that a run has saved: what a round of control searches that begins now can confirm. 0 before the first. */
+/** The last saved batch of a run, which the next round of control searches can confirm; 0 before the first. */
 export function readLastBatch(database: Queryable, runId: number): Promise<number> {
   return readValue(
     database,
@@ -17,7 +17,7 @@ export function readLastBatch(database: Queryable, runId: number): Promise<numbe
   );
 }
 
-/** Confirms what a run has saved up to and including this batch: no later control search takes it back. */
+/** Confirms the answers of a run up to this batch: later control searches do not retract them. */
 export async function confirmAnswers(transaction: Queryable, runId: number, lastBatchId: number): Promise<void> {
   await transaction.execute(
     'update run set confirmed_batch_id = greatest(confirmed_batch_id, $2::bigint) where run_id = $1',
@@ -25,26 +25,27 @@ export async function confirmAnswers(transaction: Queryable, runId: number, last
   );
 }
 
-/** How many customers a run has answered for whose answers no control search has confirmed. */
-export function countUnconfirmed(database: Queryable, runId: number): Promise<number> {
-  return readValue(
-    database,
-    z.number(),
-    `select count(distinct party.customer_id)::integer as customers
+/** The numbers of customers and of searched parties of a run with answers that no control search has confirmed. */
+export async function countUnconfirmed(database: Queryable, runId: number) {
+  const rows = await database.query(
+    z.object({ customers: z.number(), searched: z.number() }),
+    `select count(distinct party.customer_id)::integer as customers,
+       count(*) filter (where screening.outcome = 'screened')::integer as searched
      from screening join party using (party_id)
      where screening.run_id = $1 and ${isUnconfirmedSql}`,
     [runId],
   );
+  return firstRow(rows, 'screening');
 }
 
 const changeColumns = `change_id, run_id, batch_id, party_id, customer_version, kind, severity, rule, adjustments, birth_date_agreement,
   country_agreement, sanction_hit, cause, is_baseline, match_id, fields, before, after, former_customer_version`;
 const columnsOf = (table: string): string => changeColumns.replaceAll(/\w+/g, `${table}.$&`);
 
-/** Which answers of a run are taken back: those since its last passed round, all of them, or those to these searches. */
+/** Which answers of a run are retracted: those since its last passed round, all, or those to these searches. */
 type TakenBack = 'unconfirmed' | 'all' | readonly number[];
 
-/** SQL: the screening is one of a run ($1) whose answer is taken back; searches by number are `$2`. */
+/** SQL: the answer of the screening, of a run ($1), is retracted; `$2` has request ids. */
 function toTakenSql(which: TakenBack): string {
   if (which === 'unconfirmed') return isUnconfirmedSql;
   const answered = `screening.outcome in ('screened', 'reused')`;
@@ -52,9 +53,8 @@ function toTakenSql(which: TakenBack): string {
 }
 
 /**
- * Takes back what a run has answered since its last passed round, or all of it: the parties fail for this reason, have again the state that
- * they had before, or none, and the changes leave `change_event`. Answers and changes are kept beside as evidence. Gives how many parties;
- * none the second time.
+ * Retracts the answers of a run since its last passed round, or all of them. The parties fail for this reason and get their former state,
+ * or none; the changes leave `change_event`. Answers and changes are kept as evidence. Returns the number of parties; 0 the second time.
  */
 export async function takeBackAnswers(
   transaction: Queryable,
@@ -63,7 +63,7 @@ export async function takeBackAnswers(
 ): Promise<number> {
   const taken = await moveAside(transaction, runId, which, now);
   if (taken === 0) return 0;
-  // A reused answer cost no search, so its batch would count as one.
+  // A reused answer is no search, so its batch would count as one.
   await transaction.execute(
     `update screening set outcome = 'failed', outcome_reason = $2, response_id = null,
        batch_id = case when outcome = 'screened' then batch_id end
@@ -74,8 +74,8 @@ export async function takeBackAnswers(
 }
 
 /**
- * A service that misses a listed party, or finds everybody, has said nothing about anyone since the round before, when it was still well: takes
- * those answers back and fails everybody whom the run has not asked about.
+ * After a failed control search: retracts the answers since the last passed round, which prove nothing, and fails all customers that the
+ * run has not searched.
  */
 export async function failUnconfirmed(transaction: Queryable, runId: number, now: Date): Promise<void> {
   const reason = 'canary_failed';
@@ -86,7 +86,7 @@ export async function failUnconfirmed(transaction: Queryable, runId: number, now
   );
 }
 
-/** Takes back the answers to these searches of a run, which remain to be made again. */
+/** Retracts the answers to these searches, so that they are made again. */
 export async function putBackSearches(transaction: Queryable, runId: number, requestIds: readonly number[], now: Date) {
   await moveAside(transaction, runId, requestIds, now);
   await transaction.execute(
@@ -96,7 +96,7 @@ export async function putBackSearches(transaction: Queryable, runId: number, req
   );
 }
 
-/** Moves answers and their changes to where the evidence is kept and gives the parties their former states; gives how many parties. */
+/** Moves answers and their changes to the evidence and restores the former states; returns the number of parties. */
 async function moveAside(transaction: Queryable, runId: number, which: TakenBack, now: Date): Promise<number> {
   const takenSql = toTakenSql(which);
   const searches = typeof which === 'string' ? [] : [[...which]];
@@ -125,7 +125,7 @@ async function moveAside(transaction: Queryable, runId: number, which: TakenBack
   return taken;
 }
 
-/** SQL: what an answer that a person may still accept made of the party's state; what it only dated anew is known from that. */
+/** SQL: the state that an answer gave its party, for a later acceptance; null for an answer that only renewed the date. */
 const heldAnswerSql = `case when state.run_id = $1 and (state.former_run_id is null or state.former_answer is not null) then
   jsonb_build_object(
     'request_id', state.request_id, 'response_id', state.response_id, 'customer_version', state.customer_version,
@@ -135,7 +135,7 @@ const heldAnswerSql = `case when state.run_id = $1 and (state.former_run_id is n
 end`;
 
 async function restoreStates(transaction: Queryable, runId: number, takenSql: string, searches: readonly unknown[]) {
-  /** SQL: the state is one that this run ($1) has given and takes back. */
+  /** SQL: the state is from this run ($1) and is retracted. */
   const isTakenBackSql = `
     party_state.account_id = run.account_id and party_state.run_id = run.run_id and run.run_id = $1
     and exists (
@@ -175,7 +175,7 @@ async function restoreStates(transaction: Queryable, runId: number, takenSql: st
   );
 }
 
-/** How many changes of a run were told, by provisional mail or in a report of the run when it was stopped, before they were taken back. */
+/** The changes of a run that an early mail or a report reported before they were retracted. */
 export function countReportedAndTakenBack(database: Queryable, runId: number): Promise<number> {
   return readValue(
     database,
@@ -183,7 +183,7 @@ export function countReportedAndTakenBack(database: Queryable, runId: number): P
     `select count(*)::integer as changes
      from taken_back_change change join commit_batch batch using (batch_id)
      where change.run_id = $1
-       -- A search that was made again has found the same.
+       -- A repeated search found the same change.
        and not exists (
          select from change_event again
          where again.run_id = $1 and again.party_id = change.party_id and again.kind = change.kind and again.match_id = change.match_id
@@ -201,14 +201,14 @@ export function countReportedAndTakenBack(database: Queryable, runId: number): P
 }
 
 /**
- * Gives back what a held run (`takeBackAnswers` with the reason `held`) has answered for parties that no later run has: its answers count again
- * with their own time, and their changes are changes of the run. Gives for how many parties.
+ * Restores the answers of a held run (`takeBackAnswers` with the reason `held`) for parties without a later answer: they count with their
+ * own time, and their changes belong to the run. Returns the number of parties.
  */
 export async function giveBackAnswers(transaction: Queryable, runId: number): Promise<number> {
   const given = await transaction.execute(
     `update screening set outcome = held.outcome, outcome_reason = null, response_id = held.response_id, batch_id = held.batch_id
      from (
-       -- Of a search that was made again the later answer.
+       -- Of a repeated search the later answer.
        select distinct on (taken.party_id) taken.*
        from taken_back_answer taken
        join run on run.run_id = taken.run_id
@@ -226,7 +226,7 @@ export async function giveBackAnswers(transaction: Queryable, runId: number): Pr
      join screening on ${givenBackSql}`,
     [runId],
   );
-  // Their order is that in which they were found.
+  // In the order in which they were found.
   await transaction.execute(
     `with given as (
        delete from taken_back_change taken using screening
@@ -274,12 +274,12 @@ export async function giveBackAnswers(transaction: Queryable, runId: number): Pr
   return given;
 }
 
-/** SQL: what was taken back (`taken`) belongs to an answer that its run ($1) has again (`screening`). */
+/** SQL: the retracted row (`taken`) belongs to a restored answer of its run ($1, `screening`). */
 const givenBackSql = `
   taken.run_id = $1 and screening.run_id = $1 and screening.party_id = taken.party_id and screening.batch_id = taken.batch_id
   and screening.outcome in ('screened', 'reused')`;
 
-/** SQL: an answer that was used again is as old as it was when it came, not as the run that used it. */
+/** SQL: a reused answer keeps its own time instead of the time of the run. */
 const joinReuseSql = `left join screening_reuse reuse
        on taken.outcome = 'reused' and reuse.run_id = taken.run_id and reuse.party_id = taken.party_id`;
 const answeredAtSql = 'coalesce(reuse.answered_at, batch.committed_at)';

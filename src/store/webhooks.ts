@@ -211,56 +211,7 @@ export async function recordStateChanges(
   ]);
 }
 
-/** The number of customers of a roster in each state at this moment. */
-export async function countStates(transaction: Queryable, rosterId: number, now: Date) {
-  await transaction.execute(assessAtSql, [now.toISOString()]);
-  const rows = await transaction.query(
-    z.object({ state: z.string(), customers: z.number() }),
-    'select state, count(*)::integer as customers from customer_standing where roster_id = $1 group by state order by state',
-    [rosterId],
-  );
-  return Object.fromEntries(rows.map(({ state, customers }) => [state, customers]));
-}
-
 /** The number of the newest change of state; 0 before the first. */
 export function readLastStateChange(transaction: Queryable): Promise<number> {
   return readValue(transaction, z.number(), 'select coalesce(max(change_id), 0) as last from customer_state_change');
-}
-
-/** How many customers of a roster have an open hit by the changes after `after`, and had neither an open nor a confirmed one before. */
-export function countNewlyOpen(transaction: Queryable, rosterId: number, after: number): Promise<number> {
-  return readValue(
-    transaction,
-    z.number(),
-    `select count(distinct change.customer_id)::integer as customers
-     from customer_state_change change
-     join customer on customer.customer_id = change.customer_id and customer.roster_id = $1
-     -- The state before a screening expired, where one did.
-     cross join lateral (
-       select earlier.to_state from customer_state_change earlier
-       where earlier.customer_id = change.customer_id and earlier.change_id < change.change_id and earlier.to_state <> 'not_screened'
-       order by earlier.change_id desc limit 1
-     ) before
-     where change.change_id > $2 and change.to_state = 'open_hit' and before.to_state not in ('open_hit', 'confirmed')`,
-    [rosterId, after],
-  );
-}
-
-/** Holds the changes after `after` back from webhooks until a run is accepted; gives the number of held messages. */
-export async function holdWebhookEvents(
-  transaction: Queryable,
-  { runId, rosterId }: { runId: number; rosterId: number },
-  after: number,
-): Promise<number> {
-  return transaction.execute(
-    `update webhook_event set held_run_id = $1
-     from customer_state_change change join customer on customer.customer_id = change.customer_id and customer.roster_id = $2
-     where webhook_event.change_id = change.change_id and change.change_id > $3 and webhook_event.held_run_id is null`,
-    [runId, rosterId, after],
-  );
-}
-
-/** Releases to webhooks what was held because of a run. */
-export async function releaseWebhookEvents(transaction: Queryable, runId: number): Promise<void> {
-  await transaction.execute('update webhook_event set held_run_id = null where held_run_id = $1', [runId]);
 }

@@ -11,7 +11,7 @@ import { sweepSettingsSchema } from '../../src/dossiers/sweep-dossiers.js';
 import { canarySchema } from '../../src/matches/canary.js';
 import { type RosterSettings, toFileRoster } from '../../src/roster/settings.js';
 import type { AppContext, RunEvent, RunSettings } from '../../src/runs/app-context.js';
-import { evidenceSettingsSchema } from '../../src/runs/details-settings.js';
+import { evidenceSettingsSchema } from '../../src/runs/app-context.js';
 import { reviewSettingsSchema } from '../../src/runs/review/settings.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 import { loadWorld, type SandboxDossier, type SandboxWorld, type WatchlistEntry } from '../../src/sandbox/world.js';

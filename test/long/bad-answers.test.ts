@@ -146,7 +146,7 @@ describe('answers that are not what they should be', () => {
     expect(summary).toMatchObject({ state: 'incomplete', counts: { screened: customers / 2, failed: customers / 2 } });
     const warnings = app.events.flatMap((event) => (event.kind === 'warning' ? event.message : []));
     expect(warnings).toContain(
-      `${customers / 2} of ${customers} answers broke the contract of the interface: too many to ask for them again`,
+      `${customers / 2} of ${customers} answers broke the contract: too many to ask for them again`,
     );
   });
 

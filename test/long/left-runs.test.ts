@@ -92,7 +92,7 @@ describe('a run that is given up', () => {
     const options = await toListOptions('Ciro Malvestuto\n');
     const runId = await stopComparing(site, options);
     const app = await work();
-    const reason = `the customers were never compared with list.txt, as ${runId} was to do, and not all were asked about since: screen --because-of that file`;
+    const reason = `${runId} did not compare the customers with list.txt, and not all of them were searched since. Run nightscreen screen --because-of with that file`;
     expect(await run(app)).toMatchObject({ state: 'incomplete', exitCode: 3, reasons: [reason] });
     expect(warnings(app, 'run_abandoned').join()).toContain('its customers were not compared with list.txt');
     expect(await run(await work())).toMatchObject({ state: 'incomplete', reasons: [reason] });

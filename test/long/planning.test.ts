@@ -61,7 +61,7 @@ describe('planning', () => {
     const night = await run(await work(cap));
     expect(night).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { planned: 3, screened: 3, skipped: 3 } });
     expect(night.reasons).toEqual([
-      'the budget left out 3 customers, asked for, overdue or never screened as they are now',
+      'the budget left out 3 customers, requested, overdue or never screened as they are now',
     ]);
     expect(countSearches(sandbox)).toBe(7);
     const facts = await showRun(database, night.runId);
@@ -161,7 +161,7 @@ describe('planning', () => {
     expect(countSearches(sandbox) - before).toBe(2 + 2 * canaries.length);
     expect(await run(await work({ settings: caps }), { selection: 'all' })).toMatchObject({
       counts: { planned: 0 },
-      reasons: ['the budget left out 6 customers, asked for, overdue or never screened as they are now'],
+      reasons: ['the budget left out 6 customers, requested, overdue or never screened as they are now'],
     });
   });
 
@@ -307,7 +307,7 @@ describe('planning', () => {
     }
     expect(await run(await work({ offsetMs: 4 * hourMs }), { ...narrower, selection: 'new' })).toMatchObject({
       state: 'incomplete',
-      reasons: ['6 customers without a valid screening, not asked about in this run'],
+      reasons: ['6 customers without a valid screening, not searched in this run'],
     });
   });
 

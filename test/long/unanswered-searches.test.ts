@@ -164,7 +164,7 @@ describe('what ends spending', () => {
       const signal = new AbortController().signal;
       const summary = path === '/dossiers' ? await runSweep(app, { writeReport: false }, signal) : await run(app);
       expect(summary).toMatchObject({ state: 'stopped', exitCode: 4 });
-      expect(summary.reasons.join()).toMatch(/asks for a pause until .*run\.deadline \(8h\)/);
+      expect(summary.reasons.join()).toMatch(/requests a pause until .*run\.deadline \(8h\)/);
       expect(performance.now() - startedMs).toBeLessThan(3_000);
     }
   });

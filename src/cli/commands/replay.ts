@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { overlaySettings } from '../../config/load-config.js';
 import { countNoun, formatCount } from '../../reports/text.js';
-import type { Replay } from '../../runs/replay.js';
+import type { replaySettings } from '../../runs/replay.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
 import { examples, parseInstant } from '../options.js';
@@ -36,6 +36,8 @@ const limits = [
   'The threshold of the service decided at the time of the search which matches it returned and flagged as hits. A replay cannot show other matches; a lower threshold of the service needs new searches.',
   'Decisions stay as they were made; a replay does not know how reviewers would have decided about other items.',
 ];
+
+type Replay = Awaited<ReturnType<typeof replaySettings>>;
 
 function presentReplay(replay: Replay, file: string): Outcome {
   const { evaluated, notEvaluated, changes, baseline, items, stored, examples } = replay;

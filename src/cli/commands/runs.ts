@@ -11,8 +11,8 @@ import {
 } from '../../reports/reasons.js';
 import { countNoun, formatCount, toVisibleText } from '../../reports/text.js';
 import { describeDetails, describeWaiting } from '../../reports/words.js';
-import type { RunDescription } from '../../runs/describe-run.js';
-import type { RunAcceptanceResult } from '../../runs/screening/close.js';
+import type { describeRun } from '../../runs/describe-run.js';
+import type { acceptRun } from '../../runs/screening/close.js';
 import { isScreeningKind, type ListableOutcome, listableOutcomes } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
@@ -154,14 +154,16 @@ function addAccept(runs: Command, act: Act): void {
     );
 }
 
+type Accepted = Awaited<ReturnType<typeof acceptRun>>;
+
 /** The exit code that the run itself would have had. */
-function toAcceptedExitCode(accepted: RunAcceptanceResult): number {
+function toAcceptedExitCode(accepted: Accepted): number {
   if (accepted.kind === 'proposed') return exitCodes.incomplete;
   if (accepted.state === 'unbalanced') return exitCodes.unexpected;
   return accepted.state === 'complete' ? exitCodes.complete : exitCodes.incomplete;
 }
 
-function describeAccepted(accepted: RunAcceptanceResult, name: string): string {
+function describeAccepted(accepted: Accepted, name: string): string {
   const { runId } = accepted;
   if (accepted.kind === 'proposed') {
     return `${name} proposes to accept ${runId}; nothing has changed yet. A second person accepts it with the same command\n`;
@@ -181,6 +183,8 @@ export function addRunsCommand(program: Command, act: Act): void {
   addResume(runs, act);
   addAccept(runs, act);
 }
+
+type RunDescription = Awaited<ReturnType<typeof describeRun>>;
 
 /** The place and reason of each rejected row, without its values, which are personal data. */
 function formatRejects({ list, rejects, rejectsInAll }: RunDescription['listed'], artifacts: string | null): string {

@@ -11,10 +11,10 @@ import { digestAnswer } from './commit.js';
 import { retryUntilDeadline, type WaitPolicy } from './outages.js';
 import { type CanaryRounds, type SearchTally, searchUnplanned } from './search-task.js';
 
-// One answer that breaks the contract shows a fault on the way; several show that the service cannot be relied on.
+// One answer that breaks the contract can be a transport fault. Several show that the service is unreliable.
 const maxAsks = 3;
 
-/** Makes one control search and judges its answer, which is kept; throws RunHalted when the service cannot be asked. */
+/** Makes one control search, assesses its answer and saves it. Throws RunHalted when the service is out of reach. */
 async function searchCanary(session: RunSession, client: Client, ordinal: number, canary: Canary) {
   const { type, name, expect, topics = [], label = null } = canary;
   let answer = await searchUnplanned(session, client, { type, name });
@@ -38,9 +38,9 @@ async function searchCanary(session: RunSession, client: Client, ordinal: number
 }
 
 /**
- * Asks every control search once and waits out an outage meanwhile. True when each came as expected, in this round and all before it, which
- * confirms what the run had saved when the round began: a service that answers nothing, or everything, must not be asked about customers.
- * Throws RunHalted when the run waits no longer.
+ * Makes every control search once and waits during an outage. Returns true when this round and all earlier rounds
+ * passed. Then the answers that the run had saved before the round are confirmed. Throws RunHalted when the run stops
+ * waiting.
  */
 async function searchCanaries(
   session: RunSession,
@@ -62,7 +62,7 @@ async function searchCanaries(
     await recordCanary(session, { ...round, ...outcome });
     return outcome.verdict === 'passed';
   };
-  // The first by itself: it finds out about an outage at the least cost.
+  // The first runs alone, so that an outage costs only one search.
   const passed = [await ask(first), ...(await allOf(others.map(ask)))].filter((isWell) => isWell).length;
   const failed = 1 + others.length - passed;
   if (failed === 0) await session.write((transaction) => confirmAnswers(transaction, run.runId, lastBatchId));
@@ -71,13 +71,13 @@ async function searchCanaries(
   return failed === 0;
 }
 
-/** Waits for all, whatever becomes of them, so that nothing is written after a halt; throws what the first of them threw. */
+/** Waits for all promises, also after a rejection, so that no write follows a halt. Then throws the first error. */
 async function allOf<T>(work: readonly Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(work);
   return Promise.all(work);
 }
 
-/** The rounds after each `screening.canariesEvery` searches of the tally, counted from now on, and at the end. */
+/** The rounds of control searches: after each `screening.canariesEvery` searches and at the end. */
 export function openCanaryRounds(
   session: RunSession,
   client: Client,
@@ -109,13 +109,13 @@ export function openCanaryRounds(
 }
 
 /**
- * Stage: the control searches before any customer is searched, also each time the run is resumed. True when everything came as
- * expected so far. Throws RunHalted when the service cannot be asked at all.
+ * Stage: makes the control searches before the first customer search, also after each resume. Returns true when all
+ * rounds so far passed. Throws RunHalted when the service is out of reach.
  */
 export async function openCanaries(session: RunSession, client: Client, waitPolicy: WaitPolicy): Promise<boolean> {
   const { app, run, runId } = session;
   if (app.settings.canaries.length === 0) {
-    const message = 'no canaries are configured: nothing shows that the service still finds a listed party';
+    const message = 'no control searches are configured: a service that no longer finds listed parties goes unnoticed';
     app.emit({ kind: 'warning', runId, code: 'no_canaries', message });
   }
   const trigger = run.resumed > 0 ? 'resumed' : 'start';
@@ -123,14 +123,14 @@ export async function openCanaries(session: RunSession, client: Client, waitPoli
   return searchCanaries(session, client, ours, { trigger, searches: await countDone(session) });
 }
 
-/** How many searches of the plan have been answered; a round of no control searches does not ask. */
+/** Counts the answered searches of the plan; 0 without control searches. */
 async function countDone({ app, run }: RunSession): Promise<number> {
   if (app.settings.canaries.length === 0) return 0;
   const { total, remaining } = await countSearchTasks(app.database, run.runId);
   return total - remaining;
 }
 
-/** Saves a control search; one that failed takes back, in the same transaction, everything that no earlier round has confirmed. */
+/** Saves a control search. A failed one retracts all unconfirmed answers in the same transaction. */
 async function recordCanary(session: RunSession, outcome: CanaryOutcome): Promise<void> {
   const { runId } = session.run;
   await session.write(async (transaction) => {
@@ -140,8 +140,8 @@ async function recordCanary(session: RunSession, outcome: CanaryOutcome): Promis
 }
 
 /**
- * A search whose answer is known, a canary or else one that this run has had answered, to be made after so many searches; undefined when there is
- * none. It gives whether the answer is as expected.
+ * A search whose answer is known: a configured control search, or a request that this run has had answered. Undefined
+ * without either. It returns whether the answer is as expected.
  */
 export async function findControl(
   { app, run }: RunSession,

@@ -10,7 +10,7 @@ import { clearSearchedMarks } from '../../store/event-marks.js';
 import {
   countAnswered,
   findLaterHeld,
-  readRunAcceptances,
+  holdWebhookEvents,
   readRunHolds,
   readSecondSearches,
   saveRunAcceptance,
@@ -41,13 +41,7 @@ import {
   giveBackAnswers,
   takeBackAnswers,
 } from '../../store/unconfirmed-answers.js';
-import {
-  countNewlyOpen,
-  countStates,
-  holdWebhookEvents,
-  readLastStateChange,
-  releaseWebhookEvents,
-} from '../../store/webhooks.js';
+import { readLastStateChange } from '../../store/webhooks.js';
 import type { RunState } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
 import type { RunHalted } from '../halt.js';
@@ -65,7 +59,9 @@ import { recordStates } from '../status.js';
 import { assessRun, describeFinding, readBounds } from './hold-run.js';
 import { assessFindings, assessLists } from './monitoring.js';
 
-/** Stage: adds the run up, judges it, closes it and queues the mail of it; the summary has no artifacts yet. */
+/**
+ * Stage: computes the sums of the run, assesses it, closes it and queues its mail. The summary has no artifacts yet.
+ */
 export async function finishScreening(
   session: RunSession,
   halted: RunHalted | null,
@@ -98,8 +94,8 @@ export async function finishScreening(
 }
 
 /**
- * Adds a run up, judges it and closes it, inside the session's transaction; `isAccepted` when a person takes its answers although it was
- * held.
+ * Computes the sums of a run, assesses it and closes it, inside the session's transaction. `isAccepted`: a person
+ * applies the answers of a held run.
  */
 async function concludeRun(
   transaction: Transaction,
@@ -107,25 +103,25 @@ async function concludeRun(
   { halted, isReported, isAccepted = false }: { halted: RunHalted | null; isReported: boolean; isAccepted?: boolean },
 ) {
   const { app, run } = session;
-  // It answers for the customers that were marked; what concerns the whole roster is judged by the others.
+  // A run of marked customers does not assess the whole roster.
   const isOfMarked = run.selection === 'dirty';
   const { failed } = await countCanaries(transaction, run.runId);
-  // What a canary has shown cannot be mended by going on, so such a run is never left open.
+  // A failed control search is final, so the run is not left open to be resumed.
   const halt = failed > 0 ? null : halted;
   if (failed > 0) await failUnconfirmed(transaction, run.runId, app.clock.now());
   const provisional = await describeProvisional(transaction, session, halt !== null);
   const accountId = (await readRun(transaction, run.runId))?.accountId ?? null;
-  // Before anything else is judged by its answers; of a run that goes on later all of them are compared when it ends.
+  // First, because all later assessments use the answers. A stopped run is compared as a whole when it ends.
   const hold =
     halt === null && accountId !== null && !isAccepted ? await holdUnreliable(transaction, session, accountId) : null;
   const held = await readAnswerFindings(transaction, run.runId);
   const listCap =
     accountId === null || hold ? null : await assessLists(transaction, session, accountId, held.answersByLength);
-  // Of a run that goes on later nothing is made yet: further control searches may take its answers back.
+  // A stopped run makes no alerts yet: later control searches may retract its answers.
   const how = hold ? 'held' : isAccepted ? 'accepted' : 'counts';
   const openItems = halt === null && accountId !== null ? await makeItems(transaction, session, accountId, how) : null;
   if (halt !== null && accountId !== null && run.rosterId !== null) {
-    // Its report tells what waits all the same: that a run stopped makes no alert less urgent.
+    // The report of a stopped run also lists the open alerts.
     await saveOpenItems(transaction, run.runId, { rosterId: run.rosterId, accountId }, app.clock.now());
   }
   const reconciled =
@@ -178,15 +174,15 @@ async function concludeRun(
   });
   const { service, budget } = app.settings;
   await saveRunHealth(transaction, run.runId, { limitPerSecond: service.rate.perSecond, ...budget });
-  if (state === 'unbalanced') await queueBrokenRun(session, transaction, { outcome: 'does not add up', reasons });
+  if (state === 'unbalanced') await queueBrokenRun(session, transaction, { outcome: 'does not balance', reasons });
   else if (isReported) await queueReportOf(app, transaction, run);
   const snapshot = await readSnapshot(transaction, run.runId);
   const acceptedChanges = await readAcceptedChanges(transaction, run.runId);
   const lastChange = await readLastStateChange(transaction);
   if (isOfMarked) await clearSearchedMarks(transaction, run.runId);
-  // The states of a run that is resumed later are provisional.
+  // The states of a stopped run are provisional.
   if (halt === null) await recordStates(transaction, session, 'closed');
-  if (hold) await noteHold(transaction, session, hold);
+  if (hold) await saveRunHold(transaction, run, { kind: 'answers', ...hold, heldAt: app.clock.now() });
   const heldBack =
     halt !== null || isAccepted || state === 'unbalanced'
       ? null
@@ -198,7 +194,7 @@ async function concludeRun(
   return { ...closed, ...warned };
 }
 
-/** What of the customers' states is not what answers, alerts and dispositions give (DESIGN: The one rule). */
+/** States that differ from what answers, alerts and dispositions give (DESIGN: The one rule). */
 async function describeStates(
   transaction: Queryable,
   { rosterId }: RunSession['run'],
@@ -207,8 +203,8 @@ async function describeStates(
   if (rosterId === null || accountId === null) return [];
   const { alerts, hits } = await findStateDisagreements(transaction, { rosterId, accountId });
   return [
-    ...(alerts > 0 ? [`alerts in the state of their dispositions: ${countNoun(alerts, 'alert')} in another`] : []),
-    ...(hits > 0 ? [`hits with an alert: ${countNoun(hits, 'party', 'parties')} with a hit and no alert`] : []),
+    ...(alerts > 0 ? [`${countNoun(alerts, 'alert')} whose state differs from its dispositions`] : []),
+    ...(hits > 0 ? [`${countNoun(hits, 'party', 'parties')} with a hit and no alert`] : []),
   ];
 }
 
@@ -239,24 +235,24 @@ function describeGaps(gaps: readonly CoverageGap[], roster: string): string | nu
   return `not screened because of the roster: ${open.join('; ')}. Correct the roster, or accept it until a day: nightscreen roster except --roster ${roster} --all --until DATE --by NAME --reason TEXT`;
 }
 
+/** Coverage gaps of the roster that no person has accepted. */
 async function findGaps(transaction: Queryable, { run, roster, app }: RunSession): Promise<string | null> {
   if (run.rosterId === null) return null;
   const gaps = await readCoverageGaps(transaction, run.rosterId, app.clock.now());
   return describeGaps(gaps, quoteArgument(roster ?? ''));
 }
 
-/** What held the roster and what was done instead, and how to take it. */
 function describeHold({ heldBy, newIds, command }: RosterHold): string {
   const found = heldBy.map(({ guard, message }) => `${message} [guard ${guard}]`).join('; ');
   const left =
     newIds === 0 ? '' : `, and ${countNoun(newIds, 'new customer')} of it ${newIds === 1 ? 'is' : 'are'} not screened`;
-  return `the roster is held: ${found}. The last accepted roster was screened${left}. Mend the source, or take it as it is: ${command}`;
+  return `the roster is held: ${found}. The last accepted roster was screened${left}. Correct the source, or accept the roster: ${command}`;
 }
 
 const describeUncompared = ({ file, ...earlier }: Parameters<typeof toRunId>[0] & { file: string }): string =>
-  `the customers were never compared with ${file}, as ${toRunId(earlier)} was to do, and not all were asked about since: screen --because-of that file`;
+  `${toRunId(earlier)} did not compare the customers with ${file}, and not all of them were searched since. Run nightscreen screen --because-of with that file`;
 
-/** What a reader of this run must know beside its sums: answers that wait for control searches, warnings that did not hold. */
+/** Remarks besides the sums: answers that wait for control searches, and retracted early warnings. */
 async function describeProvisional(
   transaction: Queryable,
   { app, run }: RunSession,
@@ -264,9 +260,9 @@ async function describeProvisional(
 ): Promise<readonly string[]> {
   if (app.settings.canaries.length === 0) return [];
   const reported = await countReportedAndTakenBack(transaction, run.runId);
-  const waiting = isStopped ? await countUnconfirmed(transaction, run.runId) : 0;
+  const waiting = isStopped ? (await countUnconfirmed(transaction, run.runId)).customers : 0;
   return [
-    ...(reported > 0 ? [`${countNoun(reported, 'change')} that this run has told of before did not hold`] : []),
+    ...(reported > 0 ? [`${countNoun(reported, 'change')} that this run reported before the report did not hold`] : []),
     ...(waiting > 0
       ? [`the answers for ${countNoun(waiting, 'customer')} count only once further control searches have passed`]
       : []),
@@ -274,24 +270,24 @@ async function describeProvisional(
 }
 
 /**
- * That second searches contradicted the first ones, or null. The other first answers of the run are then no better: customers without a known hit
- * have nothing that a wrong answer could be noticed by.
+ * Describes that the second searches contradict the first ones, or returns null. Then the other first answers of the
+ * run are as unreliable: a wrong answer shows only on customers with a known hit.
  */
 function describeContradiction(second: { searches: number; vanished: number } | null, vanished: number): string | null {
   if (second === null || vanished >= second.vanished) return null;
   const searches = countNoun(second.searches, 'search was', 'searches were');
-  return `known hits came back when ${searches} made again, so the first answers of this run are not to be relied on`;
+  return `known hits came back when ${searches} made again, so the first answers of this run are unreliable`;
 }
 
-/** Why a run is held, and how many customers it withholds answers for. */
+/** Why a run is held, and the number of customers whose answers it withholds. */
 interface AnswerHold {
   reasons: readonly string[];
   customers: number;
 }
 
 /**
- * Judges the answers of a run that has come to its end, inside the transaction that closes it, and takes all of them back where they cannot be
- * relied on; null where they count.
+ * Assesses the answers of a run that has ended, inside the transaction that closes it. Retracts all of them and returns
+ * why when they are unreliable, else null.
  */
 async function holdUnreliable(
   transaction: Queryable,
@@ -310,23 +306,15 @@ async function holdUnreliable(
   return { reasons, customers };
 }
 
-/** That a run is held, why, and what to do. */
 const describeHeldAnswers = ({ reasons, customers }: AnswerHold, runId: string): string =>
   `its answers for ${countNoun(customers, 'customer')} are held, because ${reasons.join('; ')}: states stay as they were. ` +
   `If the lists did change like this, ${acceptCommand(runId)} applies the answers`;
 
 const acceptCommand = (runId: string): string => `nightscreen runs accept ${runId} --by NAME --reason TEXT`;
 
-/** Keeps with a held run how the customers of its roster stand meanwhile. */
-async function noteHold(transaction: Queryable, { run, app }: RunSession, hold: AnswerHold): Promise<void> {
-  const heldAt = app.clock.now();
-  const states = run.rosterId === null ? {} : await countStates(transaction, run.rosterId, heldAt);
-  await saveRunHold(transaction, run.runId, { kind: 'answers', ...hold, states, heldAt });
-}
-
 /**
- * Keeps the changes of state that were recorded after `lastChange` from webhooks where far too many customers are newly open, and says so;
- * null where they are not.
+ * Holds back the webhooks of the state changes after `lastChange` when too many customers are newly open. Returns the
+ * reason, or null.
  */
 async function holdWebhooks(
   transaction: Queryable,
@@ -337,42 +325,42 @@ async function holdWebhooks(
   const { rosterId } = run;
   if (rosterId === null) return null;
   const { newlyOpenShare, newlyOpenLeast } = readBounds(app.settings);
-  const customers = await countNewlyOpen(transaction, rosterId, lastChange);
-  if (customers < newlyOpenLeast || customers <= inScope * newlyOpenShare) return null;
-  const waiting = await holdWebhookEvents(transaction, { runId: run.runId, rosterId }, lastChange);
+  const atLeast = Math.max(newlyOpenLeast, Math.floor(inScope * newlyOpenShare) + 1);
+  const newlyOpen = await holdWebhookEvents(transaction, { runId: run.runId, rosterId }, lastChange, atLeast);
+  if (newlyOpen === null) return null;
+  const { customers, messages } = newlyOpen;
   const reason = `${formatCount(customers)} of ${countNoun(inScope, 'customer')} are newly open in one run`;
-  const heldAt = app.clock.now();
-  await saveRunHold(transaction, run.runId, { kind: 'webhooks', reasons: [reason], customers, states: {}, heldAt });
-  const held = waiting === 0 ? '' : `: ${countNoun(waiting, 'change')} for webhooks wait until ${acceptCommand(runId)}`;
+  await saveRunHold(transaction, run, { kind: 'webhooks', reasons: [reason], customers, heldAt: app.clock.now() });
+  const held =
+    messages === 0 ? '' : `: ${countNoun(messages, 'change')} for webhooks wait until ${acceptCommand(runId)}`;
   return `${reason} (the bound is ${Number((newlyOpenShare * 100).toFixed(1))} %)${held}`;
 }
 
-/** What a set of control searches cannot show: that a listed party is found, that a name on no list gives nothing. */
+/** What the control searches cannot show: that a listed party is found, or that an unlisted name gives no match. */
 function findMissingCanaries(canaries: readonly Pick<Canary, 'expect'>[]): readonly Canary['expect'][] {
   const wanted: readonly Canary['expect'][] = ['match', 'none'];
   return wanted.filter((expect) => canaries.every((canary) => canary.expect !== expect));
 }
 
-/** What came of accepting a held run: a second person is still needed, or its answers count. */
-export type RunAcceptanceResult = { runId: string } & (
-  | { kind: 'proposed' }
-  /** For so many parties its answers count; the state is what the run has come to. */
-  | { kind: 'accepted'; parties: number; state: RunState; reasons: readonly string[] }
-);
-
 const refuse = (message: string): ConfigError => new ConfigError([{ where: 'run', path: '', message }]);
 
 /**
- * Has the stored answers of a held run count, without any search, and lets webhooks have what was kept from them. Where decisions need two
- * people, the first call proposes and another person's accepts. Closes no alert that waits. Throws ConfigError when there is nothing to
- * accept, RunLockedError while the roster is being worked on.
+ * Applies the stored answers of a held run without new searches, and releases its webhooks. With four eyes the first
+ * call proposes and a second person accepts. Closes no waiting alert. Throws ConfigError when nothing can be accepted,
+ * RunLockedError while the roster is in use.
  */
 export async function acceptRun(
   app: AppContext,
   text: string,
   acceptance: Acceptance,
   signal: AbortSignal,
-): Promise<RunAcceptanceResult> {
+): Promise<
+  { runId: string } & (
+    | { kind: 'proposed' }
+    /** `parties` counts the parties whose answers apply; `state` is the new state of the run. */
+    | { kind: 'accepted'; parties: number; state: RunState; reasons: readonly string[] }
+  )
+> {
   const { database } = app;
   const run = await findRun(database, text);
   const organisation = await openOrganisation(app);
@@ -384,14 +372,13 @@ export async function acceptRun(
       await assertLease(transaction, held.lease);
       const current = (await readRun(transaction, run.runId)) ?? run;
       const kinds = await refuseUnlessHeld(transaction, current);
-      // Its answers would become alerts with those of this run, before control searches have confirmed them.
+      // The answers of the open run would become alerts before its control searches have confirmed them.
       const open = await findOpenRun(transaction, run.leaseKey);
-      if (open) throw refuse(`${toRunId(open)} has not come to its end: resume it or begin a new run first`);
+      if (open) throw refuse(`${toRunId(open)} has not ended: resume it or start a new run first`);
       const runId = toRunId(run);
       if (await proposesOnly(app, transaction, current, acceptance)) return { kind: 'proposed', runId };
       const parties = kinds.has('answers') ? await giveBack(transaction, current) : 0;
       await saveAcceptance(app, transaction, current, acceptance, false);
-      await releaseWebhookEvents(transaction, run.runId);
       const roster = (await readRosterNames(transaction)).get(run.rosterId ?? 0) ?? null;
       const write: RunSession['write'] = (work) => work(transaction);
       const session: RunSession = { ...held, app, organisation, run: current, runId, roster, write };
@@ -405,37 +392,40 @@ export async function acceptRun(
   );
 }
 
-/** What of a run is held; throws ConfigError where nothing is. */
+/** What is held of a run; throws ConfigError when nothing is. */
 async function refuseUnlessHeld(
   database: Parameters<typeof readRunHolds>[0],
   run: RunRow,
 ): Promise<ReadonlySet<'answers' | 'webhooks'>> {
   const runId = toRunId(run);
-  if (run.state === 'running' || run.state === 'stopped') throw refuse(`${runId} has not come to its end`);
-  const holds = await readRunHolds(database, run.runId);
-  if (holds.length === 0) throw refuse(`nothing of ${runId} is held, so there is nothing to accept`);
+  if (run.state === 'running' || run.state === 'stopped') throw refuse(`${runId} has not ended`);
+  const { holds, accepted } = await readRunHolds(database, run.runId);
+  if (holds.length === 0) throw refuse(`${runId} is not held, so there is nothing to accept`);
   const waiting = holds.filter(({ acceptedAt }) => acceptedAt === null);
   if (waiting.length > 0) return new Set(waiting.map(({ kind }) => kind));
-  const by = (await readRunAcceptances(database, run.runId)).find(({ isProposal }) => !isProposal);
-  throw refuse(`${runId} was accepted before${by ? `, by ${by.acceptedBy} on ${by.acceptedAt.toISOString()}` : ''}`);
+  const by = accepted ? `, by ${accepted.acceptedBy} on ${accepted.acceptedAt.toISOString()}` : '';
+  throw refuse(`${runId} is already accepted${by}`);
 }
 
-/** Where decisions need two people: keeps the first person's word and gives true; throws ConfigError when the same person comes again. */
+/**
+ * With four eyes: saves the first person's proposal and returns true. Throws ConfigError when the same person accepts
+ * again.
+ */
 async function proposesOnly(
   app: AppContext,
   transaction: Transaction,
   run: RunRow,
   acceptance: Acceptance,
 ): Promise<boolean> {
-  // The rule of the last run holds as well: settings of one's own never allow more.
+  // The stored rule of the last run applies too: the caller's own settings cannot relax it.
   const stored =
     run.accountId === null ? undefined : (await readFourEyes(transaction, [run.accountId])).get(run.accountId);
   if (app.settings.review.fourEyes.length === 0 && (stored?.size ?? 0) === 0) return false;
   requireLogins(app.database, `accepting ${toRunId(run)}`);
-  const proposals = await readRunAcceptances(transaction, run.runId);
+  const { acceptances: proposals } = await readRunHolds(transaction, run.runId);
   const { name } = acceptance.by;
   if (proposals.some(({ acceptedBy }) => acceptedBy !== name)) return false;
-  if (proposals.length > 0) throw refuse(`${toRunId(run)} waits for a second person: ${name} has proposed it before`);
+  if (proposals.length > 0) throw refuse(`${toRunId(run)} waits for a second person: ${name} already proposed it`);
   await saveAcceptance(app, transaction, run, acceptance, true);
   return true;
 }
@@ -454,11 +444,11 @@ async function saveAcceptance(
 async function giveBack(transaction: Transaction, run: RunRow): Promise<number> {
   const { runId, rosterId, accountId } = run;
   const name = toRunId(run);
-  if (rosterId === null || accountId === null) throw refuse(`${name} has answered for no roster`);
+  if (rosterId === null || accountId === null) throw refuse(`${name} belongs to no roster`);
   const later = await findLaterHeld(transaction, { runId, rosterId, accountId });
   const held = later === null ? null : await readRun(transaction, later);
-  if (held) throw refuse(`a later run is held as well, and its answers are newer: accept ${toRunId(held)} instead`);
+  if (held) throw refuse(`a later run is held too, with newer answers: accept ${toRunId(held)} instead`);
   const parties = await giveBackAnswers(transaction, runId);
   if (parties > 0) return parties;
-  throw refuse(`a later run has answered for every customer of ${name}, so nothing of it is left to accept`);
+  throw refuse(`a later run has screened every customer of ${name}, so there is nothing to accept`);
 }

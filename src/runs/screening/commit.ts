@@ -25,7 +25,6 @@ import { toReuseScope } from './plan.js';
 export const digestAnswer = (digestKey: Buffer, body: string): string =>
   createHmac('sha256', digestKey).update(body).digest('hex');
 
-/** Parties whose request has been answered. */
 interface AnsweredTask {
   task: Pick<SearchTask, 'requestId' | 'parties'>;
   responseId: number;
@@ -34,14 +33,13 @@ interface AnsweredTask {
 
 type AnsweredParty = Pick<PartyStateRow, 'partyId' | 'responseId' | 'requestId' | 'customerVersion' | 'settingsDigest'>;
 
-/** An answer as it came for one party. */
 interface PartyAnswer {
   party: AnsweredParty;
   matchSet: MatchSet;
   known: PartyStateRow | undefined;
 }
 
-/** What answers change for their parties, each compared with its own last state on the account. */
+/** Computes the changes of these answers; each party is compared with its own last state on the account. */
 async function assessAnswers(
   transaction: Queryable,
   session: RunSession,
@@ -58,9 +56,9 @@ async function assessAnswers(
       }),
     ),
   );
-  // An answer that is the stored one to the letter changes nothing: most of a night.
+  // An answer identical to the stored one changes nothing. Most answers are.
   const others = answers.filter((answer) => !isSame(answer));
-  // Only a customer whose record has changed makes a confirmed match urgent, and may only be read differently.
+  // A confirmed match is urgent, and the record may be read differently, only after a change of the customer's record.
   const ofChanged = others.filter(({ party, known }) => known && known.customerVersion !== party.customerVersion);
   const [knownSets, { parties, confirmed, said }] = await Promise.all([
     readMatchSets(
@@ -68,7 +66,7 @@ async function assessAnswers(
       others.flatMap(({ known }) => known?.responseId ?? []),
     ),
     readAssessedParties(transaction, account.accountId, {
-      // Most first screenings find nothing, and then there is nothing to judge.
+      // Most first screenings have no match, so no facts are needed.
       parties: others.flatMap(({ party, matchSet, known }) => (known || matchSet.matches.length > 0 ? [party] : [])),
       confirmed: ofChanged.map(({ party }) => party.partyId),
       said: ofChanged.flatMap(({ party, known }) => (known ? [party, known] : [])),
@@ -108,7 +106,6 @@ async function assessAnswers(
 const isSame = ({ known, party, matchSet }: PartyAnswer): boolean =>
   isSameAnswer(known, { responseId: party.responseId, truncated: matchSet.truncated });
 
-/** Whether a party's state says of the same answer what the stored one says. */
 const isSameState = (next: PartyStateRow, known: PartyStateRow | undefined): boolean =>
   known !== undefined &&
   next.requestId === known.requestId &&
@@ -116,21 +113,21 @@ const isSameState = (next: PartyStateRow, known: PartyStateRow | undefined): boo
   next.settingsDigest === known.settingsDigest &&
   next.state === known.state;
 
-/** What is known of a customer of whom nothing bears on any match. */
+/** The facts of a customer that has none that affect a match. */
 const nobody = { birthDate: null, countries: [], riskTier: null, removed: [] };
 
-/** A search of the run that has come to its end, with all its attempts. */
+/** A search that has ended, with all its attempts. */
 export interface FinishedSearch {
   task: SearchTask;
   attempts: SearchAttempts;
   outcome: ScreeningOutcome;
-  /** Its answer was bad, and it stays planned to be made once more. */
+  /** Its answer broke the contract; it stays planned for another attempt. */
   isMadeAgain: boolean;
 }
 
 /**
- * Saves searches in one transaction: ledger, answers, match sets, change events and the outcome of each party. A search that failed for
- * the service's sake, or is made again, stays planned.
+ * Saves searches in one transaction: ledger, answers, match sets, change events and the outcome of each party. A search
+ * that failed because of the service, or is made again, stays planned.
  */
 export async function commitScreenings(
   session: RunSession,
@@ -140,7 +137,7 @@ export async function commitScreenings(
   await session.write(async (transaction) => {
     const now = session.app.clock.now();
     const { runId } = session.run;
-    // What does not wait for one another is sent together.
+    // Independent statements are sent together.
     const [batchId, known, answered] = await Promise.all([
       insertCommitBatch(transaction, runId, session.lease.epoch, finished.length, now),
       readKnownStates(transaction, account, finished.filter(isAnswered)),
@@ -190,7 +187,6 @@ async function storeAnswers(
 
 const isAnswered = ({ outcome }: FinishedSearch): boolean => outcome.kind === 'screened';
 
-/** The last states of the parties that these tasks are for. */
 export const readKnownStates = (
   transaction: Queryable,
   { accountId }: WatchedAccount,
@@ -208,7 +204,7 @@ function toFailures({ task, outcome, isMadeAgain }: FinishedSearch) {
   return task.parties.map(({ partyId }) => ({ partyId, outcome: 'failed' as const, responseId: null, reason }));
 }
 
-/** Fails for good what was tried again and still found the service out of reach, each search with its own reason. */
+/** Fails searches that found the service out of reach twice; each keeps its own reason. */
 export async function commitFailures(
   session: RunSession,
   failures: readonly { task: SearchTask; reason: string }[],
@@ -227,9 +223,9 @@ export async function commitFailures(
 const chunkSize = 256;
 
 /**
- * Stage: gives the parties whose requests have been answered already their outcome, without a search: their changes are found against their
- * own last state. An answer that has grown too old since the plan was made, or is not the newest one any more, is left to be searched for.
- * Throws RunHalted when somebody asks to stop.
+ * Stage: gives an outcome without a search to the parties whose request is already answered. Each is compared with its
+ * own last state. An answer that is too old by now, or no longer the newest, is skipped and searched later. Throws
+ * RunHalted when a stop is requested.
  */
 export async function reuseAnswers(session: RunSession, account: WatchedAccount): Promise<void> {
   const { app, run, signal } = session;

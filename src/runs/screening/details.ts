@@ -17,7 +17,7 @@ import {
   saveDetailLookup,
 } from '../../store/match-details.js';
 import type { DetailStop } from '../../vocabulary.js';
-import type { EvidenceSettings } from '../details-settings.js';
+import type { RunSettings } from '../app-context.js';
 import { abortLater, stopGraceMs } from '../halt.js';
 import type { RunSession } from '../session.js';
 
@@ -25,14 +25,14 @@ interface Fetching {
   session: RunSession;
   client: Client;
   accountId: number;
-  settings: EvidenceSettings['details'];
+  settings: RunSettings['evidence']['details'];
   stops: DetailStops;
 }
 
 /**
- * Stage: fetches the records of a run's new hits and keeps them as evidence, when control searches have confirmed its answers; then what
- * earlier runs have left over. What an earlier start of the run has asked for is not asked for again. Whatever the service does, the run
- * goes on: what could not be had is counted and told. Throws only what the database does.
+ * Stage: fetches the records of a run's new hits as evidence after its control searches passed, then the backlog of
+ * earlier runs. A resumed run does not repeat its look-ups. A failure of the service does not fail the run: missing
+ * records are counted. Throws only database errors.
  */
 export async function fetchDetails(session: RunSession, client: Client, accountId: number): Promise<void> {
   const { app, run, runId } = session;
@@ -48,14 +48,14 @@ export async function fetchDetails(session: RunSession, client: Client, accountI
     const fetching = { session, client, accountId, settings, stops };
     const own = matchIds.flatMap((id) => toDetailRecord(id) ?? []);
     const ownLeft = await askMissing(fetching, own);
-    // Only now is it known whom the matches belong to.
+    // The kept activities name the entities.
     const named = await listNamed(session, matchIds);
     const namedLeft = await askMissing(fetching, named);
     const leftOver = ownLeft + namedLeft;
     const ownIds = new Set([...own, ...named].map(({ id }) => id));
     const isEarlier = ({ id }: DetailRecord): boolean => !ownIds.has(id);
     await askMissing(fetching, backlog.filter(isEarlier));
-    // Again, with the entities that what was just kept names.
+    // Once more, for the entities that the records just kept name.
     const missing = backlog.length === 0 ? [] : await listBacklog(session, accountId);
     const backlogLeft = await askMissing(fetching, missing.filter(isEarlier));
     const lookups = await readDetailLookups(app.database, [run.runId]);
@@ -87,7 +87,6 @@ function emitEnd({ app, runId }: RunSession, counts: DetailCounts): void {
   app.emit({ kind: 'warning', runId, code: 'details_left', message });
 }
 
-/** The entities that the matches' kept activities name, in the order of the matches. */
 async function listNamed({ app, run }: RunSession, matchIds: readonly string[]): Promise<DetailRecord[]> {
   const lookups = await readDetailLookups(app.database, [run.runId]);
   const named = new Map(lookups.map(({ id, entityIds }) => [id, entityIds]));
@@ -95,14 +94,14 @@ async function listNamed({ app, run }: RunSession, matchIds: readonly string[]):
   return [...ids].flatMap((id) => toDetailRecord(id) ?? []);
 }
 
-/** What earlier runs have left over and no run has asked for since. */
+/** The records that earlier runs left and no run has looked up since. */
 async function listBacklog({ app, run }: RunSession, accountId: number): Promise<DetailRecord[]> {
   if (run.rosterId === null) return [];
   const ids = await readDetailBacklog(app.database, { rosterId: run.rosterId, accountId });
   return ids.flatMap((id) => toDetailRecord(id) ?? []);
 }
 
-/** Asks for those records that the run has not asked for, as many as it may; gives how many are left. */
+/** Looks up the records that this run has not looked up yet, within its limit. Returns how many are left. */
 async function askMissing(fetching: Fetching, records: readonly DetailRecord[]): Promise<number> {
   const { session, settings } = fetching;
   const { app, run, runId } = session;
@@ -121,7 +120,7 @@ async function askMissing(fetching: Fetching, records: readonly DetailRecord[]):
   return missing.length - done;
 }
 
-/** Asks for one record and saves what came of it; false when it was not asked for after all. */
+/** Looks up one record and saves the result. Returns false when it was not looked up. */
 async function askOne({ session, client, accountId, stops }: Fetching, record: DetailRecord): Promise<boolean> {
   const askedAt = session.app.clock.now();
   const { kind, id } = record;
@@ -145,7 +144,7 @@ function toKept(outcome: RecordOutcome) {
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** The ids of matches in the order in which reviewers need them, each once: sanctions, then what is new tonight, then by priority. */
+/** The distinct ids of matches in the order of review: sanctions, then non-baseline hits, then by priority. */
 export function orderHits(hits: readonly NewHit[]): readonly string[] {
   const ranked = hits.map((hit) => ({ ...hit, priority: toPriority({ ...hit, isHit: true }) }));
   const ordered = ranked.toSorted(
@@ -158,7 +157,6 @@ export function orderHits(hits: readonly NewHit[]): readonly string[] {
   return [...new Set(ordered.map(({ matchId }) => matchId))];
 }
 
-/** A record that can be looked up. */
 interface DetailRecord {
   kind: DetailLookup['kind'];
   id: string;
@@ -169,19 +167,19 @@ const forms: readonly [DetailLookup['kind'], RegExp][] = [
   ['entity', /^aml_\w{1,200}$/],
 ];
 
-/** The record that an id names by its form (interface: Identifier forms); undefined for every other id, which is not asked for. */
+/** The record of an id by its form (interface: Identifier forms); undefined for every other id. */
 export function toDetailRecord(id: string): DetailRecord | undefined {
   const kind = forms.find(([, form]) => form.test(id))?.[0];
   return kind === undefined ? undefined : { kind, id };
 }
 
-// Letters and digits as they come by chance; `aml_entity` and `aml_match` are words.
+// Random letters and digits; `aml_entity` and `aml_match` are words.
 const namedForm = /^aml_(?=[A-Za-z]*[A-Z0-9])[A-Za-z0-9]{6,200}$/;
 
-/** Whether a text within a record is the id of an AML entity, and no word that begins like one. */
+/** Whether a text in a record is the id of an AML entity. */
 export const isNamedEntity = (text: string): boolean => namedForm.test(text);
 
-/** What came of one look-up. */
+/** The result of one look-up. */
 export type RecordOutcome =
   | {
       kind: 'answered';
@@ -190,15 +188,16 @@ export type RecordOutcome =
       received: string;
       record: ReturnType<typeof readRecord>;
     }
-  /** `isTransient` when the service was out of reach, rather than the record not there. */
+  /** `isTransient`: the service was out of reach. */
   | { kind: 'not_available'; status: number | null; requestId: string | null; reason: string; isTransient: boolean };
 
-// What describes one listed party is small; whatever else comes is not what was asked for.
+// A record of one listed party is small. A larger body is not one.
 const mostCharacters = 1_048_576;
 
 /**
- * Looks up one record (interface: Single-record lookups); never throws for what the service or the network does. Null where it was broken
- * off, or where the account may not ask any more, which ends all look-ups, as do three in a row for which the service was out of reach.
+ * Looks up one record (interface: Single-record lookups). Never throws for an error of the service or the network.
+ * Returns null when it was aborted, or when the account is refused. A refused account ends all look-ups, as do three in
+ * a row with the service out of reach.
  */
 export async function askRecord(
   call: (options: CallOptions) => Promise<Answer<unknown>>,
@@ -228,7 +227,7 @@ export async function askRecord(
   }
 }
 
-/** Asks for each of these, `concurrency` at once, until there is a reason to stop; `ask` gives whether it came to be asked for. */
+/** Calls `ask` for each of these, `concurrency` at once, until a stop. `ask` returns false to end its worker. */
 export async function askEach<T>(
   wanted: Iterable<T>,
   { concurrency, stops }: { concurrency: number; stops: DetailStops },
@@ -246,21 +245,21 @@ export async function askEach<T>(
       throw error;
     }),
   );
-  // All of them, whatever becomes of one: nothing may be written after this.
+  // Waits for all workers, so that no write follows.
   await Promise.allSettled(workers);
   await Promise.all(workers);
 }
 
-/** What stands in the place of a link that is not kept. */
+/** The replacement for a link that is not kept. */
 export const withheldLink = '[link not kept]';
 
-// A string of JSON, and the colon that makes it a name.
+// A JSON string, and the colon after it when it is a name.
 const texts = /"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?/gs;
 
 /**
- * Takes from a JSON text what must not be stored: whatever stands under the name `url`, which the interface says is presigned (interface:
- * Dossier detail), and every other link with parameters. All else stays as it came, byte for byte. Gives the ids of the wanted form that it names
- * as well, in order.
+ * Removes from a JSON text what must not be stored: each value under the name `url`, which is presigned (interface:
+ * Dossier detail), and every other link with parameters. The rest is unchanged, byte for byte. Also returns the wanted
+ * ids in the text, in order.
  */
 export function readRecord(body: string, isNamed: (text: string) => boolean) {
   const namedIds = new Set<string>();
@@ -279,7 +278,7 @@ export function readRecord(body: string, isNamed: (text: string) => boolean) {
   return { body: kept, withheldLinks, namedIds: [...namedIds] };
 }
 
-/** The text with each word replaced that is a link with parameters. */
+/** Replaces each word that is a link with parameters. */
 function withholdLinks(text: string): string {
   if (!text.includes('?')) return text;
   return text
@@ -293,26 +292,26 @@ function isOpenLink(word: string): boolean {
   return question > 0 && word.includes('/') && word.indexOf('=', question) > question;
 }
 
-/** Details are worth minutes of a night, not hours. */
+/** Limits the look-ups to minutes of a night. */
 const mostMs = 10 * 60_000;
-// Whoever is told to come back in a minute is told to come back another time.
+// A service that asks for a pause of a minute or more is not waited for.
 const longPauseMs = 60_000;
 const mostFailuresInARow = 3;
 
-/** What ends the fetching of details: nothing that is fetched may hold a run up. */
+/** The stop conditions of the look-ups. */
 interface DetailStops {
-  /** Ends waiting: nothing more is sent. */
+  /** Ends waiting: no further request is sent. */
   readonly waitSignal: AbortSignal;
-  /** Ends what is under way, 5 seconds later. */
+  /** Aborts running requests 5 seconds later. */
   readonly signal: AbortSignal;
   readonly because: DetailStop | null;
   stop(because: DetailStop): void;
-  /** Whether the service was out of reach for a look-up; after three in a row nothing more is asked. */
+  /** Notes whether a look-up found the service out of reach; three in a row stop the look-ups. */
   note(wasOutOfReach: boolean): void;
   close(): void;
 }
 
-/** Begins to watch for an outage of the look-ups, a long pause, ten minutes, and a wish to stop. */
+/** Stops the look-ups after an outage, a long pause, ten minutes, or a stop request. */
 export function openDetailStops({ app, signal }: RunSession, client: Client): DetailStops {
   const own = new AbortController();
   const waiting = followSignals(own.signal, [signal]);

@@ -3,26 +3,21 @@ import { buildEarlyWarning } from '../../mail/early-warning.js';
 import { listRecipients, type MailSettings, type Recipient } from '../../mail/settings.js';
 import { countNoun } from '../../reports/text.js';
 import { countCanaries } from '../../store/canaries.js';
+import { readCriticalChanges } from '../../store/changes.js';
 import type { Queryable } from '../../store/database/database.js';
-import {
-  type PendingWarning,
-  queueWarnings,
-  readCriticalChanges,
-  readUnreportedChanges,
-} from '../../store/early-warnings.js';
+import { type PendingWarning, queueWarnings, readUnreportedChanges } from '../../store/early-warnings.js';
 import { deliverDue, toGiveUpAt } from '../mail/deliver.js';
 import type { RunSession } from '../session.js';
 
-/** How often a run is looked at that has found nothing critical so far, or not for five minutes. */
+/** How often a run is checked for new critical changes. */
 const lookEveryMs = 15_000;
-/** How long the end of a run waits for mail, and how long a run that somebody stops. */
+/** How long the end of a run waits for mail, and how long a stopped run waits. */
 const maxWaitMs = 60_000;
 const stopWaitMs = 2_000;
 
 /**
- * Tells of critical changes while a run goes on: the first within a quarter of a minute of its commit, later ones at most five minutes
- * after it. Whatever goes wrong with that is a warning and nothing to the run. `close` tells what has not been told yet, unless somebody asked the run
- * to stop; it never throws.
+ * Reports critical changes during a run: the first within 15 seconds of its commit, later ones at most five minutes
+ * after it. An error is only a warning. `close` reports what remains, unless a stop was requested; it never throws.
  */
 export function watchCriticalChanges(session: RunSession): { close: () => Promise<void> } {
   const { clock } = session.app;
@@ -59,28 +54,28 @@ export function watchCriticalChanges(session: RunSession): { close: () => Promis
 
 function emitFailure({ app, runId }: RunSession, error: unknown): void {
   const reason = error instanceof Error ? error.message : String(error);
-  const message = `critical changes could not be told before the report: ${reason}`;
+  const message = `critical changes could not be reported before the report: ${reason}`;
   app.emit({ kind: 'warning', runId, code: 'early_warning_failed', message });
 }
 
-/** At most one mail in this time, and no critical change waits longer for one. */
+/** The minimum time between two mails, and the longest delay of a critical change. */
 const warningIntervalMs = 5 * 60 * 1_000;
-/** More in one mail nobody reads; the report lists them all. */
+/** A longer mail is not read; the report lists all changes. */
 const mostListed = 50;
 
-/** The recipient of a warning that is told as an event only. */
+/** The recipient of a warning that is only an event. */
 const noRecipient = '';
 
 /**
- * Tells of the critical changes that a run has committed and not told yet: by mail, or by an event where none is wanted. Only once the
- * last mail is five minutes old, unless `atOnce`. Gives when the next one may follow, or null. A mail that is not accepted waits in the
- * outbox.
+ * Reports the new critical changes of a run by mail, or by an event without mail settings. Waits until the last mail is
+ * five minutes old, unless `atOnce`. Returns when the next one may follow, or null. A mail that is not accepted waits
+ * in the outbox.
  */
 async function reportCriticalChanges(session: RunSession, atOnce: boolean): Promise<Date | null> {
   const { app, run, roster } = session;
   const { database, clock, settings } = app;
   const mail = settings.mail?.earlyWarning ? settings.mail : undefined;
-  // An event at the very end would only anticipate the run's own summary.
+  // At the end the run's own summary follows.
   if (!mail && atOnce) return null;
   const about = { kind: 'warning', roster, level: 'red', severities: ['critical'] } as const;
   const recipients = mail ? listRecipients(mail, about) : [];
@@ -89,7 +84,7 @@ async function reportCriticalChanges(session: RunSession, atOnce: boolean): Prom
   const now = clock.now();
   const nextAt = lastTriedAt && new Date(lastTriedAt.getTime() + warningIntervalMs);
   if (nextAt && nextAt > now && !atOnce) return nextAt;
-  // What a service says whose canaries failed, only the report tells, which says so.
+  // After a failed control search only the report lists the changes, with a note.
   if (pending.length === 0 || (await countCanaries(database, run.runId)).failed > 0) return null;
   await session.write(async (transaction) => {
     const warnings = [];
@@ -119,12 +114,12 @@ async function buildMail(
   return { content, messageId: content.messageId, giveUpAt: toGiveUpAt(mail, queuedAt) };
 }
 
-/** Says how many there are; never who. */
+/** Emits the number of changes, never the customers. */
 function emitWarnings({ app, runId }: RunSession, warnings: readonly PendingWarning[]): void {
   const changes = Math.max(...warnings.map((warning) => warning.changes));
   const mailed = warnings.filter(({ recipient }) => recipient !== noRecipient).length;
   const how =
-    mailed === 0 ? 'nobody is mailed before the report' : `provisional mail goes to ${countNoun(mailed, 'recipient')}`;
-  const message = `${countNoun(changes, 'critical change')} found so far and not told before; ${how}`;
+    mailed === 0 ? 'no mail is sent before the report' : `provisional mail goes to ${countNoun(mailed, 'recipient')}`;
+  const message = `${countNoun(changes, 'critical change')} found so far and not reported yet; ${how}`;
   app.emit({ kind: 'warning', runId, code: 'critical_changes', message });
 }

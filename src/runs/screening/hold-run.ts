@@ -8,7 +8,6 @@ import { takeBackAnswers } from '../../store/unconfirmed-answers.js';
 import type { HitFamily } from '../../vocabulary.js';
 import type { AppContext, RunSettings } from '../app-context.js';
 
-/** A run whose answers are assessed. */
 interface AnsweredRun {
   app: AppContext;
   run: RunRow;
@@ -16,13 +15,13 @@ interface AnsweredRun {
 
 const weekMs = 7 * 24 * 60 * 60 * 1_000;
 
-/** The bounds within which a run counts by itself. */
+/** The bounds beyond which a run is held. */
 export const readBounds = ({ screening }: Pick<RunSettings, 'screening'>): HoldSettings =>
   holdSettingsSchema.parse(screening.hold ?? {});
 
 /**
- * Compares the answers of a run so far with each party's last trusted answer: what it no longer finds of the known hits of its roster, summed
- * over the families in `vanished`, why it is to be held, and the searches that miss what vanished, at most so many.
+ * Compares the answers of a run so far with each party's last trusted answer. Returns how many known hits vanished
+ * (`vanished`, summed over the families), why the run is to be held, and up to a limit the searches that miss them.
  */
 export async function assessRun(database: Queryable, { app, run }: AnsweredRun, accountId: number) {
   const { settings, clock } = app;
@@ -62,12 +61,14 @@ export function describeFinding({
   return `${hits} vanished${when} (${limit})`;
 }
 
-/** Takes back all that is left of a run that is given up, where it would have been held; gives why, or nothing. */
+/**
+ * Retracts the remaining answers of an abandoned run that would have been held. Returns the reasons, empty when none.
+ */
 export async function takeBackVanished(transaction: Queryable, { app, run }: AnsweredRun): Promise<readonly string[]> {
   if (run.accountId === null) return [];
   const { findings } = await assessRun(transaction, { app, run }, run.accountId);
   if (findings.length === 0) return [];
-  // Its customers are planned anew, as those whom no control search has confirmed.
+  // Its customers are planned again.
   const now = app.clock.now();
   await takeBackAnswers(transaction, run.runId, { reason: 'not_confirmed', now, which: 'all' });
   return findings.map(describeFinding);

@@ -7,14 +7,15 @@ import type { RunSums } from '../../store/run-sums.js';
 import type { RunRow } from '../../store/runs.js';
 import type { RunSession } from '../session.js';
 
-/** How many former runs say what is usual. */
+/** The number of former runs that a run is compared with. */
 const formerRuns = 14;
-/** The share of its planned customers that a run may leave unscreened and still say something to later ones. */
+/** The share of its planned customers that a comparable run may leave unscreened. */
 const mostUnscreened = 0.01;
 
 /**
- * Compares what a run found, and how much of the service's data has changed since the searches before, with the last 14 comparable runs of its roster and account. One that did not come to its end, whose canaries
- * failed, or that asked about chosen customers only, is not judged and says nothing to later ones; one that is flagged does, so that a lasting change is usual after 8 runs.
+ * Compares the findings of a run, and the share of changed service data, with the last 14 comparable runs of its roster
+ * and account. A run that stopped, failed a control search, or searched chosen customers only, is not comparable and
+ * not assessed. A flagged run stays comparable, so that a lasting change is usual after 8 runs.
  */
 export async function assessFindings(
   transaction: Queryable,
@@ -52,24 +53,28 @@ export async function assessFindings(
   return { findings, isComparable, rates, volume };
 }
 
-/** What a run found: `found` in the answers for `screened` customers; `squares` is the sum over answers of what each held, squared. */
+/**
+ * The findings of a run: `found` in the answers for `screened` customers; `squares` sums the squared findings of each
+ * answer.
+ */
 export interface RunFinding {
   screened: number;
   found: number;
   squares: number;
 }
 
-/** A median of fewer says little about what is usual. */
+/** The fewest former runs for a meaningful median. */
 const fewestRuns = 5;
-/** Neither found nor to be expected so often: a handful is no evidence. */
+/** Fewer findings, found or expected, are no evidence. */
 const fewestFindings = 10;
-/** Standard deviations: chance goes so far once in 30,000 nights. */
+/** In standard deviations: chance exceeds this once in 30,000 nights. */
 const leastDeviation = 4;
 
 /**
- * Judges what a run found against former ones. Flagged is a rate below half or above twice their median, but only beside at least 5 of
- * them and only when chance is no explanation: by a likelihood ratio of two Poisson rates, this run's and that of all former ones, at 4
- * standard deviations, and from 10 findings on. What one answer holds counts as found together, so that one customer with fifty matches is one finding.
+ * Compares the findings of a run with former runs. A rate below half or above twice their median is flagged when two
+ * conditions hold: there are at least 5 former runs, and chance is excluded. The test is a likelihood ratio of two
+ * Poisson rates, this run's and that of all former runs, at 4 standard deviations and from 10 findings on. The findings
+ * of one answer count together: one customer with fifty matches is one finding.
  */
 export function assessRate(current: RunFinding, former: readonly RunFinding[]): RateFacts {
   const comparable = former.filter(({ screened }) => screened > 0);
@@ -100,7 +105,10 @@ const addUp = (findings: readonly RunFinding[]): RunFinding => ({
   squares: findings.reduce((sum, { squares }) => sum + squares, 0),
 });
 
-/** The signed root of the likelihood ratio of `current` having the same rate as `former`, in standard deviations; 0 for a handful. */
+/**
+ * The signed root of the likelihood ratio that `current` has the rate of `former`, in standard deviations; 0 for few
+ * findings.
+ */
 function measureDeviation(current: RunFinding, former: RunFinding): number {
   const bunching = Math.max(toBunching(current), toBunching(former));
   const seen = current.found / bunching;
@@ -113,14 +121,15 @@ function measureDeviation(current: RunFinding, former: RunFinding): number {
   return Math.sign(seen - expected) * Math.sqrt(Math.max(0, ratio));
 }
 
-/** How many findings come together: the variance of a compound Poisson sum over its mean. */
+/** How many findings occur together: the variance of a compound Poisson sum over its mean. */
 const toBunching = ({ found, squares }: RunFinding): number => (found === 0 ? 1 : Math.max(1, squares / found));
 
 const toTerm = (seen: number, expected: number): number => (seen === 0 ? 0 : seen * Math.log(seen / expected));
 
 /**
- * Judges by all answers of a run whether the account's lists are cut without a word, keeps the verdict for later runs, and sets right what
- * this run has stored of its customers; inside the transaction that adds the run up. Null when there is nothing to say.
+ * Detects from all answers of a run whether the account's lists are truncated without notice. Stores the cap for later
+ * runs and corrects the stored customers of this run, inside the transaction that computes the sums. Null without a
+ * cap.
  */
 export async function assessLists(
   transaction: Queryable,
@@ -139,9 +148,9 @@ export async function assessLists(
 }
 
 /**
- * Judges a known cap by a run's answers: the cap that stands after it, `found` in this run or `known` before, and the one that does not stand
- * any more. It goes when a single list is longer, because then lists are not cut there (any more), or when
- * the answers show a shorter one; that no list is so long says nothing, so it stays.
+ * Compares a known cap with the answers of a run. `cap` is the cap from now on, `found` in this run or `known` before;
+ * `gone` is a cap that no longer applies. A cap ends when one list is longer than it, or when the answers show a
+ * shorter cap. Without a list of its length it stays.
  */
 export function assessCap(known: number | null, answersByLength: ReadonlyMap<number, number>) {
   const detected = detectCap(answersByLength);
@@ -153,19 +162,18 @@ export function assessCap(known: number | null, answersByLength: ReadonlyMap<num
   return { cap: detected, status: 'found' as const, gone: known };
 }
 
-/** Shorter lists are not judged: most names have none to a few matches, and many share their highest number by nature. */
+/** Shorter lists prove no cap: most names have few matches, and many share their greatest number. */
 const shortestCap = 5;
-/** Fewer answers of the greatest length than this may be chance. */
+/** With fewer answers of the greatest length, chance is likely. */
 const leastAtCap = 10;
-/** How many answers beyond the greatest length are expected before their absence speaks: chance leaves out so many once in 10^8. */
+/** The expected number of longer answers whose absence proves a cap; chance omits 20 once in 10^8. */
 const leastMissing = 20;
-/** A list length seldom falls off more slowly than this from one to the next. */
+/** The slowest decay of counts from one length to the next. */
 const slowestDecay = 0.95;
 
 /**
- * The length at which lists look cut without a word, or null, from how many answers had which length. It is the greatest length when
- * at least 10 answers have it, it is at least 5, and going by how the numbers fall off below it at least 20 answers should be longer,
- * but none is.
+ * The length at which lists appear truncated, or null, from the number of answers of each length. It is the greatest
+ * length, at least 5, of at least 10 answers, and the decay below it predicts at least 20 longer answers.
  */
 export function detectCap(answersByLength: ReadonlyMap<number, number>): number | null {
   const lengths = [...answersByLength].filter(([, answers]) => answers > 0).map(([length]) => length);
@@ -176,7 +184,7 @@ export function detectCap(answersByLength: ReadonlyMap<number, number>): number 
   return (atLongest * decay) / (1 - decay) >= leastMissing ? longest : null;
 }
 
-/** By which factor the numbers fall from one length to the next, from half the greatest length up to the one below it. */
+/** The mean factor between the counts of neighbouring lengths, from half the greatest length to the one below it. */
 function measureDecay(answersByLength: ReadonlyMap<number, number>, longest: number): number {
   const first = Math.floor(longest / 2);
   let shorter = 0;
@@ -188,8 +196,8 @@ function measureDecay(answersByLength: ReadonlyMap<number, number>, longest: num
   return shorter === 0 ? slowestDecay : Math.min(longer / shorter, slowestDecay);
 }
 
-/** A service account with what watching it has shown so far. */
+/** A service account with its known cap. */
 export interface WatchedAccount extends Account {
-  /** The length at which its lists are known to be cut without a word; null when none is known. */
+  /** The length at which its lists are truncated without notice; null when unknown. */
   listCap: number | null;
 }

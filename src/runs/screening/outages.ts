@@ -4,24 +4,23 @@ import type { Clock } from '../../clock.js';
 import type { AppContext, RunSettings } from '../app-context.js';
 import { RunHalted, toSignalHalt } from '../halt.js';
 
-// Whoever is told to come back in a moment is not out of reach.
+// A shorter pause is no outage.
 const longPauseMs = 60_000;
 
-/** Watches whether the service answers, and ends the run when it has not for too long. */
+/** Watches whether the service answers, and ends the run after `run.deadline`. */
 export interface OutageWatch {
-  /** Aborted with RunHalted `outage` when the service has been out of reach for as long as a run waits. */
+  /** Aborted with RunHalted `outage` when the deadline of the outage has passed. */
   readonly signal: AbortSignal;
-  /** The service was found out of reach, as `because` says; the first time of each outage everybody is told how long the run waits. */
+  /** Notes an outage; the first note of each outage emits a warning with the deadline. */
   noteOutage(because: string): void;
-  /** The service answered; an answer to `operation` counts only while the client does not hold that operation for out of reach. */
+  /** Notes an answer. With `operation` it counts only when the client does not report an outage of that operation. */
   noteAnswer(operation?: string): void;
-  /** What is told from now on is told of this run. */
+  /** Later warnings name this run. */
   nameRun(runId: string): void;
-  /** Stops watching. */
   close(): void;
 }
 
-/** Begins to watch for a run that began at `startedAt`; `run.deadline` says how long it waits. */
+/** Starts the watch of a run that began at `startedAt`; `run.deadline` limits the wait. */
 export function watchOutage({ clock, settings, emit }: AppContext, client: Client, startedAt: Date): OutageWatch {
   const halting = new AbortController();
   const givenUp = new Set<string>();
@@ -45,7 +44,7 @@ export function watchOutage({ clock, settings, emit }: AppContext, client: Clien
     waiting = begun;
     const give = (): void => halt(`the service is out of reach since ${since.toISOString()}`);
     const leftMs = begun.deadline.getTime() - since.getTime();
-    // At once, not by a timer: nothing more may be asked in between.
+    // Immediately, not by a timer, so that no request is sent in between.
     if (leftMs <= 0) give();
     else clock.sleep(leftMs, begun.timer.signal).then(give, () => undefined);
     return begun;
@@ -59,10 +58,10 @@ export function watchOutage({ clock, settings, emit }: AppContext, client: Clien
   const notePause = (pauseMs: number): void => {
     const { deadline } = beginWait();
     const until = new Date(clock.now().getTime() + pauseMs);
-    const asked = `the service asks for a pause until ${until.toISOString()}`;
-    // Whoever is told to come back after the deadline need not wait for it.
+    const asked = `the service requests a pause until ${until.toISOString()}`;
+    // A pause beyond the deadline is not waited for.
     if (until > deadline) halt(asked);
-    else warn('waiting_for_service', `${asked}; the run goes on then`);
+    else warn('waiting_for_service', `${asked}; the run continues then`);
   };
   const endWait = (): void => {
     if (waiting === undefined) return;
@@ -101,12 +100,12 @@ export function watchOutage({ clock, settings, emit }: AppContext, client: Clien
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const minuteMs = 60_000;
-// A time of day that a daylight-saving gap swallows comes again on the day after.
+// A time of day inside a daylight-saving gap occurs again on the next day.
 const mostMinutes = 50 * 60;
 
 /**
- * The instant until which a run waits for a service that has been out of reach since `since`: that much later, or the first time of that
- * name after `startedAt`, when the run began.
+ * When a run stops waiting for a service that is out of reach since `since`: after the span, or at the first such time
+ * of day after the run began at `startedAt`.
  */
 function findDeadline({ deadline, timezone }: RunSettings['run'], startedAt: Date, since: Date): Date {
   const [, count, unit] = /^(\d+)(\D+)$/.exec(deadline) ?? [];
@@ -131,10 +130,10 @@ function findNextTime(time: string, timezone: string, after: Date): Date {
   return new Date(firstMs + mostMinutes * minuteMs);
 }
 
-// Between the rounds of attempts that the client makes by itself; at most 20 seconds apart (PROMISES: 4).
+// Between the client's own rounds of attempts; at most 20 seconds apart (PROMISES: 4).
 const delaysMs = [5_000, 10_000, 20_000];
 
-/** What waiting for the service needs to know: by which clock, who says for how long, and what stops it. */
+/** How to wait for the service: the clock, the outage watch and the stop signal. */
 export interface WaitPolicy {
   clock: Clock;
   outage: OutageWatch;
@@ -142,8 +141,8 @@ export interface WaitPolicy {
 }
 
 /**
- * Does `work` again, for as long as `run.deadline` allows, while it ends with RunHalted `outage`; gives what it came to and whether the
- * service had to be waited for. Anything else that it throws is thrown on.
+ * Repeats `work` within `run.deadline` while it throws RunHalted `outage`. Returns its value and whether it had to
+ * wait. Other errors are thrown.
  */
 export async function retryUntilDeadline<T>(
   waitPolicy: WaitPolicy,
@@ -168,7 +167,7 @@ export async function retryUntilDeadline<T>(
   }
 }
 
-/** Waits before the service is asked again for the `turn`th time; throws RunHalted when the run waits no longer or has to stop. */
+/** Waits before attempt `turn`; throws RunHalted when the deadline has passed or a stop is requested. */
 export async function waitForService(waitPolicy: WaitPolicy, turn: number, because: string): Promise<void> {
   const { clock, outage, signal } = waitPolicy;
   outage.noteOutage(because);

@@ -2,26 +2,25 @@ import { toDurationMs } from '../../roster/duration.js';
 import { toBudgetLeft, toPlanAllowance } from '../../screening/budget.js';
 import { listTierDueTimes, toCadence } from '../../screening/cadence.js';
 import { dirtySettingsSchema } from '../../screening/settings.js';
-import { hasUncontrolledSearches } from '../../store/canaries.js';
 import type { Queryable } from '../../store/database/database.js';
-import { forceMarkedCustomers, listMarkedCustomers } from '../../store/event-marks.js';
 import { readBudgetUsage, readNotedSince, readUsageAndPosition } from '../../store/ledger.js';
 import { type PlanCounts, type PlanInput, storePlan } from '../../store/plan.js';
 import { findLeftRuns } from '../../store/runs.js';
 import { countSearchTasks } from '../../store/screenings.js';
+import { countUnconfirmed } from '../../store/unconfirmed-answers.js';
 import type { PlanSelection } from '../../vocabulary.js';
 import type { AppContext, RunSettings } from '../app-context.js';
 import { RunHalted } from '../halt.js';
 import type { RunSession } from '../session.js';
 import { recordStates } from '../status.js';
 
-/** Whether the settings cap anything. */
+/** Whether the settings limit the number of searches. */
 export const hasCaps = ({ budget }: Pick<RunSettings, 'budget'>): boolean =>
   (budget.maxSearchesPerRun ?? budget.maxSearchesPerDay ?? budget.maxSearchesPerMonth) !== undefined;
 
 /**
- * What may still be spent on the account, counted from the ledger over all rosters and runs; the cap per run counts the calls of `runId`,
- * or is whole without one. Without any cap nothing is counted.
+ * The remaining budget of the account, counted from the ledger over all rosters and runs. The cap per run counts the
+ * calls of `runId`, and is unused without one. Without caps nothing is read.
  */
 export async function readBudget(
   database: Queryable,
@@ -37,24 +36,27 @@ export async function readBudget(
   return toBudgetLeft(settings.budget, used);
 }
 
-/** What a run may spend. */
+/** The searches that a run may make. */
 export interface Allowance {
-  /** Ends with RunHalted `budget` when the budget is used up. */
+  /** Aborted with RunHalted `budget` when the budget is used up. */
   session: RunSession;
-  /** Searches after which the run stops, resumable. */
+  /** The run stops, resumable, after this number of searches. */
   maxSearches: number | undefined;
-  /** The halt of a run that has made as many: the budget's, where that is what allows no more. */
+  /** Replaces the halt `max_searches` by the budget's halt when the budget set the limit. */
   toLimitHalt(halted: RunHalted): RunHalted;
-  /** How many more searches the caps allow at this moment, with the control searches at the end left out. */
+  /** The number of searches that the caps allow now, without the control searches at the end. */
   readAffordable(): number;
-  /** A session for the control searches after that, out of what is kept; null when less is left than a round of them takes. */
+  /**
+   * A session for the control searches at the end, paid from the reserve; null when the reserve is too small for a
+   * round.
+   */
   openReserve(): Promise<RunSession | null>;
 }
 
 /**
- * What the budget leaves to the paid part of a run: what is kept for others is left alone, except for the new customers of the plan and the
- * control searches. Every write is followed by a look into the ledger, so that nothing is sent that the caps do not allow, repeats and
- * other processes counted. Null where nothing remains to be paid for; throws RunHalted `budget` when it is used up while searches remain.
+ * The budget of the paid part of a run. The reserve for others is not used, except for new customers of the plan and
+ * control searches. Each write is followed by a check of the ledger, repeats and other processes included. Null when
+ * nothing remains to be paid for. Throws RunHalted `budget` when it is used up while searches remain.
  */
 export async function openAllowance(
   session: RunSession,
@@ -74,8 +76,8 @@ export async function openAllowance(
   const toHalt = (): RunHalted => toBudgetHalt(findTightest(watched.limits));
   if (affordable <= 0 && remaining > 0) throw toHalt();
   if (affordable < 0) {
-    // Control searches that nobody is searched for after are not worth the rest of a budget; those that searches wait for are.
-    if (settings.canaries.length > 0 && (await hasUncontrolledSearches(database, run.runId))) throw toHalt();
+    // Control searches without a later search are not worth the rest of a budget, unless answers wait for them.
+    if (settings.canaries.length > 0 && (await countUnconfirmed(database, run.runId)).searched > 0) throw toHalt();
     return null;
   }
   const isShort = affordable < Math.min(remaining, maxSearches ?? Number.POSITIVE_INFINITY);
@@ -91,7 +93,6 @@ export async function openAllowance(
   };
 }
 
-/** A cap with the number of calls at which a run has to stop. */
 interface BudgetLimit {
   per: 'run' | 'day' | 'month';
   cap: number;
@@ -100,10 +101,9 @@ interface BudgetLimit {
 }
 
 /**
- * Follows every write of a run with a look into the ledger, so that nothing is sent that the caps do not allow, repeats and other
- * processes counted: what is noted beyond a limit is not sent any more. Of the part that is kept for others, `reserved` calls may be made,
- * beside those that were made of it before. The signal of the session that it gives ends with RunHalted `budget` as soon as the ledger holds more than a limit
- * allows; `affordable` is how many calls the limits allow now.
+ * Checks the ledger after each write, repeats and other processes included, so that no call exceeds the caps.
+ * `reserved` calls of the reserve may be used, in addition to those already used. The session's signal aborts with
+ * RunHalted `budget` when the ledger exceeds a limit; `affordable` is the number of calls allowed now.
  */
 export async function watchLedger(session: RunSession, accountId: number, reserved: number) {
   const { run, app } = session;
@@ -131,14 +131,14 @@ export async function watchLedger(session: RunSession, accountId: number, reserv
     position = noted.position;
     for (const limit of limits) limit.used += limit.per === 'run' ? noted.run : noted.account;
     if (!limits.some(isPassed)) return;
-    // What was noted may not have been sent after all, and a new day or month may have begun.
+    // Noted attempts may not have been sent, and a new day or month may have begun.
     const anew = await count(position.stableId);
     position = anew.position;
     for (const limit of limits) limit.used = anew.used[limit.per];
     const passed = limits.find(isPassed);
     if (passed !== undefined) stop.abort(toBudgetHalt(passed));
   };
-  // One look at a time, and none that began before the write it follows.
+  // One check at a time, and each starts after the write that it follows.
   const follow = async <T>(written: T): Promise<T> => {
     looking = looking.then(look);
     await looking;
@@ -157,14 +157,14 @@ export async function watchLedger(session: RunSession, accountId: number, reserv
   };
 }
 
-/** The limit that leaves the least; null without any. */
+/** The limit with the fewest calls left; null without any. */
 export const findTightest = ([first, ...others]: readonly BudgetLimit[]): BudgetLimit | null =>
   others.reduce<BudgetLimit | null>(
     (least, limit) => (least && limit.limit - limit.used < least.limit - least.used ? limit : least),
     first ?? null,
   );
 
-/** The halt of a run that has used up what a cap leaves to it. */
+/** The halt of a run that has reached a cap. */
 export function toBudgetHalt(passed: BudgetLimit | null): RunHalted {
   if (passed === null) return new RunHalted('budget', 'the budget is used up');
   const { per, cap, limit } = passed;
@@ -173,13 +173,13 @@ export function toBudgetHalt(passed: BudgetLimit | null): RunHalted {
   return new RunHalted('budget', `the budget of ${cap} searches for this ${per} is used up${words}`);
 }
 
-/** How many control searches a run of so many searches makes when nothing comes between: at its start, after every `every` and at its end. */
+/** The number of control searches of an uninterrupted run: at its start, after each `every` searches and at its end. */
 export function countCanarySearches(searches: number, canaries: number, every: number): number {
   const amid = Math.max(0, Math.ceil(searches / every) - 1);
   return canaries * (1 + amid + (searches > 0 ? 1 : 0));
 }
 
-/** Stage: stores who is due and why, before the first paid call; in place of a plan of which nothing has been done. */
+/** Stage: stores the plan before the first paid call. It replaces a plan of which nothing has been done. */
 export async function planScreenings(session: RunSession, request: PlanRequest): Promise<PlanCounts> {
   const { app, run, runId } = session;
   app.emit({ kind: 'stage_started', runId, stage: 'plan' });
@@ -194,19 +194,18 @@ export async function planScreenings(session: RunSession, request: PlanRequest):
   return counts;
 }
 
-/** What a plan is made for. */
 interface PlanRequest {
   rosterId: number;
-  /** Null: the account is not known yet, so nothing counts as screened or used. */
+  /** Null while the account is unknown: then no customer counts as screened and no search as used. */
   accountId: number | null;
   selection: PlanSelection;
 }
 
-/** How many control searches come with so many searches under the settings. */
+/** The number of control searches that accompany so many searches. */
 export const expectControlSearches = ({ canaries, screening }: RunSettings, searches: number): number =>
   canaries.length === 0 ? 0 : countCanarySearches(searches, canaries.length, screening.canariesEvery);
 
-/** Who is asked about at this moment under the settings, within what is left of the budget; `runId` is the run whose plan it is. */
+/** The input of a plan now, within the remaining budget; `runId` is the run of the plan. */
 export async function toPlanInput(
   app: Pick<AppContext, 'clock' | 'settings' | 'settingsDigest' | 'nextRescreening'>,
   database: Queryable,
@@ -224,14 +223,17 @@ export async function toPlanInput(
     tiers,
     leaveAfterDays: screening.leaveAfterDays,
     leftRuns: request.selection === 'dirty' ? [] : await findLeftRuns(database, request, runId),
-    // Whoever asks about everybody wants to hear it from the service.
+    // The selection `all` is for fresh answers from the service.
     reuse: request.selection === 'all' ? null : reuse,
     allowance: toPlanAllowance(budget, expectControlSearches(settings, budget.leftForAll)),
   };
   return { input, budget };
 }
 
-/** Which answers may be used again at this moment (null for none), and when each tier is due, with the next run where it is on a schedule. */
+/**
+ * Which answers may be reused now (null for none), and when each tier is due, with the next scheduled run if there is
+ * one.
+ */
 export function toReuseScope(
   { settings, settingsDigest, nextRescreening }: Pick<AppContext, 'settings' | 'settingsDigest' | 'nextRescreening'>,
   now: Date,
@@ -242,7 +244,7 @@ export function toReuseScope(
   return { reuse, tiers: listTierDueTimes(toCadence(screening), now, nextRescreening?.() ?? null) };
 }
 
-/** Which marked customers of a roster may be searched for at this moment, by the settings. */
+/** The marked customers of a roster that may be searched now. */
 export function toMarkedScope({ clock, settings }: AppContext, rosterId: number, accountId: number) {
   const { searchesPerRun, searchesPerDay, againAfter } = settings.screening.dirty ?? dirtySettingsSchema.parse({});
   return {
@@ -252,17 +254,4 @@ export function toMarkedScope({ clock, settings }: AppContext, rosterId: number,
     mostPerDay: searchesPerDay,
     controlSearches: expectControlSearches(settings, 1),
   };
-}
-
-/** Stage: takes the marked customers of a roster into this run, which is planned for nobody else. */
-export async function forceMarked(
-  { app, run, write }: RunSession,
-  { rosterId, accountId }: { rosterId: number; accountId: number | null },
-): Promise<void> {
-  if (accountId === null) return;
-  const scope = toMarkedScope(app, rosterId, accountId);
-  await write(async (transaction) => {
-    const customerIds = await listMarkedCustomers(transaction, scope);
-    await forceMarkedCustomers(transaction, { runId: run.runId, accountId }, customerIds, scope.now);
-  });
 }

@@ -25,12 +25,13 @@ import {
 } from './search-task.js';
 
 /**
- * Stage: makes every search that remains of the plan, each attempt noted as in flight before it is sent, and commits what came of them in
- * groups. The canaries are asked again after every so many searches and at the end, also when the budget stops the run, and once one has
- * failed nothing more is asked. What failed for the service's sake is tried again at the end, and fails only if the service is then shown
- * to work; answers that break the contract are asked for again while they are few, and so are those that miss what a run would be held for. An outage is waited out for as long as the run's
- * deadline allows. Throws RunHalted when the account is refused, the service is out of reach for longer, the budget is used up, the limit
- * of searches is reached, or somebody asked to stop; all that was answered is saved by then.
+ * Stage: makes every remaining search of the plan. Each attempt is noted as in flight before it is sent; outcomes are
+ * committed in groups. Control searches repeat during the run and at its end, also when the budget stops it; a failed
+ * one ends all searches. A search that failed because of the service is repeated at the end, and fails only when the
+ * service is then proven to work. Answers that break the contract are repeated while they are few, and so are those for
+ * which the run would be held. An outage is waited out within the run's deadline. Throws RunHalted when the account is
+ * refused, the outage lasts longer, the budget or the limit of searches is reached, or a stop is requested; all answers
+ * are saved by then.
  */
 export async function screenTasks({
   maxSearches,
@@ -53,7 +54,7 @@ export async function screenTasks({
     const stopped = await screenAll(context)
       .then(() => searchVanishedAgain(context, readAffordable()))
       .then(() => null, requireLimitHalt);
-    // Also of a run that a limit has stopped: the service can still be asked, and nobody knows when it is resumed.
+    // Also after a limit: the service still answers, and the time of a resume is unknown.
     const halted = await searchLastRound(canaries, openReserve, stopped);
     if (halted) throw toLimitHalt(halted);
   } finally {
@@ -62,15 +63,15 @@ export async function screenTasks({
   app.emit({ kind: 'stage_finished', runId, stage: 'screen', counts: { searches: total } });
 }
 
-/** The halt of a run that has reached a limit of ours; anything else is thrown on. */
+/** Returns the halt of a reached limit; throws any other error. */
 function requireLimitHalt(error: unknown): RunHalted {
   if (error instanceof RunHalted && (error.code === 'budget' || error.code === 'max_searches')) return error;
   throw error;
 }
 
 /**
- * Makes searches again that no longer find known hits, where the run would be held for it: their first answers stay as evidence. Once in a run,
- * and as far as the limits allow.
+ * Repeats the searches that no longer find known hits when the run would be held for them. Their first answers stay as
+ * evidence. Once in a run, within the limits.
  */
 async function searchVanishedAgain(context: SearchContext, affordable: number): Promise<void> {
   const { session, account, tally } = context;
@@ -86,13 +87,13 @@ async function searchVanishedAgain(context: SearchContext, affordable: number): 
     await putBackSearches(transaction, run.runId, again, app.clock.now());
   });
   const searches = countNoun(again.length, 'search', 'searches');
-  const message = `${findings.map(describeFinding).join('; ')}; ${searches} ${again.length === 1 ? 'is' : 'are'} made again before the run is judged`;
+  const message = `${findings.map(describeFinding).join('; ')}; ${searches} ${again.length === 1 ? 'is' : 'are'} made again before the run is assessed`;
   app.emit({ kind: 'warning', runId, code: 'hits_vanished', message });
   tally.putBack(again.length);
   await screenAll(context);
 }
 
-/** Walks through what remains, again while that leaves much less of it, and settles the rest one by one. */
+/** Makes passes over the remaining searches while each pass reduces them enough, then retries the rest one by one. */
 async function screenAll(context: SearchContext): Promise<void> {
   const { signals } = context;
   const { concurrency } = context.session.app.settings.service.rate;
@@ -107,17 +108,20 @@ async function screenAll(context: SearchContext): Promise<void> {
     const unanswered = await pass.close();
     const again = await searchBadAgain(context);
     if (unanswered === 0 && again === 0) return;
-    // Few that fail one after the other would look like an outage.
+    // A few failures in a row would look like an outage.
     const isLeft = unanswered > 0 && (unanswered <= few || unanswered > before / 2);
     if (isLeft && again <= few) return retrySingly(context);
     if (unanswered > 0) before = unanswered;
   }
 }
 
-/** One walk through what remains, by many workers; `close` gives how many searches found the service out of reach. */
+/**
+ * One pass over the remaining searches with many workers; `close` returns how many searches found the service out of
+ * reach.
+ */
 function openPass(context: SearchContext): { work(): Promise<void>; close(): Promise<number> } {
   const { session, account, tally, signals } = context;
-  // To sort what remains takes seconds at a million customers.
+  // Sorting the remaining searches takes seconds at a million customers.
   signals.throwIfStopped();
   const commit = openGroupCommit<FinishedSearch>(batchLimits, (finished) =>
     commitScreenings(session, account, finished),
@@ -135,7 +139,7 @@ function openPass(context: SearchContext): { work(): Promise<void>; close(): Pro
         try {
           const finished = await searchTask(context, task);
           const { outcome } = finished;
-          // Before it is saved: nothing more may be spent meanwhile.
+          // Before the save, so that no further search is paid for.
           if (outcome.kind === 'halted') signals.stop(toAccountHalt(outcome.error));
           if (outcome.kind === 'failed' && outcome.isTransient) unanswered += 1;
           await commit.add(finished);
@@ -153,24 +157,21 @@ function openPass(context: SearchContext): { work(): Promise<void>; close(): Pro
   };
 }
 
-/** Counts work that is under way, for whoever must wait until there is none. */
+/** Counts running searches; `ended` resolves when none runs. */
 class UnderWay {
   #count = 0;
   #waiting: (() => void)[] = [];
 
-  /** One more piece of work begins. */
   begin(): void {
     this.#count += 1;
   }
 
-  /** One of them has come to its end. */
   end(): void {
     this.#count -= 1;
     if (this.#count > 0) return;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Resolves as soon as nothing is under way. */
   async ended(): Promise<void> {
     if (this.#count > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
@@ -179,8 +180,8 @@ class UnderWay {
 const isSpent = (error: unknown): error is RunHalted => error instanceof RunHalted && error.code === 'budget';
 
 /**
- * Asks the last control searches of a run that came to its end, or that a limit has stopped, out of what the budget keeps for them. Gives
- * the halt of a run for which too little is left, and otherwise the one that it was given.
+ * Makes the control searches at the end of a run, or after a limit, from the reserve of the budget. Returns the given
+ * halt, or a budget halt when the reserve is too small.
  */
 async function searchLastRound(
   canaries: CanaryRounds,
@@ -204,8 +205,9 @@ async function searchLastRound(
 const chunkSize = 256;
 
 /**
- * The tasks that remain, in chunks, until the run is stopping or its limit is reached. Each task must come to its end, also then: only so
- * does the ledger learn that what it has noted was not sent. While canaries are asked nothing is handed out, and what was before is `drained`.
+ * The remaining tasks in chunks until a stop or the limit. Each task must be completed, also after a stop: otherwise
+ * the ledger does not learn that a noted attempt was not sent. No task is handed out during control searches; the
+ * earlier ones are `drained` first.
  */
 async function* handOutTasks(
   { session, tally, canaries, signals, announceAttempt }: SearchContext,
@@ -228,8 +230,9 @@ async function* handOutTasks(
 }
 
 /**
- * Hands out one by one what comes in chunks, to many askers; undefined when there is no more. The next chunk is asked for when the last item
- * of the one before has been taken, and rejects for all who wait for it. `onTaken` is called before anybody else can ask.
+ * Hands out the items of chunks one by one to many callers; undefined after the last. The next chunk is read when the
+ * current one is empty, and its error rejects all waiting callers. `onTaken` runs before another caller can take an
+ * item.
  */
 export function oneByOne<Item>(
   chunks: AsyncIterator<readonly Item[], void>,
@@ -263,27 +266,27 @@ export function oneByOne<Item>(
   };
 }
 
-/** Bounds of what is not saved yet: at most `maxItems` items, none of them longer than about `maxDelayMs` before its saving begins. */
+/** Limits of unsaved items: at most `maxItems`, each unsaved for about `maxDelayMs` at most. */
 interface GroupCommitLimits {
   maxItems: number;
   maxDelayMs: number;
 }
 
 /**
- * How much of what was answered may be unsaved. Answers not saved yet are asked for again after a crash, so they wait for a tenth of a
- * second at most before their saving begins; the count only bounds them where more than a thousand a second arrive or the database is slow.
+ * Unsaved answers are searched again after a crash, so they wait at most 100 ms. The item limit applies only above a
+ * thousand answers a second, or with a slow database.
  */
 export const batchLimits: GroupCommitLimits = { maxItems: 512, maxDelayMs: 100 };
 
-/** Saves items together in batches, one batch at a time, in order of arrival. */
+/** Saves items in batches, one batch at a time, in order of arrival. */
 interface GroupCommit<Item> {
-  /** Takes an item; waits while as many as allowed are unsaved. Rejects with what made saving fail. */
+  /** Takes an item; waits while the maximum is unsaved. Rejects with the error of a failed save. */
   add(item: Item): Promise<void>;
-  /** Saves what is left and waits for it. */
+  /** Saves the rest and waits for it. */
   close(): Promise<void>;
 }
 
-/** Opens a group commit over `save`; after a failed save nothing more is saved. */
+/** Opens a group commit over `save`; a failed save ends all saving. */
 export function openGroupCommit<Item>(
   limits: GroupCommitLimits,
   save: (items: readonly Item[]) => Promise<void>,
@@ -318,7 +321,7 @@ export function openGroupCommit<Item>(
       throwFailure();
       pending.push(item);
       unsaved += 1;
-      // Half a batch is saved while the other half is gathered.
+      // One half of a batch is saved while the other half fills.
       if (pending.length >= limits.maxItems / 2) {
         const saved = flush();
         if (unsaved >= limits.maxItems) await saved;
@@ -337,8 +340,8 @@ export function openGroupCommit<Item>(
 const remainderSize = 16;
 
 /**
- * Makes what remains of a plan one search at a time. What fails while a control search is answered is that customer's failure; during an
- * outage everything waits. Ends early when the control search is answered as it must not be. Throws RunHalted as `screenTasks` does.
+ * Makes the remaining searches one at a time. A failure counts against the customer when a control search is answered;
+ * an outage is waited out. Ends early when a control search fails. Throws RunHalted as `screenTasks` does.
  */
 async function retrySingly(context: SearchContext): Promise<void> {
   const { session, outage } = context;
@@ -355,13 +358,16 @@ async function retrySingly(context: SearchContext): Promise<void> {
       }
     }
     if (unknown === 0) return;
-    // Nobody was ever answered, so nothing tells an outage from requests that the service cannot answer.
+    // Without any answer, an outage and a request that the service cannot answer look the same.
     if (answered === 0)
       await waitForService(waitPolicy, round, 'the service is out of reach: no search has been answered');
   }
 }
 
-/** Asks until there is an answer, or the request is shown to be at fault; `unknown` when nothing can show it. */
+/**
+ * Repeats a search until it is answered or its request is shown to be the cause; `unknown` when no control search can
+ * show it.
+ */
 async function retryTask(context: SearchContext, waitPolicy: WaitPolicy, task: SearchTask): Promise<ServiceCondition> {
   const { session, client, tally, canaries } = context;
   for (;;) {
@@ -378,7 +384,10 @@ async function retryTask(context: SearchContext, waitPolicy: WaitPolicy, task: S
   }
 }
 
-/** One search by itself, saved; gives the failure when the service was out of reach, that it is to be made again, or null. */
+/**
+ * Makes and saves one search. Returns its failure when the service was out of reach, `made_again` for a bad answer,
+ * else null.
+ */
 async function searchAlone(
   context: SearchContext,
   task: SearchTask,
@@ -398,15 +407,12 @@ async function searchAlone(
 }
 
 /**
- * What a control search shows about the service just after a search found it out of reach: it works, it had to be waited for, it answers
- * what it must not, or there is no control to ask.
+ * What a control search shows after a search found the service out of reach: it works, it works after a wait, it gives
+ * a wrong answer, or there is no control search.
  */
 type ServiceCondition = 'works' | 'recovered' | 'blind' | 'unknown';
 
-/**
- * Makes a control search, a canary or else one that this run has had answered, after so many searches; throws RunHalted when the run waits
- * no longer.
- */
+/** Makes one control search; throws RunHalted when the run stops waiting. */
 async function checkService(
   session: RunSession,
   client: Client,

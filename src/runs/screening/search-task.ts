@@ -14,17 +14,18 @@ import { commitFailures, type FinishedSearch } from './commit.js';
 import type { WatchedAccount } from './monitoring.js';
 import type { OutageWatch } from './outages.js';
 
-/** The note of an attempt that is to be made. */
+/** The note of a future attempt in the ledger. */
 interface AttemptNote {
-  /** The attempt is about to be made: gives its row once that is committed. */
+  /** Before the attempt is sent: returns its row after the commit. */
   take(): Promise<number>;
-  /** The attempt is not made: gives its row where it has one. */
+  /** When the attempt is not made: returns its row if it has one. */
   drop(): Promise<number | undefined>;
 }
 
 /**
- * How far ahead of its turn an attempt is noted: what is noted and not sent when the process dies counts as spent. With none noted ahead,
- * the notes of an unpaced night on the embedded database took a fifth of its time (groups of 16, 2.1 ms each).
+ * How far in advance an attempt is noted. A noted attempt that is not sent before a crash counts as spent. Without
+ * advance notes an unpaced night on the embedded database spent a fifth of its time on notes (groups of 16, 2.1 ms
+ * each).
  */
 const aheadMs = 40;
 const mostTogether = 256;
@@ -35,7 +36,9 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-/** Notes attempts whose turns have come, and together with them as many of the next as the last group's pace brings within `aheadMs`. */
+/**
+ * Notes due attempts in groups, together with the next ones that the pace of the last group reaches within `aheadMs`.
+ */
 export function createAttemptNotes({ app, run, write }: RunSession): (requestId: number) => AttemptNote {
   const mostAhead = (app.settings.service.rate.perSecond * aheadMs) / 1_000;
   const announced = new Set<Waiting>();
@@ -48,7 +51,7 @@ export function createAttemptNotes({ app, run, write }: RunSession): (requestId:
     const begunMs = performance.now();
     const size = Math.min(mostTogether, 2 * last.size, (last.size * aheadMs) / (begunMs - last.begunMs));
     const group = due.splice(0, mostTogether);
-    // A burst at the start says nothing about the pace behind it, and repeats come before those that are noted already.
+    // A burst at the start does not predict the pace, and repeats come before attempts that are already noted.
     const most = Math.min(size, group.length + mostAhead - ahead.size);
     for (const next of announced) {
       if (group.length + 1 > most) break;
@@ -70,7 +73,7 @@ export function createAttemptNotes({ app, run, write }: RunSession): (requestId:
   };
   const writeAll = async (): Promise<void> => {
     isWriting = true;
-    // Many turns come at the same moment.
+    // Many attempts become due at the same moment.
     await turnOfEvents();
     while (due.length > 0) await writeGroup(takeGroup());
     isWriting = false;
@@ -88,7 +91,7 @@ export function createAttemptNotes({ app, run, write }: RunSession): (requestId:
       };
       begin = () => void due.push(waiting);
     });
-    // Whoever takes it learns of a failure; until then it must not end the process.
+    // The caller of `take` gets the failure. Until then the rejection must not end the process.
     row.catch(() => undefined);
     return {
       take: () => {
@@ -101,7 +104,10 @@ export function createAttemptNotes({ app, run, write }: RunSession): (requestId:
   };
 }
 
-/** Keeps the attempts of one search for the ledger; `announce` announces those after the first, `finish` gives what they came to, and what was noted and never made. */
+/**
+ * Records the attempts of one search for the ledger. `announce` announces repeats; `finish` returns the attempts and
+ * the unsent notes.
+ */
 function recordAttempts(
   first: AttemptNote,
   announce: () => AttemptNote,
@@ -109,7 +115,7 @@ function recordAttempts(
   const attempts: SearchAttempts['attempts'][number][] = [];
   let note: AttemptNote | undefined = first;
   let attemptId: number | undefined;
-  // Of an attempt that was held back: it is made in a later turn, and stays one row until then.
+  // An attempt that was held back is made later, under the same row.
   let heldBackId: number | undefined;
   return {
     observer: {
@@ -149,15 +155,15 @@ function recordAttempts(
   };
 }
 
-/** What never left this machine, nobody can have counted or billed; of what was given up on its way nobody here knows. */
+/** An attempt that never left this machine cannot be billed; whether the service received an aborted one is unknown. */
 function toLedgerOutcome({ isSent, outcome }: AttemptEnd): string {
   if (!isSent) return 'not_sent';
   return outcome === 'aborted' ? 'unknown' : outcome;
 }
 
 /**
- * A search of a run that belongs to no customer, in the ledger like any other; `called` is what an outage calls it. Throws RunHalted when the service is out of reach, the
- * account is refused, or the session's signal is aborted.
+ * Makes a search that belongs to no customer, with its ledger entry; `called` is its name in the message of an outage.
+ * Throws RunHalted when the service is out of reach, the account is refused, or the session's signal is aborted.
  */
 export async function searchUnplanned(
   session: RunSession,
@@ -188,13 +194,12 @@ export async function searchUnplanned(
   return outcome;
 }
 
-/** What the searches of a run need. */
 export interface SearchContext {
   session: RunSession;
   client: Client;
   account: WatchedAccount;
   outage: OutageWatch;
-  /** Says that a request is to be sent; its attempt is noted when its turn comes, or a little before. */
+  /** Announces a request; its attempt is noted when it is due, or shortly before. */
   announceAttempt: ReturnType<typeof createAttemptNotes>;
   tally: SearchTally;
   canaries: CanaryRounds;
@@ -202,13 +207,12 @@ export interface SearchContext {
   badAnswers: BadAnswers;
 }
 
-/** A search whose first attempt is announced. */
 interface AnnouncedTask {
   task: SearchTask;
   note: AttemptNote;
 }
 
-/** Makes one search, unless the run is stopping already, and tells how far the run has come. */
+/** Makes one search unless the run is stopping, and emits the progress. */
 export async function searchTask(
   { session, client, outage, announceAttempt, tally, signals, badAnswers }: SearchContext,
   { task, note }: AnnouncedTask,
@@ -229,29 +233,30 @@ export async function searchTask(
   return { task, attempts, outcome, isMadeAgain: badAnswers.note(task.requestId, outcome) };
 }
 
-/** Whether the service itself answered, whatever it said. */
+/** Whether the service answered, also with an error of the request. */
 const isAnswered = (outcome: ScreeningOutcome): boolean =>
   outcome.kind === 'screened' || outcome.kind === 'halted' || (outcome.kind === 'failed' && !outcome.isTransient);
 
-/** The rounds of control searches amid a run's searches and after them. */
+/** The rounds of control searches during and after a run's searches. */
 export interface CanaryRounds {
-  /** How many more searches may be made before the next round. */
+  /** The number of searches until the next round. */
   readonly untilNext: number;
-  /** Asks the next round when it is due; false when a control search has failed: nobody may be asked about any more. */
+  /** Makes the next round when it is due; false after a failed control search: then no customer may be searched. */
   searchIfDue(): Promise<boolean>;
-  /** Whether searches were made since the last round. */
+  /** Whether a search was made since the last round. */
   readonly isDueAtEnd: boolean;
-  /** Asks the last round unless none is due, by a session of its own: the searches' one may have spent all that it was given. */
+  /**
+   * Makes the last round when it is due, in its own session: the session of the searches may have used up its budget.
+   */
   searchAtEnd(closing: RunSession): Promise<void>;
 }
 
-/** How far a run's searches have come, and how many more this start may make. */
+/** The progress of a run's searches, and how many more this start may make. */
 export class SearchTally {
-  /** Distinct searches of the plan. */
   readonly total: number;
-  /** How many of them are answered. */
+  /** The number of answered searches. */
   done: number;
-  /** Since this start: calls that were sent, and what the answers held. */
+  /** The calls sent and the findings since this start. */
   calls = 0;
   found = { matches: 0, hits: 0 };
   readonly #limit: number;
@@ -264,12 +269,12 @@ export class SearchTally {
     this.#limit = limit ?? Number.POSITIVE_INFINITY;
   }
 
-  /** How many more searches may be made before the limit is reached. */
+  /** How many more searches the limit allows. */
   get affordable(): number {
     return Math.max(0, this.#limit - this.#handedOut);
   }
 
-  /** A search has come to its end after so many calls. */
+  /** Records the end of a search after so many calls. */
   note(outcome: ScreeningOutcome, calls: number): void {
     this.calls += calls;
     if (outcome.kind !== 'screened') return;
@@ -281,7 +286,7 @@ export class SearchTally {
     };
   }
 
-  /** So many answered searches are to be made again. */
+  /** Counts so many answered searches as open again. */
   putBack(searches: number): void {
     this.done -= searches;
   }
@@ -291,36 +296,34 @@ export class SearchTally {
     return this.#handedOut;
   }
 
-  /** One more search is made. */
   handOut(): void {
     this.#handedOut += 1;
   }
 
-  /** Notes that searches remain that this start must not make. */
+  /** Records that the limit leaves searches undone. */
   reachLimit(): void {
     this.#isLimitReached = true;
   }
 
-  /** Whether that happened. */
   get isLimitReached(): boolean {
     return this.#isLimitReached;
   }
 
-  /** The halt of a run that must not make as many searches as remain. */
+  /** The halt of a run that has reached its limit. */
   toHalt(): RunHalted {
     return new RunHalted('max_searches', `the limit of ${this.#limit} searches for this run is reached`);
   }
 }
 
 const mostAttempts = 3;
-// A service that breaks its contract more often than this is not worth the price of asking again; of a few answers that says nothing.
+// Above this share of bad answers, repeats are not worth their price. A few answers prove no share.
 const mostShare = 0.25;
 const few = 20;
 const mostWaiting = 1_000;
 
 /**
- * Answers that break the interface's contract: each is asked for again, up to three times in all, unless too many are of that kind. They
- * say nothing about anybody, and the service may have billed every one of them.
+ * Counts answers that break the interface's contract. Each is requested again, up to three times in all, unless too
+ * many are bad. They say nothing about a customer, and each may have been billed.
  */
 export class BadAnswers {
   readonly #waiting = new Map<number, { attempts: number; reason: string }>();
@@ -329,12 +332,12 @@ export class BadAnswers {
   #again = 0;
   #hasGivenUp = false;
 
-  /** `before` is how often this run has had bad answers to requests that remain. */
+  /** `before` has the number of earlier bad answers of this run by request. */
   constructor(before: ReadonlyMap<number, number>) {
     for (const [requestId, attempts] of before) this.#waiting.set(requestId, { attempts, reason: 'bad_response' });
   }
 
-  /** Notes what came of a search, and says whether it is to be made again. */
+  /** Records an outcome; returns whether the search is to be made again. */
   note(requestId: number, outcome: ScreeningOutcome): boolean {
     const isBad = outcome.kind === 'failed' && outcome.isBadAnswer;
     if (isBad || outcome.kind === 'screened') this.#answers += 1;
@@ -354,19 +357,19 @@ export class BadAnswers {
     return true;
   }
 
-  /** Whether so many answers are bad that none of them is asked for again. */
+  /** Whether too many answers are bad to repeat them. */
   get isTooMany(): boolean {
     return this.#bad > few && this.#bad > this.#answers * mostShare;
   }
 
-  /** How many searches are to be made again since this was last asked. */
+  /** The number of searches to be made again since the last call. */
   takeAgain(): number {
     const again = this.#again;
     this.#again = 0;
     return again;
   }
 
-  /** From now on no bad answer is asked for again; gives why each request that was to be has no answer, by its id. */
+  /** Ends all repeats; returns the reason of each waiting request by its id. */
   giveUp(): ReadonlyMap<number, string> {
     this.#hasGivenUp = true;
     const reasons = new Map(Array.from(this.#waiting, ([requestId, { reason }]) => [requestId, reason]));
@@ -374,17 +377,16 @@ export class BadAnswers {
     return reasons;
   }
 
-  /** In words, how many answers were bad. */
   get words(): string {
-    return `${this.#bad} of ${this.#answers} answers broke the contract of the interface`;
+    return `${this.#bad} of ${this.#answers} answers broke the contract`;
   }
 }
 
 const chunkSize = 256;
 
 /**
- * Tells how many searches of the last walk are to be made again because their answers were bad, and gives their number. When too many were,
- * it says so, and their customers fail instead.
+ * Reports how many searches of the last pass are repeated because of bad answers, and returns their number. When too
+ * many were bad, their customers fail instead.
  */
 export async function searchBadAgain(context: SearchContext): Promise<number> {
   const { session, badAnswers } = context;
@@ -397,7 +399,7 @@ export async function searchBadAgain(context: SearchContext): Promise<number> {
   return again;
 }
 
-/** Once too many answers were bad: fails whoever waits to be asked about again, each with the reason of the last answer; true then. */
+/** After too many bad answers: fails the waiting searches, each with its last reason, and returns true. */
 export async function giveUpWhenTooMany({ session, badAnswers }: SearchContext): Promise<boolean> {
   const { run, runId, app } = session;
   if (!badAnswers.isTooMany) return false;
@@ -414,21 +416,20 @@ export async function giveUpWhenTooMany({ session, badAnswers }: SearchContext):
   return true;
 }
 
-/** What stops the searches of a run: a wish, an outage that lasted too long, or what one of them met. */
+/** The stop signals of a run's searches: a stop request, the end of an outage's deadline, or an error of a search. */
 interface StopSignals {
-  /** Ends waiting: nothing more is sent. */
+  /** Ends waiting: no further request is sent. */
   readonly waitSignal: AbortSignal;
-  /** Ends what is under way: 5 seconds after a wish to stop or an outage's deadline, never for the searches' own sake. */
+  /** Aborts running requests 5 seconds after a stop request or an outage's deadline, never because of a search. */
   readonly signal: AbortSignal;
-  /** Stops for a reason that the searches themselves have met; the first one counts. */
+  /** Stops because of a search; the first reason counts. */
   stop(reason: unknown): void;
-  /** Throws why it was stopped, if it was. */
+  /** Throws the reason of a stop. */
   throwIfStopped(): void;
-  /** Lets go of the signals that are followed. */
   clear(): void;
 }
 
-/** Follows a run's signal and its outage's. */
+/** Combines a run's signal with its outage's. */
 export function openStopSignals(run: AbortSignal, outage: AbortSignal): StopSignals {
   const own = new AbortController();
   const waiting = followSignals(own.signal, [run, outage]);

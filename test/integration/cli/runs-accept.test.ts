@@ -71,17 +71,17 @@ ${assessing}
     expect(await run(['import', '--roster', 'people'])).toMatchObject({ exitCode: 0 });
     const good = await screenAll(watchlist, 0);
     const held = await screenAll(onlyCanary, 3);
-    await expectRefused([good, ...said], /nothing of \S+ is held, so there is nothing to accept/);
+    await expectRefused([good, ...said], /\S+ is not held, so there is nothing to accept/);
     await expectRefused(['99', ...said], /there is no run 99/);
     await expectRefused(['last', ...said], /last/);
     await expectRefused([held], /--reason: is missing/);
     await configure('changes: { scoreStep: 0.05 }');
-    await expectRefused([held, ...said], /those that judge are not as they were accepted/);
+    await expectRefused([held, ...said], /the assessment settings differ from those accepted/);
     await configure('');
 
     const stopped = await screenAll(onlyCanary, 4, '--max-searches', '1');
-    await expectRefused([held, ...said], new RegExp(`${stopped} has not come to its end`));
-    await expectRefused([stopped, ...said], /has not come to its end/);
+    await expectRefused([held, ...said], new RegExp(`${stopped} has not ended`));
+    await expectRefused([stopped, ...said], /has not ended/);
     // An import gives the open run up; its one answer is newer than the held one.
     expect(await run(['import', '--roster', 'people'])).toMatchObject({ exitCode: 0 });
 
@@ -93,7 +93,7 @@ ${assessing}
     });
     expect(sandbox.ledger()).toHaveLength(calls);
     expect((await run(['runs', 'show', held])).stdout).toMatch(/^state +complete/m);
-    await expectRefused([held, ...said], /was accepted before, by \S+ on 20/);
+    await expectRefused([held, ...said], /is already accepted, by \S+ on 20/);
   });
 
   it('waits for a second person under four eyes: exit code 3, then 2 for the same person, then 0', async () => {

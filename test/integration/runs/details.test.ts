@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { reportJsonSchema } from '../../../src/reports/report-json.js';
-import type { EvidenceSettings } from '../../../src/runs/details-settings.js';
+import type { RunSettings } from '../../../src/runs/app-context.js';
 import { showRun } from '../../../src/runs/run-reference.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
@@ -24,7 +24,7 @@ const entity = '{"id":"aml_ofOne1","status":"match"}';
 const answering = (path: string, body: string) => ({ path, raw: { status: 200, body } });
 
 const allOn = { activity: true, entity: true, maxPerRun: 200 };
-const details = (part: Partial<EvidenceSettings['details']>) => ({
+const details = (part: Partial<RunSettings['evidence']['details']>) => ({
   settings: { evidence: { details: { ...allOn, ...part } } },
 });
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -322,7 +322,7 @@ describeOnChosenDatabase('a night that cannot be relied on', (open, databases) =
       state: 'complete',
       counts: { screened: 60, failed: 0, changes: 8 },
     });
-    await expect(accept()).rejects.toThrow(/was accepted before/);
+    await expect(accept()).rejects.toThrow(/is already accepted/);
     await expect(accept('1')).rejects.toThrow(/nothing of .* is held/);
     await expect(accept('99')).rejects.toThrow(/there is no run 99/);
     // What it no longer found is known as gone.
@@ -365,7 +365,7 @@ describeOnChosenDatabase('a night that cannot be relied on', (open, databases) =
     sandbox.setWorld(worldOf([...sanctioned, ...exposed]));
     await run(await work({ offsetMs: 2 }));
     await acceptRun(app, again.runId, await makeAcceptance(app), new AbortController().signal).catch((error: unknown) =>
-      expect(String(error)).toMatch(/a later run has answered for every customer/),
+      expect(String(error)).toMatch(/a later run has screened every customer/),
     );
   });
 

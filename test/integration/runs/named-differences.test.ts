@@ -29,7 +29,7 @@ it('settings that shape answers are named with old and new value, and the run is
   };
   expect((await run(changed)).runId).not.toBe(runId);
   expect(warnings(changed, 'run_abandoned')).toEqual([
-    `${runId} is not resumed: the settings have changed since: changes.scoreStep was 0.02 and is 0.05; what it left is planned anew`,
+    `${runId} is not resumed: the settings have changed: changes.scoreStep was 0.02 and is 0.05; its remaining customers are planned again`,
   ]);
 });
 
@@ -52,7 +52,7 @@ it('a changed roster is named with both figures, and the next start plans anew',
   const app = await work();
   expect((await run(app)).runId).not.toBe(runId);
   expect(warnings(app, 'run_abandoned').join()).toMatch(
-    /the roster has changed since: rows 6 then and 7 now, rejected 0 then and 0 now, digest \w{12} then and \w{12} now/,
+    /the roster has changed: rows 6 then and 7 now, rejected 0 then and 0 now, digest \w{12} then and \w{12} now/,
   );
 });
 
@@ -73,7 +73,9 @@ it('a run whose roster was edited is held when it is resumed by its name, and go
     state: 'complete',
     counts: { screened: 6 },
   });
-  expect(warnings(app, 'resumed_with_differences').join()).toMatch(/rows 6 then and 4 now.*as it was imported/);
+  expect(warnings(app, 'resumed_with_differences').join()).toMatch(
+    /rows 6 then and 4 now.*continues with the imported roster/,
+  );
 });
 
 it('another account and another mode are named by both', async () => {
@@ -81,8 +83,8 @@ it('another account and another mode are named by both', async () => {
   const other = await work({ apiKey: sandbox.otherPrivateKey });
   await run(other);
   expect(warnings(other, 'run_abandoned').join()).toMatch(
-    /it ran under another account: account \.\.\.\w{4} at \S+, and this key is of account \.\.\.\w{4} at /,
+    /it used account \.\.\.\w{4} at \S+, and this key belongs to account \.\.\.\w{4} at /,
   );
   const live = await work({ apiKey: sandbox.livePrivateKey });
-  await expect(resumeRun(live, runId, signal)).rejects.toThrow(/abandoned|test key, and this key is a live one|budget/);
+  await expect(resumeRun(live, runId, signal)).rejects.toThrow(/abandoned|test key, and this is a live key|budget/);
 });

@@ -151,7 +151,7 @@ describe('an address where the service never was', () => {
     const startedMs = performance.now();
     for (const summary of [await run(app), await runSweep(app, { writeReport: false }, signal)]) {
       expect(summary).toMatchObject({ state: 'stopped', exitCode: 4 });
-      expect(summary.reasons.join()).toMatch(/has ever answered like the service.*nightscreen doctor/);
+      expect(summary.reasons.join()).toMatch(/has never answered like the service.*nightscreen doctor/);
     }
     expect(performance.now() - startedMs).toBeLessThan(3_000);
   });

@@ -24,7 +24,7 @@ function listProblems(text: string): readonly string[] {
 
 it('a tier longer than a day without a reason is refused with its line', () => {
   expect(listProblems('screening:\n  cadence:\n    medium: 7d\n    low: 12h\n')).toEqual([
-    expect.stringMatching(/yaml:3:13 screening\.cadence\.medium is missing: .* the reason why/),
+    expect.stringMatching(/yaml:3:13 screening\.cadence\.medium is missing: .* needs a reason/),
   ]);
 });
 

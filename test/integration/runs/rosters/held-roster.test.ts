@@ -93,7 +93,7 @@ describeOnChosenDatabase('a night whose roster is held', (open) => {
     const resumeOnly = Number(stopped.runId.split('-').at(-1));
     const acceptRoster = await makeAcceptance(app);
     await expect(run(app, { ...stop, resumeOnly, acceptRoster })).rejects.toThrow(
-      /goes on with the last accepted roster.* nightscreen rescreen --roster people --accept-roster/,
+      /continues with the last accepted roster.* nightscreen rescreen --roster people --accept-roster/,
     );
     expect((await run(app, stop)).runId).toBe(stopped.runId);
 

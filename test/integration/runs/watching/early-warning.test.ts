@@ -140,7 +140,7 @@ describe('critical changes', () => {
     const reported = unmailed.events.filter((event) => event.kind === 'warning' && event.code === 'critical_changes');
     expect(reported.length).toBeGreaterThanOrEqual(1);
     expect(reported[0]).toMatchObject({
-      message: expect.stringMatching(/^[12] critical changes? found so far and not told before; nobody is mailed/),
+      message: expect.stringMatching(/^[12] critical changes? found so far and not reported yet; no mail is sent/),
     });
   });
 });

@@ -155,9 +155,9 @@ describeOnChosenDatabase('an answer holds only once control searches have passed
     expect(next).toMatchObject({ state: 'complete', counts: { planned: 6, screened: 6, hits: 6, changes: 0 } });
     const given = await showRun(database, stopped.runId);
     expect(given).toMatchObject({ state: 'abandoned', failedBecause: { not_confirmed: 4 }, changes: [] });
-    expect(given.stateReasons.join()).toContain('4 of its answers count no more');
+    expect(given.stateReasons.join()).toContain('4 of its answers are retracted');
     // Its report when it was stopped had them.
-    expect(given.stateReasons.join()).toContain('4 changes that it has told of did not hold');
+    expect(given.stateReasons.join()).toContain('4 changes that it reported early did not hold');
     const after = await readStates(database);
     expect(after.map(({ responseId, state }) => [responseId, state])).toEqual(
       before.map(({ responseId, state }) => [responseId, state]),
@@ -205,7 +205,7 @@ describeOnChosenDatabase('an answer holds only once control searches have passed
     const red = await run(await work({ offsetMs: -hourMs }));
     sandbox.setWorld(world);
     expect(red).toMatchObject({ state: 'incomplete', counts: { screened: 0, failed: 6, changes: 0 } });
-    expect(red.reasons.join('; ')).toMatch(/\d changes? that this run has told of before did not hold/);
+    expect(red.reasons.join('; ')).toMatch(/\d changes? that this run reported before the report did not hold/);
     expect(await readStates(database)).toEqual(before);
   });
 

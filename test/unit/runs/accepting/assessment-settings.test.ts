@@ -44,7 +44,7 @@ it('lists are told by their length, never by the names in them', () => {
     'canaries was a list of 1 and is a list of 0',
   ]);
   expect(compare({ canaries: [canary('Somebody Listed')] }, { canaries: [canary('Another')] })).toEqual([
-    'canaries was a list of 1 and is another one of 1',
+    'canaries was a list of 1 and is a different list of 1',
   ]);
 });
 
@@ -85,7 +85,7 @@ it('what an older version knew and this one does not is told, and is nobody’s 
   const canaries = [canary('Somebody Listed'), canary('Another')];
   const inForce = { canaries, changes: { severities: { hit_lost: 'low' } } };
   const retired = [
-    'canaries was a list of 2 and is another one of 2',
+    'canaries was a list of 2 and is a different list of 2',
     'changes.oldStep was 0.05 and is not set',
     'changes.scoreStep was 4 and is 0.02',
     'changes.severities.hit_of_old was high and is not set',
@@ -98,7 +98,7 @@ it('what an older version knew and this one does not is told, and is nobody’s 
   // A person has put another value in its place, and another control search.
   const chosen = { canaries: [canary('Somebody Else'), canary('Another')], changes: { scoreStep: 0.5 } };
   expect(compareAssessment(older, assessing(chosen)).differences).toEqual([
-    'canaries was a list of 2 and is another one of 2',
+    'canaries was a list of 2 and is a different list of 2',
     'changes.scoreStep was 4 and is 0.5',
     'changes.severities.hit_lost was low and is not set',
   ]);
