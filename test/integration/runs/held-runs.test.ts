@@ -323,7 +323,7 @@ describeOnChosenDatabase('a night that cannot be relied on', (open, databases) =
       counts: { screened: 60, failed: 0, changes: 8 },
     });
     await expect(accept()).rejects.toThrow(/is already accepted/);
-    await expect(accept('1')).rejects.toThrow(/nothing of .* is held/);
+    await expect(accept('1')).rejects.toThrow(/is not held/);
     await expect(accept('99')).rejects.toThrow(/there is no run 99/);
     // What it no longer found is known as gone.
     expect(await run(await work({ offsetMs: 1 }))).toMatchObject({ state: 'complete', counts: { changes: 0 } });
