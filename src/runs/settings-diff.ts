@@ -79,7 +79,7 @@ export interface Acceptance {
   reason: string;
 }
 
-/** Throws ConfigError when two people are needed but the database has no logins to tell them apart. */
+/** Throws ConfigError when two people are needed but the database has no logins that distinguish them. */
 export function requireLogins({ dialect }: Pick<Database, 'dialect'>, what: string): void {
   if (dialect === 'postgres') return;
   const message = `${what} takes two people (review.fourEyes), and the embedded database has no logins: set DATABASE_URL`;
