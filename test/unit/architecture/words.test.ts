@@ -58,9 +58,13 @@ const toWords = (name: string): readonly string[] =>
     .split(/[^a-z]+/);
 
 function findForbidden(file: string): readonly string[] {
-  const allowed = new Set(Object.entries(exceptions).flatMap(([place, names]) => (file.startsWith(place) ? names : [])));
+  const allowed = new Set(
+    Object.entries(exceptions).flatMap(([place, names]) => (file.startsWith(place) ? names : [])),
+  );
   const names = readFileSync(file, 'utf8').match(/[A-Za-z_$][\w$]*/g) ?? [];
-  const found = new Set(names.filter((name) => !allowed.has(name) && toWords(name).some((word) => forbidden.has(word))));
+  const found = new Set(
+    names.filter((name) => !allowed.has(name) && toWords(name).some((word) => forbidden.has(word))),
+  );
   return [...found].map((name) => `${file}: ${name}`);
 }
 
