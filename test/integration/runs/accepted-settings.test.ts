@@ -69,7 +69,7 @@ async function confirmFirst({ database, settings }: AppContext, reference: strin
   });
 }
 
-describeOnChosenDatabase('settings that judge', (open) => {
+describeOnChosenDatabase('assessment settings', (open) => {
   const begin = openSmallSites(open);
 
   it('are refused before anything is asked until somebody accepts them with a reason, and the next report says so first', async () => {
