@@ -69,7 +69,7 @@ it.each([
       doubts: [{ column: 'Geburtsdatum', doubts: 1, values: [{ value: '31.11.1985', why: 'no_such_day' }] }],
     });
     expect(said).toContain('31.11.1985');
-    expect(said).toMatch(/0072 +person +Jörg Weiß.*in doubt: Geburtsdatum \(no day of the calendar\)/);
+    expect(said).toMatch(/0072 +person +Jörg Weiß.*in doubt: Geburtsdatum \(not a day of the calendar\)/);
     expect(read).toEqual(inspection.firstRows);
     expect(read.map(toParty)).toEqual([
       { role: 'customer', type: 'person', name: 'Anna Ölmann', birthDate: '1970-02-13', countries: ['de'] },

@@ -117,7 +117,7 @@ describe('a published report', () => {
     };
     await prepareReportMail(app, report, written, []);
     expect(reported).toMatchObject([
-      { code: 'report_not_published', message: expect.stringContaining('changes.csv is no longer') },
+      { code: 'report_not_published', message: expect.stringContaining('changes.csv was changed') },
     ]);
     expect(await readdir(join(share, report.run.runId))).toEqual([]);
   });

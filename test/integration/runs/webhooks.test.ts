@@ -182,7 +182,9 @@ describe('webhooks of state changes', () => {
     const undone = await command(['review', 'undo', shown?.mark ?? '', '--reason', 'wrong customer'], {});
     expect(undone).toEqual({
       exitCode: 0,
-      said: expect.stringMatching(/decisions are stored, .*NIGHTSCREEN_WEBHOOK_SECRET.*nightscreen status send"/),
+      said: expect.stringMatching(
+        /decisions are stored, .*NIGHTSCREEN_WEBHOOK_SECRET.*nightscreen status send sends them"/,
+      ),
     });
     expect(received).toHaveLength(1);
     await command(['status', 'send'], withKey);

@@ -85,7 +85,7 @@ describeOnChosenDatabase('a fact that cannot be read', (open) => {
       expect.objectContaining({ corroboration: { birthDate: 'unknown', country: 'unknown' } }),
     );
     const page = await readFileOf(first, 'report.html');
-    expect(page).toMatch(/id="doubts".*31\.02\.1980.*no day of the calendar/s);
+    expect(page).toMatch(/id="doubts".*31\.02\.1980.*not a day of the calendar/s);
     const rejects = await readFileOf(first, 'rejects.csv');
     const [row, ...more] = parse<Record<string, string>>(rejects, { bom: true, columns: true });
     expect(more).toEqual([]);
