@@ -38,7 +38,7 @@ test('a preview needs neither key nor service and says what it would cost and wh
   });
   const reported = await runCli(['screen', '--roster', 'retail', '--dry-run'], { folder });
   expect(reported.stdout).toMatch(/^new +2 +never screened$/m);
-  expect(reported.stdout).toMatch(/^left out +1 asked for, overdue or never screened as they are: K1$/m);
+  expect(reported.stdout).toMatch(/^over budget +1 forced, overdue or never screened with their current record: K1$/m);
   expect(reported.stdout).toMatch(/^cost +1\.00 EUR$/m);
 });
 

@@ -39,7 +39,7 @@ describe('a run that is given up', () => {
     const app = await work();
     const narrower = await run(app, await options);
     expect(narrower).toMatchObject({ state: 'complete', exitCode: 0, counts: { planned: 3, screened: 3, skipped: 2 } });
-    expect(warnings(app, 'run_abandoned').join()).toContain('what it left is planned anew');
+    expect(warnings(app, 'run_abandoned').join()).toContain('its remaining customers are planned again');
     expect(names.map((name) => searched(sandbox, name))).toEqual([2, 2, 2, 2, 2]);
     await expect(resumeRun(app, night.runId, signal)).rejects.toThrow(/abandoned/);
     expect(await run(await work())).toMatchObject({ state: 'complete', counts: { planned: 0 } });
@@ -127,7 +127,7 @@ describe('a run that is given up', () => {
       sandbox.setFaults([{ path: '/api_keys/public', status: 503, times: 3 }]);
       return work(options);
     };
-    await expect(resumeRun(await begunAnew(), first.runId, signal)).rejects.toThrow(/another account/);
+    await expect(resumeRun(await begunAnew(), first.runId, signal)).rejects.toThrow(/this key belongs to account/);
     expect(await readRuns()).toEqual([before]);
     const second = await run(await begunAnew());
     expect(second).toMatchObject({ state: 'complete', counts: { screened: 5 } });

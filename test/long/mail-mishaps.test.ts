@@ -191,11 +191,11 @@ describe('mail', () => {
         runs: [{ roster: 'people', state: 'stopped' }],
         errors: [{ roster: 'core', code: 'not_started' }],
       },
-      text: expect.stringMatching(/^roster core\nnightscreen: it was not begun/m),
+      text: expect.stringMatching(/^roster core\nnightscreen: it was not started/m),
     });
     const subjects = server.received.map(({ subject }) => subject);
     expect(subjects).toHaveLength(2);
-    expect(subjects[1]).toMatch(/^\[RED\] rescreen of core did not run: it was not begun/);
+    expect(subjects[1]).toMatch(/^\[RED\] rescreen of core did not run: it was not started/);
   });
 
   it('of a sweep that stopped leaves when the sweep ends', async () => {
