@@ -1,8 +1,4 @@
 import type { FailedWork } from '../runs/mail/failures.js';
-import { notifyStates } from '../runs/status.js';
-import { readOrganisation } from '../store/organisations.js';
-import { countWaiting, maySendWebhooks } from '../store/webhooks.js';
-import { webhookWaitMs } from '../webhooks/messages.js';
 import type { OpenAppContext } from './app-context.js';
 import type { Invocation } from './invocation.js';
 import { loadInvocationConfig } from './session.js';
@@ -42,6 +38,10 @@ export async function notifyDecidedStates(
       code: 'webhook_waits',
       message: `${what}; the next run, the job mail of nightscreen schedule, or nightscreen status send sends them`,
     });
+  const { notifyStates } = await import('../runs/status.js');
+  const { readOrganisation } = await import('../store/organisations.js');
+  const { countWaiting, maySendWebhooks } = await import('../store/webhooks.js');
+  const { webhookWaitMs } = await import('../webhooks/messages.js');
   try {
     if (!(await maySendWebhooks(app.database))) {
       const { organisationId } = await readOrganisation(app.database, app.settings.organisation);

@@ -33,6 +33,7 @@ import { addWatchdogCommand } from './commands/watchdog.js';
 import { describeError, formatError } from './describe-error.js';
 import { exitCodes, InterruptedError, toErrorExitCode } from './exit-code.js';
 import type { Act, Invocation, Notify, Outcome } from './invocation.js';
+import { mailDirectly } from './notify.js';
 import { examples } from './options.js';
 import { version } from './process.js';
 import { loadInvocationConfig } from './session.js';
@@ -99,7 +100,6 @@ export async function runCommandLine({
     const isHelp = error instanceof CommanderError && error.exitCode === 0;
     exitCode = isHelp ? exitCodes.complete : toErrorExitCode(error);
     if (called.mailedAs !== undefined && !isOpen && !terminal.isScreen) {
-      const { mailDirectly } = await import('./notify.js');
       await mailDirectly(toInvocation(), { task: called.mailedAs, roster: null, error, signal: listening.signal });
     }
     if (!isHelp) await reportError(error);

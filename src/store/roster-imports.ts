@@ -5,7 +5,7 @@ import type { RejectedRow } from '../roster/customer.js';
 import type { DoubtedRow } from '../roster/doubts.js';
 import { doubtReasons, rejectReasons } from '../vocabulary.js';
 import { findRow, type Queryable, readValue, toInsert } from './database/database.js';
-import { type StagedImport, withoutNul } from './roster-staging.js';
+import { type StagedImport, toJson } from './roster-staging.js';
 
 const record = z.object({
   name: z.string(),
@@ -47,7 +47,7 @@ export async function readAcceptedChanges(database: Queryable, runId: number): P
 type Found = Pick<RosterAcceptanceFacts, 'heldBy' | 'changes'>;
 const toFoundJson = ({ heldBy, changes }: Found) => ({
   heldBy: JSON.stringify(heldBy.map(({ guard, message }) => ({ guard, message }))),
-  changes: withoutNul(JSON.stringify(changes)),
+  changes: toJson(changes),
 });
 
 const holdRow = z.object({

@@ -11,7 +11,7 @@ import {
   rowSeparator,
   type StagedImport,
   takeRoom,
-  withoutNul,
+  toJson,
 } from './roster-staging.js';
 import type { PlainCounts } from './save-requests.js';
 
@@ -83,7 +83,7 @@ function insertImport(transaction: Queryable, origin: ImportOrigin, counts: Snap
   const { newlyAbsent: _absent, otherRoles: _others, leaversByRow: _leavers, ...sums } = counts;
   const row = {
     ...{ runId, rosterId, source, sourceDigest, importedAt, isDelta, headers },
-    ...{ overriddenGuards, partyHeaders, controlTotal, doubts: withoutNul(JSON.stringify(origin.doubts)) },
+    ...{ overriddenGuards, partyHeaders, controlTotal, doubts: toJson(origin.doubts) },
     ...sums,
   };
   return readValue(transaction, z.number(), ...toInsert('roster_import', row, 'returning import_id'));
@@ -136,7 +136,7 @@ async function saveDoubts(transaction: Queryable, { runId, doubted }: ImportOrig
        select from roster_party_staging staged
        where staged.run_id = $1 and staged.ordinal = row.ordinal and staged.reject_reason is not null
      )`,
-    [runId, importId, withoutNul(JSON.stringify(doubted))],
+    [runId, importId, toJson(doubted)],
   );
 }
 

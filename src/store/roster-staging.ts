@@ -267,7 +267,8 @@ async function insertRejects(
 export const withoutNul = (json: string): string =>
   json.includes('\\') && json.includes('\\u0000') ? json.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1\u2400') : json;
 
-const toJson = (value: unknown): string => withoutNul(JSON.stringify(value));
+/** A value as JSON for the database, without NUL. */
+export const toJson = (value: unknown): string => withoutNul(JSON.stringify(value));
 
 const rejectionRow = z.object({
   line: z.number(),

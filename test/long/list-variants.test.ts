@@ -230,14 +230,14 @@ const shuffle = <Item>(items: readonly Item[], random: () => number): Item[] =>
     .sort((one, other) => one.turn - other.turn)
     .map(({ item }) => item);
 
-/** A customer as the service is asked about it. */
+/** A customer as it is searched for. */
 interface AskedCustomer {
   reference: string;
   type: 'person' | 'entity';
   name: string;
 }
 
-/** A change as it must be told; `before` and `after` as the service gave the match. */
+/** A change as it must be reported; `before` and `after` as the service gave the match. */
 interface ExpectedChange {
   reference: string;
   kind: string;

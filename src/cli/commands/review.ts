@@ -6,6 +6,7 @@ import type { ShownItem, UndoResult } from '../../runs/review/decide.js';
 import { type Severity, severities } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
+import { notifyDecidedStates } from '../notify.js';
 import { examples } from '../options.js';
 import { loadInvocationConfig, withAppContext } from '../session.js';
 import { formatTable, type Row, toMinute } from '../text.js';
@@ -84,10 +85,7 @@ function addUndo(review: Command, act: Act): void {
         return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
           const reviewer = await findReviewer(app.database, options.reviewer);
           const undone = await undoDecision(app, { mark: item, reviewer, reason });
-          if (undone.kind === 'undone') {
-            const { notifyDecidedStates } = await import('../notify.js');
-            await notifyDecidedStates(app, invocation);
-          }
+          if (undone.kind === 'undone') await notifyDecidedStates(app, invocation);
           return presentUndo(undone, item);
         });
       }),

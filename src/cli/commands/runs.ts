@@ -16,6 +16,7 @@ import type { acceptRun } from '../../runs/screening/close.js';
 import { isScreeningKind, type ListableOutcome, listableOutcomes } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
+import { notifyDecidedStates } from '../notify.js';
 import { addAcceptOption, examples, findRosterAcceptance, parseWholeNumber, type RosterChoice } from '../options.js';
 import {
   formatAssurance,
@@ -139,10 +140,7 @@ function addAccept(runs: Command, act: Act): void {
         return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
           const acceptance = await findAcceptance(app.database, options);
           const accepted = await acceptRun(app, id, acceptance, invocation.signal);
-          if (accepted.kind === 'accepted') {
-            const { notifyDecidedStates } = await import('../notify.js');
-            await notifyDecidedStates(app, invocation);
-          }
+          if (accepted.kind === 'accepted') await notifyDecidedStates(app, invocation);
           const { name, isAttested } = acceptance.by;
           return {
             exitCode: toAcceptedExitCode(accepted),

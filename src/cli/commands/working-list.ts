@@ -10,9 +10,9 @@ import type { ImportedDecisions } from '../../runs/review/import-list.js';
 import type { ImportedLegacy } from '../../runs/review/legacy.js';
 import type { WorkingList } from '../../runs/review/lists.js';
 import type { RunMode } from '../../vocabulary.js';
-import type { OpenAppContext } from '../app-context.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
+import { notifyDecidedStates } from '../notify.js';
 import { examples } from '../options.js';
 import { findCurrentUser } from '../process.js';
 import { loadInvocationConfig, withAppContext } from '../session.js';
@@ -100,7 +100,7 @@ function addImport(review: Command, act: Act): void {
           const { apply = false, partial = false } = options;
           const reviewer = await findReviewer(app.database, options.reviewer, !apply);
           const imported = await importDecisions(app, { path, reviewer, apply, partial });
-          if (imported.isApplied) await notifyStates(app, invocation);
+          if (imported.isApplied) await notifyDecidedStates(app, invocation);
           const isAttested = app.database.dialect === 'embedded';
           const by = isAttested ? ` --reviewer ${quoteArgument(options.reviewer ?? 'NAME')}` : '';
           const storing = `nightscreen review import ${quoteArgument(file)} --apply${by}`;
@@ -108,11 +108,6 @@ function addImport(review: Command, act: Act): void {
         });
       }),
     );
-}
-
-async function notifyStates(app: OpenAppContext, invocation: Invocation): Promise<void> {
-  const { notifyDecidedStates } = await import('../notify.js');
-  await notifyDecidedStates(app, invocation);
 }
 
 /** Why a decision is refused. */
@@ -328,7 +323,7 @@ async function importLegacyList(invocation: Invocation, file: string, options: L
       () => false,
     );
     if (untaken.length > 0 || isThere) await writePrivately(unmatched, renderUntaken(untaken));
-    if (imported.isApplied) await notifyStates(app, invocation);
+    if (imported.isApplied) await notifyDecidedStates(app, invocation);
     return presentLegacy(imported, untaken, { file, unmatched, wasApplied: apply });
   });
 }

@@ -116,8 +116,7 @@ function tryColumns(guess: ColumnGuess, headers: readonly string[], rows: readon
   if (guess.columns.id === undefined || guess.columns.name === undefined) return guess;
   const today = new Date().toISOString().slice(0, dayLength);
   const shape = { headers, source: 'the sample', origin: 'first_line', today } as const;
-  const { columns } = rosterSettingsSchema.parse({ name: 'sample', csv: { path: '-' }, columns: guess.columns });
-  const binding = bindColumns(columns, shape);
+  const binding = bindColumns(rosterSettingsSchema.shape.columns.parse(guess.columns), shape);
   const untyped = rows.filter((fields, at) => {
     const row = checkRow(binding, { line: at + 1, file: null, fields, fault: null });
     return row.kind === 'rejected' && /type$/.test(row.rejected.reason);

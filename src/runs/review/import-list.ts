@@ -115,7 +115,7 @@ interface FaultyRow {
   problem: string;
 }
 
-/** A filled row that stands for many absent alerts. */
+/** A filled row for many absent alerts. */
 type BulkRow = Omit<FilledRow, 'itemId'> & { bulkId: number };
 
 /** Gives one row for each alert of a bulk row, or the reason why the row cannot be imported. */
