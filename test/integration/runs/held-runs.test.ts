@@ -32,9 +32,9 @@ import { canaries, fileOf, listed } from '../../helpers/small-world.js';
 
 const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;
-const names = makeOddNames(60);
+const names = makeOddNames(30);
 const [canary] = canaries;
-/** Twelve customers are sanctioned, eight exposed. */
+/** Twelve customers are sanctioned, eight are politically exposed. */
 const sanctioned = names.slice(0, 12).map((name, index) => listed(`s${index}`, name));
 const exposed = names.slice(12, 20).map((name, index) => listed(`p${index}`, name, ['role.pep']));
 /** Others of the same name: below them in every list. */
@@ -55,10 +55,10 @@ const countEvents = async (database: Database): Promise<number> => {
   return rows[0]?.events ?? 0;
 };
 
-describeOnChosenDatabase('a night that cannot be relied on', (open, databases) => {
+describeOnChosenDatabase('a run whose answers are implausible', (open, databases) => {
   const begin = openSmallSites(open);
 
-  /** A good night with these lists, and what it left. */
+  /** Plays a complete run with these lists; gives the states and the number of state changes after it. */
   const playGood = async (site: SmallSite, entries: readonly WatchlistEntry[]) => {
     site.sandbox.setWorld(worldOf(entries));
     const app = await site.work({ offsetMs: -dayMs });
@@ -66,61 +66,92 @@ describeOnChosenDatabase('a night that cannot be relied on', (open, databases) =
     return { before: await readStates(site.database), events: await countEvents(site.database) };
   };
   const beginUsual = openPreparedSites(databases, (site) => playGood(site, [...sanctioned, ...exposed]), names);
-  /** A site after a good night with both lists. */
+  /** A site after a complete run with both lists. */
   const beginAfterGood = async () => {
     const { prepared, ...site } = await beginUsual();
     site.sandbox.setWorld(worldOf([...sanctioned, ...exposed]));
     return { ...site, ...prepared };
   };
 
-  it('that finds nobody but the canaries is held: every state stays with its time, and nothing is sent', async () => {
+  it('is held when it finds nobody but the canaries: every state and its time stay, and no state change is sent', async () => {
     const { sandbox, database, work, run, before, events } = await beginAfterGood();
     sandbox.setWorld(worldOf([]));
     const app = await work();
     const held = await run(app);
-    expect(held).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 0, failed: 60, changes: 0 } });
+    expect(held).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 0, failed: 30, changes: 0 } });
     expect(held.reasons[0]).toMatch(
-      /answers for 60 customers are held, because 20 of 20 known hits of all topics vanished \(all of them\)/,
+      /answers for 30 customers are held, because 20 of 20 known hits of all topics vanished \(all of them\)/,
     );
     expect(held.reasons[0]).toContain(`nightscreen runs accept ${held.runId} --by NAME --reason TEXT`);
     expect(await readStates(database)).toEqual(before);
     expect(await countEvents(database)).toBe(events);
     expect(await measureCoverage(await work(), { list: 0 })).toMatchObject({
       isCovered: false,
-      total: { inScope: 60, failedBecause: { held: 60 } },
+      total: { inScope: 30, failedBecause: { held: 30 } },
     });
     const flags = await database.query(
       z.object({ held: z.boolean() }),
       'select distinct held from customer_screening_status',
     );
     expect(flags).toEqual([{ held: true }]);
-    // Every search that found nobody any more was made again.
+    // Each search that no longer finds a known hit is repeated.
     expect(searched(sandbox, names[0] ?? '')).toBe(2);
     expect(app.events).toContainEqual(expect.objectContaining({ kind: 'warning', code: 'run_held' }));
-    expect(held.counts).toMatchObject({ attempts: 60 + 20 + 2 * canaries.length });
+    expect(held.counts).toMatchObject({ attempts: 30 + 20 + 2 * canaries.length });
     sandbox.setWorld(worldOf([...sanctioned, ...exposed]));
     const good = await run(await work({ offsetMs: 1 }));
-    expect(good).toMatchObject({ state: 'complete', counts: { screened: 60, changes: 0 } });
+    expect(good).toMatchObject({ state: 'complete', counts: { screened: 30, changes: 0 } });
     expect(await measureCoverage(await work({ offsetMs: 2 }), { list: 0 })).toMatchObject({ isCovered: true });
+    const accepting = acceptRun(app, held.runId, await makeAcceptance(app), new AbortController().signal);
+    await expect(accepting).rejects.toThrow(/a later run has screened every customer/);
   });
 
-  it('that has lost one of two lists is held, and the next night without it too', async () => {
+  it('is held when one of two lists is missing, as is the next one, which a person accepts once without any search', async () => {
     const { sandbox, database, work, run, before } = await beginAfterGood();
     sandbox.setWorld(worldOf(sanctioned));
-    const held = await run(await work());
-    expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0, failed: 60 } });
-    expect(held.reasons[0]).toContain('8 of 8 known hits for political exposure vanished (all of them)');
-    expect(held.reasons[0]).not.toContain('for sanctions');
+    const first = await run(await work());
+    expect(first).toMatchObject({ state: 'incomplete', counts: { screened: 0, failed: 30 } });
+    expect(first.reasons[0]).toContain('8 of 8 known hits for political exposure vanished (all of them)');
+    expect(first.reasons[0]).not.toContain('for sanctions');
     expect(await readStates(database)).toEqual(before);
-    expect(await run(await work({ offsetMs: 1 }))).toMatchObject({ state: 'incomplete', counts: { screened: 0 } });
+    const app = await work({ offsetMs: 1 });
+    const held = await run(app);
+    expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0 } });
     expect(await readStates(database)).toEqual(before);
+
+    const calls = sandbox.ledger().length;
+    const accept = async (id = held.runId) =>
+      acceptRun(app, id, await makeAcceptance(app), new AbortController().signal);
+    await expect(accept(first.runId)).rejects.toThrow(`accept ${held.runId} instead`);
+    expect(await accept()).toMatchObject({ kind: 'accepted', parties: 30, state: 'complete' });
+    expect(sandbox.ledger()).toHaveLength(calls);
+    // No alert is closed: an alert whose match is absent waits for a decision.
+    const alerts = await database.query(
+      z.object({ state: z.string(), absence: z.string().nullable(), alerts: z.number() }),
+      'select state, absence, count(*)::integer as alerts from review_item group by state, absence order by alerts',
+    );
+    expect(alerts).toEqual([
+      { state: 'open', absence: 'not_returned', alerts: 8 },
+      { state: 'open', absence: null, alerts: 12 },
+    ]);
+    const asOf = (await readStates(database)).map(({ asOf }) => asOf?.toISOString().slice(0, 10));
+    expect(new Set(asOf)).toEqual(new Set([new Date().toISOString().slice(0, 10)]));
+    expect(await showRun(database, held.runId)).toMatchObject({
+      state: 'complete',
+      counts: { screened: 30, failed: 0, changes: 8 },
+    });
+    await expect(accept()).rejects.toThrow(/is already accepted/);
+    await expect(accept('1')).rejects.toThrow(/is not held/);
+    await expect(accept('99')).rejects.toThrow(/there is no run 99/);
+    // The accepted absences are no changes of the next run.
+    expect(await run(await work({ offsetMs: 2 }))).toMatchObject({ state: 'complete', counts: { changes: 0 } });
   });
 
-  it('whose lists are cut to one result without a word is held', async () => {
+  it('is held when the service truncates its lists to one result without saying so', async () => {
     const site = await begin(names);
     const { sandbox, database, work, run } = site;
     const { before } = await playGood(site, [...sanctioned, ...second]);
-    // Nothing says that they are cut: the total is 1 as well.
+    // The total is 1 as well, so nothing in the answer shows the truncation.
     sandbox.setWorld(worldOf(sanctioned));
     const held = await run(await work());
     expect(held).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 0 } });
@@ -128,7 +159,7 @@ describeOnChosenDatabase('a night that cannot be relied on', (open, databases) =
     expect(await readStates(database)).toEqual(before);
   });
 
-  it('that is one of several in a week, each of them within the bounds, is held when they add up', async () => {
+  it('is held when the hits that vanished in the runs of a week exceed the bound together, though none does alone', async () => {
     const { sandbox, work, run } = await begin(names);
     const night = async (daysAgo: number, lost: number) => {
       sandbox.setWorld(worldOf([...sanctioned.slice(lost), ...exposed.slice(lost)]));
@@ -147,16 +178,16 @@ describeOnChosenDatabase('a night that cannot be relied on', (open, databases) =
     );
   });
 
-  it('that was stopped and is given up leaves nothing, although its control searches passed', async () => {
+  it('changes no state when it is stopped and then abandoned, although its control searches passed', async () => {
     const { sandbox, database, work, run, before } = await beginAfterGood();
     sandbox.setWorld(worldOf([]));
-    const stopped = await run(await work(), { maxSearches: 40 });
-    expect(stopped).toMatchObject({ state: 'stopped', counts: { screened: 40 } });
+    const stopped = await run(await work(), { maxSearches: 25 });
+    expect(stopped).toMatchObject({ state: 'stopped', counts: { screened: 25 } });
     sandbox.setWorld(worldOf([...sanctioned, ...exposed]));
     const later = await work({ offsetMs: dayMs - 60_000 });
-    const night = await run(later);
-    expect(night.runId).not.toBe(stopped.runId);
-    expect(night).toMatchObject({ state: 'complete', counts: { screened: 60, changes: 0 } });
+    const next = await run(later);
+    expect(next.runId).not.toBe(stopped.runId);
+    expect(next).toMatchObject({ state: 'complete', counts: { screened: 30, changes: 0 } });
     expect(later.events).toContainEqual(
       expect.objectContaining({ code: 'run_abandoned', message: expect.stringMatching(/known hits .* vanished/) }),
     );
@@ -165,7 +196,7 @@ describeOnChosenDatabase('a night that cannot be relied on', (open, databases) =
     expect(listOpen(await readStates(database))).toEqual(listOpen(before));
   });
 
-  it('searches again what it misses, and is held where the service contradicts itself', async () => {
+  it('repeats searches whose hits vanished, and is held when the service contradicts itself', async () => {
     const { sandbox, work, run, database, before } = await beginAfterGood();
     const empty = names.slice(0, 6).map((name) => ({
       ...{ name, times: 1 },
@@ -173,36 +204,36 @@ describeOnChosenDatabase('a night that cannot be relied on', (open, databases) =
     }));
     sandbox.setFaults(empty);
     const app = await work();
-    // Customers without a known hit may have had such answers as well, and nothing shows it.
-    const night = await run(app);
-    expect(night).toMatchObject({
+    // Customers without a known hit may have got such wrong answers too, which nothing would show.
+    const held = await run(app);
+    expect(held).toMatchObject({
       state: 'incomplete',
       exitCode: 3,
-      counts: { screened: 0, changes: 0, searches: 60 },
+      counts: { screened: 0, changes: 0, searches: 30 },
     });
-    expect(night.reasons[0]).toContain('known hits came back when 6 searches were made again');
+    expect(held.reasons[0]).toContain('known hits came back when 6 searches were made again');
     expect(app.events).toContainEqual(expect.objectContaining({ code: 'hits_vanished' }));
     expect(names.slice(0, 8).map((name) => searched(sandbox, name))).toEqual([2, 2, 2, 2, 2, 2, 1, 1]);
     expect(await readStates(database)).toEqual(before);
-    // The first answers are evidence.
+    // The first answers are kept as evidence.
     const kept = await database.query(
       z.object({ rows: z.number() }),
       'select count(*)::integer as rows from taken_back_answer',
     );
-    expect(kept).toEqual([{ rows: 66 }]);
-    expect(await run(await work({ offsetMs: 1 }))).toMatchObject({ state: 'complete', counts: { screened: 60 } });
+    expect(kept).toEqual([{ rows: 36 }]);
+    expect(await run(await work({ offsetMs: 1 }))).toMatchObject({ state: 'complete', counts: { screened: 30 } });
   });
 
-  it('is not what a few delistings, new ids or a changed name look like', async () => {
+  it('is not held for a few delistings, new ids or a changed name', async () => {
     const { sandbox, work, run } = await beginAfterGood();
     const rekeyed = [...sanctioned.slice(1), ...exposed].map((entry) => ({ ...entry, id: `${entry.id}_new` }));
     sandbox.setWorld(worldOf(rekeyed));
-    expect(await run(await work())).toMatchObject({ state: 'complete', counts: { screened: 60 } });
+    expect(await run(await work())).toMatchObject({ state: 'complete', counts: { screened: 30 } });
   });
 
-  it('opens alerts for what is new, which wait whatever later answers say', async () => {
+  it('opens alerts for new matches, which stay open whatever later answers contain', async () => {
     const { sandbox, database, work, run } = await beginAfterGood();
-    const [known = '', fresh = '', fleeting = ''] = [names[0], names[30], names[31]];
+    const [known = '', fresh = '', fleeting = ''] = [names[0], names[25], names[26]];
     const added = [listed('new', fresh), listed('soon gone', fleeting)];
     const worse = { ...listed('s0', known), topics: ['sanction', 'wanted'] };
     sandbox.setWorld(worldOf([worse, ...sanctioned.slice(1), ...added]));
@@ -210,20 +241,20 @@ describeOnChosenDatabase('a night that cannot be relied on', (open, databases) =
     expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0, changes: 0 } });
     const facts = await showRun(database, held.runId);
     expect(facts.held).toMatchObject([
-      { kind: 'answers', customers: 60, openedAlerts: 2, accepted: null, states: { open_hit: 22, clear: 38 } },
+      { kind: 'answers', customers: 30, openedAlerts: 2, accepted: null, states: { open_hit: 22, clear: 8 } },
     ]);
     expect(toSubject(toReport(facts))).toContain('[RED] answers held');
     const page = await readFile(join(held.artifacts ?? '', 'report.html'), 'utf8');
     expect(page).toContain('2 alerts new or worse by these answers: provisional');
-    expect(page).toContain('38 clear, 22 open alert');
+    expect(page).toContain('8 clear, 22 open alert');
     expect(page).not.toContain('have a valid screening');
     const json = z.object({ held: z.array(z.object({ alerts: z.array(z.object({ reference: z.string() })) })) });
     const reported = json.parse(JSON.parse(await readFile(join(held.artifacts ?? '', 'report.json'), 'utf8')));
-    expect(reported.held[0]?.alerts.map(({ reference }) => reference).toSorted()).toEqual(['C-31', 'C-32']);
+    expect(reported.held[0]?.alerts.map(({ reference }) => reference).toSorted()).toEqual(['C-26', 'C-27']);
     expect(held.openItems).toMatchObject({ waiting: 22 });
     const stateOf = async (number: number): Promise<string | undefined> =>
       (await readStates(database)).find(({ reference }) => reference === `C-${number}`)?.state;
-    expect([await stateOf(31), await stateOf(32), await stateOf(40)]).toEqual(['open_hit', 'open_hit', 'clear']);
+    expect([await stateOf(26), await stateOf(27), await stateOf(30)]).toEqual(['open_hit', 'open_hit', 'clear']);
     const sent = await database.query(
       z.object({ toState: z.string() }),
       'select to_state from customer_state_change where from_state is not null',
@@ -241,8 +272,8 @@ describeOnChosenDatabase('a night that cannot be relied on', (open, databases) =
       { match: 'amla_new', state: 'open', absence: null },
       { match: 'amla_soon gone', state: 'open', absence: 'not_returned' },
     ]);
-    expect(await stateOf(32)).toBe('open_hit');
-    // Nobody closes in bulk what a run found that is still held.
+    expect(await stateOf(27)).toBe('open_hit');
+    // No bulk decision closes an alert of a run that is still held.
     const ids = await database.query(
       z.object({ id: z.number() }),
       'select item_id as id from review_item where absence is not null',
@@ -254,7 +285,7 @@ describeOnChosenDatabase('a night that cannot be relied on', (open, databases) =
     expect([...(await findPlainlyAbsent(database, toIds)).keys()]).toEqual(toIds);
   });
 
-  it('re-opens a decision whose customer has changed, and lets one run out that is about what it found alone', async () => {
+  it('re-opens a decision whose customer has changed, and lets a decision about a match expire that only it has found', async () => {
     const { sandbox, database, roster, work, run } = await beginAfterGood();
     const [changed = '', fresh = ''] = [names[0], 'Wilhelmina Nova Entrant'];
     const readItem = async (match: string) => {
@@ -281,7 +312,7 @@ describeOnChosenDatabase('a night that cannot be relied on', (open, databases) =
     const { id } = await readItem('amla_new');
     await decide(database, [id], { verdict: 'true_match', expiresAt: new Date(Date.now() + dayMs / 2) });
     expect(await readItem('amla_new')).toMatchObject({ state: 'confirmed' });
-    // Neither an outage nor an older answer says that what the held run found is absent.
+    // Neither an outage nor an older answer makes the match of the held run absent.
     sandbox.setWorld({ watchlist: [], dossiers: [] });
     await run(await work({ offsetMs: dayMs }));
     expect(await readItem('amla_new')).toMatchObject({ state: 'open', absence: null });
@@ -289,87 +320,40 @@ describeOnChosenDatabase('a night that cannot be relied on', (open, databases) =
     expect(
       await database.query(
         row,
-        `select reference, state from customer_screening_status where reference in ('C-1', 'C-61') order by 1`,
+        `select reference, state from customer_screening_status where reference in ('C-1', 'C-31') order by 1`,
       ),
     ).toEqual([
       { reference: 'C-1', state: 'open_hit' },
-      { reference: 'C-61', state: 'confirmed' },
+      { reference: 'C-31', state: 'confirmed' },
     ]);
   });
 
-  it('is accepted by a person, once: the stored answers count from then on, without any search', async () => {
-    const { sandbox, database, work, run } = await beginAfterGood();
-    sandbox.setWorld(worldOf(sanctioned));
-    const app = await work();
-    const held = await run(app);
-    const calls = sandbox.ledger().length;
-    const accept = async (id = held.runId) =>
-      acceptRun(app, id, await makeAcceptance(app), new AbortController().signal);
-    expect(await accept()).toMatchObject({ kind: 'accepted', parties: 60, state: 'complete' });
-    expect(sandbox.ledger()).toHaveLength(calls);
-    // No alert is closed: those whose match is absent wait.
-    const alerts = await database.query(
-      z.object({ state: z.string(), absence: z.string().nullable(), alerts: z.number() }),
-      'select state, absence, count(*)::integer as alerts from review_item group by state, absence order by alerts',
-    );
-    expect(alerts).toEqual([
-      { state: 'open', absence: 'not_returned', alerts: 8 },
-      { state: 'open', absence: null, alerts: 12 },
-    ]);
-    const asOf = (await readStates(database)).map(({ asOf }) => asOf?.toISOString().slice(0, 10));
-    expect(new Set(asOf)).toEqual(new Set([new Date().toISOString().slice(0, 10)]));
-    expect(await showRun(database, held.runId)).toMatchObject({
-      state: 'complete',
-      counts: { screened: 60, failed: 0, changes: 8 },
-    });
-    await expect(accept()).rejects.toThrow(/is already accepted/);
-    await expect(accept('1')).rejects.toThrow(/is not held/);
-    await expect(accept('99')).rejects.toThrow(/there is no run 99/);
-    // What it no longer found is known as gone.
-    expect(await run(await work({ offsetMs: 1 }))).toMatchObject({ state: 'complete', counts: { changes: 0 } });
-  });
-
-  it('has the answers that it used again count from when they came, once it is accepted', async () => {
+  it('dates reused answers from when they were received, once it is accepted', async () => {
     const { sandbox, database, roster, work, run } = await beginAfterGood();
     const settings = { screening: screeningSettingsSchema.parse({ reuseMaxAge: '20h' }) };
     const copy = { ...roster, name: 'copy' };
     const { signal } = new AbortController();
     const accept = async (app: AppContext, id: string) => acceptRun(app, id, await makeAcceptance(app), signal);
     expect(await run(await work({ offsetMs: -dayMs + hourMs, settings }), { roster: copy })).toMatchObject({
-      counts: { screened: 0, reused: 60 },
+      counts: { screened: 0, reused: 30 },
     });
     sandbox.setWorld(worldOf(sanctioned));
     const first = await work({ offsetMs: -2 * hourMs, settings });
     await accept(first, (await run(first, { selection: 'all' })).runId);
     const second = await work({ settings });
     const held = await run(second, { roster: copy, selection: 'due' });
-    expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0, reused: 0, failed: 60 } });
-    expect(await accept(second, held.runId)).toMatchObject({ kind: 'accepted', parties: 60, state: 'complete' });
-    // Those whose hits had vanished were searched for again.
-    expect((await showRun(database, held.runId)).counts).toMatchObject({ reused: 52, screened: 8, failed: 0 });
+    expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0, reused: 0, failed: 30 } });
+    expect(await accept(second, held.runId)).toMatchObject({ kind: 'accepted', parties: 30, state: 'complete' });
+    // Searches whose hits had vanished were repeated.
+    expect((await showRun(database, held.runId)).counts).toMatchObject({ reused: 22, screened: 8, failed: 0 });
     const again = new Set(exposed.map((_, at) => `C-${sanctioned.length + at + 1}`));
     const asOf = (await readStates(database)).filter(({ reference }) => !again.has(reference));
-    expect(asOf).toHaveLength(104);
+    expect(asOf).toHaveLength(44);
     // The rows of both rosters follow one another by reference.
     for (const [at, state] of asOf.entries()) expect(state.asOf).toEqual(asOf[at ^ 1]?.asOf);
   });
 
-  it('is not accepted once a later run has answered', async () => {
-    const { sandbox, work, run } = await beginAfterGood();
-    sandbox.setWorld(worldOf(sanctioned));
-    const app = await work();
-    const held = await run(app);
-    const again = await run(await work({ offsetMs: 1 }));
-    const accept = async () => acceptRun(app, held.runId, await makeAcceptance(app), new AbortController().signal);
-    await expect(accept()).rejects.toThrow(`accept ${again.runId} instead`);
-    sandbox.setWorld(worldOf([...sanctioned, ...exposed]));
-    await run(await work({ offsetMs: 2 }));
-    await acceptRun(app, again.runId, await makeAcceptance(app), new AbortController().signal).catch((error: unknown) =>
-      expect(String(error)).toMatch(/a later run has screened every customer/),
-    );
-  });
-
-  it('takes two people where decisions do', async () => {
+  it('takes two people to accept where decisions take two', async () => {
     const { sandbox, database, work, run } = await beginAfterGood();
     sandbox.setWorld(worldOf(sanctioned));
     const review = reviewSettingsSchema.parse({ fourEyes: ['critical'] });
@@ -378,7 +362,7 @@ describeOnChosenDatabase('a night that cannot be relied on', (open, databases) =
     const signal = new AbortController().signal;
     const first = await makeAcceptance(app);
     if (database.dialect === 'embedded') {
-      // A name that somebody types is no second person.
+      // A typed name does not prove a second person.
       await expect(acceptRun(app, held.runId, first, signal)).rejects.toThrow(/takes two people.*set DATABASE_URL/);
       return;
     }
@@ -387,11 +371,11 @@ describeOnChosenDatabase('a night that cannot be relied on', (open, databases) =
   });
 });
 
-describeOnChosenDatabase('a night that opens far too many customers', (open) => {
+describeOnChosenDatabase('a run with far too many newly open customers', (open) => {
   const begin = openSmallSites(open);
-  const all = makeOddNames(120);
+  const all = makeOddNames(60);
 
-  it('warns, keeps what webhooks are told until the run is accepted, and then tells it in order', async () => {
+  it('warns, and sends its state changes to webhooks only once it is accepted', async () => {
     const { sandbox, database, work, run } = await begin(all);
     const { received, url } = await startReceiver();
     sandbox.setWorld(worldOf(all.slice(0, 5).map((name, index) => listed(`s${index}`, name))));
@@ -402,31 +386,31 @@ describeOnChosenDatabase('a night that opens far too many customers', (open) => 
     };
     await run(await at(-dayMs));
     expect(received.splice(0).join()).toContain('C-5');
-    sandbox.setWorld(worldOf(all.slice(0, 70).map((name, index) => listed(`s${index}`, name))));
+    sandbox.setWorld(worldOf(all.slice(0, 58).map((name, index) => listed(`s${index}`, name))));
     const app = await at(0);
     const cluster = await run(app);
-    expect(cluster).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 120, failed: 0 } });
+    expect(cluster).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 60, failed: 0 } });
     expect(cluster.reasons).toEqual([
       expect.stringMatching(
-        /^65 of 120 customers are newly open in one run .*: 65 changes for webhooks wait until nightscreen runs accept/,
+        /^53 of 60 customers are newly open in one run .*: 53 changes for webhooks wait until nightscreen runs accept/,
       ),
     ]);
     expect(received).toEqual([]);
-    // The alerts wait all the same.
+    // The alerts are open already.
     const open = await database.query(
       z.object({ state: z.string() }),
       `select state from customer_screening_status where state = 'open_hit'`,
     );
-    expect(open).toHaveLength(70);
+    expect(open).toHaveLength(58);
 
     const accepted = await acceptRun(app, cluster.runId, await makeAcceptance(app), new AbortController().signal);
     expect(accepted).toMatchObject({ kind: 'accepted', parties: 0, state: 'complete' });
     await notifyStates(app);
-    expect(received.join().match(/"reference":"C-\d+"/g)).toHaveLength(65);
+    expect(received.join().match(/"reference":"C-\d+"/g)).toHaveLength(53);
   });
 });
 
-/** A receiver that keeps the bodies of what it is sent. */
+/** A receiver that keeps the bodies of its requests. */
 async function startReceiver(): Promise<{ url: string; received: string[] }> {
   const received: string[] = [];
   const server = createServer(async (request, response) => {
