@@ -14,7 +14,7 @@ import { readOrganisation } from '../../../src/store/organisations.js';
 import { readOpenItems } from '../../../src/store/review/decisions.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { describeOnChosenDatabase, testDatabases, toReviewerGrants } from '../../helpers/databases.js';
-import { openSmallSites } from '../../helpers/small-site.js';
+import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 3_600_000;
@@ -25,12 +25,12 @@ const reviewOf = (settings: Partial<ReviewSettings>): ReviewSettings => ({
   ...settings,
 });
 
-/** Somebody at work: under their own login on Postgres, with their word for it on the embedded database. */
+/** The reviewer of a workplace: the login on Postgres, the given name on the embedded database. */
 async function asReviewer({ database }: AppContext, name: string) {
   return findReviewer(database, database.dialect === 'embedded' ? name : undefined);
 }
 
-/** Decides about the item of this mark as a list would. */
+/** Decides about the item of this mark as an imported review list does. */
 async function decide(app: AppContext, mark: string, verdict: DispositionVerdict, name = 'ada') {
   const { database, settings, clock } = app;
   const { digestKey } = await readOrganisation(database, settings.organisation);
@@ -63,14 +63,14 @@ const showOne = async (app: AppContext, reference: string) => {
   return item;
 };
 
-describeOnChosenDatabase('decisions that end, and items that have an owner', (open) => {
-  const begin = openSmallSites(open);
+describeOnChosenDatabase('decisions that end, and items that have an owner', (_open, databases) => {
+  /** Sites after a run nine days ago, which has opened an item of C-1 and one of C-2. */
+  const begin = openPreparedSites(databases, async ({ work, run }) => run(await work({ offsetMs: -9 * dayMs })));
 
-  it('a decision that has run out is open again the next night though nothing changed, and who was confirmed stays so', async () => {
+  it('an expired decision is re-opened by the next run though nothing changed, and a confirmed customer stays confirmed', async () => {
     const { database, work, run } = await begin();
     const review = reviewOf({ expiresAfterDays: { critical: 3 } });
     const at = (daysAgo: number) => work({ offsetMs: -daysAgo * dayMs, settings: { review } });
-    await run(await at(9));
     const early = await at(8.9);
     await decide(early, (await showOne(early, 'C-1')).mark, 'false_positive');
     await decide(early, (await showOne(early, 'C-2')).mark, 'true_match');
@@ -80,7 +80,7 @@ describeOnChosenDatabase('decisions that end, and items that have an owner', (op
     expect(await readStates(database)).toEqual({ clear: 4, open_hit: 1, confirmed: 1 });
     const { items } = await exportItems(await at(5), { roster: null, exportedBy: 'a test' });
     expect(items.map(({ reopenedBecause }) => reopenedBecause)).toEqual([['expired'], ['expired']]);
-    // It cannot be told: that takes nobody's confirmation away.
+    // An inconclusive decision takes no confirmation away.
     const late = await at(4.9);
     await decide(late, (await showOne(late, 'C-2')).mark, 'inconclusive');
     await run(await at(4));
@@ -90,10 +90,9 @@ describeOnChosenDatabase('decisions that end, and items that have an owner', (op
     expect(await readStates(database)).toEqual({ clear: 4, settled_false_positive: 1, open_hit: 1 });
   });
 
-  it('undoing has an item wait again from now on, never clears anybody, and is refused for what has changed since', async () => {
+  it('undoing a decision re-opens its item from now on, never clears a customer, and is refused for an item changed since', async () => {
     const { sandbox, database, work, run } = await begin();
     const at = (daysAgo: number) => work({ offsetMs: -daysAgo * dayMs });
-    await run(await at(9));
     const early = await at(8.9);
     const stale = (await showOne(early, 'C-1')).mark;
     const undo = async (app: AppContext, mark: string) =>
@@ -112,14 +111,14 @@ describeOnChosenDatabase('decisions that end, and items that have an owner', (op
     expect(later.clock.now().getTime() - item.openedAt.getTime()).toBeLessThan(dayMs);
     await run(await at(5));
     expect(await readStates(database)).toEqual({ clear: 4, open_hit: 2 });
-    // The list from before brings nothing back.
+    // A mark from before the decision changes nothing.
     expect(await decide(later, stale, 'false_positive')).toMatchObject({ kind: 'refused', reason: 'decided_since' });
     await decide(later, item.mark, 'true_match');
     const confirmed = (await showOne(later, 'C-1')).mark;
     expect(await undo(later, confirmed)).toMatchObject({ kind: 'undone', keepsConfirmed: true });
     await run(await at(4));
     expect(await readStates(database)).toEqual({ clear: 4, open_hit: 1, confirmed: 1 });
-    // Off the list, and nothing decided about it any more: it waits to be confirmed as no longer matched.
+    // Without its match and without a decision, the item stays open until it is confirmed as no longer matched.
     const last = await at(3.9);
     await decide(last, (await showOne(last, 'C-1')).mark, 'false_positive');
     sandbox.setWorld({ watchlist: others, dossiers: [] });
@@ -132,10 +131,9 @@ describeOnChosenDatabase('decisions that end, and items that have an owner', (op
     expect(await showOne(last, 'C-1')).toMatchObject({ state: 'gone' });
   });
 
-  it('what is assigned shows whose it is, also while somebody stands in, and a report says so the same at any later time', async () => {
+  it('an assigned item shows its owner, also during a delegation, and a report shows the owner of its time whenever it is made', async () => {
     const { sandbox, database, work, run } = await begin();
     const at = (daysAgo: number) => work({ offsetMs: -daysAgo * dayMs });
-    await run(await at(9));
     const early = await at(8.9);
     const by = await asReviewer(early, 'chief');
     const all = { marks: [], customer: null, severity: null, roster: null, by } as const;
@@ -211,7 +209,7 @@ describe('a decision that takes two people', () => {
     return databases.open(location);
   });
 
-  /** Does `work` with two reviewers at work, each with a login of their own. */
+  /** Calls `work` with the workplaces of two reviewers, each with its own login. */
   async function withDeputies(
     base: AppContext,
     owner: Database,
@@ -234,7 +232,7 @@ describe('a decision that takes two people', () => {
     }
   }
 
-  it('is proposed by one and confirmed by another who has seen it; the database refuses everything else', async () => {
+  it('is proposed by one and confirmed by another who has seen the proposal; the database refuses everything else', async () => {
     const { database: owner, work, run } = await begin();
     const review = reviewOf({ fourEyes: ['critical'] });
     const base = await work({ settings: { review } });
@@ -250,12 +248,16 @@ describe('a decision that takes two people', () => {
     });
   });
 
-  it('is, where four eyes are set for any severity, the release of a sanctions alert and of a true match', async () => {
+  it('is, when four eyes are set for any severity, the release of what is no longer matched, of a sanctions alert and of a true match', async () => {
     const { sandbox, database: owner, work, run } = await begin();
-    sandbox.setWorld({ watchlist: [first, { ...second, topics: ['role.pep'] }, ...rest], dossiers: [] });
+    const exposed = { ...second, topics: ['role.pep'] };
+    const removed = listed('three', 'Tamsin Oyelaran');
+    sandbox.setWorld({ watchlist: [first, exposed, removed, ...rest], dossiers: [] });
     const review = reviewOf({ fourEyes: ['info'] });
     const base = await work({ settings: { review } });
     await run(base);
+    sandbox.setWorld({ watchlist: [first, exposed, ...rest], dossiers: [] });
+    await run(await work({ settings: { review } }), { selection: 'all' });
     await withDeputies(base, owner, async (atAdas, atBoris) => {
       const say = async (at: AppContext, reference: string, verdict: DispositionVerdict) =>
         (await decide(at, (await showOne(at, reference)).mark, verdict))?.kind;
@@ -266,6 +268,12 @@ describe('a decision that takes two people', () => {
            from disposition join review_item item using (item_id) join party using (party_id) join customer using (customer_id)
            where reference = '${reference}' order by disposition.disposition_id limit 1`,
         );
+      expect(await say(atAdas, 'C-3', 'no_longer_matched')).toBe('proposed');
+      expect(await readPartyStates(owner)).toEqual(['open_hit', 'open_hit', 'open_hit']);
+      expect(await say(atAdas, 'C-3', 'no_longer_matched')).toBe('same_already');
+      expect(await say(atBoris, 'C-3', 'no_longer_matched')).toBe('confirmed');
+      expect(await readPartyStates(owner)).toEqual(['open_hit', 'open_hit']);
+
       expect(await say(atAdas, 'C-1', 'false_positive')).toBe('proposed');
       await expect(forge('C-1', 'false_positive')).rejects.toThrow(/the release of alert \d+ is decided by two people/);
       expect(await say(atAdas, 'C-2', 'false_positive')).toBe('decided');
@@ -274,7 +282,7 @@ describe('a decision that takes two people', () => {
       await expect(forge('C-2', 'false_positive')).rejects.toThrow(/decided by two people/);
       expect(await say(atAdas, 'C-2', 'false_positive')).toBe('proposed');
       expect(await readPartyStates(owner)).toEqual(['confirmed', 'open_hit']);
-      // What one person has proposed to release another restricts at once.
+      // One person may restrict a customer whom a proposal would release.
       expect(await forge('C-1', 'true_match')).toBe(1);
       expect(await readPartyStates(owner)).toEqual(['confirmed', 'confirmed']);
       expect(await say(atBoris, 'C-2', 'false_positive')).toBe('confirmed');
@@ -282,28 +290,9 @@ describe('a decision that takes two people', () => {
     });
   });
 
-  it('is the release of what is no longer matched, too', async () => {
-    const { sandbox, database: owner, work, run } = await begin();
-    const review = reviewOf({ fourEyes: ['info'] });
-    const base = await work({ settings: { review } });
-    await run(base);
-    // Of two hits one: a night that loses both is held.
-    sandbox.setWorld({ watchlist: watchlist.slice(1), dossiers: [] });
-    await run(await work({ settings: { review } }), { selection: 'all' });
-    await withDeputies(base, owner, async (atAdas, atBoris) => {
-      const say = async (at: AppContext) =>
-        (await decide(at, (await showOne(at, 'C-1')).mark, 'no_longer_matched'))?.kind;
-      expect(await say(atAdas)).toBe('proposed');
-      expect(await readPartyStates(owner)).toEqual(['open_hit', 'open_hit']);
-      expect(await say(atAdas)).toBe('same_already');
-      expect(await say(atBoris)).toBe('confirmed');
-      expect(await readPartyStates(owner)).toEqual(['open_hit']);
-    });
-  });
-
   async function proposeAndRestrict(atAdas: AppContext, atBoris: AppContext): Promise<void> {
     const unseen = (await showOne(atBoris, 'C-1')).mark;
-    // Settings of one's own do not allow more than the organisation's runs do.
+    // The settings of a reviewer's own process do not lift the four eyes that the organisation's runs have recorded.
     const careless = { ...atAdas, settings: { ...atAdas.settings, review: reviewOf({}) } };
     expect(await decide(careless, unseen, 'false_positive')).toMatchObject({ kind: 'proposed' });
     const item = await showOne(atBoris, 'C-1');
@@ -319,7 +308,7 @@ describe('a decision that takes two people', () => {
       { proposal: { verdict: 'false_positive', reviewer: adasLogin } },
     ]);
     expect(await list({ notProposedBy: adasLogin })).toMatchObject([{ proposal: null }]);
-    // One person restricts at once.
+    // One person may restrict a customer.
     expect(await decide(atBoris, item.mark, 'true_match', 'boris')).toMatchObject({
       kind: 'decided',
       instead: { verdict: 'false_positive', reviewer: adasLogin },
@@ -329,7 +318,7 @@ describe('a decision that takes two people', () => {
     expect(await decide(atBoris, other.mark, 'true_match', 'boris')).toMatchObject({ kind: 'same_already' });
   }
 
-  /** What somebody might try with a client of their own and the rights of a reviewer. */
+  /** Statements that a reviewer could send with a Postgres client. */
   async function expectForgeriesRefused(database: Database): Promise<void> {
     const forge = (kind: string, verdict: string, proposalId: string) =>
       database.execute(
