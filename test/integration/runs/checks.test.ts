@@ -14,7 +14,7 @@ import { previewBecauseOf } from '../../../src/runs/preview.js';
 import { budgetSettingsSchema } from '../../../src/screening/budget.js';
 import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases.js';
 import { printFigure } from '../../helpers/figures.js';
-import { openSmallSites, searched } from '../../helpers/small-site.js';
+import { openPreparedSites, openSmallSites, searched } from '../../helpers/small-site.js';
 import { canaries } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
@@ -36,7 +36,7 @@ describe('a single check', () => {
   const { open } = testDatabases('postgres');
   const begin = openSmallSites(open);
 
-  it('keeps who asked whom and why, and what was answered', async () => {
+  it('stores who asked, about which name and why, and the answer', async () => {
     const site = await begin();
     const app = await site.work();
     const { result, exitCode } = await runCheck(app, question, signal);
@@ -62,7 +62,7 @@ describe('a single check', () => {
     expect(counts).toEqual([{ searches: 1, hits: 1, planned: 0 }]);
   });
 
-  it('that fails never reads as clear, whatever fails', async () => {
+  it('that fails never has the verdict clear, whatever fails', async () => {
     const site = await begin();
     const ask = async (name: string, options: Parameters<typeof site.work>[0] = {}) =>
       runCheck(await site.work({ maxAttempts: 1, ...options }), { ...question, name }, signal);
@@ -158,12 +158,12 @@ describe('a single check', () => {
     const answered = checks.filter(({ result }) => result.state === 'complete');
     expect(answered).toHaveLength(searches.length);
     expect(checks.filter(({ exitCode }) => exitCode === 4)).toHaveLength(6 - searches.length);
-    // Whoever holds back for the others' sake may leave some of it; the next one gets it.
+    // Checks that reserve for each other may leave a part of the budget, which the next one gets.
     for (let left = 3 - searches.length; left > 0; left -= 1) await runCheck(app, question, signal);
     expect((await runCheck(app, question, signal)).exitCode).toBe(4);
   });
 
-  it('is made beside others, and beside a screening of the roster', async () => {
+  it('runs at the same time as others and as a screening of the roster', async () => {
     const site = await begin();
     const app = await site.work();
     const asked = Array.from({ length: 5 }, (_, at) => runCheck(app, { ...question, name: `Somebody ${at}` }, signal));
@@ -182,16 +182,13 @@ describe('a single check', () => {
   });
 });
 
-describeOnChosenDatabase('a check whose process was killed', (open) => {
-  const begin = openSmallSites(open);
-
-  it.each(['a check', 'a screening'])('is closed by the next run, %s, whichever slot it had', async (next) => {
-    const site = await begin();
+describeOnChosenDatabase('a check whose process was killed', (_open, databases) => {
+  const begin = openPreparedSites(databases, async (site) => {
     const app = await site.work();
     const { result: answered } = await runCheck(app, question, signal);
     const { result: killed } = await runCheck(app, { ...question, name: 'Aroha Ngata' }, signal);
     const { result: alive } = await runCheck(app, { ...question, name: 'Ciro Malvestuto' }, signal);
-    // As a kill leaves them: the first before its run was closed, the second before its answer; the third is held.
+    // As a kill leaves them: the first before its run was closed, the second before its answer; the lease of the third is valid.
     await site.database.runScript(`
       update run set state = 'running', finished_at = null, sums = null, stage = 'started', lease_key = 'check/default/' || (run_id + 4)
         where kind = 'check';
@@ -199,8 +196,14 @@ describeOnChosenDatabase('a check whose process was killed', (open) => {
       update search_attempt set outcome = 'in_flight', ended_at = null where run_id = 2;
       insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at)
         select 'check/default/' || (run_id + 4), epoch, 'somebody', now() - interval '1 minute', now(),
-          now() + case run_id when 3 then interval '1 minute' else interval '-1 second' end
+          now() + case run_id when 3 then interval '1 hour' else interval '-1 second' end
         from run where kind = 'check'`);
+    return { answered, killed, alive };
+  });
+
+  it.each(['a check', 'a screening'])('is closed by the next run, %s, whichever lease it had', async (next) => {
+    const site = await begin();
+    const { answered, killed, alive } = site.prepared;
     if (next === 'a check') await runCheck(await site.work(), question, signal);
     else await site.run(await site.work());
     expect(await showCheck(site.database, answered.runId)).toMatchObject({ state: 'complete', verdict: 'open_hit' });
@@ -221,7 +224,7 @@ describeOnChosenDatabase('a check whose process was killed', (open) => {
 describeOnChosenDatabase('a published list', (open) => {
   const begin = openSmallSites(open);
 
-  it('forces a search now for whom it may mean, and for nobody else; whom and why is kept', async () => {
+  it('forces a search of the customers whom it may mean and of no others, which the next run makes if the first is abandoned', async () => {
     const site = await begin();
     const app = await site.work();
     await site.run(app);
@@ -249,15 +252,11 @@ describeOnChosenDatabase('a published list', (open) => {
     expect(formatRunDescription(shown)).toMatch(/^because of +list\.txt: 3 entries.*\nforced +2 customers/m);
     const runs = await site.database.query(z.object({ kind: z.string() }), 'select kind from run order by run_id');
     expect(runs.map(({ kind }) => kind)).toEqual(['rescreen', 'screen']);
-  });
 
-  it('whose run was given up is searched for by the next run, though nobody is due', async () => {
-    const site = await begin();
-    const app = await site.work();
-    await site.run(app);
-    const list = await writeList('Wilhelmina Achterberg\nBertil Kvarnström\n');
-    const options = { kind: 'screen', selection: 'forced', importFirst: false, becauseOf: list } as const;
-    expect(await site.run(app, { ...options, maxSearches: 1 })).toMatchObject({
+    // The run of another list is abandoned: the next one searches for the rest of its customers, though no customer is due.
+    const becauseOf = await writeList('Wilhelmina Achterberg\nBertil Kvarnström\n');
+    const forced = { kind: 'screen', selection: 'forced', importFirst: false, becauseOf } as const;
+    expect(await site.run(app, { ...forced, maxSearches: 1 })).toMatchObject({
       state: 'stopped',
       counts: { remaining: 1 },
     });
@@ -273,7 +272,7 @@ describe('a measurement of recall', () => {
   const { open } = testDatabases('postgres');
   const begin = openSmallSites(open);
 
-  it('counts who was found and names who was not, and shows the same later', async () => {
+  it('counts the found names, names the missed ones, and shows the same later', async () => {
     const site = await begin();
     const app = await site.work();
     const list = await writeList('Wilhelmina Achterberg\nOktavian Prunescu\nSomebody Unlisted\nCanary Listed\n');
@@ -295,7 +294,7 @@ describe('a measurement of recall', () => {
     });
   });
 
-  it('that was broken off keeps what was paid and goes on with the rest', async () => {
+  it('that stopped keeps the searches it has paid for and resumes with the rest', async () => {
     const site = await begin();
     const names = Array.from({ length: 12 }, (_, at) => `Somebody Number${at}`);
     const list = await writeList(`${names.join('\n')}\n`);
@@ -323,7 +322,7 @@ describe('a measurement of recall', () => {
     expect(names.map((name) => searched(site.sandbox, name))).toEqual(names.map(() => 1));
   });
 
-  it('of a list without a name is refused before anything is spent', async () => {
+  it('of a list without a usable name is refused before any search', async () => {
     const site = await begin();
     const list = await writeList('Wilhelmina Achterberg\n');
     // Nothing says whether it is a person or an entity.
@@ -341,7 +340,7 @@ describe('a measurement of recall', () => {
     expect(site.sandbox.ledger().filter(({ path }) => path === '/aml/search')).toEqual([]);
   });
 
-  it('that goes on is judged by the share that is asked for now, and another type is another measurement', async () => {
+  it('that resumes is judged by the share that is required now, and another type is another measurement', async () => {
     const site = await begin();
     const list = await writeList('Wilhelmina Achterberg\nOktavian Prunescu\nSomebody Unlisted\n');
     const options = { list, size: 3, seed: 's', spelling: 'as_listed', type: 'person', atLeast: 0.5 } as const;
@@ -360,7 +359,7 @@ describe('a measurement of recall', () => {
     expect(other.byTypeAndScript).toMatchObject([{ stratum: 'entity, Latin', sample: 3 }]);
   });
 
-  it('never passes a cap, neither by its repeats nor by as many searches at once', async () => {
+  it('never passes a cap, neither by its repeats nor by concurrent searches', async () => {
     const site = await begin();
     const names = Array.from({ length: 60 }, (_, at) => `Somebody Number${at}`);
     const list = await writeList(`${names.join('\n')}\n`);
