@@ -5,7 +5,7 @@ import { toItemSeenVersion } from '../../../src/runs/review/items.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { holdItems } from '../../../src/store/review/decisions.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
-import { decide, digestKey, makeAcceptance, openSmallSites } from '../../helpers/small-site.js';
+import { decide, digestKey, makeAcceptance, openPreparedSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
 
 const hourMs = 3_600_000;
@@ -20,6 +20,13 @@ const readItems = (database: Database) =>
     `select item_id as "itemId", reference, review_item.state, severity
      from review_item join party using (party_id) join customer using (customer_id) order by reference, item_id`,
   );
+const readRunStates = async (database: Database) => {
+  const [row] = await database.query(
+    z.object({ states: z.record(z.string(), z.number()) }),
+    "select sums -> 'states' as states from run where run_id = (select max(run_id) from run)",
+  );
+  return row?.states;
+};
 const readEvents = async (database: Database): Promise<string[]> => {
   const row = z.object({ text: z.string() });
   const rows = await database.query(
@@ -29,22 +36,21 @@ const readEvents = async (database: Database): Promise<string[]> => {
   return rows.map(({ text }) => text.trim());
 };
 
-describeOnChosenDatabase('what reviewers have to decide about', (open) => {
-  const begin = openSmallSites(open);
+describeOnChosenDatabase('review items', (_open, databases) => {
+  /** Sites after a run nine days ago, which has opened an item of C-1 and one of C-2. */
+  const begin = openPreparedSites(databases, async ({ database, work, run }) => {
+    expect(await run(await work({ offsetMs: -9 * dayMs }))).toMatchObject({ state: 'complete' });
+    expect(await readRunStates(database)).toMatchObject({ open_hit: 2 });
+    return readItems(database);
+  });
 
-  it('each hit is an item once; a decision holds over nights, new ids and scores, and falls with a reason', async () => {
-    const { sandbox, database, work, run } = await begin();
+  it('each hit is one item; a decision stays valid over runs, new ids and scores, and is re-opened with a reason', async () => {
+    const { sandbox, database, work, run, prepared: items } = await begin();
     const night = async (daysAgo: number) => {
       const { state } = await run(await work({ offsetMs: -daysAgo * dayMs }));
       expect(state).toBe('complete');
-      const [row] = await database.query(
-        z.object({ states: z.record(z.string(), z.number()) }),
-        "select sums -> 'states' as states from run where run_id = (select max(run_id) from run)",
-      );
-      return { states: row?.states };
+      return readRunStates(database);
     };
-    expect((await night(9)).states).toMatchObject({ open_hit: 2 });
-    const items = await readItems(database);
     expect(items).toMatchObject([
       { reference: 'C-1', state: 'open', severity: 'critical' },
       { reference: 'C-2', state: 'open', severity: 'critical' },
@@ -53,18 +59,18 @@ describeOnChosenDatabase('what reviewers have to decide about', (open) => {
     expect(await decide(database, [itemId])).toEqual([{ itemId, kind: 'decided' }]);
 
     // Nothing has changed.
-    expect((await night(8)).states).toMatchObject({ open_hit: 1, settled_false_positive: 1 });
-    // The whole list has new ids: the decision goes with the content.
+    expect(await night(8)).toMatchObject({ open_hit: 1, settled_false_positive: 1 });
+    // All entries have new ids: the decision belongs to the content.
     sandbox.setWorld(worldOf({ ...first, id: 'amla_new_one' }, { ...second, id: 'amla_new_two' }));
-    expect((await night(7)).states).toMatchObject({ open_hit: 1, settled_false_positive: 1 });
-    // It was taken off the list, and put on it again as it was.
+    expect(await night(7)).toMatchObject({ open_hit: 1, settled_false_positive: 1 });
+    // The entry is removed from the list, and returns unchanged.
     sandbox.setWorld(worldOf(second));
-    expect((await night(6)).states).toMatchObject({ clear: 5, open_hit: 1 });
+    expect(await night(6)).toMatchObject({ clear: 5, open_hit: 1 });
     sandbox.setWorld(worldOf(first, second));
-    expect((await night(5)).states).toMatchObject({ open_hit: 1, settled_false_positive: 1 });
-    // Something material.
+    expect(await night(5)).toMatchObject({ open_hit: 1, settled_false_positive: 1 });
+    // A material change.
     sandbox.setWorld(worldOf({ ...first, topics: ['sanction', 'crime'] }, second));
-    expect((await night(4)).states).toMatchObject({ open_hit: 2 });
+    expect(await night(4)).toMatchObject({ open_hit: 2 });
     expect((await readEvents(database)).filter((event) => event.startsWith(`${itemId} `))).toEqual([
       `${itemId} opened`,
       `${itemId} rekeyed`,
@@ -75,10 +81,9 @@ describeOnChosenDatabase('what reviewers have to decide about', (open) => {
     expect(await readItems(database)).toHaveLength(2);
   });
 
-  it('a customer whose facts change is open again, also when the match was confirmed and no answer changes', async () => {
-    const { database, roster, work, run } = await begin();
-    await run(await work({ offsetMs: -3 * dayMs }));
-    const [item] = await readItems(database);
+  it('a customer whose facts change has its item re-opened, also when the match was confirmed and no answer changes', async () => {
+    const { database, roster, work, run, prepared } = await begin();
+    const [item] = prepared;
     if (!item) throw new Error('no item');
     await decide(database, [item.itemId], { verdict: 'true_match' });
     await run(await work({ offsetMs: -2 * dayMs }));
@@ -95,10 +100,9 @@ describeOnChosenDatabase('what reviewers have to decide about', (open) => {
     expect(await readEvents(database)).toContain(`${item.itemId} reopened customer_birth_date`);
   });
 
-  it('a decision about what has changed since, or was decided otherwise since, is refused; the same again is none', async () => {
-    const { database, work, run } = await begin();
-    await run(await work({ offsetMs: -2 * dayMs }));
-    const [item] = await readItems(database);
+  it('a decision about an item that has changed since, or has another decision since, is refused; the same decision again is ignored', async () => {
+    const { database, prepared } = await begin();
+    const [item] = prepared;
     if (!item) throw new Error('no item');
     const { itemId } = item;
     const stale = await database.transaction(async (transaction) => {
@@ -117,21 +121,19 @@ describeOnChosenDatabase('what reviewers have to decide about', (open) => {
     await expect(database.execute('delete from review_event')).rejects.toThrow(/never changed/);
   });
 
-  it('an item is made only of what control searches have confirmed', async () => {
-    const { sandbox, database, work, run } = await begin();
-    sandbox.setWorld(worldOf());
-    await run(await work({ offsetMs: -2 * dayMs }));
-    sandbox.setWorld({ watchlist: [first, second], dossiers: [] });
-    const red = await run(await work({ offsetMs: -dayMs }));
-    expect(red.state).toBe('incomplete');
-    expect(await readItems(database)).toEqual([]);
-    sandbox.setWorld(worldOf(first, second));
+  it('an item is opened only for answers that control searches have confirmed', async () => {
+    const { sandbox, database, work, run, prepared } = await begin();
+    const third = listed('three', 'Tamsin Oyelaran');
+    sandbox.setWorld({ watchlist: [first, second, third], dossiers: [] });
+    expect(await run(await work({ offsetMs: -dayMs }))).toMatchObject({ state: 'incomplete' });
+    expect(await readItems(database)).toEqual(prepared);
+    sandbox.setWorld(worldOf(first, second, third));
     await run(await work());
-    expect(await readItems(database)).toHaveLength(2);
+    expect(await readItems(database)).toHaveLength(3);
   });
 
-  it('a decision while a run has not closed settles nobody of whom that run has found something new', async () => {
-    const { sandbox, database, work, run } = await begin();
+  it('a decision settles no customer for whom a run that has not closed has found a new match', async () => {
+    const { sandbox, database, work, run, prepared } = await begin();
     const readState = async (): Promise<string | undefined> => {
       const [row] = await database.query(
         z.object({ state: z.string() }),
@@ -139,14 +141,13 @@ describeOnChosenDatabase('what reviewers have to decide about', (open) => {
       );
       return row?.state;
     };
-    await run(await work({ offsetMs: -2 * dayMs }));
-    const [item] = await readItems(database);
+    const [item] = prepared;
     if (!item) throw new Error('no item');
     sandbox.setWorld(worldOf(first, second, { ...first, id: 'amla_three', birth_date: ['1988-02-03'] }));
     sandbox.setFaults([{ name: canary.name, afterCalls: 1, times: 1_000, status: 402 }]);
     expect((await run(await work({ offsetMs: -dayMs }))).state).toBe('stopped');
     await decide(database, [item.itemId]);
-    // The new answer waits for control searches, and the one before it is two days old.
+    // The new answer waits for control searches, and the one before it is too old.
     expect(await readState()).toBe('not_screened');
     sandbox.setFaults([]);
     await run(await work({ offsetMs: -dayMs }));
