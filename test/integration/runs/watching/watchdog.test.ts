@@ -53,9 +53,9 @@ describeOnChosenDatabase('the watchdog', (open) => {
     return { ...site, server, app };
   };
 
-  it('tells an incident once, whoever looks at the same time, and once when it is over', async () => {
+  it('reports an incident once, however many watchdogs look at the same time, and its end once', async () => {
     const { app, run, server } = await startSite();
-    // A fresh installation has its cadence for the first night.
+    // A new installation has one cadence of time for its first run.
     const fresh = await Promise.all([-30, -30, -5].map((hours) => watch(at(app, hours), settings)));
     for (const found of fresh) expect([describe(found), found.unscreened]).toEqual([[false], ['people']]);
     const looks = await Promise.all([1, 2, 3].map(() => watch(app, settings)));
@@ -69,12 +69,12 @@ describeOnChosenDatabase('the watchdog', (open) => {
     expect(over.over.map(({ kind }) => kind)).toEqual(['did_not_run']);
     expect(alarmsOf(server)).toEqual(['[ALARM] people: did not run', '[RECOVERED] people: did not run']);
 
-    // A day without a night: it did not run, and the screenings are too old.
+    // A day without a run: it did not run, and the screenings are too old.
     expect(describe(await watch(at(app, 24), settings))).toEqual([false]);
     expect(describe(await watch(at(app, 27), settings))).toEqual([true, 'did_not_run', 'screening_overdue']);
   });
 
-  it('tells of a customer who fails every night when that is new, and when it has lasted for too long', async () => {
+  it('reports customers who fail in every run when that is new and when it lasts too long, and those who fail once after onboarding', async () => {
     const { app, run, server, sandbox, database } = await startSite();
     await run(app);
     const fail = (...names: string[]): void =>
@@ -82,9 +82,9 @@ describeOnChosenDatabase('the watchdog', (open) => {
     fail('Tamsin Oyelaran');
     await run(at(app, 24));
     expect(describe(await watch(at(app, 24), settings))).toEqual([true, 'customers_failing']);
-    // Still the same night.
+    // No other run has ended since.
     expect(describe(await watch(at(app, 30), settings))).toEqual([true, 'customers_failing']);
-    // And while it is gone on with.
+    // The same while that run is resumed.
     const last = 'where run_id = (select max(run_id) from run)';
     await database.execute(`update run set state = 'running' ${last}`);
     expect(describe(await watch(at(app, 31), settings))).toEqual([true, 'customers_failing']);
@@ -116,9 +116,18 @@ describeOnChosenDatabase('the watchdog', (open) => {
       reported,
       '[RECOVERED] people: customers cannot be screened',
     ]);
+
+    fail('Ines Abelard');
+    const grown = toFileRoster('people', await writeRoster([...people, 'Ines Abelard']));
+    const onboarded = await run(at(app, 8 * 24 + 1), { kind: 'onboard', selection: 'new', roster: grown });
+    const [first] = (await watch(at(app, 8 * 24 + 1), settings)).findings;
+    expect(first).toMatchObject({ kind: 'customers_failing', isNews: true });
+    expect(first?.actions[0]).toContain(onboarded.runId);
+    const [again] = (await watch(at(app, 8 * 24 + 20), settings)).findings;
+    expect(again).toMatchObject({ kind: 'customers_failing', isNews: false, mark: first?.mark });
   });
 
-  it('tells of runs and screenings that a clock which was ahead has dated, until the next night has asked about them anew', async () => {
+  it('reports runs and screenings that a fast clock has dated in the future, until the next run has screened them again', async () => {
     const { app, run, server, database } = await startSite();
     const ofReport = { kind: 'mail_failure', destination: 'mlro@bank.example', runId: null } as const;
     const times = { queuedAt: new Date(), giveUpAt: new Date(Date.now() + hourMs) };
@@ -131,19 +140,19 @@ describeOnChosenDatabase('the watchdog', (open) => {
     const [overdue, ahead] = found.findings;
     expect(overdue?.reason).toMatch(/^the screening of \d customers is dated in the future$/);
     expect(ahead?.reason).toMatch(/rescreen-1 began at .* in the future; \d customers screened in the future/);
-    // The next night asks about all of them although an answer of theirs is younger than any.
+    // The next run screens all of them although each has an answer dated later.
     await run(app);
     expect(describe(await watch(app, settings))).toEqual([false]);
     expect(alarmsOf(server)).toContain('[ALARM] people: a clock was ahead');
     expect(alarmsOf(server)).toContain('[RECOVERED] people: a clock was ahead');
-    // What is no alarm is left to the host that makes the reports.
+    // The watchdog leaves mail that is no alarm to the host that makes the reports.
     const [other] = (await readOutbox(database, { kinds: ['mail_failure'], all: true })).filter(
       ({ dedupKey }) => dedupKey === 'failure/1',
     );
     expect(other).toMatchObject({ state: 'queued', attempts: 0 });
   });
 
-  it('sees a failed control search, a run that was left and one that stopped, and keeps what cannot be mailed yet', async () => {
+  it('reports a failed control search, a stuck run and a stopped one, and keeps mail that cannot be sent yet', async () => {
     const { app, run, server, sandbox, database } = await startSite();
     server.isRefusing = true;
     sandbox.setWorld({ watchlist: [], dossiers: [] });
@@ -168,14 +177,14 @@ describeOnChosenDatabase('the watchdog', (open) => {
     expect(stopped.findings.find(({ kind }) => kind === 'partial')?.reason).toContain(
       'ended stopped: the key was refused',
     );
-    // Gone on with, it says so no more; nor has it ended better.
+    // A resumed run no longer states why it stopped, but it has not ended better either.
     await database.execute(`update run set state = 'running', state_reasons = '{}', halted_by = null`);
-    const goneOn = await watch(at(app, 3), settings);
-    expect(describe(goneOn)).toEqual([true, 'canary_failed', 'partial', 'stuck']);
-    expect(goneOn.over).toEqual([]);
+    const resumed = await watch(at(app, 3), settings);
+    expect(describe(resumed)).toEqual([true, 'canary_failed', 'partial', 'stuck']);
+    expect(resumed.over).toEqual([]);
   });
 
-  it('closes without a word what is about a roster that nobody watches any more, and expects nothing of one that is back', async () => {
+  it('closes the incidents of a roster that no watchdog watches any more without mail, and starts anew with one that is back', async () => {
     const { app, server, roster } = await startSite();
     const watching = (hours: number, ...names: string[]) => {
       const rosters = names.map((name) => ({ ...roster, name }));
@@ -183,7 +192,7 @@ describeOnChosenDatabase('the watchdog', (open) => {
     };
     await watching(0, 'people', 'sweep');
     expect(describe(await watching(27, 'people', 'sweep'))).toEqual([true, 'did_not_run', 'did_not_run']);
-    // Another watchdog may still have it.
+    // Another watchdog may still watch it.
     expect(await watching(28, 'people')).toMatchObject({ over: [], dropped: [] });
     const later = await watching(52, 'people');
     expect(later.dropped.map(({ subject }) => subject)).toEqual(['sweep']);
@@ -192,7 +201,7 @@ describeOnChosenDatabase('the watchdog', (open) => {
     expect(alarmsOf(server)).toEqual(['[ALARM] people, sweep: did not run', '[ALARM] sweep: did not run']);
   });
 
-  /** Three jobs that a scheduler has planned, due 10, 6 and 3 hours ago. */
+  /** Plans three jobs as a scheduler does, due 10, 6 and 3 hours ago. */
   const planThree = async (app: TestAppContext) => {
     const hour = new Date().getUTCHours();
     const planned = [10, 6, 3].map((ago, index) => ({
@@ -203,7 +212,7 @@ describeOnChosenDatabase('the watchdog', (open) => {
     await keepSchedules(at(app, -12), planned, { areAll: true });
   };
 
-  it('mails one alarm for a scheduler that is gone, with the installation and the host, and one recovery', async () => {
+  it('mails one alarm for a scheduler that has stopped, with the installation and the host, and one recovery', async () => {
     const { app, run, server, database } = await startSite();
     await planThree(app);
     expect(describe(await watch(at(app, -7), settings))).toEqual([true, 'did_not_run']);
@@ -227,7 +236,7 @@ describeOnChosenDatabase('the watchdog', (open) => {
     expect(alarmsOf(server)[1]).toMatch(/^\[RECOVERED\] (copy, report|report, copy): did not run$/);
   });
 
-  it('says who has paused the schedule, expects nothing that is due within the pause, and gives it time after that', async () => {
+  it('shows who has paused the schedule, expects no run that is due within the pause, and allows time after it', async () => {
     const { app, server, database } = await startSite();
     await planThree(app);
     const pause = { pausedAt: at(app, -11.5).clock.now(), until: at(app, 24).clock.now() };
@@ -245,7 +254,7 @@ describeOnChosenDatabase('the watchdog', (open) => {
     expect(alarmsOf(server)).toHaveLength(1);
   });
 
-  it('goes by what schedulers did: a date begun early, a job under way, a plan that is new', async () => {
+  it('follows the records of schedulers: a date begun early, a running job, a new plan', async () => {
     const { app, run, database } = await startSite();
     const planned = { ...settings, jobs: jobsSettingsSchema.parse({ rescreen: { cron: '0 2 * * *' } }) };
     const day = (await watch(app, planned)).at;
@@ -255,11 +264,11 @@ describeOnChosenDatabase('the watchdog', (open) => {
     };
     await run(at(app, toTime(1, '02:00')));
     expect(describe(await watch(at(app, toTime(1, '04:30')), planned))).toEqual([false]);
-    // At another time from now on, for which today's is not expected.
+    // With a new time of day, today's run is not expected at it.
     const moved = { ...settings, jobs: jobsSettingsSchema.parse({ rescreen: { cron: '0 5 * * *' } }) };
     expect(describe(await watch(at(app, toTime(1, '06:00')), moved))).toEqual([false]);
     expect(describe(await watch(at(app, toTime(1, '08:00')), moved))).toEqual([false]);
-    // Late, but another job is under way.
+    // Late, but another job is running.
     await database.execute(
       `insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at)
        values ('job/' || (select name from organisation) || '/sweep', 1, 'host:1:abcd', now(), now(), now() + interval '1 hour')`,
@@ -280,18 +289,5 @@ describeOnChosenDatabase('the watchdog', (open) => {
       ],
     );
     expect(await late('07:30')).not.toContain('did_not_run');
-  });
-
-  it('tells once of customers who failed when they were taken up after the last night', async () => {
-    const { app, run, sandbox } = await startSite();
-    await run(app);
-    sandbox.setFaults([{ name: 'Ines Abelard', status: 400, times: 9 }]);
-    const grown = toFileRoster('people', await writeRoster([...people, 'Ines Abelard']));
-    const onboarded = await run(at(app, 1), { kind: 'onboard', selection: 'new', roster: grown });
-    const [reported] = (await watch(at(app, 1), settings)).findings;
-    expect(reported).toMatchObject({ kind: 'customers_failing', isNews: true });
-    expect(reported?.actions[0]).toContain(onboarded.runId);
-    const [again] = (await watch(at(app, 20), settings)).findings;
-    expect(again).toMatchObject({ kind: 'customers_failing', isNews: false, mark: reported?.mark });
   });
 });
