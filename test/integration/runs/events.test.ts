@@ -1,3 +1,4 @@
+import { createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +13,6 @@ import { screenMarked, sweepMarked } from '../../../src/runs/dirty-run.js';
 import { openEventSpool } from '../../../src/runs/event-spool.js';
 import { openOrganisation } from '../../../src/runs/session.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
-import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import { dirtySettingsSchema } from '../../../src/screening/settings.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { findLastSweep } from '../../../src/store/dossiers.js';
@@ -23,7 +23,7 @@ import { type Listener, type ListenerParts, startListener } from '../../../src/w
 import { listenSettingsSchema } from '../../../src/webhooks/settings.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { eventKey, foreignKey, playEvents, sendEvent, signEvent } from '../../helpers/play-events.js';
-import { acceptChanges, openSmallSites, searched } from '../../helpers/small-site.js';
+import { acceptChanges, openPreparedSites, type SmallSite, searched } from '../../helpers/small-site.js';
 import { buildSandboxDossier, listed, people } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
@@ -204,36 +204,48 @@ const readSnapshots = (database: Database) =>
     'select dossier_id as id, snapshot, gone_at is not null as gone from dossier order by dossier_id',
   );
 
-describeOnChosenDatabase('events as hints', (open) => {
-  const begin = openSmallSites(open);
+const [first, second, third, fourth] = [
+  buildSandboxDossier(3, { status: 'open' }),
+  buildSandboxDossier(4),
+  buildSandboxDossier(5),
+  buildSandboxDossier(6),
+] as const;
+const dossiers = [first, second, third, fourth];
 
-  /** A site whose roster was screened and whose dossiers were swept, so long ago, with a listener for the sandbox's events. */
-  const beginWith = async (dossiers: readonly SandboxDossier[], settings: Partial<RunSettings> = {}) => {
-    const site = await begin(people);
+describeOnChosenDatabase('events as hints', (open, databases) => {
+  const workOf = (site: SmallSite) => {
+    const roster = { ...site.roster, dossiers: dossierLinkSchema.parse({}) };
+    const work = (offsetMs = 0, settings: Partial<RunSettings> = {}) =>
+      site.work({ settings: { rosters: [roster], canaries: [], ...settings }, offsetMs });
+    return { roster, work };
+  };
+
+  const beginScreened = openPreparedSites(databases, async (site) => {
+    site.sandbox.setWorld({ watchlist: [], dossiers });
+    const app = await workOf(site).work(-3 * hourMs);
+    await runSweep(app, { writeReport: false }, signal);
+    await site.run(app);
+    return (await openOrganisation(app)).organisationId;
+  });
+
+  /** A site after a sweep of four dossiers and a screening three hours ago, with a listener for the sandbox's events. */
+  const begin = async () => {
+    const { prepared: organisationId, ...site } = await beginScreened();
     const { sandbox, database } = site;
-    sandbox.setWorld({ watchlist: [], dossiers: [...dossiers] });
-    const rosters = [{ ...site.roster, dossiers: dossierLinkSchema.parse({}) }];
-    const work = (offsetMs = 0) => site.work({ settings: { rosters, canaries: [], ...settings }, offsetMs });
-    const before = await work(-3 * hourMs);
-    await runSweep(before, { writeReport: false }, signal);
-    await site.run(before);
-    const { organisationId } = await openOrganisation(before);
+    sandbox.setWorld({ watchlist: [], dossiers });
     const { listener } = await listen({
-      publicKey: (await import('node:crypto')).createPublicKey(sandbox.eventKey),
+      publicKey: createPublicKey(sandbox.eventKey),
       keep: (events) => markDossiers(database, organisationId, events, new Date()),
     });
     const url = `http://127.0.0.1:${listener.port}/events`;
     sandbox.setEvents({ url });
     const whenDelivered = () =>
       expect.poll(() => sandbox.events().every(({ state }) => state === 'delivered'), { timeout: 20_000 }).toBe(true);
-    const roster = rosters[0];
-    if (roster === undefined) throw new Error('no roster');
-    return { ...site, roster, work, url, listener, whenDelivered, organisationId };
+    return { ...site, ...workOf(site), url, listener, whenDelivered, organisationId };
   };
-  const [first, second] = [buildSandboxDossier(3, { status: 'open' }), buildSandboxDossier(4)];
 
-  it('mark a dossier, whose truth is looked up and stored as a sweep does, and its customer, who is searched for', async () => {
-    const { sandbox, database, work, whenDelivered, listener, roster } = await beginWith([first, second]);
+  it('mark a dossier, which is looked up and stored as in a sweep, and its customer, who is screened', async () => {
+    const { sandbox, database, work, whenDelivered, listener, roster } = await begin();
     const app = await work();
     const swept = await findLastSweep(database, { organisationId: 1 });
     sandbox.changeDossiers([{ update: first.id, set: { status: 'rejected', risk_score: 90 } }]);
@@ -244,7 +256,7 @@ describeOnChosenDatabase('events as hints', (open) => {
     expect(await readMarks(database)).toEqual([]);
     const [stored] = await readSnapshots(database);
     expect(stored?.snapshot).toMatchObject({ status: 'rejected', riskScore: 90, reference: 'C-3' });
-    // What others go by is the last whole sweep, which then reports what was found.
+    // The last sweep remains the whole one; the next whole sweep reports what was found.
     expect(await findLastSweep(database, { organisationId: 1 })).toEqual(swept);
     expect(await readMarkedCustomers(database)).toEqual(['C-3']);
 
@@ -263,9 +275,9 @@ describeOnChosenDatabase('events as hints', (open) => {
     expect(listener.counts.forged).toBe(0);
   });
 
-  it('what such runs find is told by the next night, and nobody takes one for a night or a sweep', async () => {
-    const { sandbox, database, work, organisationId, roster, run } = await beginWith([first]);
-    sandbox.setWorld({ watchlist: [listed('three', people[2] ?? '')], dossiers: [first] });
+  it('the next night reports what such runs find, and they do not count as nights or sweeps', async () => {
+    const { sandbox, database, work, organisationId, roster, run } = await begin();
+    sandbox.setWorld({ watchlist: [listed('three', people[2] ?? '')], dossiers });
     const hint = { key: 'a'.repeat(64), dossierIds: [first.id], isAml: true };
     await markDossiers(database, organisationId, [hint], new Date());
     const [night] = await findReportableRuns(database);
@@ -292,19 +304,27 @@ describeOnChosenDatabase('events as hints', (open) => {
     expect(covered[0]?.earlier).toContain(Number(found?.runId.split('-').at(-1)));
   });
 
-  it('an event about AML screening marks the customer although the dossier is as it was', async () => {
-    const { sandbox, database, work, whenDelivered, url } = await beginWith([first, second]);
-    const app = await work();
+  it('an event about AML screening marks the customer of an unchanged dossier, also when a proven sweep clears the mark of the dossier', async () => {
+    const { sandbox, database, work, whenDelivered, url } = await begin();
     sandbox.setEvents({ url, vocabulary: 'published' });
     sandbox.makeEvent({ type: 'aml.screening.match', dossier: second.id });
     sandbox.makeEvent({ type: 'proof_of_address.created', dossier: first.id });
     await whenDelivered();
-    expect(await sweepMarked(app, signal)).toMatchObject({ counts: { dossiers: 2, changed: 0 } });
+    expect(await sweepMarked(await work(), signal)).toMatchObject({ counts: { dossiers: 2, changed: 0 } });
     expect(await readMarkedCustomers(database)).toEqual(['C-4']);
+
+    sandbox.setEvents({ url });
+    sandbox.makeEvent({ type: 'decision.approved', dossier: first.id });
+    sandbox.makeEvent({ type: 'aml_activity.created', dossier: third.id });
+    await whenDelivered();
+    expect(await readMarks(database)).toHaveLength(2);
+    await runSweep(await work(minuteMs), { writeReport: false }, signal);
+    expect(await readMarks(database)).toEqual([]);
+    expect(await readMarkedCustomers(database)).toEqual(['C-4', 'C-5']);
   });
 
-  it('nothing marked costs no run and no call', async () => {
-    const { sandbox, database, work, roster } = await beginWith([first]);
+  it('without marks there is no run and no call; a repeated event marks nothing, and a mark made during the look-up stays', async () => {
+    const { sandbox, database, work, roster, whenDelivered, listener, organisationId } = await begin();
     const app = await work();
     const [runs, calls] = [await countRuns(database), sandbox.ledger().length];
     expect(await sweepMarked(app, signal)).toBeNull();
@@ -312,11 +332,7 @@ describeOnChosenDatabase('events as hints', (open) => {
     const dueSlot = { date: '2026-01-01', dueAt: new Date(), attempt: 1, isLate: false };
     expect(await dirtyJob.run(app, signal, dueSlot)).toEqual({ runs: [] });
     expect([await countRuns(database), sandbox.ledger().length]).toEqual([runs, calls]);
-  });
 
-  it('a repeated event marks nothing new, and a mark that is made during the look-up stays', async () => {
-    const { sandbox, database, work, whenDelivered, listener, organisationId } = await beginWith([first]);
-    const app = await work();
     sandbox.makeEvent({ type: 'decision.approved', dossier: first.id });
     await whenDelivered();
     await sweepMarked(app, signal);
@@ -328,15 +344,15 @@ describeOnChosenDatabase('events as hints', (open) => {
     const hint = { dossierIds: [first.id], isAml: false };
     await markDossiers(database, organisationId, [{ ...hint, key: key('1') }], new Date());
     const { client } = app;
-    const dossiers = client().dossiers;
+    const { dossiers: resource } = client();
     const marking = {
       ...app,
       client: () => ({
         ...client(),
         dossiers: {
-          ...dossiers,
-          retrieve: async (...given: Parameters<typeof dossiers.retrieve>) => {
-            const answer = await dossiers.retrieve(...given);
+          ...resource,
+          retrieve: async (...given: Parameters<typeof resource.retrieve>) => {
+            const answer = await resource.retrieve(...given);
             await markDossiers(database, organisationId, [{ ...hint, key: key('2') }], new Date());
             return answer;
           },
@@ -347,9 +363,9 @@ describeOnChosenDatabase('events as hints', (open) => {
     expect(await readMarks(database)).toMatchObject([{ dossierId: first.id, events: 2 }]);
   });
 
-  it('an event before its record waits; one about nothing is given up; a known dossier that is not found is not gone', async () => {
-    const { sandbox, database, work, whenDelivered } = await beginWith([first, second]);
-    const late = buildSandboxDossier(5);
+  it('an event before its record waits; an event about an unknown dossier expires; a known dossier that is not found is not gone', async () => {
+    const { sandbox, database, work, whenDelivered } = await begin();
+    const late = buildSandboxDossier(7, { reference: 'C-1' });
     sandbox.makeEvent({ type: 'decision.approved', dossier: late.id });
     sandbox.makeEvent({ type: 'decision.approved', dossier: 'dossier_Never' });
     sandbox.changeDossiers([{ remove: second.id }]);
@@ -365,14 +381,14 @@ describeOnChosenDatabase('events as hints', (open) => {
       await sweepMarked(await work(offsetMs), signal);
     expect(await readMarks(database)).toEqual([]);
     expect((await readSnapshots(database)).map(({ id, gone }) => [id, gone])).toEqual(
-      [first.id, second.id, late.id].map((id) => [id, false]),
+      [...dossiers, late].map(({ id }) => [id, false]),
     );
     await runSweep(await work(), { writeReport: false }, signal);
     expect((await readSnapshots(database)).filter(({ gone }) => gone).map(({ id }) => id)).toEqual([second.id]);
   });
 
-  it('a service out of reach leaves the marks, and a broken-off sweep is not disturbed', async () => {
-    const { sandbox, database, work, whenDelivered } = await beginWith([first, second]);
+  it('an unavailable service leaves the marks, and an interrupted sweep stays resumable', async () => {
+    const { sandbox, database, work, whenDelivered } = await begin();
     const app = await work();
     sandbox.setFaults([{ path: '/dossiers', status: 401 }]);
     const broken = await runSweep(app, { writeReport: false }, signal);
@@ -390,22 +406,12 @@ describeOnChosenDatabase('events as hints', (open) => {
     });
   });
 
-  it('a proven sweep clears what was marked before it, and hands on what was about AML screening', async () => {
-    const { sandbox, database, work, whenDelivered } = await beginWith([first, second]);
-    sandbox.makeEvent({ type: 'decision.approved', dossier: first.id });
-    sandbox.makeEvent({ type: 'aml_activity.created', dossier: second.id });
-    await whenDelivered();
-    const now = await work(minuteMs);
-    await runSweep(now, { writeReport: false }, signal);
-    expect(await readMarks(database)).toEqual([]);
-    expect(await readMarkedCustomers(database)).toEqual(['C-4']);
-  });
-
-  it('searches for marked customers within the limits of a run and a day, none twice in an hour, and not for who was searched for since', async () => {
+  it('marked customers are screened within the limits of a run and a day, none twice in an hour, and not when another run has screened them since', async () => {
     const dirty = dirtySettingsSchema.parse({ searchesPerRun: 2, searchesPerDay: 3 });
     const screening = { cadenceHours: 24, leaveAfterDays: 7, canariesEvery: 10_000, reuseMaxAge: 0 as const, dirty };
-    const dossiers = [1, 2, 3, 4].map((number) => buildSandboxDossier(number));
-    const { database, work, organisationId, roster, run } = await beginWith(dossiers, { screening });
+    const { database, work, organisationId, roster, run } = await begin();
+    const app = await work(0, { screening });
+    await acceptChanges(app);
     const mark = async (letter: string) => {
       const hints = dossiers.map(({ id }, index) => ({
         key: `${letter}${index}`.padEnd(64, '0'),
@@ -413,26 +419,24 @@ describeOnChosenDatabase('events as hints', (open) => {
         isAml: true,
       }));
       await markDossiers(database, organisationId, hints, new Date());
-      await sweepMarked(await work(), signal);
+      await sweepMarked(app, signal);
     };
     await mark('a');
-    const app = await work();
-    await acceptChanges(app);
     expect(await screenMarked(app, roster, signal)).toMatchObject({ counts: { screened: 2, attempts: 2 } });
     expect(await screenMarked(app, roster, signal)).toMatchObject({ counts: { screened: 1, attempts: 1 } });
     expect(await screenMarked(app, roster, signal)).toBeNull();
-    expect(await readMarkedCustomers(database)).toEqual(['C-4']);
+    expect(await readMarkedCustomers(database)).toEqual(['C-6']);
     // Marked again, they wait for an hour.
     await mark('b');
-    expect(await readMarkedCustomers(database)).toEqual(['C-1', 'C-2', 'C-3', 'C-4']);
-    const tomorrow = await work(24 * hourMs);
+    expect(await readMarkedCustomers(database)).toEqual(['C-3', 'C-4', 'C-5', 'C-6']);
+    const tomorrow = await work(24 * hourMs, { screening });
     await run(tomorrow, { importFirst: false });
-    expect(await screenMarked(await work(26 * hourMs), roster, signal)).toBeNull();
+    expect(await screenMarked(await work(26 * hourMs, { screening }), roster, signal)).toBeNull();
     expect(await readMarkedCustomers(database)).toEqual([]);
   });
 
-  it('marked customers wait for a night that was broken off, and keep their mark when their search fails', async () => {
-    const { sandbox, database, work, organisationId, roster, run } = await beginWith([first]);
+  it('marked customers wait for an interrupted night, and keep their mark when their search fails', async () => {
+    const { sandbox, database, work, organisationId, roster, run } = await begin();
     const hint = { key: 'c'.repeat(64), dossierIds: [first.id], isAml: true };
     await markDossiers(database, organisationId, [hint], new Date());
     await sweepMarked(await work(), signal);
@@ -453,15 +457,15 @@ describeOnChosenDatabase('events as hints', (open) => {
     expect(await readMarkedCustomers(database)).toEqual([]);
   });
 
-  it('kept in files while the database is closed, they mark the same, once', async () => {
-    const { database, work } = await beginWith([first]);
+  it('stored in files while the database is closed, they mark the same dossiers, once', async () => {
+    const { database, work } = await begin();
     const eventsFolder = await mkdtemp(join(tmpdir(), 'nightscreen-events-'));
     const spool = await openEventSpool(eventsFolder);
     const hint = { key: 'e'.repeat(64), dossierIds: [first.id], isAml: true };
     expect(await spool.keep([hint, hint, { ...hint, key: 'f'.repeat(64) }])).toBe(2);
     expect(await spool.keep([hint])).toBe(0);
     const app = { ...(await work()), eventsFolder };
-    // A file that is written to is left alone until it is closed.
+    // A file is not read before it is closed.
     expect(await sweepMarked(app, signal)).toBeNull();
     await spool.close();
     const names = await readdir(eventsFolder);
