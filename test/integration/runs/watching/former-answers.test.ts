@@ -36,7 +36,7 @@ const stateRow = z.object({
   unreturned: z.unknown(),
 });
 
-/** What is said of each party now, and since when. */
+/** The present state of each party, and since when. */
 const readStates = (database: Database): Promise<z.infer<typeof stateRow>[]> =>
   database.query(
     stateRow,
@@ -49,14 +49,14 @@ const countRows = async (database: Database, table: string): Promise<number> => 
   return row?.rows ?? 0;
 };
 
-/** A workplace whose service finds nobody any more as soon as customers are searched. */
+/** A workplace whose service finds nobody once customers are searched. */
 const blindAmid = (app: TestAppContext, { sandbox }: Pick<SmallSite, 'sandbox'>, done = 0): TestAppContext =>
   listenAlong(app, (event) => {
     const isNow = done === 0 ? event.kind === 'stage_started' && event.stage === 'screen' : event.kind === 'progress';
     if (isNow && (event.kind !== 'progress' || event.done === done)) sandbox.setWorld(blind);
   });
 
-/** The workplace of a run that somebody stops after so many searches. */
+/** The workplace of a run that is stopped after so many searches. */
 function stopAfter(app: TestAppContext, done: number): { app: TestAppContext; signal: AbortSignal } {
   const stop = new AbortController();
   const listening = listenAlong(app, (event) => {
@@ -73,49 +73,50 @@ const leave = async (roster: RosterSettings, name: string): Promise<void> => {
 
 const readChanges = (run: RunSummary): Promise<string> => readFile(join(run.artifacts ?? '', 'changes.csv'), 'utf8');
 
-describeOnChosenDatabase('an answer holds only once control searches have passed after it', (open) => {
+describeOnChosenDatabase('an answer counts only once a later control search has passed', (open) => {
   const begin = openSmallSites(open);
 
-  it('a service that goes blind amid a night removes no match, and the next good night finds nothing new', async () => {
+  it('answers of a service that finds nobody any more are retracted: customers without another answer are new again, and no match is removed', async () => {
     const site = await begin();
     const { sandbox, database, roster, work, run } = site;
-    await run(await work({ offsetMs: -10 * dayMs, settings: everyThree }), { writeReport: true });
+    const onboard = { kind: 'onboard', selection: 'new' } as const;
+    const start = -10 * dayMs;
+    const blindStart = await run(
+      blindAmid(await work({ offsetMs: start - hourMs, settings: everyThree }), site),
+      onboard,
+    );
+    sandbox.setWorld(world);
+    expect(blindStart).toMatchObject({ state: 'incomplete', counts: { screened: 0, failed: 6 } });
+    expect(await readStates(database)).toEqual([]);
+    const again = await run(await work({ offsetMs: start, settings: everyThree }), { ...onboard, writeReport: true });
+    expect(again).toMatchObject({ state: 'complete', counts: { planned: 6, screened: 6, hits: 2, changes: 0 } });
+    expect((await showRun(database, again.runId)).baselineChanges).toHaveLength(2);
+
     await leave(roster, oktavian);
     await run(await work({ offsetMs: -5 * dayMs, settings: everyThree }));
     const before = await readStates(database);
     expect(before.map(({ state }) => state)).toEqual(['open_hit', 'open_hit', 'clear', 'clear', 'clear', 'clear']);
 
+    const countRetracted = (what: 'change' | 'answer') => countRows(database, `taken_back_${what}`);
+    const [changes, answers] = [await countRetracted('change'), await countRetracted('answer')];
     const patchy = blindAmid(await work({ offsetMs: -2 * dayMs, settings: everyThree }), site);
     const red = await run(patchy, { writeReport: true });
     sandbox.setWorld(world);
     expect(red).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 0, failed: 6, changes: 0 } });
     expect((await readChanges(red)).trim().split('\n')).toHaveLength(1);
     expect(await readStates(database)).toEqual(before);
-    expect(await countRows(database, 'taken_back_change')).toBeGreaterThan(0);
-    expect(await countRows(database, 'taken_back_answer')).toBeGreaterThan(0);
+    expect(await countRetracted('change')).toBeGreaterThan(changes);
+    expect(await countRetracted('answer')).toBeGreaterThan(answers);
 
     const good = await run(await work({ settings: everyThree }), { writeReport: true });
-    // Who left the roster with an open hit is still asked about.
+    // A customer who left the roster with an open alert is still screened.
     expect(good).toMatchObject({ state: 'complete', counts: { screened: 6, changes: 0 } });
     expect((await readChanges(good)).trim().split('\n')).toHaveLength(1);
     expect((await showRun(database, good.runId)).comparedWith?.runId).not.toBe(red.runId);
     expect((await readStates(database)).map(({ state }) => state)).toEqual(before.map(({ state }) => state));
   });
 
-  it('a customer whose only answer was taken back was never screened: it is new again', async () => {
-    const site = await begin();
-    const { sandbox, database, work, run } = site;
-    const onboard = { kind: 'onboard', selection: 'new' } as const;
-    const red = await run(blindAmid(await work({ offsetMs: -hourMs, settings: everyThree }), site), onboard);
-    sandbox.setWorld(world);
-    expect(red).toMatchObject({ state: 'incomplete', counts: { screened: 0, failed: 6 } });
-    expect(await readStates(database)).toEqual([]);
-    const again = await run(await work({ settings: everyThree }), onboard);
-    expect(again).toMatchObject({ state: 'complete', counts: { planned: 6, screened: 6, hits: 2, changes: 0 } });
-    expect((await showRun(database, again.runId)).baselineChanges).toHaveLength(2);
-  });
-
-  it('what a periodic round has confirmed stays, with its changes, when a later one fails', async () => {
+  it('answers that a periodic round has confirmed remain, with their changes, when a later round fails', async () => {
     const site = await begin();
     const { sandbox, database, work, run } = site;
     sandbox.setWorld(nobody);
@@ -136,7 +137,7 @@ describeOnChosenDatabase('an answer holds only once control searches have passed
     expect(good).toMatchObject({ state: 'complete', counts: { planned: 3, screened: 3, changes: 3 } });
   });
 
-  it('a stopped run that is given up leaves no answer that no control search has followed', async () => {
+  it('an abandoned run leaves no answer without a later control search, and part of a round before a crash confirms no answer', async () => {
     const site = await begin();
     const { sandbox, database, work, run } = site;
     sandbox.setWorld(everybody);
@@ -162,9 +163,34 @@ describeOnChosenDatabase('an answer holds only once control searches have passed
     expect(after.map(({ responseId, state }) => [responseId, state])).toEqual(
       before.map(({ responseId, state }) => [responseId, state]),
     );
+
+    const killing = stopAfter(await work({ offsetMs: 2 * dayMs - 2 * hourMs, ...oneByOne }), 4);
+    const killed = await run(blindAmid(killing.app, site), {}, killing.signal);
+    const killedId = killed.runId.split('-').at(-1);
+    // As after a crash following the control search that expects no match: a blind service passes it.
+    await database.execute(
+      `update run set state = 'running', finished_at = null, sums = null where run_id = ${killedId}`,
+    );
+    await database.execute(
+      `insert into canary_outcome (run_id, round, occasion, searches, ordinal, type, name, expect, topics, verdict, asked_at)
+       select run_id, 2, 'periodic', 4, ordinal, type, name, expect, topics, verdict, asked_at
+       from canary_outcome where run_id = ${killedId} and expect = 'none'`,
+    );
+    const red = await run(await work({ offsetMs: 2 * dayMs - hourMs }));
+    expect(red).toMatchObject({
+      runId: killed.runId,
+      state: 'incomplete',
+      counts: { screened: 0, failed: 6, changes: 0 },
+    });
+    expect(await readStates(database)).toEqual(after);
+    sandbox.setWorld(everybody);
+    expect(await run(await work({ offsetMs: 2 * dayMs }))).toMatchObject({
+      state: 'complete',
+      counts: { screened: 6, hits: 6, changes: 0 },
+    });
   });
 
-  it('a round when the run is resumed decides about what came before it', async () => {
+  it('the first round of a resumed run decides about the answers before it; without control searches answers count at once', async () => {
     const site = await begin();
     const { sandbox, database, work, run } = site;
     const first = stopAfter(await work({ offsetMs: -2 * hourMs, ...oneByOne }), 3);
@@ -184,11 +210,21 @@ describeOnChosenDatabase('an answer holds only once control searches have passed
     const good = await run(await work({ settings: everyThree }));
     expect(good).toMatchObject({ state: 'complete', counts: { planned: 3, screened: 3 } });
     expect(people.map((name) => searched(sandbox, name)).sort()).toEqual([1, 1, 1, 1, 1, 2]);
+
+    const retracted = await countRows(database, 'taken_back_answer');
+    const stopping = stopAfter(await work({ offsetMs: 2 * dayMs, ...oneByOne, settings: { canaries: [] } }), 4);
+    const unchecked = await run(stopping.app, {}, stopping.signal);
+    expect(unchecked.reasons[0]).not.toContain('control searches');
+    const next = await run(await work({ offsetMs: 2 * dayMs + hourMs, settings: { canaries: [] } }), {
+      kind: 'screen',
+    });
+    expect(next).toMatchObject({ counts: { planned: 2, screened: 2 } });
+    expect(await countRows(database, 'taken_back_answer')).toBe(retracted);
   });
 
-  it('a service that finds everybody is taken back as well, and what was told of it provisionally is called off', async () => {
+  it('answers of a service that finds everybody are retracted with their early warnings, and a changed record is compared with the answer before a retracted one', async () => {
     const site = await begin();
-    const { sandbox, database, work, run } = site;
+    const { sandbox, database, roster, work, run } = site;
     await run(await work({ offsetMs: -2 * dayMs }));
     const before = await readStates(database);
     const stopping = stopAfter(await work({ offsetMs: -2 * hourMs, ...oneByOne }), 4);
@@ -207,54 +243,12 @@ describeOnChosenDatabase('an answer holds only once control searches have passed
     expect(red).toMatchObject({ state: 'incomplete', counts: { screened: 0, failed: 6, changes: 0 } });
     expect(red.reasons.join('; ')).toMatch(/\d changes? that this run reported before the report did not hold/);
     expect(await readStates(database)).toEqual(before);
-  });
 
-  it('a run killed amid a round is not confirmed by the part of the round that passed', async () => {
-    const site = await begin();
-    const { sandbox, database, work, run } = site;
-    sandbox.setWorld(everybody);
-    await run(await work({ offsetMs: -2 * dayMs }));
-    const before = await readStates(database);
-    const stopping = stopAfter(await work({ offsetMs: -2 * hourMs, ...oneByOne }), 4);
-    const killed = await run(blindAmid(stopping.app, site), {}, stopping.signal);
-    // As a process leaves it that dies after the control search that expects nothing: a blind service passes that.
-    await database.execute(`update run set state = 'running', finished_at = null, sums = null where run_id = 2`);
-    await database.execute(
-      `insert into canary_outcome (run_id, round, occasion, searches, ordinal, type, name, expect, topics, verdict, asked_at)
-       select run_id, 2, 'periodic', 4, ordinal, type, name, expect, topics, verdict, asked_at
-       from canary_outcome where run_id = 2 and expect = 'none'`,
-    );
-    const red = await run(await work({ offsetMs: -hourMs }));
-    expect(red).toMatchObject({
-      runId: killed.runId,
-      state: 'incomplete',
-      counts: { screened: 0, failed: 6, changes: 0 },
-    });
-    expect(await readStates(database)).toEqual(before);
-    sandbox.setWorld(everybody);
-    expect(await run(await work())).toMatchObject({ state: 'complete', counts: { screened: 6, hits: 6, changes: 0 } });
-  });
-
-  it('without control searches answers stand as they came', async () => {
-    const { database, work, run } = await begin();
-    const stopping = stopAfter(await work({ offsetMs: -hourMs, ...oneByOne, settings: { canaries: [] } }), 4);
-    const stopped = await run(stopping.app, {}, stopping.signal);
-    expect(stopped.reasons[0]).not.toContain('control searches');
-    const next = await run(await work({ settings: { canaries: [] } }), { kind: 'screen' });
-    expect(next).toMatchObject({ counts: { planned: 2, screened: 2 } });
-    expect(await countRows(database, 'taken_back_answer')).toBe(0);
-  });
-
-  it('a record that changed since is compared with what it replaced, also after it was taken back', async () => {
-    const site = await begin();
-    const { sandbox, database, roster, work, run } = site;
-    await run(await work({ offsetMs: -2 * dayMs }));
-    const before = await readStates(database);
     await writeFile(String(roster.csv?.path), toCsv([wilhelmina, `${oktavian} Junior`, ...others]));
-    await run(blindAmid(await work({ offsetMs: -dayMs }), site));
+    await run(blindAmid(await work({ offsetMs: dayMs }), site));
     expect(await readStates(database)).toEqual(before);
     sandbox.setWorld(world);
-    const good = await run(await work());
+    const good = await run(await work({ offsetMs: 2 * dayMs }));
     expect(good).toMatchObject({ state: 'complete', counts: { planned: 6, screened: 6 } });
     const { changes } = await showRun(database, good.runId);
     expect(changes.map(({ party, cause }) => [party.reference, cause])).toEqual(
