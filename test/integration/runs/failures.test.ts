@@ -5,19 +5,20 @@ import { runImport } from '../../../src/runs/import/import-run.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
 import { listRuns, showRun } from '../../../src/runs/run-reference.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { makeAcceptance, openSmallSites, searched } from '../../helpers/small-site.js';
+import { makeAcceptance, openPreparedSites, openSmallSites, searched } from '../../helpers/small-site.js';
 import { canaries, fileOf, people } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 const signal = new AbortController().signal;
 
-describe('a screening that meets trouble', () => {
-  const { open } = testDatabases('postgres');
-  const begin = openSmallSites(open);
+describe('a screening with failures', () => {
+  const databases = testDatabases('postgres');
+  const begin = openSmallSites(databases.open);
+  /** A site after a complete night; \`prepared\` is its run. */
+  const beginAfterNight = openPreparedSites(databases, async ({ run, work }) => run(await work({ offsetMs: -dayMs })));
 
-  it('a failed search never reports a removed match, and says who was not screened', async () => {
-    const { sandbox, database, work, run } = await begin();
-    await run(await work({ offsetMs: -dayMs }));
+  it('a failed search never reports a removed match, and the run lists the customers that were not screened', async () => {
+    const { sandbox, database, work, run } = await beginAfterNight();
     sandbox.setFaults([
       { name: 'Wilhelmina Achterberg', status: 400 },
       {
@@ -37,13 +38,12 @@ describe('a screening that meets trouble', () => {
       ['C-1', 'failed', 'http_400'],
       ['C-2', 'failed', 'invalid_body'],
     ]);
-    // Both have an alert that waits: a failed search hides none.
+    // Both have an open alert, which a failed search does not hide.
     expect(facts.states).toMatchObject({ clear: 4, open_hit: 2, not_screened: 0 });
   });
 
-  it('a service that finds nothing any more turns the run red before a customer is asked about', async () => {
-    const { sandbox, work, run } = await begin();
-    await run(await work({ offsetMs: -dayMs }));
+  it('a service that finds nobody any more makes the run incomplete before a customer is screened', async () => {
+    const { sandbox, work, run } = await beginAfterNight();
     sandbox.setWorld({ watchlist: [], dossiers: [] });
     const before = sandbox.ledger().length;
     const night = await run(await work());
@@ -56,75 +56,81 @@ describe('a screening that meets trouble', () => {
     ).toHaveLength(canaries.length);
   });
 
-  it('a rejected key stops the run with everybody counted, and the next start goes on at the next customer', async () => {
+  it('a rejected key, an outage and the limit of searches stop the run with every customer counted, and the next start continues at the next customer', async () => {
     const { sandbox, work, run } = await begin();
-    sandbox.setFaults([{ path: '/aml/search', status: 401, afterCalls: 4 }]);
-    const first = await work({
-      settings: { service: { baseUrl: sandbox.url, rate: { perSecond: 400, concurrency: 1 } } },
+    const countSearches = () => people.map((name) => searched(sandbox, name));
+    const since = (before: readonly number[]) => countSearches().map((count, index) => count - (before[index] ?? 0));
+
+    const wrongKey = await run(await work({ apiKey: 'private_sandbox_wrong' }));
+    expect(wrongKey).toMatchObject({
+      state: 'stopped',
+      exitCode: 4,
+      counts: { planned: 6, remaining: 6, attempts: 0 },
     });
-    const stopped = await run(first);
-    expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4, counts: { planned: 6, screened: 2, remaining: 4 } });
-    const resumed = await run(await work());
-    expect(resumed.runId).toBe(stopped.runId);
+    expect(await run(await work())).toMatchObject({
+      state: 'complete',
+      runId: wrongKey.runId,
+      counts: { screened: 6 },
+    });
+
+    const beforeRejected = countSearches();
+    sandbox.setFaults([{ path: '/aml/search', status: 401, afterCalls: 4 }]);
+    const rejected = await run(await work({ offsetMs: dayMs, rate: { perSecond: 400, concurrency: 1 } }));
+    expect(rejected).toMatchObject({
+      state: 'stopped',
+      exitCode: 4,
+      counts: { planned: 6, screened: 2, remaining: 4 },
+    });
+    const resumed = await run(await work({ offsetMs: dayMs }));
+    expect(resumed.runId).toBe(rejected.runId);
     expect(resumed).toMatchObject({ state: 'complete', counts: { planned: 6, screened: 6, remaining: 0 } });
-    expect(people.map((name) => searched(sandbox, name)).toSorted()).toEqual([1, 1, 1, 1, 1, 2]);
-  });
+    expect(since(beforeRejected).toSorted()).toEqual([1, 1, 1, 1, 1, 2]);
 
-  it('a wrong key from the start stops resumable with everybody remaining', async () => {
-    const { work, run } = await begin();
-    const stopped = await run(await work({ apiKey: 'private_sandbox_wrong' }));
-    expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4, counts: { planned: 6, remaining: 6, attempts: 0 } });
-    expect(await run(await work())).toMatchObject({ state: 'complete', runId: stopped.runId, counts: { screened: 6 } });
-  });
-
-  it('an outage stops the run resumable and fails no customer', async () => {
-    const { sandbox, work, run } = await begin();
     sandbox.setFaults([{ path: '/aml/search', status: 503, times: 10_000, afterCalls: 2 }]);
-    const rate = { perSecond: 400, concurrency: 2 };
-    const options = { maxAttempts: 2, settings: { service: { baseUrl: sandbox.url, rate } } };
-    const stopped = await run(await work(options));
-    expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4, counts: { failed: 0, remaining: 6 } });
+    const outage = await run(
+      await work({ offsetMs: 2 * dayMs, maxAttempts: 2, rate: { perSecond: 400, concurrency: 2 } }),
+    );
+    expect(outage).toMatchObject({ state: 'stopped', exitCode: 4, counts: { failed: 0, remaining: 6 } });
     sandbox.setFaults([]);
-    expect(await resumeRun(await work(), stopped.runId, signal)).toMatchObject({
+    expect(await resumeRun(await work({ offsetMs: 2 * dayMs }), outage.runId, signal)).toMatchObject({
       state: 'complete',
       counts: { screened: 6 },
     });
-  });
 
-  it('what failed for the service\u2019s sake is asked again at the end of the run', async () => {
-    const { sandbox, work, run } = await begin();
-    sandbox.setFaults([{ name: 'Aroha Ngata', status: 503, times: 2 }]);
-    expect(await run(await work({ maxAttempts: 2 }))).toMatchObject({
+    const beforeLimit = countSearches();
+    const limited = await run(await work({ offsetMs: 3 * dayMs }), { maxSearches: 4 });
+    expect(limited).toMatchObject({ state: 'stopped', exitCode: 4, counts: { screened: 4, remaining: 2 } });
+    expect(await run(await work({ offsetMs: 3 * dayMs }))).toMatchObject({
       state: 'complete',
-      counts: { screened: 6, failed: 0 },
+      counts: { screened: 6 },
     });
+    expect(since(beforeLimit)).toEqual([1, 1, 1, 1, 1, 1]);
   });
 
-  it('the limit of searches stops the run, and what it left is asked next', async () => {
-    const { sandbox, work, run } = await begin();
-    const stopped = await run(await work(), { maxSearches: 4 });
-    expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4, counts: { screened: 4, remaining: 2 } });
-    expect(await run(await work())).toMatchObject({ state: 'complete', counts: { screened: 6 } });
-    expect(people.map((name) => searched(sandbox, name))).toEqual([1, 1, 1, 1, 1, 1]);
-  });
+  it('a search that the service failed is repeated at the end of the run; repeats, cut connections and shared searches are counted as by the service', async () => {
+    const { sandbox, work, run } = await begin([...people, 'Bertil  Kvarnström']);
+    sandbox.setFaults([{ name: 'Aroha Ngata', status: 503, times: 2 }]);
+    expect(await run(await work({ maxAttempts: 2, offsetMs: -dayMs }))).toMatchObject({
+      state: 'complete',
+      counts: { screened: 7, failed: 0 },
+    });
 
-  it('customers with the same request share one search', async () => {
-    const { sandbox, work, run } = await begin(['Tamsin Oyelaran', 'Tamsin  Oyelaran', 'Ciro Malvestuto']);
-    expect(await run(await work())).toMatchObject({ counts: { customers: 3, planned: 3, screened: 3, searches: 2 } });
-    expect(searched(sandbox, 'Tamsin Oyelaran')).toBe(1);
-  });
-
-  it('the ledger equals the service\u2019s own count, repeats and cut connections included', async () => {
-    const { sandbox, work, run } = await begin();
+    const countCalls = () => sandbox.ledger().filter((call) => call.path === '/aml/search').length;
+    const [calls, shared] = [countCalls(), searched(sandbox, 'Bertil Kvarnström')];
     sandbox.setFaults([
       { name: 'Aroha Ngata', cut: 'after_work' },
       { name: 'Ciro Malvestuto', status: 503, times: 2 },
       { name: 'Tamsin Oyelaran', status: 429, retryAfter: '0' },
     ]);
     const summary = await run(await work());
-    const calls = sandbox.ledger().filter((call) => call.path === '/aml/search').length;
-    expect(calls).toBe(people.length + 2 * canaries.length + 4);
-    expect(summary).toMatchObject({ state: 'complete', counts: { attempts: calls } });
+    const made = countCalls() - calls;
+    expect(made).toBe(people.length + 2 * canaries.length + 4);
+    // Two customers of one name need one search.
+    expect(searched(sandbox, 'Bertil Kvarnström')).toBe(shared + 1);
+    expect(summary).toMatchObject({
+      state: 'complete',
+      counts: { customers: 7, planned: 7, screened: 7, searches: 6, attempts: made },
+    });
   });
 
   it('a key of the other mode than agreed is refused before anything is searched', async () => {
@@ -136,9 +142,8 @@ describe('a screening that meets trouble', () => {
     expect(sandbox.ledger().filter((call) => call.path === '/aml/search')).toHaveLength(0);
   });
 
-  it('a rejected row never unscreens, an absent customer stays, and a conflict rejects both rows', async () => {
-    const { database, work, run, roster } = await begin();
-    await run(await work({ offsetMs: -dayMs }));
+  it('customers of rejected rows and absent customers are still screened, and a conflict rejects both rows', async () => {
+    const { database, work, run, roster } = await beginAfterNight();
     await writeFile(
       fileOf(roster),
       'customer_id,type,name\nC-1,person,\nC-2,person,Oktavian Prunescu\nC-3,person,One Name\nC-3,person,Other Name\nC-4,person,Bertil Kvarnström\nC-4,person,Bertil Kvarnström\n',
@@ -161,7 +166,7 @@ describe('a screening that meets trouble', () => {
       [5, 'conflicting_id'],
     ]);
     expect(facts.rosterSource?.absent).toBe(2);
-    // Eight days by the clock, of which one had a snapshot.
+    // Eight days later, with one snapshot in between.
     const later = await run(await work({ offsetMs: 8 * dayMs }));
     expect(later.counts).toMatchObject({ planned: 6 });
     const screening = { cadenceHours: 24, leaveAfterDays: 2, canariesEvery: 10_000, reuseMaxAge: 0 } as const;
@@ -169,11 +174,10 @@ describe('a screening that meets trouble', () => {
     expect(last.counts).toMatchObject({ planned: 4 });
   });
 
-  it('a roster without an acceptable row is refused and leaves the former snapshot whole', async () => {
-    const { work, run, roster } = await begin();
-    await run(await work({ offsetMs: -dayMs }));
+  it('a roster without an acceptable row is refused and keeps the former snapshot', async () => {
+    const { work, run, roster } = await beginAfterNight();
     await writeFile(fileOf(roster), 'customer_id,type,name\nC-1,person,\n');
-    await expect(runImport(await work(), roster, new AbortController().signal)).rejects.toThrow(RosterError);
+    await expect(runImport(await work(), roster, signal)).rejects.toThrow(RosterError);
     expect(await run(await work())).toMatchObject({ exitCode: 3, counts: { rows: 0, planned: 6, screened: 6 } });
   });
 
@@ -183,12 +187,12 @@ describe('a screening that meets trouble', () => {
     expect(await listRuns(database, 5)).toEqual([]);
   });
 
-  it('a rejected row keeps its fields in the order of the file, NUL made visible', async () => {
-    const { database, work, run, roster } = await begin();
+  it('a rejected row keeps its fields in the order of the file, with a visible NUL', async () => {
+    const { database, work, roster } = await begin();
     const rows = 'zeta,customer_id,type,name,alpha\n1,C-1,person,Tamsin Oyelaran,2\n3,C-2,person,Ta\u0000m,4\n';
     await writeFile(fileOf(roster), rows);
-    const night = await run(await work());
-    const [reject] = (await showRun(database, night.runId)).rejects;
+    const { runId } = await runImport(await work(), roster, signal);
+    const [reject] = (await showRun(database, runId)).rejects;
     expect(Object.entries(reject?.fields ?? {})).toEqual([
       ['zeta', '3'],
       ['customer_id', 'C-2'],
@@ -198,9 +202,11 @@ describe('a screening that meets trouble', () => {
     ]);
   });
 
-  it('a run is found by its number or by its whole name, never by half of it', async () => {
-    const { database, work, run } = await begin();
-    const { runId } = await run(await work());
+  it('a run is found by its number or its complete id, not by a part of the id', async () => {
+    const {
+      database,
+      prepared: { runId },
+    } = await beginAfterNight();
     expect((await showRun(database, '1')).runId).toBe(runId);
     expect((await showRun(database, runId)).runId).toBe(runId);
     await expect(showRun(database, runId.replace('rescreen', 'screen'))).rejects.toThrow(ConfigError);
