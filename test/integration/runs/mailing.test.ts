@@ -53,7 +53,7 @@ describe('mail from the outbox', () => {
   const { open } = testDatabases('postgres');
   const begin = openSmallSites(open);
 
-  it('reaches everybody once, whatever one recipient or the connection does, with one Message-ID for ever', async () => {
+  it('reaches each recipient once with one Message-ID, also after refusals and a cut connection', async () => {
     const server = await serve();
     const { work, run, database } = await begin();
     const app = { ...(await work({ settings: toSettings() })), secret: () => server.url };
@@ -61,7 +61,7 @@ describe('mail from the outbox', () => {
     server.cuts = 1;
     const first = await run(app, { writeReport: true });
     expect(first.state).toBe('complete');
-    // The first was kept and its connection cut before anybody could know.
+    // The server stored the first mail and cut the connection before its answer.
     expect(server.received.map(({ to }) => to)).toEqual(['one', 'four', 'five'].map((name) => `${name}@bank.example`));
     expect(await statesOf(database)).toEqual(['queued', 'refused', 'queued', 'sent', 'sent']);
     const warnings = app.events.filter((event) => event.kind === 'warning');
@@ -86,7 +86,7 @@ describe('mail from the outbox', () => {
     await sendReports(at(app, 1), {});
     expect(server.received).toHaveLength(6);
 
-    // Nothing changed, and that is mailed as well, in the thread of the roster.
+    // A night without changes is mailed as well, in the thread of the roster.
     await run(at(app, 25), { writeReport: true });
     const later = server.received.slice(6);
     expect(later.map(({ to }) => to)).toEqual(team);
@@ -96,7 +96,7 @@ describe('mail from the outbox', () => {
     }
   });
 
-  it('waits while the server is down for a day, and is sent by one of two processes when it is back', async () => {
+  it('waits while the server is down for a day, and is sent once when three processes deliver at the same time', async () => {
     const down = await startMailServer();
     await down.close();
     const { work, run, database } = await begin();
@@ -115,7 +115,7 @@ describe('mail from the outbox', () => {
     ]);
   });
 
-  it('is given up after its time, said so, and can be retried', async () => {
+  it('is given up after `retryFor` with a warning, and can be retried', async () => {
     const down = await startMailServer();
     await down.close();
     const { work, run, database } = await begin();
@@ -135,7 +135,7 @@ describe('mail from the outbox', () => {
     await expect(retryMails(app, [4_711])).rejects.toThrow('there is no mail 4711');
   });
 
-  it('never leaves without verified encryption, and waits until that is mended', async () => {
+  it('is never sent without verified encryption, and waits', async () => {
     const stripped = await serve();
     const unverified = await serve({ offersTls: true });
     const { work, run, database } = await begin();
@@ -153,7 +153,7 @@ describe('mail from the outbox', () => {
     expect([...stripped.received, ...unverified.received]).toEqual([]);
   });
 
-  it('goes without its attachment, with the digest of it, to a server that takes no message of its size', async () => {
+  it('is sent with the digest in place of the attachment when the message is too large for the server', async () => {
     const server = await serve({ size: 12_000 });
     const { work, run } = await begin();
     const settings = toSettings({ to: ['one@bank.example'], attach: 'full' });
@@ -162,7 +162,7 @@ describe('mail from the outbox', () => {
     expect(server.received).toMatchObject([{ attachments: [], text: expect.stringMatching(/SHA-256: +[0-9a-f]{64}/) }]);
   });
 
-  it('is queued by the transaction that closes a run, and made up for when nobody came to write its report', async () => {
+  it('is queued by the transaction that closes a run, and sent later when the report could not be written', async () => {
     const { work, run, database } = await begin();
     const folder = await mkdtemp(join(tmpdir(), 'nightscreen-mail-'));
     await writeFile(join(folder, 'taken'), '');
@@ -179,7 +179,7 @@ describe('mail from the outbox', () => {
     expect(await statesOf(database)).toEqual(['sent']);
   });
 
-  it('tells once a day that a night did not run, and why', async () => {
+  it('reports once a day that a night did not run, and why', async () => {
     const server = await serve();
     const { work, database } = await begin();
     const app = {
@@ -188,7 +188,7 @@ describe('mail from the outbox', () => {
     };
     const guard = { guard: 'rows', message: '3 rows, and 500 last time', look: 'look at the export' };
     const error = new RosterHeldError('retail.csv', [guard], 'nightscreen rescreen --accept-roster');
-    // Another host is at it since an hour ago.
+    // Another host has held the lock for an hour.
     const locked = new RunLockedError('screening/default/retail is held by b', 'b', hourMs);
     await mailFailure(at(app, 0), { task: 'rescreen', roster: 'retail', error: locked });
     for (const hours of [0, 0, 25]) await mailFailure(at(app, hours), { task: 'rescreen', roster: 'retail', error });

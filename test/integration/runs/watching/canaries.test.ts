@@ -17,10 +17,12 @@ const world = { watchlist, dossiers: [] };
 const blind = { watchlist: [], dossiers: [] };
 const everyTen = { screening: { cadenceHours: 24, leaveAfterDays: 7, reuseMaxAge: 0 as const, canariesEvery: 10 } };
 
-/** The searches in the order in which they were made: how many customers between the rounds of canaries. */
-function toRuns(sandbox: Sandbox): number[] {
+const listSearches = (sandbox: Sandbox) => sandbox.ledger().filter(({ path }) => path === '/aml/search');
+
+/** The searches for customers between the rounds of control searches, without the first searches of the sandbox. */
+function toRuns(sandbox: Sandbox, without = 0): number[] {
   const control = new Set<string | null | undefined>(canaries.map(({ name }) => name));
-  const calls = sandbox.ledger().filter(({ path }) => path === '/aml/search');
+  const calls = listSearches(sandbox).slice(without);
   const runs: number[] = [];
   let isRound = false;
   for (const { searchName } of calls) {
@@ -43,9 +45,9 @@ describe('canaries', () => {
   const { open } = testDatabases('postgres');
   const begin = openSmallSites(open);
 
-  it('are asked first, after every so many searches and last, and nobody else meanwhile', async () => {
+  it('run first, after each interval and last, without other searches in a round; a resumed run loses and repeats no round', async () => {
     const { sandbox, database, work, run } = await begin(names);
-    const summary = await run(await work({ settings: everyTen }));
+    const summary = await run(await work({ offsetMs: -dayMs, settings: everyTen }));
     expect(summary).toMatchObject({ state: 'complete', counts: { searches: 25, screened: 25 } });
     expect(toRuns(sandbox)).toEqual([10, 10, 5, 0]);
     expect(await listRounds(database, summary.runId)).toEqual([
@@ -55,16 +57,14 @@ describe('canaries', () => {
       '4 end 25 passed',
     ]);
     expect(summary.counts).toMatchObject({ attempts: 25 + 4 * canaries.length });
-  });
 
-  it('go on where a run was stopped: no round is lost or asked twice', async () => {
-    const { sandbox, database, work, run } = await begin(names);
+    const before = listSearches(sandbox).length;
     const stopped = await run(await work({ settings: everyTen }), { maxSearches: 12 });
     expect(stopped.state).toBe('stopped');
-    const summary = await run(await work({ settings: everyTen }));
-    expect(summary).toMatchObject({ state: 'complete', runId: stopped.runId });
-    expect(toRuns(sandbox)).toEqual([10, 2, 10, 3, 0]);
-    expect(await listRounds(database, summary.runId)).toEqual([
+    const resumed = await run(await work({ settings: everyTen }));
+    expect(resumed).toMatchObject({ state: 'complete', runId: stopped.runId });
+    expect(toRuns(sandbox, before)).toEqual([10, 2, 10, 3, 0]);
+    expect(await listRounds(database, resumed.runId)).toEqual([
       '1 start 0 passed',
       '2 periodic 10 passed',
       '3 end 12 passed',
@@ -74,7 +74,7 @@ describe('canaries', () => {
     ]);
   });
 
-  it('that fail amid the searches take back whatever no earlier round has confirmed', async () => {
+  it('that fail between searches retract every answer that no earlier round confirmed', async () => {
     const { sandbox, database, work, run } = await begin(names);
     const patchy = listenAlong(await work({ offsetMs: -dayMs, settings: everyTen }), (event) => {
       if (event.kind === 'progress' && event.done === 10) sandbox.setWorld(blind);
@@ -99,20 +99,20 @@ describe('canaries', () => {
     expect(again).toMatchObject({ state: 'complete', counts: { planned: 25, screened: 25 } });
   });
 
-  it('that failed just before a crash keep the run from going on', async () => {
+  it('keep a run with a failed round from continuing after a crash', async () => {
     const { sandbox, database, work, run } = await begin(names);
     const stopped = await run(await work({ settings: everyTen }), { maxSearches: 12 });
     await database.execute(
       `update canary_outcome set verdict = 'failed', found = 'no hit' where round = 3 and ordinal = 0`,
     );
     await database.execute('update run set confirmed_batch_id = null');
-    const before = sandbox.ledger().filter(({ path }) => path === '/aml/search').length;
+    const before = listSearches(sandbox).length;
     const red = await run(await work({ settings: everyTen }));
     expect(red).toMatchObject({ runId: stopped.runId, state: 'incomplete', counts: { screened: 0, failed: 25 } });
-    expect(sandbox.ledger().filter(({ path }) => path === '/aml/search')).toHaveLength(before);
+    expect(listSearches(sandbox)).toHaveLength(before);
   });
 
-  it('wait out an outage in the midst of a round', async () => {
+  it('are repeated until an outage during a round is over', async () => {
     const { sandbox, database, work, run } = await begin(names);
     sandbox.setFaults([{ name: canaries[0].name, status: 503, times: 20, afterCalls: 1 }]);
     const clock = makeScaledClock(400);
@@ -123,7 +123,7 @@ describe('canaries', () => {
     expect(names.map((name) => searched(sandbox, name))).toEqual(names.map(() => 1));
   });
 
-  it('must be hits of the list they stand for', async () => {
+  it('must match entries with the topics that they name', async () => {
     const { work, run } = await begin(names.slice(0, 3));
     const pep = [{ ...canaries[0], topics: ['role.pep'] }, canaries[1]];
     expect(await run(await work({ settings: { canaries: pep } }))).toMatchObject({
