@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { collect, compileCli, runCli, startCli } from '../helpers/cli-process.js';
 import { startPostgres } from '../helpers/database-servers.js';
-import { eventKey, sendEvent, signEvent } from '../helpers/play-events.js';
+import { sendEvent, signEvent } from '../helpers/play-events.js';
 import type { Bench } from './bench.js';
 
 const perSecond = 200;
@@ -18,14 +19,20 @@ const repeatedEvery = 5;
 /** Answers of `nightscreen listen` to 200 events a second, each sent on time whatever became of the others; commits reach the disk. */
 export const benchListen: Bench = async (emit) => {
   const program = await compileCli();
+  // As long as the service's key.
+  const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   const postgres = await startPostgres();
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-bench-'));
   const events = Array.from({ length: perSecond * seconds }, (_, index) =>
-    signEvent('decision.approved', { dossier_id: `dossier_Made${index % 1_000}`, padding: 'x'.repeat(2_000) }),
+    signEvent(
+      'decision.approved',
+      { dossier_id: `dossier_Made${index % 1_000}`, padding: 'x'.repeat(2_000) },
+      { key: pair.privateKey },
+    ),
   ).map((event, index, all) => (index % repeatedEvery === 0 ? (all[Math.max(1, index - 51)] ?? event) : event));
   try {
     await keepCommits(postgres.url);
-    await writeFile(join(folder, 'events.pem'), eventKey.export({ type: 'spki', format: 'pem' }));
+    await writeFile(join(folder, 'events.pem'), pair.publicKey.export({ type: 'spki', format: 'pem' }));
     await writeFile(join(folder, 'nightscreen.config.yaml'), 'listen:\n  key: ./events.pem\n');
     const samples = [];
     for (const [database, environment] of [

@@ -484,7 +484,7 @@ describeOnChosenDatabase('events as hints', (open, databases) => {
     expect(await readMarkedCustomers(database)).toEqual(['C-3']);
   });
 
-  it('600 random events, lost, forged, repeated and disordered, change nothing but when it is known', async () => {
+  it('600 random events, lost, forged, repeated and out of order, change only the time when a dossier is stored', async () => {
     await playEvents({ open, events: 600, seed: 11 });
   });
 });
