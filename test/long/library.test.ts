@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,13 +10,13 @@ import { buildSandboxDossier, watchlist } from '../helpers/small-world.js';
 
 const run = promisify(execFile);
 const project = fileURLToPath(new URL('../../', import.meta.url));
-const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+const tsc = join(project, 'node_modules/.bin/tsc');
 
 let site: string;
 const inSite = (...path: string[]): string => join(site, ...path);
 
 const compile = async (folder: string): Promise<void> => {
-  await run(process.execPath, [tsc], { cwd: folder }).catch((error: { stdout?: unknown }) => {
+  await run(tsc, { cwd: folder }).catch((error: { stdout?: unknown }) => {
     throw new Error(`the compiler complains:\n${String(error.stdout)}`);
   });
 };
