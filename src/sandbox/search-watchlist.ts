@@ -44,12 +44,21 @@ const createKindSearch = (watchlist: readonly WatchlistEntry[], kind: 'person' |
   return createNameIndex(names, kind);
 };
 
+const createIndexes = (watchlist: readonly WatchlistEntry[]) => ({
+  person: createKindSearch(watchlist, 'person'),
+  entity: createKindSearch(watchlist, 'entity'),
+});
+
+// A real list takes a second to index, and worlds share theirs.
+const indexed = new WeakMap<readonly WatchlistEntry[], ReturnType<typeof createIndexes>>();
+
 /** Indexes a watchlist for searches; `ranking` changes order and scores, never which entries are listed or flagged. */
 export const createSearch = (
   watchlist: readonly WatchlistEntry[],
   ranking: SandboxWorld['ranking'] = {},
 ): SearchWatchlist => {
-  const searches = { person: createKindSearch(watchlist, 'person'), entity: createKindSearch(watchlist, 'entity') };
+  const searches = indexed.get(watchlist) ?? createIndexes(watchlist);
+  indexed.set(watchlist, searches);
   const seed = ranking.shuffleSeed;
   const noise = ranking.scoreNoise ?? 0;
 

@@ -166,7 +166,7 @@ function makeListVariants(list: readonly WatchlistEntry[], random: () => number)
   const all = [...list.entries()];
   const chooseTenth = (): ReadonlySet<number> => new Set(all.flatMap(([place]) => (random() < 0.1 ? place : [])));
   const [chosen, others] = [chooseTenth(), chooseTenth()];
-  const without = all.filter(([place]) => !chosen.has(place));
+  const [whole, without] = [toList(all), toList(all.filter(([place]) => !chosen.has(place)))];
   const changed = (places: ReadonlySet<number>, change: Change): readonly Placed[] =>
     all.map(([place, entry]) => [place, places.has(place) ? change(entry) : entry]);
   const rename: Change = (entry) => ({ ...entry, name: toNewName(entry.name, list, random) });
@@ -178,16 +178,16 @@ function makeListVariants(list: readonly WatchlistEntry[], random: () => number)
   );
   const meddled = chosen.size;
   return [
-    { title: 'removed', nights: [toList(all), toList(without)], meddled },
-    { title: 'added', nights: [toList(without), toList(all)], meddled },
+    { title: 'removed', nights: [whole, without], meddled },
+    { title: 'added', nights: [without, whole], meddled },
     {
       title: 'renamed',
       // To and fro, so that names come nearer to the customers' as well.
       nights: [toList(changed(others, rename)), toList(changed(chosen, rename))],
       meddled: new Set([...chosen, ...others]).size,
     },
-    { title: 'given a topic', nights: [toList(all), toList(changed(chosen, addTopic))], meddled },
-    { title: 'given a new id', nights: [toList(all), toList(changed(chosen, giveId))], meddled },
+    { title: 'given a topic', nights: [whole, toList(changed(chosen, addTopic))], meddled },
+    { title: 'given a new id', nights: [whole, toList(changed(chosen, giveId))], meddled },
     {
       title: 'put in another order',
       nights: [
@@ -199,7 +199,7 @@ function makeListVariants(list: readonly WatchlistEntry[], random: () => number)
       ],
       meddled: all.length,
     },
-    { title: 'removed and put back', nights: [toList(all), toList(without), toList(all)], meddled },
+    { title: 'removed and put back', nights: [whole, without, whole], meddled },
   ];
 }
 
