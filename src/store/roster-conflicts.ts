@@ -307,7 +307,8 @@ function assessBesideRejects(transaction: Queryable, runId: number, rosterId: nu
 // Without statistics, a newly filled table is joined row against row.
 async function analyzeRows(transaction: Queryable): Promise<void> {
   await transaction.execute(
-    'analyze roster_staging (run_id, ordinal, is_plain, reference, record_digest, reject_reason)',
+    `analyze roster_staging (run_id, ordinal, is_plain, reference, record_digest, reject_reason),
+       roster_party_staging (run_id, reference, reject_reason)`,
   );
 }
 
