@@ -59,7 +59,7 @@ export async function killCli(
   child.stdout?.resume();
   child.stderr?.resume();
   const closed = once(child, 'close');
-  while (child.exitCode === null && !isDue()) await delay(1);
+  while (child.exitCode === null && !isDue()) await delay(3);
   await delay(lingerMs);
   child.kill('SIGKILL');
   const [, signal] = await closed;
