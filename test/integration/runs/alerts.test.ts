@@ -17,15 +17,28 @@ import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import type { Database } from '../../../src/store/database/database.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
-import { acceptChanges, decide, makeAcceptance, openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
-import { fileOf, listed, watchlist } from '../../helpers/small-world.js';
+import {
+  acceptChanges,
+  decide,
+  makeAcceptance,
+  openPreparedSites,
+  openSmallSites,
+  type SmallSite,
+} from '../../helpers/small-site.js';
+import { fileOf, listed, neverHeld, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 86_400_000;
 const [first = listed('one', ''), second = listed('two', ''), canary = listed('c', '')] = watchlist;
 const { signal } = new AbortController();
 
-/** Found below the threshold for the first customer, under the same id. */
-const weak = { ...first, name: 'Wilhelmina Johanna Maria Achterberg' };
+/** Below the threshold for C-2, under the same id. */
+const weakSecond = { ...second, name: 'Oktavian Johanna Maria Prunescu' };
+const exposed = listed('pep', 'Tamsin Oyelaran', ['role.pep']);
+const firstWatchlist = [...watchlist, exposed];
+
+/** The customers of the first night's two alerts. */
+const listedCustomers = ['C-1', 'C-2'] as const;
+type Listed = (typeof listedCustomers)[number];
 
 const alertRow = z.object({
   itemId: z.number(),
@@ -52,45 +65,56 @@ const readState = async (database: Database, reference: string) => {
 
 describeOnChosenDatabase('alerts and states', (open, databases) => {
   const begin = openSmallSites(open);
-  const beginAfterNight = openPreparedSites(databases, async ({ work, run }) => {
-    expect(await run(await work({ offsetMs: -9 * dayMs }))).toMatchObject({ state: 'complete' });
+  const copyAfterNight = openPreparedSites(databases, async ({ sandbox, work, run }) => {
+    sandbox.setWorld({ watchlist: firstWatchlist, dossiers: [] });
+    expect(await run(await work({ offsetMs: -20 * dayMs }))).toMatchObject({ state: 'complete' });
   });
+  const beginAfterNight = async () => {
+    const site = await copyAfterNight();
+    site.sandbox.setWorld({ watchlist: firstWatchlist, dossiers: [] });
+    return site;
+  };
 
-  /** A site after its first night, with the alert of C-1 decided. */
-  async function openDecided(verdict: DispositionVerdict | null) {
+  /** A site after its first night, with these alerts decided. */
+  async function openDecided(verdicts: Partial<Record<Listed, DispositionVerdict>>) {
     const site = await beginAfterNight();
     const { database, sandbox, work, run } = site;
     const night = async (daysAgo: number, ...world: (typeof watchlist)[number][]) => {
-      sandbox.setWorld({ watchlist: [...world, canary], dossiers: [] });
-      const { state, runId } = await run(await work({ offsetMs: -daysAgo * dayMs }));
-      expect(state).toBe('complete');
-      return runId;
+      sandbox.setWorld({ watchlist: [...world, exposed, canary], dossiers: [] });
+      const app = await work({ offsetMs: -daysAgo * dayMs, settings: { screening: neverHeld } });
+      expect(await run(app)).toMatchObject({ state: 'complete' });
     };
-    const [alert] = await readAlerts(database);
-    if (alert === undefined) throw new Error('no alert');
-    const say = (said: DispositionVerdict) => decide(database, [alert.itemId], { verdict: said });
-    if (verdict !== null) expect(await say(verdict)).toMatchObject([{ kind: 'decided' }]);
-    const readAlert = async () => (await readAlerts(database)).find(({ itemId }) => itemId === alert.itemId);
-    return { ...site, night, say, readAlert, opened: alert };
+    const opened = await readAlerts(database);
+    const find = (reference: Listed) =>
+      opened.find((alert) => alert.reference === reference) ?? expect.unreachable(`no alert of ${reference}`);
+    const say = (reference: Listed, verdict: DispositionVerdict) =>
+      decide(database, [find(reference).itemId], { verdict });
+    for (const reference of listedCustomers) {
+      const verdict = verdicts[reference];
+      if (verdict !== undefined) expect(await say(reference, verdict)).toMatchObject([{ kind: 'decided' }]);
+    }
+    const readAlert = async (reference: Listed) =>
+      (await readAlerts(database)).find(({ itemId }) => itemId === find(reference).itemId);
+    return { ...site, night, say, readAlert, find };
   }
 
-  it.each([
-    ['false_positive', 'settled_false_positive'],
-    ['true_match', 'confirmed'],
-  ] as const)('a %s holds while only scores move, and over any accepted change of settings', async (verdict, state) => {
-    const { sandbox, database, work, run } = await openDecided(verdict);
+  it('a false_positive and a true_match hold while only scores move, and over any accepted change of settings', async () => {
+    const { sandbox, database, work, run } = await openDecided({ 'C-1': 'false_positive', 'C-2': 'true_match' });
     const row = z.object({ state: z.string(), waiting: z.number() });
     const expectHeld = async () =>
       expect(
         await database.query(
           row,
-          `select last_state as state, waiting from customer_screening_status where reference = 'C-1'`,
+          `select last_state as state, waiting from customer_screening_status where reference in ('C-1', 'C-2') order by reference`,
         ),
-      ).toEqual([{ state, waiting: 0 }]);
+      ).toEqual([
+        { state: 'settled_false_positive', waiting: 0 },
+        { state: 'confirmed', waiting: 0 },
+      ]);
     await expectHeld();
     // Every score moves by less than the step, night after night.
     for (const [seed, daysAgo] of [1, 2, 3].map((each) => [each, 4 - each] as const)) {
-      sandbox.setWorld({ watchlist, dossiers: [], ranking: { scoreNoise: 0.004, shuffleSeed: seed } });
+      sandbox.setWorld({ watchlist: firstWatchlist, dossiers: [], ranking: { scoreNoise: 0.004, shuffleSeed: seed } });
       const night = await run(await work({ offsetMs: -daysAgo * dayMs }));
       expect(night).toMatchObject({ state: 'complete', counts: { changes: 0 }, openItems: { waiting: 1 } });
       await expectHeld();
@@ -101,7 +125,7 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
   });
 
   it('a settled leaver leaves the scope although scores move', async () => {
-    const { sandbox, database, roster, work, run } = await openDecided('false_positive');
+    const { sandbox, database, roster, work, run } = await openDecided({ 'C-1': 'false_positive' });
     const path = fileOf(roster);
     const text = await readFile(path, 'utf8');
     await writeFile(
@@ -110,7 +134,7 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
         .replace('customer_id,type,name', 'customer_id,type,name,end')
         .replace(/^(C-\d.*)$/gm, (line) => (line.startsWith('C-1,') ? `${line},2020-01-01` : `${line},`)),
     );
-    sandbox.setWorld({ watchlist, dossiers: [], ranking: { scoreNoise: 0.004, shuffleSeed: 1 } });
+    sandbox.setWorld({ watchlist: firstWatchlist, dossiers: [], ranking: { scoreNoise: 0.004, shuffleSeed: 1 } });
     const settings = { ...roster, columns: { endDate: 'end' } };
     const app = await work({ offsetMs: -dayMs, settings: { rosters: [settings] } });
     await acceptChanges(app);
@@ -120,107 +144,87 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
   });
 
   it('a confirmed customer stays confirmed when the listed birth date changes, and its alert waits again', async () => {
-    const { database, night, readAlert } = await openDecided('true_match');
+    const { database, night, readAlert } = await openDecided({ 'C-1': 'true_match' });
     await night(3, { ...first, birth_date: ['1961-02-03'] }, second);
-    expect(await readAlert()).toMatchObject({ state: 'open', absence: null });
+    expect(await readAlert('C-1')).toMatchObject({ state: 'open', absence: null });
     expect(await readState(database, 'C-1')).toEqual({ state: 'confirmed', waiting: 1, worstTopic: 'sanction' });
   });
 
-  it.each([
-    ['delisted', [second], 'not_returned'],
-    ['below the threshold', [weak, second], 'below_threshold'],
-  ] as const)(
-    'an undecided alert whose match is %s waits for no_longer_matched, and keeps its age when it returns',
-    async (_title, world, absence) => {
-      const { database, night, say, readAlert, opened } = await openDecided(null);
-      await night(6, ...world);
-      expect(await readAlert()).toMatchObject({
-        state: 'open',
-        absence,
-        openedAt: opened.openedAt,
-        dueAt: opened.dueAt,
-      });
-      expect(await readState(database, 'C-1')).toMatchObject({ state: 'open_hit', waiting: 1 });
-      await night(5, first, second);
-      expect(await readAlert()).toMatchObject({ state: 'open', absence: null, openedAt: opened.openedAt });
-      expect(await say('no_longer_matched')).toMatchObject([{ kind: 'refused', reason: 'still_listed' }]);
-      await night(4, ...world);
-      expect(await say('no_longer_matched')).toMatchObject([{ kind: 'decided' }]);
-      const isWeak = absence === 'below_threshold';
-      expect(await readAlert()).toMatchObject({ state: 'gone' });
-      await night(3, ...world);
-      await night(0, ...world);
-      expect(await readState(database, 'C-1')).toMatchObject({
-        state: isWeak ? 'below_threshold' : 'clear',
-        waiting: 0,
-      });
-      await night(-1, first, second);
-      expect(await readAlert()).toMatchObject({ state: 'open', absence: null, openedAt: opened.openedAt });
-    },
-  );
+  it('an undecided alert whose match is delisted or below the threshold waits for no_longer_matched, and keeps its age when it returns', async () => {
+    const { database, night, say, readAlert, find } = await openDecided({});
+    const absences = [
+      ['C-1', 'not_returned', 'clear'],
+      ['C-2', 'below_threshold', 'below_threshold'],
+    ] as const;
+    await night(6, weakSecond);
+    for (const [reference, absence] of absences) {
+      const { openedAt, dueAt } = find(reference);
+      expect(await readAlert(reference)).toMatchObject({ state: 'open', absence, openedAt, dueAt });
+      expect(await readState(database, reference)).toMatchObject({ state: 'open_hit', waiting: 1 });
+    }
+    await night(5, first, second);
+    for (const reference of listedCustomers) {
+      const { openedAt } = find(reference);
+      expect(await readAlert(reference)).toMatchObject({ state: 'open', absence: null, openedAt });
+      expect(await say(reference, 'no_longer_matched')).toMatchObject([{ kind: 'refused', reason: 'still_listed' }]);
+    }
+    await night(4, weakSecond);
+    for (const reference of listedCustomers) {
+      expect(await say(reference, 'no_longer_matched')).toMatchObject([{ kind: 'decided' }]);
+      expect(await readAlert(reference)).toMatchObject({ state: 'gone' });
+    }
+    await night(0, weakSecond);
+    for (const [reference, , state] of absences) {
+      expect(await readState(database, reference)).toMatchObject({ state, waiting: 0 });
+    }
+    await night(-1, first, second);
+    for (const reference of listedCustomers) {
+      const { openedAt } = find(reference);
+      expect(await readAlert(reference)).toMatchObject({ state: 'open', absence: null, openedAt });
+    }
+  });
 
-  it('a confirmed customer whose match is absent stays confirmed, due within one business day, until no_longer_matched', async () => {
-    const { database, night, say, readAlert } = await openDecided('true_match');
-    await night(6, second);
-    const waiting = await readAlert();
+  it('a true match that is absent stays confirmed, due within one business day, until no_longer_matched; a false positive closes by itself with the reason, and holds again on return', async () => {
+    const { database, night, say, readAlert } = await openDecided({ 'C-1': 'true_match', 'C-2': 'false_positive' });
+    await night(6, weakSecond);
+    const waiting = await readAlert('C-1');
     expect(waiting).toMatchObject({ state: 'open', absence: 'not_returned' });
     const waitsMs = (waiting?.dueAt?.getTime() ?? 0) - (waiting?.openedAt.getTime() ?? 0);
     expect(waitsMs).toBeGreaterThan(0);
     // A weekend may lie between.
     expect(waitsMs).toBeLessThanOrEqual(4 * dayMs);
     expect(await readState(database, 'C-1')).toMatchObject({ state: 'confirmed', waiting: 1 });
-    // Back as it was: confirmed, and nothing waits.
-    await night(5, first, second);
-    expect(await readAlert()).toMatchObject({ state: 'confirmed', absence: null });
+    expect(await readAlert('C-2')).toMatchObject({ state: 'gone', absence: 'below_threshold' });
+    // The true match is back as it was; the false positive is delisted.
+    await night(5, first);
+    expect(await readAlert('C-1')).toMatchObject({ state: 'confirmed', absence: null });
     await night(0, second);
-    expect(await say('no_longer_matched')).toMatchObject([{ kind: 'decided' }]);
+    expect(await say('C-1', 'no_longer_matched')).toMatchObject([{ kind: 'decided' }]);
     expect(await readState(database, 'C-1')).toMatchObject({ state: 'clear', waiting: 0 });
+    expect(await readAlert('C-2')).toMatchObject({ state: 'settled', absence: null });
+    expect(await readState(database, 'C-2')).toMatchObject({ state: 'settled_false_positive', waiting: 0 });
   });
 
-  it('a false positive closes by itself with the reason, and holds again when the same party returns', async () => {
-    const { database, night, readAlert } = await openDecided('false_positive');
-    await night(3, weak, second);
-    expect(await readAlert()).toMatchObject({ state: 'gone', absence: 'below_threshold' });
-    await night(2, second);
-    await night(0, first, second);
-    expect(await readAlert()).toMatchObject({ state: 'settled', absence: null });
-    expect(await readState(database, 'C-1')).toMatchObject({ state: 'settled_false_positive', waiting: 0 });
-  });
-
-  it.each(['false_positive', null] as const)(
-    'a renamed customer keeps the alert that waits (%s before), and the view names the record as the cause',
-    async (verdict) => {
-      const { database, roster, readAlert, work, run } = await openDecided(verdict);
-      const path = fileOf(roster);
-      await writeFile(path, (await readFile(path, 'utf8')).replace('Wilhelmina Achterberg', 'Somebody Else Entirely'));
-      const app = await work();
-      await run(app, { acceptRoster: await makeAcceptance(app) });
-      const state = verdict === null ? 'open' : 'gone';
-      expect(await readAlert()).toMatchObject({ state, absence: 'customer_changed' });
-      expect(await readState(database, 'C-1')).toMatchObject({ state: verdict === null ? 'open_hit' : 'clear' });
-    },
-  );
-
-  it('status export has a row for a customer of whom nothing was ever searched', async () => {
-    const { database, roster, work, run } = await begin();
-    await run(await work());
-    await writeFile(fileOf(roster), `${await readFile(fileOf(roster), 'utf8')}C-7,person,Nobody Yet\n`);
+  it('a renamed customer keeps the alert that waits, not the settled one, and the view names the record as the cause', async () => {
+    const { database, roster, readAlert, work, run } = await openDecided({ 'C-1': 'false_positive' });
+    const path = fileOf(roster);
+    const text = await readFile(path, 'utf8');
+    await writeFile(
+      path,
+      text
+        .replace('Wilhelmina Achterberg', 'Somebody Else Entirely')
+        .replace('Oktavian Prunescu', 'Another Person Altogether'),
+    );
     const app = await work();
-    await runImport(app, roster, signal);
-    const rows: unknown[] = [];
-    const { batches, sums } = await exportStatus(app, {}, signal);
-    for await (const batch of batches) rows.push(...batch);
-    expect(rows).toHaveLength(7);
-    expect(rows.at(-1)).toMatchObject({ state: 'not_screened', reason: 'never', neverScreened: true });
-    expect(sums).toMatchObject({ inScope: 7, notValid: 1 });
-    expect(
-      await database.query(z.object({}), 'select from customer_screening_status where never_screened'),
-    ).toHaveLength(1);
+    await run(app, { acceptRoster: await makeAcceptance(app) });
+    expect(await readAlert('C-1')).toMatchObject({ state: 'gone', absence: 'customer_changed' });
+    expect(await readState(database, 'C-1')).toMatchObject({ state: 'clear' });
+    expect(await readAlert('C-2')).toMatchObject({ state: 'open', absence: 'customer_changed' });
+    expect(await readState(database, 'C-2')).toMatchObject({ state: 'open_hit' });
   });
 
-  it('an id of the roster without an accepted record is not screened, in scope, in coverage, status and sums', async () => {
-    const { database, roster, work, run } = await begin();
-    await run(await work({ offsetMs: -2 * dayMs }));
+  it('an id without an accepted record, and a customer who was never screened, are not screened, but in scope, coverage, status and sums', async () => {
+    const { database, roster, work, run } = await beginAfterNight();
     await database.execute(
       `insert into unaccepted_customer (roster_id, reference, reason, since, run_id) values (1, 'C-99', 'roster_held', now(), 1)`,
     );
@@ -236,43 +240,28 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
     const { batches, sums } = await exportStatus(app, {}, signal);
     for await (const _ of batches);
     expect(sums).toMatchObject({ inScope: 7, notValid: 1, states: { not_screened: 1 } });
-  });
 
-  it('review.autoClose closes only what is less than a sanction, after seven days and three whole answers, and re-opens it on return', async () => {
-    const { sandbox, database, work, run } = await begin();
-    const exposed = listed('pep', 'Tamsin Oyelaran', ['role.pep']);
-    const review = reviewSettingsSchema.parse({ autoClose: true });
-    const night = async (daysAgo: number, ...world: (typeof watchlist)[number][]) => {
-      sandbox.setWorld({ watchlist: [...world, canary], dossiers: [] });
-      // The first run records settings without it.
-      const app = await work({ offsetMs: -daysAgo * dayMs, settings: daysAgo === 20 ? {} : { review } });
-      expect(await run(app)).toMatchObject({ state: 'complete' });
-      return Object.fromEntries((await readAlerts(database)).map(({ reference, state }) => [reference, state]));
-    };
-    await night(20, first, second, exposed);
-    const [, , opened] = await readAlerts(database);
-    await night(12, second);
-    await night(10, second);
-    // Three answers, but not yet seven days.
-    expect(await night(8, second)).toEqual({ 'C-1': 'open', 'C-2': 'open', 'C-3': 'open' });
-    expect(await night(4.9, second)).toEqual({ 'C-1': 'open', 'C-2': 'open', 'C-3': 'gone' });
-    const said = z.object({ reviewer: z.string(), origin: z.string(), verdict: z.string(), isAttested: z.boolean() });
+    await writeFile(fileOf(roster), `${await readFile(fileOf(roster), 'utf8')}C-7,person,Nobody Yet\n`);
+    await runImport(app, roster, signal);
+    const rows: unknown[] = [];
+    const later = await exportStatus(app, {}, signal);
+    for await (const batch of later.batches) rows.push(...batch);
+    expect(rows).toHaveLength(7);
+    expect(rows.at(-1)).toMatchObject({ state: 'not_screened', reason: 'never', neverScreened: true });
+    expect(later.sums).toMatchObject({ inScope: 7, notValid: 1 });
     expect(
-      await database.query(said, 'select reviewer, origin, verdict, is_attested as "isAttested" from disposition'),
-    ).toEqual([{ reviewer: 'review.autoClose', origin: 'policy', verdict: 'no_longer_matched', isAttested: false }]);
-    expect(await night(3, second, exposed)).toEqual({ 'C-1': 'open', 'C-2': 'open', 'C-3': 'open' });
-    expect((await readAlerts(database))[2]).toMatchObject({ openedAt: opened?.openedAt });
+      await database.query(z.object({}), 'select from customer_screening_status where never_screened'),
+    ).toHaveLength(1);
   });
 
-  /** Nights of a roster with an exposed third customer, under `review.autoClose` from the second night on. */
-  const beginClosing = async () => {
-    const site = await begin();
+  /** What plays nights of a site under `review.autoClose`; the first run records settings without it. */
+  const toClosing = (site: SmallSite, hold = {}) => {
     const { sandbox, database, work, run } = site;
     const settings = {
       review: reviewSettingsSchema.parse({ autoClose: true }),
-      screening: screeningSettingsSchema.parse({ hold: { newlyOpenLeast: 1 }, reuseMaxAge: '20h' }),
+      screening: screeningSettingsSchema.parse({ hold, reuseMaxAge: '20h' }),
     };
-    const workAt = (daysAgo: number) => work({ offsetMs: -daysAgo * dayMs, settings: daysAgo >= 20 ? {} : settings });
+    const workAt = (daysAgo: number) => work({ offsetMs: -daysAgo * dayMs, settings: daysAgo > 19 ? {} : settings });
     const night = async (daysAgo: number, ...world: (typeof watchlist)[number][]) => {
       sandbox.setWorld({ watchlist: [...world, canary], dossiers: [] });
       return run(await workAt(daysAgo));
@@ -281,10 +270,39 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
       (await readAlerts(database)).filter(({ reference }) => reference === 'C-3').map(({ state }) => state);
     return { ...site, workAt, night, readExposed };
   };
-  const exposed = listed('pep', 'Tamsin Oyelaran', ['role.pep']);
+
+  it('review.autoClose closes only what is less than a sanction, after seven days and three whole answers that were not reused, and re-opens it on return', async () => {
+    const { database, roster, workAt, run, ...closing } = toClosing(await beginAfterNight());
+    const night = async (daysAgo: number, ...world: (typeof watchlist)[number][]) =>
+      expect(await closing.night(daysAgo, ...world)).toMatchObject({ state: 'complete' });
+    /** The second of two rosters with the same customers: it reuses the answers of the first. */
+    const runCopy = async (daysAgo: number) => run(await workAt(daysAgo), { roster: { ...roster, name: 'copy' } });
+    const readStates = async () => (await readAlerts(database)).map(({ reference, state }) => `${reference} ${state}`);
+    await runCopy(19.9);
+    const sanctioned = ['C-1 open', 'C-1 open', 'C-2 open', 'C-2 open'];
+    const allOpen = [...sanctioned, 'C-3 open', 'C-3 open'];
+    const opened = (await readAlerts(database))[4];
+    await night(12, second);
+    expect(await runCopy(11.9)).toMatchObject({ counts: { reused: 6 } });
+    await night(10, second);
+    await runCopy(9.9);
+    await night(8, second);
+    // Three answers, but not yet seven days.
+    expect(await readStates()).toEqual(allOpen);
+    await night(4.9, second);
+    await runCopy(4.8);
+    expect(await readStates()).toEqual([...sanctioned, 'C-3 gone', 'C-3 open']);
+    const said = z.object({ reviewer: z.string(), origin: z.string(), verdict: z.string(), isAttested: z.boolean() });
+    expect(
+      await database.query(said, 'select reviewer, origin, verdict, is_attested as "isAttested" from disposition'),
+    ).toEqual([{ reviewer: 'review.autoClose', origin: 'policy', verdict: 'no_longer_matched', isAttested: false }]);
+    await night(3, second, exposed);
+    expect(await readStates()).toEqual(allOpen);
+    expect((await readAlerts(database))[4]).toMatchObject({ openedAt: opened?.openedAt });
+  });
 
   it('review.autoClose counts no answer from before the absence, also when its run is accepted afterwards', async () => {
-    const { workAt, night, readExposed } = await beginClosing();
+    const { workAt, night, readExposed } = toClosing(await begin(), { newlyOpenLeast: 1 });
     await night(20, second);
     const cluster = await night(15, first, second, exposed);
     expect(cluster.reasons.join()).toContain('newly open');
@@ -300,10 +318,9 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
     expect(await readExposed()).toEqual(['gone']);
   });
 
-  it('review.autoClose counts no answer as long as lists were known to be cut to', async () => {
-    const { database, night, readExposed } = await beginClosing();
-    const other = { ...listed('weak', 'Tamsin Johanna Maria Oyelaran', ['role.pep']) };
-    await night(20, first, second, exposed);
+  it('review.autoClose counts no answer of the time in which lists are known to be cut to this length', async () => {
+    const { database, night, readExposed } = toClosing(await beginAfterNight());
+    const other = listed('weak', 'Tamsin Johanna Maria Oyelaran', ['role.pep']);
     const { runId } = await night(12, second, other);
     await database.execute(
       `insert into list_cap (account_id, length, found_run_id, found_at, gone_run_id, gone_at)
@@ -319,21 +336,6 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
     expect(await readExposed()).toEqual(['gone']);
   });
 
-  it('review.autoClose counts no answer that was used again', async () => {
-    const { roster, sandbox, workAt, run, night, readExposed } = await beginClosing();
-    const copy = { ...roster, name: 'copy' };
-    const both = async (daysAgo: number, ...world: (typeof watchlist)[number][]) => {
-      await night(daysAgo, ...world);
-      return run(await workAt(daysAgo - 0.1), { roster: copy });
-    };
-    await both(20.5, first, second, exposed);
-    sandbox.setWorld({ watchlist: [second, canary], dossiers: [] });
-    expect(await both(12, second)).toMatchObject({ counts: { reused: 6 } });
-    await both(10, second);
-    await both(4, second);
-    expect(await readExposed()).toEqual(['gone', 'open']);
-  });
-
   it('review.autoClose is refused until a named person has accepted it', async () => {
     const { roster, work } = await begin();
     const app = await work({ settings: { review: reviewSettingsSchema.parse({ autoClose: true }) } });
@@ -343,26 +345,37 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
     );
   });
 
-  it('absent alerts of one listed party are confirmed in bulk, bound to what they were, one disposition each', async () => {
-    const { sandbox, database, work, run } = await begin([...Array.from({ length: 7 }, () => first.name), second.name]);
-    await run(await work({ offsetMs: -9 * dayMs }));
-    await decide(database, [(await readAlerts(database))[0]?.itemId ?? 0], { verdict: 'true_match' });
-    sandbox.setWorld({ watchlist: [second, canary], dossiers: [] });
+  /** Seven alerts of one listed party that is delisted since, the first of them a true match, and one alert of another party. */
+  const beginWithBulk = openPreparedSites(
+    databases,
+    async ({ sandbox, database, work, run }) => {
+      await run(await work({ offsetMs: -9 * dayMs }));
+      await decide(database, [(await readAlerts(database))[0]?.itemId ?? 0], { verdict: 'true_match' });
+      sandbox.setWorld({ watchlist: [second, canary], dossiers: [] });
+      await run(await work({ offsetMs: -dayMs }));
+    },
+    [...Array.from({ length: 7 }, () => first.name), second.name],
+  );
+  const openBulk = async () => {
+    const { database, work } = await beginWithBulk();
     const app = await work({ offsetMs: -dayMs });
-    await run(app);
-    const asked = { roster: null, exportedBy: 'a test' };
-    const { items } = await exportItems(app, asked);
+    const { items } = await exportItems(app, { roster: null, exportedBy: 'a test' });
+    const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-bulk-')), 'review.csv');
+    const write = (verdict: string) =>
+      writeFile(path, `item,sheet,decision,reason,comment\n${items[0]?.mark},,${verdict},no longer on the list,\n`);
+    const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
+    const take = (partial = false) => importDecisions(app, { path, reviewer, apply: true, partial });
+    return { database, items, write, take };
+  };
+
+  it('absent alerts of one listed party are confirmed in bulk, bound to what they were, one disposition each', async () => {
+    const { database, items, write, take } = await openBulk();
     const [bulk, ...others] = items;
     // The true match is confirmed by itself.
     expect(bulk?.bulk).toMatchObject({ alerts: 6 });
     expect(new Set(bulk?.bulk?.sample).size).toBe(5);
     expect(others.filter((item) => item.bulk !== undefined)).toEqual([]);
     expect(others).toHaveLength(8);
-    const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-bulk-')), 'review.csv');
-    const write = (verdict: string) =>
-      writeFile(path, `item,sheet,decision,reason,comment\n${bulk?.mark},,${verdict},no longer on the list,\n`);
-    const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
-    const take = () => importDecisions(app, { path, reviewer, apply: true, partial: false });
     await write('false_positive');
     expect(await take()).toMatchObject({ isApplied: false, faulty: [{ line: 2 }] });
     await write('no_longer_matched');
@@ -376,20 +389,13 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
   });
 
   it('a bulk row is refused as a whole once one of its alerts is no longer as it was', async () => {
-    const { sandbox, database, work, run } = await begin([first.name, first.name, first.name]);
-    await run(await work({ offsetMs: -9 * dayMs }));
-    sandbox.setWorld({ watchlist: [canary], dossiers: [] });
-    const app = await work({ offsetMs: -dayMs });
-    await run(app);
-    const [bulk] = (await exportItems(app, { roster: null, exportedBy: 'a test' })).items;
+    const { database, write, take } = await openBulk();
     await decide(database, [(await readAlerts(database))[1]?.itemId ?? 0], { verdict: 'inconclusive' });
-    const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-bulk-')), 'review.csv');
-    await writeFile(path, `item,sheet,decision,reason,comment\n${bulk?.mark},,no_longer_matched,gone,\n`);
-    const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
-    expect(await importDecisions(app, { path, reviewer, apply: true, partial: true })).toMatchObject({
+    await write('no_longer_matched');
+    expect(await take(true)).toMatchObject({
       decided: [],
       faulty: [{ line: 2, problem: expect.stringContaining('export it again') }],
     });
-    expect((await readAlerts(database)).map(({ state }) => state)).toEqual(['open', 'open', 'open']);
+    expect((await readAlerts(database)).map(({ state }) => state)).toEqual(Array(8).fill('open'));
   });
 });
