@@ -1,27 +1,31 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { describeRun, listOfRun } from '../../../src/runs/describe-run.js';
 import { parseRunId } from '../../../src/runs/run-reference.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases.js';
-import { openSmallSites } from '../../helpers/small-site.js';
+import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
 import { people, type TestAppContext } from '../../helpers/small-world.js';
 
-/** A workplace whose database is tampered with once all searches are made, just before the run is added up. */
-function tamperBeforeSums(app: TestAppContext, database: Database, sql: string): TestAppContext {
-  let isDone = false;
+/** Calls `interfere` once all searches are made, just before the run is added up. */
+function interfereBeforeSums(app: TestAppContext, database: Database, interfere: () => Promise<void>): TestAppContext {
+  let isScreened = false;
+  const emit: TestAppContext['emit'] = (event) => {
+    app.emit(event);
+    isScreened ||= event.kind === 'stage_finished' && event.stage === 'screen';
+  };
   const transaction: Database['transaction'] = async (work) => {
     const [row] = await database.query(
       z.object({ stage: z.string() }),
       'select stage from run order by run_id desc limit 1',
     );
-    if (!isDone && row?.stage === 'screened') {
-      isDone = true;
-      await database.runScript(sql);
+    if (isScreened && row?.stage === 'screened') {
+      isScreened = false;
+      await interfere();
     }
     return database.transaction(work);
   };
-  return { ...app, database: replaceMethods(database, { transaction }) };
+  return { ...app, emit, database: replaceMethods(database, { transaction }) };
 }
 
 /** The same object with some methods replaced. */
@@ -75,13 +79,15 @@ const tamperings: readonly [string, string, RegExp][] = [
   ],
 ];
 
-// The embedded database is slow to open while other tests run.
-vi.setConfig({ testTimeout: 60_000 });
-
-describeOnChosenDatabase('the sums of a run', (open) => {
+describeOnChosenDatabase('the sums of a run', (open, databases) => {
   const openSite = openSmallSites(open);
+  /** Sites whose run has made all searches, and has stopped before it was added up. */
+  const openScreened = openPreparedSites(databases, async ({ database, run, work }) => {
+    const stop = () => Promise.reject(new Error('gone'));
+    await expect(run(interfereBeforeSums(await work(), database, stop))).rejects.toThrow('gone');
+  });
 
-  it('are confirmed by the database for a run that holds, also later', async () => {
+  it('are confirmed by the database, also later, and cannot be stored as complete when they do not agree', async () => {
     const { database, run, work } = await openSite();
     const app = await work();
     const { runId, state } = await run(app);
@@ -91,6 +97,8 @@ describeOnChosenDatabase('the sums of a run', (open) => {
     expect(shown.balance?.lines.map(({ left, right }) => left === right)).toEqual(Array(6).fill(true));
     expect(shown).toMatchObject({ planned: { new: people.length }, resumed: 0, heldBy: null });
     expect(shown.calls.sent).toBe(Object.values(shown.calls.byOutcome).reduce((sum, count) => sum + count, 0));
+    const spoil = `update run set sums = jsonb_set(sums, '{counts,screened}', '5') where run_id = $1`;
+    await expect(database.execute(spoil, [parseRunId(runId)])).rejects.toMatchObject({ constraint: 'run_sums_hold' });
     await database.execute(
       `update screening set outcome = 'failed', response_id = null, outcome_reason = 'tampered' where party_id = (select party_id from party join customer using (customer_id) where reference = 'C-1')`,
     );
@@ -105,20 +113,13 @@ describeOnChosenDatabase('the sums of a run', (open) => {
   });
 
   it.each(tamperings)('turn red for %s', async (_, sql, reason) => {
-    const { database, run, work } = await openSite();
-    const summary = await run(tamperBeforeSums(await work(), database, sql));
+    const { database, run, work } = await openScreened();
+    const summary = await run(interfereBeforeSums(await work(), database, () => database.runScript(sql)));
     expect(summary).toMatchObject({ state: 'unbalanced', exitCode: 1 });
     expect(summary.reasons.join('\n')).toMatch(reason);
   });
 
-  it('cannot be stored as complete when they do not hold', async () => {
-    const { database, run, work } = await openSite();
-    const { runId } = await run(await work());
-    const spoil = `update run set sums = jsonb_set(sums, '{counts,screened}', '5') where run_id = $1`;
-    await expect(database.execute(spoil, [parseRunId(runId)])).rejects.toMatchObject({ constraint: 'run_sums_hold' });
-  });
-
-  it('say page by page who was left', async () => {
+  it('list the remaining customers page by page', async () => {
     const { database, run, work } = await openSite();
     const app = await work();
     const { runId, state } = await run(app, { maxSearches: 2 });
@@ -132,7 +133,7 @@ describeOnChosenDatabase('the sums of a run', (open) => {
   });
 });
 
-describe('a run that goes on, described while it saves', () => {
+describe('a run that is described while it saves', () => {
   const { open, locate } = testDatabases('postgres');
   let location: Awaited<ReturnType<typeof locate>>;
   const openSite = openSmallSites(async () => {
