@@ -66,8 +66,8 @@ begin
 end
 $$;
 
--- As before, but nothing is done for a run that has staged nothing, and few rows are deleted: truncating takes 10 ms and has every statement
--- about the tables planned again.
+-- As before, but nothing is done for a run that has staged nothing, and small tables are not truncated: it takes 10 ms and has every statement
+-- about them planned again.
 create or replace function clear_roster_staging(cleared_run_id bigint) returns void language plpgsql as $$
 begin
   if not exists (select from roster_stager where run_id = cleared_run_id) then
@@ -76,7 +76,7 @@ begin
   delete from roster_case where run_id = cleared_run_id;
   delete from roster_step where run_id = cleared_run_id;
   delete from roster_party_staging where run_id = cleared_run_id;
-  if (select count(*) from (select from roster_staging limit 1001) some_rows) > 1000 then
+  if pg_table_size('roster_staging') + pg_table_size('roster_record') + pg_table_size('roster_raw') > 1048576 then
     begin
       lock table roster_staging, roster_record, roster_raw, roster_request in access exclusive mode nowait;
       if not exists (select from roster_stager where run_id <> cleared_run_id) then
