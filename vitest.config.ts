@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { isFullSize } from './test/helpers/figures.js';
 
 // These start processes: nothing of another test may be left in theirs.
@@ -48,6 +49,24 @@ const onEmbedded = readdirSync(runsFolder, { recursive: true, encoding: 'utf8' }
   )
   .map((name) => `test/integration/runs/${name}`);
 
+// A fresh clone knows no times, and what takes minutes must not be what is left for one worker in the end.
+const slowest = [
+  'invite-kills',
+  'random-events',
+  'kill-points',
+  'kill-rivals',
+  'ordinary-and-broken-nights',
+  'cron-night',
+];
+class SlowestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isSlow = ({ moduleId }: TestSpecification): boolean =>
+      slowest.some((name) => moduleId.endsWith(`/${name}.test.ts`));
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
+  }
+}
+
 // Where the embedded database lives for seconds, optimising its machine code costs more than it gives: 0.8 s for each process.
 const quickStart = ['--liftoff-only'];
 const each = { testTimeout: 60_000, hookTimeout: 120_000, maxWorkers: 3 };
@@ -57,6 +76,7 @@ export default defineConfig({
     // Once for all projects: each that extended this would start a server of its own.
     globalSetup: ['test/helpers/database-broker.ts'],
     maxWorkers: each.maxWorkers,
+    sequence: { sequencer: SlowestFirst },
     reporters: ['default'],
     projects: [
       { test: { ...each, name: 'apart', include: apart, execArgv: quickStart } },
