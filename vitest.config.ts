@@ -62,8 +62,7 @@ class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isSlow = ({ moduleId }: TestSpecification): boolean =>
       slowest.some((name) => moduleId.endsWith(`/${name}.test.ts`));
-    const sorted = await super.sort(files);
-    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
+    return (await super.sort(files)).sort((one, other) => Number(isSlow(other)) - Number(isSlow(one)));
   }
 }
 

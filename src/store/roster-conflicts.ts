@@ -267,6 +267,7 @@ async function assessRows(transaction: Queryable, { runId, rosterId }: StagedImp
   );
   const assessed = repeated + (await assessBesideRejects(transaction, runId, rosterId));
   if (assessed > 0) await analyzeRows(transaction);
+  await transaction.execute('analyze roster_party_staging (run_id, reference, reject_reason)');
   await transaction.execute(
     `update roster_party_staging related set reject_reason = 'unknown_customer'
      where run_id = $1 and reject_reason is null
@@ -307,8 +308,7 @@ function assessBesideRejects(transaction: Queryable, runId: number, rosterId: nu
 // Without statistics, a newly filled table is joined row against row.
 async function analyzeRows(transaction: Queryable): Promise<void> {
   await transaction.execute(
-    `analyze roster_staging (run_id, ordinal, is_plain, reference, record_digest, reject_reason),
-       roster_party_staging (run_id, reference, reject_reason)`,
+    'analyze roster_staging (run_id, ordinal, is_plain, reference, record_digest, reject_reason)',
   );
 }
 

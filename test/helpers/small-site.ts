@@ -11,6 +11,7 @@ import { runScreening } from '../../src/runs/screening-run.js';
 import { acceptSettings } from '../../src/runs/settings-acceptance.js';
 import type { Acceptance } from '../../src/runs/settings-diff.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
+import type { SandboxWorld } from '../../src/sandbox/world.js';
 import type { Database } from '../../src/store/database/database.js';
 import { readSettingsHistory } from '../../src/store/organisations.js';
 import { holdItems } from '../../src/store/review/decisions.js';
@@ -70,16 +71,16 @@ export function openSmallSites(open: () => Promise<Database>): (names?: readonly
 
 /**
  * Gives small sites that all begin as `prepare` leaves the first of them: each has a copy of its database, its roster as it was and a
- * sandbox of its own, of the same account. What `prepare` gives is in `prepared`. Call it where hooks may be registered.
+ * sandbox of its own with `world`, of the same account. What `prepare` gives is in `prepared`. Call it where hooks may be registered.
  */
 export function openPreparedSites<Prepared>(
   databases: TestDatabases,
   prepare: (site: SmallSite) => Promise<Prepared>,
-  names: readonly string[] = people,
+  { names = people, world }: { names?: readonly string[]; world?: SandboxWorld } = {},
 ): () => Promise<SmallSite & { prepared: Prepared }> {
   const closing = closeAfterEach();
   // The ports of the sandboxes differ, and an address that has changed is a change of settings.
-  const facts = { closing, baseUrl: 'http://sandbox.test/v1' };
+  const facts = { closing, world, baseUrl: 'http://sandbox.test/v1' };
   const makeOriginal = async () => {
     const location = await databases.locate();
     const database = await databases.open(location);
@@ -104,14 +105,16 @@ async function openSite({
   database,
   roster,
   closing,
+  world = { watchlist, dossiers: [] },
   ...facts
 }: {
   database: Database;
   roster: RosterSettings;
   closing: Closing;
+  world?: SandboxWorld | undefined;
   baseUrl?: string;
 }): Promise<SmallSite> {
-  const sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
+  const sandbox = await startSandbox({ world });
   closing.push(() => sandbox.close());
   return {
     sandbox,
@@ -133,6 +136,9 @@ async function openSite({
     },
   };
 }
+
+/** The searches that have reached the service. */
+export const listSearches = (sandbox: Sandbox) => sandbox.ledger().filter(({ path }) => path === '/aml/search');
 
 /** How often the service was asked about a name. */
 export const searched = (sandbox: Sandbox, name: string): number =>

@@ -7,7 +7,7 @@ import { makeMembersWorld, toMemberName } from '../campaign/site.js';
 import { testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/figures.js';
 import { startSwappingProxy } from '../helpers/proxies.js';
-import { openSmallSites, searched } from '../helpers/small-site.js';
+import { listSearches, openSmallSites, searched } from '../helpers/small-site.js';
 import { canaries, people } from '../helpers/small-world.js';
 
 const rate = { perSecond: 5_000, concurrency: 16 };
@@ -107,7 +107,7 @@ describe('answers that are not what they should be', () => {
       return isRight ? [] : [`${toMemberName(number)}: ${outcome} after answer ${index}`];
     });
     const failed = [...statuses.values()].filter(({ outcome }) => outcome === 'failed').length;
-    const calls = sandbox.ledger().filter(({ path }) => path === '/aml/search');
+    const calls = listSearches(sandbox);
     const ledger = await countLedger(database, since, calls);
     const asks = affected.map((number) => calls.filter(({ searchName }) => searchName === toMemberName(number)).length);
     const falseClears = affected.filter((number) => {
@@ -134,7 +134,7 @@ describe('answers that are not what they should be', () => {
     sandbox.setFaults(Array.from({ length: customers / 2 }, (_, index) => bad(toMemberName(2 * index))));
     const app = await work({ rate });
     const summary = await run(app);
-    const calls = sandbox.ledger().filter(({ path }) => path === '/aml/search').length;
+    const calls = listSearches(sandbox).length;
     const [row] = await database.query(
       z.object({ clear: z.number() }),
       `select count(*) as clear from party_state join party using (party_id) join customer using (customer_id)

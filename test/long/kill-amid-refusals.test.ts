@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { runCli, startCli } from '../helpers/cli-process.js';
 import { printFigure } from '../helpers/figures.js';
+import { listSearches } from '../helpers/small-site.js';
 import { toCsv, watchlist } from '../helpers/small-world.js';
 
 const concurrency = 32;
@@ -28,7 +29,7 @@ test('a run that is killed while every second answer is a refusal leaves no call
   await writeFile(join(folder, 'people.csv'), toCsv(names));
   await writeFile(join(folder, 'nightscreen.config.yaml'), configuration);
   const environment = { NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: sandbox.privateKey };
-  const countSearches = (): number => sandbox.ledger().filter(({ path }) => path === '/aml/search').length;
+  const countSearches = (): number => listSearches(sandbox).length;
   sandbox.setConditions({ path: '/aml/search', refuse: { share: 0.5, seed: 3 } });
   const child = startCli(['rescreen', '--json'], { folder, environment });
   const closed = once(child, 'close');

@@ -10,6 +10,7 @@ import { openDatabase } from '../../src/store/database/open-database.js';
 import { type CliOptions, collect, runCli, startCli } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/figures.js';
+import { listSearches } from '../helpers/small-site.js';
 import { toCsv, watchlist } from '../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
@@ -19,7 +20,7 @@ const customers = 60;
 const configuration = `service: { rate: { perSecond: 100, concurrency: 4 } }
 rosters: [{ name: people, csv: { path: people.csv } }]
 `;
-const searches = (): number => sandbox.ledger().filter(({ path }) => path === '/aml/search').length;
+const searches = (): number => listSearches(sandbox).length;
 
 /** A rescreening under way: twelve customers are answered, and further answers take four seconds. */
 async function startSlowRun() {

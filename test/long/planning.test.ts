@@ -15,7 +15,7 @@ import { budgetSettingsSchema } from '../../src/screening/budget.js';
 import { screeningSettingsSchema } from '../../src/screening/settings.js';
 import { testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/figures.js';
-import { openSmallSites, searched } from '../helpers/small-site.js';
+import { listSearches, openSmallSites, searched } from '../helpers/small-site.js';
 import { canaries, people, type TestAppContext, writeRoster } from '../helpers/small-world.js';
 
 const hourMs = 60 * 60 * 1_000;
@@ -24,8 +24,7 @@ const signal = new AbortController().signal;
 
 /** So many that a run at 40 per second is under way for a while. */
 const tooMany = Array.from({ length: 60 }, (_, number) => `Somebody Number${number}`);
-const countSearches = (sandbox: Sandbox): number =>
-  sandbox.ledger().filter((call) => call.path === '/aml/search').length;
+const countSearches = (sandbox: Sandbox): number => listSearches(sandbox).length;
 const budget = (settings: object) => ({ settings: { budget: budgetSettingsSchema.parse(settings) } });
 const screening = (settings: object) => ({ screening: screeningSettingsSchema.parse(settings) });
 const planOf = ({ events }: TestAppContext) =>

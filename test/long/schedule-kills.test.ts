@@ -10,6 +10,7 @@ import { readJobRuns, saveJobSchedules } from '../../src/store/jobs.js';
 import { ensureOrganisation } from '../../src/store/organisations.js';
 import { type CliOptions, collect, startCli } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
+import { listSearches } from '../helpers/small-site.js';
 import { toCsv, watchlist } from '../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
@@ -58,7 +59,7 @@ async function waitFor(isSo: () => boolean): Promise<void> {
   expect(isSo()).toBe(true);
 }
 
-const searches = (): number => sandbox.ledger().filter(({ path }) => path === '/aml/search').length;
+const searches = (): number => listSearches(sandbox).length;
 
 async function readOutcome(url: string) {
   const database = await databases.open({ url });

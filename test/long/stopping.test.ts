@@ -11,6 +11,7 @@ import { openDatabase } from '../../src/store/database/open-database.js';
 import { collect, runCli, startCli } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/figures.js';
+import { listSearches } from '../helpers/small-site.js';
 import { toCsv, watchlist } from '../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
@@ -22,7 +23,7 @@ const configuration = `service:
 canaries: [{ type: person, name: Canary Listed, expect: match }]
 rosters: [{ name: people, csv: { path: people.csv } }]
 `;
-const searches = (): number => sandbox.ledger().filter(({ path }) => path === '/aml/search').length;
+const searches = (): number => listSearches(sandbox).length;
 
 interface Site {
   folder: string;
@@ -140,7 +141,7 @@ test('SIGTERM while answers hang ends the run within 8 seconds: what it cut is u
   const next = await runCli(['rescreen', '--json'], site);
   expect(JSON.parse(next.stdout)).toMatchObject({ state: 'complete', counts: { screened: customers } });
   const counts = new Map<string, number>();
-  const asked = sandbox.ledger().filter(({ path }) => path === '/aml/search');
+  const asked = listSearches(sandbox);
   for (const { searchName } of asked.slice(before)) {
     const name = searchName ?? '';
     counts.set(name, (counts.get(name) ?? 0) + 1);

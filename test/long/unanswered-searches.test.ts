@@ -2,16 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.js';
 import { showRun } from '../../src/runs/run-reference.js';
 import { runSweep } from '../../src/runs/sweep-run.js';
-import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../src/store/database/database.js';
 import { makeScaledClock } from '../helpers/clocks.js';
 import { testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/figures.js';
-import { openSmallSites, searched } from '../helpers/small-site.js';
+import { listSearches, openSmallSites, searched } from '../helpers/small-site.js';
 import { canaries, people } from '../helpers/small-world.js';
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `Customer Number ${index}`);
-const searches = (sandbox: Sandbox) => sandbox.ledger().filter(({ path }) => path === '/aml/search');
 const portal = { status: 200, body: '<html>login</html>', contentType: 'text/html' };
 const waiting = { deadline: '8h', timezone: 'UTC' };
 const usual = { maxAttempts: 6, baseDelayMs: 500 };
@@ -39,7 +37,7 @@ describe('requests that the service never answers', () => {
       `12 of 200 customers that the service never answers: failed after ${minutes.toFixed(0)} minutes, ${controls} control searches`,
     );
     expect(summary).toMatchObject({ state: 'incomplete', counts: { screened: 188, failed: 12, remaining: 0 } });
-    expect(summary.counts).toMatchObject({ attempts: searches(sandbox).length });
+    expect(summary.counts).toMatchObject({ attempts: listSearches(sandbox).length });
     expect(controls).toBe(12);
     // Each of them stands as evidence by itself.
     const rounds = (await showRun(database, summary.runId)).canaries.flatMap(({ rounds }) => rounds);
@@ -81,7 +79,7 @@ describe('requests that the service never answers', () => {
     const summary = await run(await work(hastily(200)));
     const { screened = 0 } = { screened: 0, ...summary.counts };
     printFigure(`half of all answers a 503: ${150 - screened} of 150 customers failed`);
-    expect(summary.counts).toMatchObject({ remaining: 0, attempts: searches(sandbox).length });
+    expect(summary.counts).toMatchObject({ remaining: 0, attempts: listSearches(sandbox).length });
     expect(screened).toBeGreaterThanOrEqual(149);
   });
 });
@@ -113,7 +111,7 @@ describe('what stands in the service\u2019s place', () => {
     const broken = { status: 201, body: '{"results":"none"}', contentType: 'application/json' };
     sandbox.setFaults([{ name: canaries[0].name, raw: broken, times: 2 }]);
     const app = await work();
-    expect(await run(app)).toMatchObject({ state: 'complete', counts: { attempts: searches(sandbox).length } });
+    expect(await run(app)).toMatchObject({ state: 'complete', counts: { attempts: listSearches(sandbox).length } });
   });
 });
 
@@ -126,7 +124,7 @@ describe('what ends spending', () => {
     const app = await work({ rate: { perSecond: 20, concurrency: 8 }, settings: { canaries: [] } });
     const summary = await run(app, { maxSearches: 10 });
     expect(summary).toMatchObject({ state: 'stopped', exitCode: 4, counts: { screened: 10, remaining: 20 } });
-    expect(searches(sandbox)).toHaveLength(10);
+    expect(listSearches(sandbox)).toHaveLength(10);
   });
 
   it('an account that is refused is asked no more, however slow the database is', async () => {
@@ -136,7 +134,7 @@ describe('what ends spending', () => {
     const app = await work();
     const summary = await run({ ...app, database: slowly(database) });
     expect(summary).toMatchObject({ state: 'stopped', exitCode: 4, counts: { failed: 0 } });
-    expect(searches(sandbox).length - afterCalls).toBeLessThanOrEqual(8);
+    expect(listSearches(sandbox).length - afterCalls).toBeLessThanOrEqual(8);
   });
 
   it('a wish to stop is heard at once while a key is renewed', async () => {
@@ -144,7 +142,7 @@ describe('what ends spending', () => {
     const app = await work({ readKeyAgain: () => sandbox.privateKey });
     const stop = new AbortController();
     const going = run(app, {}, stop.signal);
-    await until(() => searches(sandbox).length > 20);
+    await until(() => listSearches(sandbox).length > 20);
     sandbox.setFaults([{ path: '/api_keys/public', hang: 'before_headers', times: 100 }]);
     sandbox.rotateKey();
     await until(() => sandbox.ledger().filter(({ path }) => path === '/api_keys/public').length > 1);
@@ -176,7 +174,7 @@ describe('what ends spending', () => {
     sandbox.setFaults([{ name: 'Tamsin Oyelaran', status: 500, times: 100_000 }]);
     const app = await work({ clock, settings: { run: { deadline: '06:30', timezone: 'UTC' } } });
     const going = run(app);
-    await until(() => searches(sandbox).length > 2);
+    await until(() => listSearches(sandbox).length > 2);
     jumpMs = 3_600_000;
     expect(await going).toMatchObject({ state: 'incomplete', counts: { screened: people.length - 1, failed: 1 } });
   });

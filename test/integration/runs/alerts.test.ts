@@ -65,15 +65,12 @@ const readState = async (database: Database, reference: string) => {
 
 describeOnChosenDatabase('alerts and states', (open, databases) => {
   const begin = openSmallSites(open);
-  const copyAfterNight = openPreparedSites(databases, async ({ sandbox, work, run }) => {
-    sandbox.setWorld({ watchlist: firstWatchlist, dossiers: [] });
-    expect(await run(await work({ offsetMs: -20 * dayMs }))).toMatchObject({ state: 'complete' });
-  });
-  const beginAfterNight = async () => {
-    const site = await copyAfterNight();
-    site.sandbox.setWorld({ watchlist: firstWatchlist, dossiers: [] });
-    return site;
-  };
+  const beginAfterNight = openPreparedSites(
+    databases,
+    async ({ work, run }) =>
+      expect(await run(await work({ offsetMs: -20 * dayMs }))).toMatchObject({ state: 'complete' }),
+    { world: { watchlist: firstWatchlist, dossiers: [] } },
+  );
 
   /** A site after its first night, with these alerts decided. */
   async function openDecided(verdicts: Partial<Record<Listed, DispositionVerdict>>) {
@@ -354,7 +351,7 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
       sandbox.setWorld({ watchlist: [second, canary], dossiers: [] });
       await run(await work({ offsetMs: -dayMs }));
     },
-    [...Array.from({ length: 7 }, () => first.name), second.name],
+    { names: [...Array.from({ length: 7 }, () => first.name), second.name] },
   );
   const openBulk = async () => {
     const { database, work } = await beginWithBulk();

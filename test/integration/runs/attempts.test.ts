@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Database } from '../../../src/store/database/database.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
-import { openSmallSites, searched } from '../../helpers/small-site.js';
+import { listSearches, openSmallSites, searched } from '../../helpers/small-site.js';
 
 const countOf = async (database: Database, sql: string): Promise<number> => {
   const [row] = await database.query(z.object({ count: z.number() }), `select (${sql})::integer as count`);
@@ -22,7 +22,7 @@ describeOnChosenDatabase('the ledger of attempts', (open) => {
     let mostAhead = 0;
     while (!isOver) {
       const noted = await countOf(database, 'select count(*) from search_attempt');
-      mostAhead = Math.max(mostAhead, noted - sandbox.ledger().filter(({ path }) => path === '/aml/search').length);
+      mostAhead = Math.max(mostAhead, noted - listSearches(sandbox).length);
       await delay(100);
     }
     expect(await running).toMatchObject({ state: 'complete' });

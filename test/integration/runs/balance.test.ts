@@ -15,13 +15,13 @@ function interfereBeforeSums(app: TestAppContext, database: Database, interfere:
     isScreened ||= event.kind === 'stage_finished' && event.stage === 'screen';
   };
   const transaction: Database['transaction'] = async (work) => {
-    const [row] = await database.query(
-      z.object({ stage: z.string() }),
-      'select stage from run order by run_id desc limit 1',
-    );
-    if (isScreened && row?.stage === 'screened') {
-      isScreened = false;
-      await interfere();
+    if (isScreened) {
+      const [row] = await database.query(
+        z.object({ stage: z.string() }),
+        'select stage from run order by run_id desc limit 1',
+      );
+      isScreened = row?.stage !== 'screened';
+      if (!isScreened) await interfere();
     }
     return database.transaction(work);
   };

@@ -14,7 +14,7 @@ import { previewBecauseOf } from '../../../src/runs/preview.js';
 import { budgetSettingsSchema } from '../../../src/screening/budget.js';
 import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases.js';
 import { printFigure } from '../../helpers/figures.js';
-import { openPreparedSites, openSmallSites, searched } from '../../helpers/small-site.js';
+import { listSearches, openPreparedSites, openSmallSites, searched } from '../../helpers/small-site.js';
 import { canaries } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
@@ -337,7 +337,7 @@ describe('a measurement of recall', () => {
     const app = await site.work();
     await expect(runAssurance(app, options, signal)).rejects.toThrow(/no name of a person or an entity/);
     expect(() => previewAssurance(app.settings, options)).toThrow(/no name of a person or an entity/);
-    expect(site.sandbox.ledger().filter(({ path }) => path === '/aml/search')).toEqual([]);
+    expect(listSearches(site.sandbox)).toEqual([]);
   });
 
   it('that resumes is judged by the share that is required now, and another type is another measurement', async () => {
@@ -368,7 +368,7 @@ describe('a measurement of recall', () => {
     const budget = { currency: 'EUR', reserveShare: 0.5, maxSearchesPerDay: 50 };
     const result = await runAssurance(await site.work({ settings: { budget } }), options, signal);
     expect(result).toMatchObject({ state: 'stopped', exitCode: 4 });
-    const calls = site.sandbox.ledger().filter(({ path }) => path === '/aml/search').length;
+    const calls = listSearches(site.sandbox).length;
     printFigure(`measurement with 25 calls left, each search repeated once: ${calls} calls`);
     expect(calls).toBeLessThanOrEqual(25);
   });

@@ -220,19 +220,21 @@ describeOnChosenDatabase('events as hints', (open, databases) => {
     return { roster, work };
   };
 
-  const beginScreened = openPreparedSites(databases, async (site) => {
-    site.sandbox.setWorld({ watchlist: [], dossiers });
-    const app = await workOf(site).work(-3 * hourMs);
-    await runSweep(app, { writeReport: false }, signal);
-    await site.run(app);
-    return (await openOrganisation(app)).organisationId;
-  });
+  const beginScreened = openPreparedSites(
+    databases,
+    async (site) => {
+      const app = await workOf(site).work(-3 * hourMs);
+      await runSweep(app, { writeReport: false }, signal);
+      await site.run(app);
+      return (await openOrganisation(app)).organisationId;
+    },
+    { world: { watchlist: [], dossiers } },
+  );
 
   /** A site after a sweep of four dossiers and a screening three hours ago, with a listener for the sandbox's events. */
   const begin = async () => {
     const { prepared: organisationId, ...site } = await beginScreened();
     const { sandbox, database } = site;
-    sandbox.setWorld({ watchlist: [], dossiers });
     const { listener } = await listen({
       publicKey: createPublicKey(sandbox.eventKey),
       keep: (events) => markDossiers(database, organisationId, events, new Date()),

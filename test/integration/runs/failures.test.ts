@@ -5,7 +5,7 @@ import { runImport } from '../../../src/runs/import/import-run.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
 import { listRuns, showRun } from '../../../src/runs/run-reference.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { makeAcceptance, openPreparedSites, openSmallSites, searched } from '../../helpers/small-site.js';
+import { listSearches, makeAcceptance, openPreparedSites, openSmallSites, searched } from '../../helpers/small-site.js';
 import { canaries, fileOf, people } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -14,7 +14,7 @@ const signal = new AbortController().signal;
 describe('a screening with failures', () => {
   const databases = testDatabases('postgres');
   const begin = openSmallSites(databases.open);
-  /** A site after a complete night; \`prepared\` is its run. */
+  /** A site after a complete night; `prepared` is its run. */
   const beginAfterNight = openPreparedSites(databases, async ({ run, work }) => run(await work({ offsetMs: -dayMs })));
 
   it('a failed search never reports a removed match, and the run lists the customers that were not screened', async () => {
@@ -45,15 +45,10 @@ describe('a screening with failures', () => {
   it('a service that finds nobody any more makes the run incomplete before a customer is screened', async () => {
     const { sandbox, work, run } = await beginAfterNight();
     sandbox.setWorld({ watchlist: [], dossiers: [] });
-    const before = sandbox.ledger().length;
+    const before = listSearches(sandbox).length;
     const night = await run(await work());
     expect(night).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 0, failed: 6, changes: 0 } });
-    expect(
-      sandbox
-        .ledger()
-        .slice(before)
-        .filter((call) => call.path === '/aml/search'),
-    ).toHaveLength(canaries.length);
+    expect(listSearches(sandbox).slice(before)).toHaveLength(canaries.length);
   });
 
   it('a rejected key, an outage and the limit of searches stop the run with every customer counted, and the next start continues at the next customer', async () => {
@@ -115,7 +110,7 @@ describe('a screening with failures', () => {
       counts: { screened: 7, failed: 0 },
     });
 
-    const countCalls = () => sandbox.ledger().filter((call) => call.path === '/aml/search').length;
+    const countCalls = () => listSearches(sandbox).length;
     const [calls, shared] = [countCalls(), searched(sandbox, 'Bertil Kvarnström')];
     sandbox.setFaults([
       { name: 'Aroha Ngata', cut: 'after_work' },
@@ -139,7 +134,7 @@ describe('a screening with failures', () => {
       settings: { service: { mode: 'live', baseUrl: sandbox.url, rate: { perSecond: 9, concurrency: 1 } } },
     } as const;
     await expect(work(options).then((app) => run(app))).rejects.toThrow(ConfigError);
-    expect(sandbox.ledger().filter((call) => call.path === '/aml/search')).toHaveLength(0);
+    expect(listSearches(sandbox)).toHaveLength(0);
   });
 
   it('customers of rejected rows and absent customers are still screened, and a conflict rejects both rows', async () => {

@@ -57,17 +57,15 @@ const countEvents = async (database: Database): Promise<number> => {
 describeOnChosenDatabase('a run whose answers are implausible', (_open, databases) => {
   const beginUsual = openPreparedSites(
     databases,
-    async ({ sandbox, database, work, run }) => {
-      sandbox.setWorld(worldOf([...sanctioned, ...exposed]));
+    async ({ database, work, run }) => {
       expect(await run(await work({ offsetMs: -dayMs }))).toMatchObject({ state: 'complete' });
       return { before: await readStates(database), events: await countEvents(database) };
     },
-    names,
+    { names, world: worldOf([...sanctioned, ...exposed]) },
   );
   /** A site after a complete run with both lists, with the states and the number of state changes after it. */
   const beginAfterGood = async () => {
     const { prepared, ...site } = await beginUsual();
-    site.sandbox.setWorld(worldOf([...sanctioned, ...exposed]));
     return { ...site, ...prepared };
   };
 

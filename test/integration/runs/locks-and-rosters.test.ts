@@ -14,6 +14,7 @@ import { savePartyStates } from '../../../src/store/screenings.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { printFigure } from '../../helpers/figures.js';
 import { fillPlanningWorld } from '../../helpers/planning-world.js';
+import { listSearches } from '../../helpers/small-site.js';
 import { makeAppContext } from '../../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
@@ -136,7 +137,7 @@ it('a roster from a Postgres query is screened like one from a file', async () =
   try {
     const summary = await runScreening({ ...app, secret: () => core.url }, options(roster), signal);
     expect(summary).toMatchObject({ state: 'incomplete', counts: { rows: 3, customers: 2, rejected: 1, screened: 2 } });
-    const searches = sandbox.ledger().filter((call) => call.path === '/aml/search');
+    const searches = listSearches(sandbox);
     expect(searches.map(({ searchName, searchType }) => `${searchType} ${searchName}`).toSorted()).toEqual([
       'entity Greywether Fisheries AS',
       'person Tamsin Oyelaran',

@@ -5,7 +5,7 @@ import { RosterHeldError } from '../../../src/errors.js';
 import { describeRun } from '../../../src/runs/describe-run.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { makeAcceptance, openSmallSites } from '../../helpers/small-site.js';
+import { listSearches, makeAcceptance, openSmallSites } from '../../helpers/small-site.js';
 import { fileOf, people, type TestAppContext, toCsv } from '../../helpers/small-world.js';
 
 const openSite = openSmallSites(testDatabases('postgres').open);
@@ -60,14 +60,14 @@ it('a run whose roster was edited is held when it is resumed by its name, and go
   const { work, roster, runId, sandbox } = await openStopped();
   await writeFile(fileOf(roster), toCsv(people.slice(0, 4)));
   const app = await work();
-  const calls = sandbox.ledger().filter(({ path }) => path === '/aml/search').length;
+  const calls = listSearches(sandbox).length;
   const refusal = await resumeRun(app, runId, signal).catch((error: unknown) => error);
   expect(refusal).toBeInstanceOf(RosterHeldError);
   expect(refusal).toMatchObject({
     code: 'roster_held',
     message: expect.stringMatching(/rows 6 then and 4 now.*guard edited/),
   });
-  expect(sandbox.ledger().filter(({ path }) => path === '/aml/search')).toHaveLength(calls);
+  expect(listSearches(sandbox)).toHaveLength(calls);
   expect(await resumeRun(app, runId, signal, { acceptRoster: await makeAcceptance(app) })).toMatchObject({
     runId,
     state: 'complete',

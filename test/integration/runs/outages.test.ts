@@ -6,13 +6,12 @@ import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import { makeScaledClock } from '../../helpers/clocks.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { printFigure } from '../../helpers/figures.js';
-import { openSmallSites, searched } from '../../helpers/small-site.js';
+import { listSearches, openSmallSites, searched } from '../../helpers/small-site.js';
 import { buildSandboxDossier, canaries, people, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
 const waiting = { deadline: '60s', timezone: 'UTC' };
 const names = Array.from({ length: 200 }, (_, index) => `Customer Number ${index}`);
-const searches = (sandbox: Sandbox) => sandbox.ledger().filter(({ path }) => path === '/aml/search');
 const portal = { status: 200, body: '<html>login</html>', contentType: 'text/html' };
 const soon = (ms: number, act: () => void): void => void setTimeout(act, ms);
 /** Ends an outage once the run waits for it, however long that takes. */
@@ -36,7 +35,7 @@ describe('a service that is out of reach', () => {
     let goodAtMs = 0;
     const going = run(app);
     const watch = setInterval(() => {
-      if (searches(sandbox).length < 100) return;
+      if (listSearches(sandbox).length < 100) return;
       clearInterval(watch);
       sandbox.setConditions({ path: '/aml/search', outage: { status: 'cut' } });
       soon(3_000, () => {
@@ -46,7 +45,7 @@ describe('a service that is out of reach', () => {
       });
     }, 5);
     const summary = await going;
-    const refused = searches(sandbox).filter(({ worked }) => !worked).length;
+    const refused = listSearches(sandbox).filter(({ worked }) => !worked).length;
     const beyond = refused - concurrency;
     const backMs = performance.now() - goodAtMs;
     printFigure(
@@ -54,7 +53,7 @@ describe('a service that is out of reach', () => {
     );
     expect(isOver).toBe(true);
     expect(summary).toMatchObject({ state: 'complete', counts: { screened: names.length, failed: 0, remaining: 0 } });
-    expect(summary.counts).toMatchObject({ attempts: searches(sandbox).length });
+    expect(summary.counts).toMatchObject({ attempts: listSearches(sandbox).length });
     expect(beyond).toBeLessThanOrEqual(20);
     expect(app.events.filter((event) => event.kind === 'service').map(({ event }) => event.kind)).toEqual([
       'outage_began',
@@ -108,7 +107,7 @@ describe('a service that is out of reach', () => {
     const summary = await run(await work({ settings }));
     expect(performance.now() - startedMs).toBeLessThan(10_000);
     expect(summary).toMatchObject({ state: 'stopped', exitCode: 4, counts: { screened: 1, remaining: 5, failed: 0 } });
-    expect(searches(sandbox)).toHaveLength(4);
+    expect(listSearches(sandbox)).toHaveLength(4);
   });
 
   it('of one request only is a failure of its customer, and is not waited for', async () => {
@@ -140,7 +139,7 @@ describe('a service that is out of reach', () => {
     const summary = await run(app);
     expect(summary).toMatchObject({ state: 'complete', counts: { screened: 100 } });
     expect((await showRun(database, summary.runId)).keyFingerprint.split(', ')).toHaveLength(2);
-    expect(searches(sandbox).filter(({ worked }) => worked)).toHaveLength(100 + 2 * canaries.length);
+    expect(listSearches(sandbox).filter(({ worked }) => worked)).toHaveLength(100 + 2 * canaries.length);
   });
 });
 

@@ -83,11 +83,9 @@ describeOnChosenDatabase('a comparison of roster, screenings and dossiers', (ope
     dossierOf(1),
     dossierOf(4, { name: 'Another' }),
   ];
-  const copyCompared = openPreparedSites(
-    databases,
-    (site) => equip(site, compared).night({ offsetMs: -3 * dayMs }),
+  const copyCompared = openPreparedSites(databases, (site) => equip(site, compared).night({ offsetMs: -3 * dayMs }), {
     names,
-  );
+  });
   const beginCompared = async () => equip(await copyCompared(), compared);
 
   it('is part of the night: each kind is found once, stays, changes, is resolved and comes back', async () => {

@@ -5,6 +5,7 @@ import { runSweep } from '../../../src/runs/sweep-run.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { listSearches } from '../../helpers/small-site.js';
 import {
   demoRoster,
   loadDemoWorld,
@@ -65,7 +66,7 @@ describeOnChosenDatabase('two nights of the demo roster', (open) => {
         fields: [...change.fields],
       }));
       expect(found.toSorted(byText)).toEqual(expected.matches.toSorted(byText));
-      const calls = sandbox.ledger().filter((call) => call.path === '/aml/search').length;
+      const calls = listSearches(sandbox).length;
       const attempts = addUp(facts.attemptsByOutcome, (await showRun(database, nightOne.runId)).attemptsByOutcome);
       // What left on a connection that the service was just closing counts, because nobody here knows whether it arrived.
       const { connection = 0, ...answered } = attempts;

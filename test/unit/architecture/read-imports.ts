@@ -23,9 +23,9 @@ export function listFiles(folder: string): readonly string[] {
 export function readImports(file: string): readonly Import[] {
   const imports: Import[] = [];
   const add = (specifier: Node | null, isType: boolean, names: readonly string[] = ['*']): void => {
-    if (specifier?.type !== 'Literal' || typeof specifier.value !== 'string' || !specifier.value.startsWith('.'))
-      return;
-    const path = relative(root, join(root, dirname(file), specifier.value));
+    const text = readText(specifier);
+    if (!text?.startsWith('.')) return;
+    const path = relative(root, join(root, dirname(file), text));
     imports.push({ from: file, to: path.replace(/\.js$/, '.ts'), isType, names });
   };
   new Visitor({
@@ -43,6 +43,12 @@ export function readImports(file: string): readonly Import[] {
   return imports;
 }
 
+/** A string, or a template without a placeholder. */
+function readText(node: Node | null): string | undefined {
+  if (node?.type === 'TemplateLiteral') return node.expressions.length === 0 ? node.quasis[0]?.value.raw : undefined;
+  return node?.type === 'Literal' && typeof node.value === 'string' ? node.value : undefined;
+}
+
 const nameOf = (name: ModuleExportName): string => (name.type === 'Literal' ? name.value : name.name);
 
 /** What a file declares at its top: the names that it exports, and how many interfaces and type aliases there are. */
@@ -50,7 +56,7 @@ export function readDeclarations(file: string): { exported: readonly string[]; t
   const exported: string[] = [];
   let types = 0;
   for (const statement of parse(file).body) {
-    const isExported = statement.type === 'ExportNamedDeclaration' && statement.declaration !== null;
+    const isExported = statement.type === 'ExportNamedDeclaration' || statement.type === 'ExportDefaultDeclaration';
     const declaration = isExported ? statement.declaration : statement;
     if (declaration?.type === 'TSInterfaceDeclaration' || declaration?.type === 'TSTypeAliasDeclaration') types += 1;
     if (!isExported || declaration === null) continue;

@@ -42,16 +42,12 @@ describeOnChosenDatabase('a night whose roster is held', (open, databases) => {
   const openSite = openSmallSites(open);
   const openScreened = openPreparedSites(
     databases,
-    async ({ sandbox, run, work }) => {
-      sandbox.setWorld(world);
-      expect((await run(await work())).state).toBe('complete');
-    },
-    names,
+    async ({ run, work }) => expect((await run(await work())).state).toBe('complete'),
+    { names, world },
   );
 
   it('screens the last accepted roster, leaves new ids unscreened, ends incomplete, and says how to take it', async () => {
     const { sandbox, database, roster, run, work } = await openScreened();
-    sandbox.setWorld(world);
     const path = String(roster.csv?.path);
     const app = await work();
     const before = await expectAgreement(app);
@@ -88,8 +84,7 @@ describeOnChosenDatabase('a night whose roster is held', (open, databases) => {
   });
 
   it('that is stopped is not resumed when the roster is corrected or accepted', async () => {
-    const { sandbox, roster, run, work } = await openScreened();
-    sandbox.setWorld(world);
+    const { roster, run, work } = await openScreened();
     const path = String(roster.csv?.path);
     const app = await work();
     const rotated = toCsv([...names.slice(1, 20), names[0] ?? '', ...names.slice(20)]);

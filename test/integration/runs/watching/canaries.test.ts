@@ -8,7 +8,7 @@ import type { Sandbox } from '../../../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { makeScaledClock } from '../../../helpers/clocks.js';
 import { testDatabases } from '../../../helpers/databases.js';
-import { listenAlong, openSmallSites, searched } from '../../../helpers/small-site.js';
+import { listenAlong, listSearches, openSmallSites, searched } from '../../../helpers/small-site.js';
 import { canaries, watchlist } from '../../../helpers/small-world.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -16,8 +16,6 @@ const names = Array.from({ length: 25 }, (_, index) => `Customer Number ${index}
 const world = { watchlist, dossiers: [] };
 const blind = { watchlist: [], dossiers: [] };
 const everyTen = { screening: { cadenceHours: 24, leaveAfterDays: 7, reuseMaxAge: 0 as const, canariesEvery: 10 } };
-
-const listSearches = (sandbox: Sandbox) => sandbox.ledger().filter(({ path }) => path === '/aml/search');
 
 /** The searches for customers between the rounds of control searches, without the first searches of the sandbox. */
 function toRuns(sandbox: Sandbox, without = 0): number[] {
