@@ -7,7 +7,7 @@ import { isFullSize } from './test/helpers/figures.js';
 // These start processes: nothing of another test may be left in theirs.
 const apart = ['test/e2e/**/*.test.ts'];
 // `npm run test:long`: they kill, pause and time real processes for minutes; those that hold to a time come last, whatever runs with
-// them (`npm run test:rest`), and one file after another, so that none slows another down.
+// them (`npm run test:rest`), and mostly wait: a processor for each of two.
 const long = ['test/long/**/*.test.ts'];
 const timed = [
   'csv-bombs',
@@ -28,16 +28,28 @@ const runsFolder = join(import.meta.dirname, 'test/integration/runs');
 const onEmbeddedAtFullSize = [
   'accepted-settings',
   'checks',
+  'details',
+  'key-without-prefix',
+  'report-workbook',
   'review-legacy',
   'review-lists',
+  'reviewing',
+  'rosters/changed-customers',
+  'rosters/doubts',
   'rosters/dropped-parties',
+  'rosters/guards',
+  'rosters/held-roster',
   'rosters/history',
   'rosters/leaving',
   'rosters/lost-rows',
   'rosters/small-findings',
+  'rosters/unaccepted-customers',
+  'rosters/unscreenable',
   'run-history',
   'second-reviewers',
   'spans',
+  'watching/former-answers',
+  'what-waits',
   'whole-writes',
 ].map((name) => `${name}.test.ts`);
 const onEmbedded = readdirSync(runsFolder, { recursive: true, encoding: 'utf8' })
@@ -52,11 +64,14 @@ const onEmbedded = readdirSync(runsFolder, { recursive: true, encoding: 'utf8' }
 // A fresh clone knows no times, and what takes minutes must not be what is left for one worker in the end.
 const slowest = [
   'invite-kills',
-  'random-events',
   'kill-points',
   'kill-rivals',
-  'ordinary-and-broken-nights',
+  'wide-rosters',
+  'alerts',
+  'held-runs',
   'cron-night',
+  'pace-promises',
+  'long/stopping',
 ];
 class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -117,7 +132,7 @@ export default defineConfig({
           name: 'timed',
           include: timed,
           isolate: false,
-          fileParallelism: false,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
       },

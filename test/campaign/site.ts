@@ -11,7 +11,7 @@ import type { SandboxWorld } from '../../src/sandbox/world.js';
 import type { Database } from '../../src/store/database/database.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
-import { bundleProgram, type Program } from '../helpers/cli-process.js';
+import { bundleProgram, type Program, quickStart } from '../helpers/cli-process.js';
 import { startPgbouncer, startPostgres } from '../helpers/database-servers.js';
 import { makeSeededRandom } from '../helpers/figures.js';
 import { listed, toCsv } from '../helpers/small-world.js';
@@ -139,7 +139,7 @@ export class Nursery {
   async #raise(): Promise<ChildProcess> {
     this.#script ??= bundleProgram(new URL('./life.ts', import.meta.url));
     const { path } = await this.#script;
-    const child = fork(path, { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    const child = fork(path, { execArgv: quickStart, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     const [message]: (LifeMessage | number)[] = await Promise.race([once(child, 'message'), once(child, 'exit')]);
     if (typeof message !== 'object') throw new Error(`a process of the campaign did not start (exit ${message})`);
     return child;

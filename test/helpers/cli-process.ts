@@ -13,8 +13,8 @@ import { LastRun } from '../../src/runs/app-context.js';
 // Compiled once for all test files: a variable of the environment is what their processes inherit.
 const variable = 'NIGHTSCREEN_TEST_CLI';
 
-// The embedded database is compiled without optimising it, which takes half the time of a process that lives for seconds.
-const quickStart = ['--liftoff-only'];
+/** Flags of Node that compile the embedded database without optimising it, which takes half the time of a process that lives for seconds. */
+export const quickStart = ['--liftoff-only'];
 
 /** How a command is started. */
 export interface CliOptions {
