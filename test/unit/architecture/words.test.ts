@@ -39,7 +39,6 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'src/runs/mail/deliver.ts': ['bereft'],
   // Tables, views, columns and codes of the database.
   'docs/internals.md': ['roster_standing'],
-  'docs/status.md': ['customer_standing', 'party_standing'],
   'src/store/': [
     ...['standing', 'customer_standing', 'party_standing', 'roster_standing', 'cap_standing', 'capStanding'],
     ...['occasion', 'obstacle', 'told_at', 'times_told', 'toldAt'],
