@@ -82,7 +82,7 @@ function describeNext(summary: RunSummary): Row {
 }
 
 const describeMail = ({ queued, sent }: NonNullable<RunSummary['mail']>): string =>
-  sent === queued ? `${sent} sent` : `${sent} of ${queued} sent; nightscreen mail list shows the others`;
+  sent === queued ? `${sent} sent` : `${sent} of ${queued} sent; nightscreen outbox list shows the others`;
 
 /** A run's summary as lines for people, with the next command if one is needed. */
 export function formatRun(summary: RunSummary): string {

@@ -236,10 +236,10 @@ const measured: ReadonlySet<string> = new Set([
   'report',
   'runs resume',
   'review import',
-  'mail retry',
-  'mail drop',
+  'outbox retry',
+  'outbox drop',
   'status send',
-  'watchdog',
+  'schedule watchdog',
 ]);
 
 function isMeasured({ settings }: Config, command: string): boolean {

@@ -60,7 +60,7 @@ export function describeMailState(mail: Mail): string {
       return `dropped by ${dropped?.by ?? ''} on ${dropped ? formatMinute(dropped.at) : ''}: ${dropped?.reason ?? ''}`;
     case 'refused':
     case 'given_up': {
-      const next = `nightscreen mail retry ${id} tries again, nightscreen mail drop ${id} drops it`;
+      const next = `nightscreen outbox retry ${id} tries again, nightscreen outbox drop ${id} drops it`;
       return `${state === 'refused' ? state : 'given up'} (${next})${because}`;
     }
   }

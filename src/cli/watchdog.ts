@@ -54,8 +54,10 @@ async function lookOrReport(
     return presentWatch(await watch(app, { jobs, scheduler, watchdog }, { signal, noteLooked }));
   };
   const open = (noteLooked: () => void): Promise<Outcome> =>
-    withAppContext(invocation, { command: 'watchdog', queryTimeoutMs: limitMs, needsDatabase: true }, (opened) =>
-      lookInto(opened, noteLooked),
+    withAppContext(
+      invocation,
+      { command: 'schedule watchdog', queryTimeoutMs: limitMs, needsDatabase: true },
+      (opened) => lookInto(opened, noteLooked),
     );
   try {
     // The embedded database runs in this process and may be busy with jobs: it has no limit.
@@ -238,18 +240,21 @@ export async function withPings<Result extends { exitCode: number; text: string 
     limit.clear();
     if (trouble !== null) complain(`the ping of the watchdog's monitor failed (${kind}): ${trouble}`);
   };
-  await emit('start', 'nightscreen watchdog');
+  await emit('start', 'nightscreen schedule watchdog');
   let result: Result;
   try {
     result = await act();
   } catch (error) {
-    await emit('failure', `nightscreen watchdog\nexit code ${toErrorExitCode(error)}\n${describeError(error).code}`);
+    await emit(
+      'failure',
+      `nightscreen schedule watchdog\nexit code ${toErrorExitCode(error)}\n${describeError(error).code}`,
+    );
     throw error;
   }
   const { exitCode, text } = result;
   await emit(
     exitCode === 0 ? 'success' : 'failure',
-    ['nightscreen watchdog', `exit code ${exitCode}`, text.trimEnd()].join('\n'),
+    ['nightscreen schedule watchdog', `exit code ${exitCode}`, text.trimEnd()].join('\n'),
   );
   return result;
 }

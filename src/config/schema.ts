@@ -42,7 +42,9 @@ export const configSchema = z.strictObject({
   reports: reportSettingsSchema.prefault({}).describe('where reports are written'),
   mail: mailSettingsSchema.optional().describe('who receives which mail, and how; without it no mail is sent'),
   webhooks: webhooksSettingsSchema.default([]).describe('systems that receive changes of state'),
-  listen: listenSettingsSchema.prefault({}).describe('how events of the service are received (`nightscreen listen`)'),
+  listen: listenSettingsSchema
+    .prefault({})
+    .describe('how events of the service are received (`nightscreen reconcile listen`)'),
   jobs: jobsSettingsSchema
     .prefault({})
     .describe('when the jobs of `nightscreen schedule` start; a job without an entry keeps its default'),

@@ -49,7 +49,7 @@ export interface AppContext {
   settings: RunSettings;
   /** False when a live key may make no search on the embedded database. */
   acceptsEmbedded?: boolean | undefined;
-  /** The folder where `listen` keeps events until the embedded database is open; absent on Postgres. */
+  /** The folder where `reconcile listen` keeps events until the embedded database is open; absent on Postgres. */
   eventsFolder?: string | undefined;
   /** When the nightly rescreening starts next; null without a schedule. */
   nextRescreening?: (() => Date | null) | undefined;

@@ -31,7 +31,7 @@ export async function resumeRun(
     );
   if (run.kind === 'sweep') return runSweep(app, { writeReport: true }, signal);
   if (run.kind === 'check') throw refuse(`${toRunId(run)} was a single check; repeat it with nightscreen check`);
-  if (run.kind === 'assure') throw refuse(`${toRunId(run)} measured recall; continue it with nightscreen assure`);
+  if (run.kind === 'assure') throw refuse(`${toRunId(run)} measured recall; continue it with nightscreen lab assure`);
   if (run.kind === 'reconcile') throw refuse(`${toRunId(run)} made no calls; start nightscreen reconcile again`);
   if (run.kind === 'import' || run.rosterId === null) {
     throw refuse(`${toRunId(run)} is an import; import the roster again instead`);

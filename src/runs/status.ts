@@ -205,7 +205,7 @@ async function note(
   const next =
     state === 'queued'
       ? `it is tried again from ${nextAttemptAt.toISOString()}`
-      : `it is not tried again unless by nightscreen mail retry ${outboxId}`;
+      : `it is not tried again unless by nightscreen outbox retry ${outboxId}`;
   const message = `message ${outboxId} with changes of state was not accepted by ${new URL(url).host} (${said}); ${next}`;
   emit({ kind: 'warning', runId: null, code: state === 'queued' ? 'webhook_waits' : 'webhook_not_sent', message });
 }

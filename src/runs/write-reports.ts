@@ -92,7 +92,7 @@ async function findReportable(database: Database, text: string): Promise<RunRow>
   const run = await findRun(database, text);
   const instead = { check: 'is a single check', assure: 'is a measurement of recall' };
   if (run.kind !== 'check' && run.kind !== 'assure') return run;
-  const show = run.kind === 'check' ? 'check --show' : 'assure show';
+  const show = run.kind === 'check' ? 'check --show' : 'lab assure show';
   const message = `${toRunId(run)} ${instead[run.kind]}; reports exist only for runs of a roster and for sweeps. \`nightscreen ${show} ${run.runId}\` or \`nightscreen runs show ${run.runId}\` shows its result`;
   throw new ConfigError([{ where: 'run', path: '', message }]);
 }

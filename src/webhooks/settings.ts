@@ -45,7 +45,7 @@ export const webhooksSettingsSchema = z.array(webhookSchema).superRefine((webhoo
   }
 });
 
-/** How `nightscreen listen` receives the events of the service. */
+/** How `nightscreen reconcile listen` receives the events of the service. */
 export const listenSettingsSchema = z.strictObject({
   key: z
     .string()

@@ -16,7 +16,7 @@ const goalMs = 100;
 /** Every fifth event is sent once more. */
 const repeatedEvery = 5;
 
-/** Answers of `nightscreen listen` to 200 events a second, each sent on time whatever became of the others; commits reach the disk. */
+/** Answers of `nightscreen reconcile listen` to 200 events a second, each sent on time whatever became of the others; commits reach the disk. */
 export const benchListen: Bench = async (emit) => {
   const program = await compileCli();
   // As long as the service's key.
@@ -39,9 +39,9 @@ export const benchListen: Bench = async (emit) => {
       ['postgres', { DATABASE_URL: postgres.url }],
       ['embedded', {}],
     ] as const) {
-      const migrated = await runCli(['migrate'], { folder, environment });
+      const migrated = await runCli(['db', 'migrate'], { folder, environment });
       if (migrated.exitCode !== 0) throw new Error(migrated.stderr);
-      const child = startCli(['listen', '--port', '0', '--json'], { folder, environment });
+      const child = startCli(['reconcile', 'listen', '--port', '0', '--json'], { folder, environment });
       const [said, summary] = [collect(child.stderr), collect(child.stdout)];
       const port = await findPort(said);
       const times = (await sendAll(port, events)).toSorted((one, other) => one - other);

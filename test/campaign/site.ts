@@ -60,7 +60,7 @@ async function writeMembers(customers: number): Promise<string> {
 
 /** What one process of a campaign is to do. */
 export interface LifeOrder {
-  /** `report` makes the reports that the run before it left unwritten, `mail` sends what waits, as `mail retry` does. */
+  /** `report` makes the reports that the run before it left unwritten, `mail` sends what waits, as `outbox retry` does. */
   task: 'screen' | 'report' | 'mail';
   location: DatabaseLocation;
   service: { url: string; apiKey: string };

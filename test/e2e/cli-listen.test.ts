@@ -43,7 +43,7 @@ describe.each(['embedded', 'postgres'] as const)('listen (%s)', (dialect) => {
     expect(await cli('sweep', '--no-report')).toMatchObject({ exitCode: 0 });
     expect(await cli('onboard')).toMatchObject({ exitCode: 0 });
 
-    const child = startCli(['listen', '--port', '0', '--json'], { folder, environment });
+    const child = startCli(['reconcile', 'listen', '--port', '0', '--json'], { folder, environment });
     const [said, summary] = [collect(child.stderr), collect(child.stdout)];
     await expect.poll(() => said.text(), { timeout: 20_000 }).toMatch(/"port":\d+/);
     const port = Number(/"port":(\d+)/.exec(said.text())?.[1]);
@@ -78,7 +78,7 @@ test('without a key, with a private one, and with none that can be read, it is r
   await seedDatabase(folder);
   const listen = async (key?: string) => {
     configure(key === undefined ? {} : { listen: { key } });
-    const { exitCode, stderr } = await runCli(['listen', '--port', '0'], { folder, environment });
+    const { exitCode, stderr } = await runCli(['reconcile', 'listen', '--port', '0'], { folder, environment });
     return `${exitCode} ${stderr}`;
   };
   expect(await listen()).toMatch(/^2 .*listen\.key.*is not set.*set it \(or NIGHTSCREEN_LISTEN_KEY\) to the PEM file/s);

@@ -38,9 +38,9 @@ const oddFiles: readonly [string, readonly string[], Record<string, string>?][] 
   ['the roster', ['import', '--file', 'pipe']],
   ['a roster that is looked at', ['roster', 'inspect', 'pipe']],
   ['the roster of an onboarding', ['import', '--file', 'pipe', '--dry-run']],
-  ['a backup', ['restore', 'pipe']],
+  ['a backup', ['db', 'restore', 'pipe']],
   ['the configuration', ['runs', 'list', '--config', 'pipe']],
-  ['other settings', ['replay', '--settings', 'pipe']],
+  ['other settings', ['lab', 'replay', '--settings', 'pipe']],
   ['the file of a secret', ['runs', 'list'], { NIGHTSCREEN_API_KEY_FILE: 'pipe' }],
 ];
 

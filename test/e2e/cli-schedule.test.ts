@@ -122,7 +122,11 @@ test('the schedule is paused and resumed, with who, until when and why', async (
   expect(paused).toMatchObject({ exitCode: 0 });
   const words = /the schedule is paused until \d{4}-\S+Z by \S+ \(database moves\): no job starts/;
   expect(paused.stdout).toMatch(words);
-  for (const where of [['schedule', 'show'], ['watchdog']]) expect((await cli(...where)).stdout).toMatch(words);
+  for (const where of [
+    ['schedule', 'show'],
+    ['schedule', 'watchdog'],
+  ])
+    expect((await cli(...where)).stdout).toMatch(words);
   const { stdout } = await cli('schedule', 'show', '--json');
   expect(JSON.parse(stdout).pause).toMatchObject({ reason: 'database moves', by: expect.stringMatching(/./) });
   const again = await cli('schedule', 'run', 'note', '--if-due');
@@ -133,7 +137,10 @@ test('the schedule is paused and resumed, with who, until when and why', async (
   const resumed = await cli('schedule', 'resume');
   expect(resumed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('the schedule is resumed') });
   expect((await cli('schedule', 'resume')).stdout).toBe('the schedule is not paused\n');
-  for (const where of [['schedule', 'show'], ['watchdog']]) {
+  for (const where of [
+    ['schedule', 'show'],
+    ['schedule', 'watchdog'],
+  ]) {
     expect((await cli(...where)).stdout).not.toContain('paused');
   }
 }, 60_000);

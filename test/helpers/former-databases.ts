@@ -3,7 +3,7 @@ import { copyFile, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { writeBackupFile } from '../../src/cli/commands/backup.js';
+import { writeBackupFile } from '../../src/cli/commands/db.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 import { listTables } from '../../src/store/backup/format.js';
 import { checkBackup, type RestoreSummary, restoreBackup } from '../../src/store/backup/restore-backup.js';

@@ -35,10 +35,10 @@ interface KilledInviting {
   last: { exitCode: number | null; stdout: string };
 }
 
-const invite = ['invite', '--kind', 'customer_without_dossier', '--send', '--json'];
+const invite = ['reconcile', 'invite', '--kind', 'customer_without_dossier', '--send', '--json'];
 
 /**
- * Ends `nightscreen invite --send` with SIGKILL at random moments of its calls, so many times, then runs it to its end. Between two lives the
+ * Ends `nightscreen reconcile invite --send` with SIGKILL at random moments of its calls, so many times, then runs it to its end. Between two lives the
  * lease is freed and the five minutes of an unknown outcome pass, so that each life is free to send again.
  */
 async function killInviters(databases: TestDatabases, kills: number, seed: number): Promise<KilledInviting> {

@@ -1,13 +1,31 @@
-import type { Command } from 'commander';
-import type { Act } from '../invocation.js';
-import { examples } from '../options.js';
+import { type Command, Option } from 'commander';
+import type { Config } from '../../config/load-config.js';
+import { countNoun, formatCount } from '../../reports/text.js';
+import type { InvitingResult } from '../../runs/invitations/invite.js';
+import type { ListenerParts } from '../../webhooks/listener.js';
+import { exitCodes } from '../exit-code.js';
+import type { Act, Invocation, Outcome } from '../invocation.js';
+import { locateDatabase, requireDatabase, requireOwnDatabase, toEventsFolder } from '../open-database.js';
+import { examples, parseWholeNumber } from '../options.js';
 import { presentRun } from '../present-run.js';
-import { withAppContext } from '../session.js';
+import { waitForAbort } from '../process.js';
+import { loadInvocationConfig, openLogger, requireService, withAppContext } from '../session.js';
+import { formatTable, type Row } from '../text.js';
 
-/** Adds `reconcile`. */
+/** Adds `reconcile run`, which is the default, `reconcile invite` and `reconcile listen`. */
 export function addReconcileCommand(program: Command, act: Act): void {
-  program
+  const reconcile = program
     .command('reconcile')
+    .description('compare rosters, screenings and dossiers; invite customers, receive events');
+  reconcile.addHelpText('after', examples(['reconcile', 'reconcile invite --kind customer_without_dossier']));
+  addRun(reconcile, act);
+  addInvite(reconcile, act);
+  addListen(reconcile, act);
+}
+
+function addRun(reconcile: Command, act: Act): void {
+  reconcile
+    .command('run', { isDefault: true })
     .description('compare rosters, screenings and dossiers, and report discrepancies; makes no call to the service')
     .option('--roster <name>', 'only this roster')
     .option('--no-report', 'store the discrepancies without writing a report')
@@ -21,4 +39,181 @@ export function addReconcileCommand(program: Command, act: Act): void {
         );
       }),
     );
+}
+
+interface InviteOptions {
+  roster?: string;
+  limit?: number;
+  remind?: boolean;
+  send?: boolean;
+}
+
+function addInvite(reconcile: Command, act: Act): void {
+  reconcile
+    .command('invite')
+    .description('invite customers without a dossier to verify themselves; without --send only print who and the cost')
+    .addOption(
+      new Option('--kind <kind>', 'the discrepancy of the customers to invite')
+        .choices(['customer_without_dossier'])
+        .makeOptionMandatory(),
+    )
+    .option('--roster <name>', 'only customers of this roster')
+    .option('--limit <count>', 'at most this many', parseWholeNumber(1, 1_000_000))
+    .option('--remind', 'send invitations again that were sent a week ago and not opened')
+    .option('--send', 'send; billed by the service')
+    .addHelpText(
+      'after',
+      examples(
+        ['', ' --limit 100 --send', ' --remind --send'].map(
+          (rest) => `reconcile invite --kind customer_without_dossier${rest}`,
+        ),
+      ),
+    )
+    .action(({ remind = false, send = false, ...choice }: InviteOptions) =>
+      act(async (invocation) => {
+        const { inviteCustomers } = await import('../../runs/invitations/invite.js');
+        const options = { ...choice, isSent: send, isReminder: remind };
+        const config = loadInvocationConfig(invocation);
+        if (send) requireService(config, () => {});
+        return withAppContext(invocation, { config, isLasting: send, needsDatabase: true }, async (app) =>
+          presentInviting(await inviteCustomers(app, options, invocation.signal)),
+        );
+      }),
+    );
+}
+
+const mostShown = 50;
+
+const outcomeWords = {
+  sent: 'sent',
+  found: 'sent before, found at the service',
+  unknown: 'may have been sent: run the same command again in five minutes',
+  refused: 'refused by the service',
+} as const;
+
+/** The result of `reconcile invite`; the reasons why customers are not invited stay private. */
+function presentInviting(result: InvitingResult): Outcome {
+  const { isSent, isReminder, isTest, customers, cost, stoppedBecause } = result;
+  const count = (channel: 'email' | 'sms'): number => customers.filter((one) => one.channel === channel).length;
+  const what = isReminder ? 'reminded' : 'invited';
+  const done = (Object.keys(outcomeWords) as (keyof typeof outcomeWords)[]).map((outcome): Row => {
+    const number = customers.filter((one) => one.outcome === outcome).length;
+    return number > 0 && [outcome, `${formatCount(number)}${outcome === 'sent' ? '' : `; ${outcomeWords[outcome]}`}`];
+  });
+  const paid =
+    cost === null
+      ? 'unknown: set budget.pricePerEmail and budget.pricePerSms'
+      : `${cost.amount.toFixed(2)} ${cost.currency}`;
+  const shown = customers.slice(0, mostShown);
+  const rest = customers.length - shown.length;
+  const lines: Row[] = [
+    ['invite', isSent ? 'sent' : 'dry run, nothing was sent; --send sends'],
+    [
+      'customers',
+      isSent
+        ? countNoun(customers.length, 'customer')
+        : `${countNoun(customers.length, 'customer')} would be ${what}: ${formatCount(count('email'))} by e-mail, ${formatCount(count('sms'))} by SMS`,
+    ],
+    ...done,
+    ['cost', `${paid}${isTest ? '; a test key is not billed' : ''}`],
+    !isReminder && ['invited before', formatCount(result.alreadyInvited)],
+    !isReminder && [
+      'not invitable',
+      `${formatCount(result.notInvitable)} without a usable recipient or channel in the roster`,
+    ],
+    ['not now', formatCount(result.notNow)],
+    stoppedBecause !== null && ['stopped', stoppedBecause],
+  ];
+  const isPartial = customers.some(({ outcome }) => outcome === 'unknown' || outcome === 'refused');
+  return {
+    exitCode: stoppedBecause !== null ? exitCodes.stopped : isPartial ? exitCodes.incomplete : exitCodes.complete,
+    document: { schema: 'nightscreen/invitations/1', ...result },
+    text: `${formatTable(lines)}${shown.length === 0 ? '' : '\n'}${formatTable(
+      shown.map(({ roster, customer, channel, outcome }) => [
+        roster,
+        customer,
+        'customer without a dossier',
+        channel,
+        outcome ?? '',
+      ]),
+    )}${rest > 0 ? `and ${formatCount(rest)} more: --json lists all\n` : ''}`,
+  };
+}
+
+const forgetEveryMs = 600_000;
+
+function addListen(reconcile: Command, act: Act): void {
+  reconcile
+    .command('listen')
+    .description(
+      'receive events of the service until a signal; they mark dossiers for sweep --dirty and screen --dirty',
+    )
+    .requiredOption('--port <number>', 'port to listen on; 0 takes a free one', parseWholeNumber(0, 65_535))
+    .addHelpText('after', examples(['reconcile listen --port 8090', 'reconcile listen --port 8090 --json']))
+    .action(({ port }: { port: number }) => act((invocation) => listen(invocation, port)));
+}
+
+async function listen(invocation: Invocation, port: number): Promise<Outcome> {
+  const { readEventKey } = await import('../../webhooks/settings.js');
+  const config = loadInvocationConfig(invocation);
+  const { settings } = config;
+  const publicKey = readEventKey(settings.listen, config.originOf(['listen', 'key']));
+  const parts = { settings: settings.listen, port, publicKey };
+  if (config.secret('DATABASE_URL') !== undefined) return listenOnPostgres(invocation, config, parts);
+  // The embedded database has one owner at a time, and events may arrive at any time: they wait in files.
+  requireDatabase(locateDatabase(config));
+  await requireOwnDatabase(config, 'reconcile listen');
+  const { openEventSpool } = await import('../../runs/event-spool.js');
+  const spool = await openEventSpool(toEventsFolder(config));
+  return serve(invocation, config, { ...parts, keep: spool.keep }).finally(spool.close);
+}
+
+function listenOnPostgres(
+  invocation: Invocation,
+  config: Config,
+  parts: Pick<ListenerParts, 'settings' | 'port' | 'publicKey'>,
+): Promise<Outcome> {
+  return withAppContext(invocation, { isLasting: true, needsDatabase: true }, async (app) => {
+    const { openOrganisation } = await import('../../runs/session.js');
+    const { forgetEvents, markDossiers } = await import('../../store/event-marks.js');
+    const { organisationId } = await openOrganisation(app);
+    const { database, clock } = app;
+    let forgetAtMs = 0;
+    const keep: ListenerParts['keep'] = async (events) => {
+      const now = clock.now();
+      if (now.getTime() >= forgetAtMs) {
+        forgetAtMs = now.getTime() + forgetEveryMs;
+        await forgetEvents(database, now);
+      }
+      return markDossiers(database, organisationId, events, now);
+    };
+    return serve(invocation, config, { ...parts, keep });
+  });
+}
+
+async function serve(invocation: Invocation, config: Config, parts: Omit<ListenerParts, 'complain'>): Promise<Outcome> {
+  const { startListener } = await import('../../webhooks/listener.js');
+  const logger = openLogger(invocation, config);
+  const complain: ListenerParts['complain'] = (code, message) => logger.warn({ code, message }, 'warning');
+  const listener = await startListener({ ...parts, complain });
+  logger.info({ host: parts.settings.host, port: listener.port }, 'listening');
+  await waitForAbort(invocation.signal);
+  await listener.stop();
+  const { counts } = listener;
+  logger.info(counts, 'listened');
+  const rows: [string, number][] = [
+    ['events accepted', counts.taken],
+    ['of these without a dossier', counts.withoutDossier],
+    ['repeated', counts.repeated],
+    ['of an unknown type', counts.unknownType],
+    ['forged, expired or unsigned', counts.forged],
+    ['malformed', counts.malformed],
+    ['too large', counts.tooLarge],
+    ['not stored, the service sends them again', counts.notKept],
+  ];
+  return {
+    exitCode: exitCodes.complete,
+    document: { schema: 'nightscreen/listen/1', ...counts },
+    text: formatTable(rows.map(([what, count]) => [what, String(count)])),
+  };
 }

@@ -94,6 +94,19 @@ export function parseMetricsAddress(text: string): MetricsAddress {
   return { host: ipv6 ?? (name === '' ? undefined : name), port: Number(port) };
 }
 
+function addWatchdog(schedule: Command, act: Act): void {
+  schedule
+    .command('watchdog')
+    .description('check that the nights ran and are complete; exit code 3 and mail if not; run it on a second host')
+    .addHelpText('after', examples(['schedule watchdog', 'schedule watchdog --json']))
+    .action(() =>
+      act(async (invocation) => {
+        const { look } = await import('../watchdog.js');
+        return look(invocation);
+      }),
+    );
+}
+
 /** Adds `schedule` and its commands. */
 export function addScheduleCommand(program: Command, act: Act): void {
   const schedule = program
@@ -110,4 +123,5 @@ export function addScheduleCommand(program: Command, act: Act): void {
   addRun(schedule, act);
   addShow(schedule, act);
   addControl(schedule, act);
+  addWatchdog(schedule, act);
 }

@@ -61,12 +61,12 @@ async function examine(database: Database, location: DatabaseLocation, config: C
   if (!isOurs) {
     const named = url === undefined ? place : `Postgres ${await nameServer(url)}`;
     const next =
-      'before the first run: nothing, the run or `nightscreen migrate` creates the tables. After runs: it is another database, so correct DATABASE_URL or database.folder';
+      'before the first run: nothing, the run or `nightscreen db migrate` creates the tables. After runs: it is another database, so correct DATABASE_URL or database.folder';
     const empty = doubtful('database', `${named} has no tables of Nightscreen yet`, next);
     return { findings: await toFindings(empty), imported: null };
   }
   if (pending > 0) {
-    const next = 'the next command applies them, or run `nightscreen migrate` now';
+    const next = 'the next command applies them, or run `nightscreen db migrate` now';
     const behind = doubtful('database', `${place}, ${pending} migrations are pending`, next);
     return { findings: await toFindings(behind), imported: null };
   }
@@ -168,7 +168,7 @@ export async function checkRights(database: Queryable, pending: number): Promise
   }
   if (foreign.length > 0) {
     const message = `this login does not own ${listNames(foreign)}, so it cannot apply migrations`;
-    const next = 'use the login that owns the tables, or run `nightscreen migrate` with it first';
+    const next = 'use the login that owns the tables, or run `nightscreen db migrate` with it first';
     findings.push(pending > 0 ? wrong(check, message, next) : doubtful(check, message, next));
   }
   return findings.length > 0 ? findings : [well(check, 'this login may read, write and migrate')];

@@ -153,7 +153,7 @@ async function note(
   });
   if (state === 'sent' || state === null) return;
   const next =
-    state === 'queued' ? 'it is tried again' : `it is not tried again unless by nightscreen mail retry ${outboxId}`;
+    state === 'queued' ? 'it is tried again' : `it is not tried again unless by nightscreen outbox retry ${outboxId}`;
   const message = `mail ${outboxId} to ${destination} was not accepted (${said}); ${next}`;
   emit({ kind: 'warning', runId: null, code: state === 'queued' ? 'mail_waits' : 'mail_not_sent', message });
 }
@@ -239,7 +239,7 @@ export async function mailRunReport(
     return { sent: mails.filter(({ state }) => state === 'sent').length, queued: mails.length };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const message = `the report is not mailed yet (${reason}); nightscreen mail retry tries again`;
+    const message = `the report is not mailed yet (${reason}); nightscreen outbox retry tries again`;
     app.emit({ kind: 'warning', runId: report.runId, code: 'mail_waits', message });
     return null;
   }
@@ -269,7 +269,7 @@ export async function deliverOrWarn(
     await deliverDue(app, signal, keyPrefix);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const message = `${what} not mailed yet (${reason}); nightscreen mail retry tries again`;
+    const message = `${what} not mailed yet (${reason}); nightscreen outbox retry tries again`;
     app.emit({ kind: 'warning', runId, code: 'mail_waits', message });
   }
 }

@@ -122,7 +122,7 @@ export async function retryMails(app: AppContext, ids: readonly number[]): Promi
   const { database } = app;
   const named = await readOutbox(database, { outboxIds: ids });
   const missing = ids.filter((id) => !named.some(({ outboxId }) => outboxId === id));
-  if (missing.length > 0) throw refuse(`there is no mail ${missing.join(', ')}; nightscreen mail list shows them`);
+  if (missing.length > 0) throw refuse(`there is no mail ${missing.join(', ')}; nightscreen outbox list shows them`);
   const dropped = named.find(({ state }) => state === 'dropped');
   if (dropped)
     throw refuse(`${dropped.outboxId} was dropped for good by ${dropped.droppedBy}: ${dropped.droppedBecause}`);
@@ -162,7 +162,7 @@ function requireReachable(app: AppContext, webhooks: readonly OutboxRow[]): void
   const unconfigured = webhooks.find(({ destination }) => !keysByUrl.has(destination ?? ''));
   if (unconfigured) {
     throw refuse(
-      `${unconfigured.outboxId} is a message to ${unconfigured.destination}, which is no webhook in this configuration; nightscreen mail drop ${unconfigured.outboxId} drops it`,
+      `${unconfigured.outboxId} is a message to ${unconfigured.destination}, which is no webhook in this configuration; nightscreen outbox drop ${unconfigured.outboxId} drops it`,
     );
   }
 }
@@ -214,7 +214,7 @@ export async function dropMails(
 }
 
 function findBlocker(id: number, row: OutboxRow | undefined, evenQueued: boolean): string | null {
-  if (!row) return `there is no ${id}; nightscreen mail list shows the numbers`;
+  if (!row) return `there is no ${id}; nightscreen outbox list shows the numbers`;
   switch (row.state) {
     case 'sent':
       return `${id} was sent`;
@@ -230,4 +230,4 @@ function findBlocker(id: number, row: OutboxRow | undefined, evenQueued: boolean
 }
 
 const refuseToDrop = (messages: readonly string[]): ConfigError =>
-  new ConfigError(messages.map((message) => ({ where: 'mail drop', path: '', message })));
+  new ConfigError(messages.map((message) => ({ where: 'outbox drop', path: '', message })));

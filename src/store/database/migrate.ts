@@ -78,7 +78,7 @@ export async function readSchemaUsers(database: Queryable): Promise<readonly Sch
   );
 }
 
-/** The names of the migrations that `migrate` would apply; throws SchemaError as `migrate` does. */
+/** The names of the migrations that `db migrate` would apply; throws SchemaError as it does. */
 export async function pendingMigrations(
   database: Queryable,
   folder = packagedMigrations(),

@@ -50,7 +50,7 @@ describe('a Postgres database without anything of ours', () => {
   };
 
   it('is not taken for one that says "nothing yet", and gets no schema by a look', async () => {
-    for (const words of ['runs list', 'status export', 'mail list', 'schedule show', 'backup all.backup']) {
+    for (const words of ['runs list', 'status export', 'outbox list', 'schedule show', 'db backup all.backup']) {
       const { exitCode, stdout, stderr } = await run(words, { DATABASE_URL: url });
       expect([words, exitCode, stdout]).toEqual([words, 2, '']);
       expect(stderr).toMatch(/the database \S+\/test_\w+ has no tables of Nightscreen.*\[database_missing\]/);

@@ -77,7 +77,7 @@ it('a database that has gone away is told, and the figures of before stand, by w
   const reportedGone = await readFile();
   const good = reportedGone.replace(/^nightscreen_facts_readable 0$/m, 'nightscreen_facts_readable 1');
   await writeFile(textfile, good);
-  expect(await runCommandLine({ words: ['watchdog'], environment, folder, terminal })).toBe(3);
+  expect(await runCommandLine({ words: ['schedule', 'watchdog'], environment, folder, terminal })).toBe(3);
   expect([good === reportedGone, await readFile()]).toEqual([false, reportedGone]);
 });
 

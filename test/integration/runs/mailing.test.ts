@@ -126,7 +126,7 @@ describe('mail from the outbox', () => {
     expect(await statesOf(database)).toEqual(['given_up']);
     expect(app.events.at(-1)).toMatchObject({
       code: 'mail_not_sent',
-      message: expect.stringContaining('mail retry'),
+      message: expect.stringContaining('outbox retry'),
     });
     const server = await serve({ port: down.port });
     const [given] = await listMails(database, { all: false });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { presentMails } from '../../../src/cli/commands/mail.js';
+import { presentMails } from '../../../src/cli/commands/outbox.js';
 import { ConfigError } from '../../../src/errors.js';
 import type { AppContext } from '../../../src/runs/app-context.js';
 import { dropMails, listMails, retryMails } from '../../../src/runs/mail/manage.js';
@@ -71,14 +71,16 @@ describeOnEachDatabase('sending a message to a webhook again', (open, { dialect 
     expect(toIds()).toEqual(['nightscreen_1_1', 'nightscreen_1_2']);
     expect(await listStates()).toEqual(['1 refused', '2 refused', '3 given_up', '4 queued', '5 queued']);
     const { text: reported } = presentMails(await listMails(database, { all: false }), { isTried: false });
-    expect(reported).toMatch(/nightscreen mail retry 2 tries again, nightscreen mail drop 2 drops it\): status 410/);
+    expect(reported).toMatch(
+      /nightscreen outbox retry 2 tries again, nightscreen outbox drop 2 drops it\): status 410/,
+    );
     expect(await notifyStates(app)).toMatchObject({ sent: 0, refused: 0 });
     expect(toIds()).toEqual([]);
   });
 
   it('is refused, with nothing tried, for an address that is no webhook any more, without its secret, and for what there is not', async () => {
     await expect(retryMails(app, [1, 3])).rejects.toThrow(
-      '3 is a message to https://former.bank.example/hook, which is no webhook in this configuration; nightscreen mail drop 3',
+      '3 is a message to https://former.bank.example/hook, which is no webhook in this configuration; nightscreen outbox drop 3',
     );
     await expect(retryMails({ ...app, secret: () => undefined }, [1])).rejects.toThrow(ConfigError);
     await expect(retryMails(app, [1, 99])).rejects.toThrow('there is no mail 99');

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { writeBackupFile } from '../../../src/cli/commands/backup.js';
+import { writeBackupFile } from '../../../src/cli/commands/db.js';
 import { describeError } from '../../../src/cli/describe-error.js';
 import { BackupError, ConnectionError, StoreError } from '../../../src/errors.js';
 import { readBackup } from '../../../src/store/backup/restore-backup.js';

@@ -55,7 +55,7 @@ it.each([
   expect(seen.map((one) => one.path)).toEqual(['/check/start', path]);
   expect(seen[0]?.rid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   expect(seen[1]?.rid).toBe(seen[0]?.rid);
-  expect(seen[1]?.body).toBe(`nightscreen watchdog\nexit code ${exitCode}\nno alarm`);
+  expect(seen[1]?.body).toBe(`nightscreen schedule watchdog\nexit code ${exitCode}\nno alarm`);
 });
 
 it('work that throws is a failure, told by its code and not by its words', async () => {

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { writeBackupFile } from '../../../src/cli/commands/backup.js';
+import { writeBackupFile } from '../../../src/cli/commands/db.js';
 import { bundleProgram } from '../../helpers/cli-process.js';
 
 it('a backup that a full disk cuts off leaves nothing, and what stood there stays', async () => {

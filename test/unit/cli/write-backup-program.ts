@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { writeBackupFile } from '../../../src/cli/commands/backup.js';
+import { writeBackupFile } from '../../../src/cli/commands/db.js';
 import { type BackupSummary, backupSchema } from '../../../src/store/backup/format.js';
 
 // A child process of the test of full disks: writes a backup of argv[3] lines that cannot be compressed much to argv[2].

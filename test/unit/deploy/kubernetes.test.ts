@@ -113,7 +113,7 @@ test('there are CronJobs for the watchdog and to type in, and none for what the 
       return [metadata.name, spec.schedule, spec.suspend, args?.join(' ') ?? command?.at(-1)];
     }),
   ).toEqual([
-    ['nightscreen-watchdog', '*/15 * * * *', false, 'watchdog'],
+    ['nightscreen-watchdog', '*/15 * * * *', false, 'schedule watchdog'],
     ['nightscreen-shell', '0 0 1 1 *', true, expect.stringContaining('sleep 43200')],
   ]);
 });

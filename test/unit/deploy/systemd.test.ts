@@ -149,7 +149,7 @@ test('a command that is typed has the settings, secrets and rights of the units'
 test.each([
   [['runs', 'list', '--json'], 'runs list --json: credentials/api-key'],
   [['check', 'Erika Muster', '--type', 'person'], 'check Erika Muster --type person: credentials/api-key'],
-  [['--without-key', 'watchdog'], 'watchdog: '],
+  [['--without-key', 'schedule', 'watchdog'], 'schedule watchdog: '],
 ])('nightscreen-as-service %j calls the program with these words, and ends as it does', (words, expected) => {
   const bin = join(folder, 'bin');
   mkdirSync(bin, { recursive: true });

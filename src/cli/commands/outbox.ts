@@ -6,12 +6,12 @@ import { examples, parseWholeNumber } from '../options.js';
 import { loadInvocationConfig, withAppContext } from '../session.js';
 import { describeMailState, formatTable } from '../text.js';
 
-function addList(mail: Command, act: Act): void {
-  mail
+function addList(outbox: Command, act: Act): void {
+  outbox
     .command('list')
     .description('list queued, refused and given-up mail and messages to webhooks')
     .option('--all', 'also sent and dropped ones')
-    .addHelpText('after', examples(['mail list', 'mail list --all --json']))
+    .addHelpText('after', examples(['outbox list', 'outbox list --all --json']))
     .action(({ all = false }: { all?: boolean }) =>
       act(async (invocation) => {
         const { listMails } = await import('../../runs/mail/manage.js');
@@ -22,11 +22,11 @@ function addList(mail: Command, act: Act): void {
     );
 }
 
-function addRetry(mail: Command, act: Act): void {
-  mail
+function addRetry(outbox: Command, act: Act): void {
+  outbox
     .command('retry [ids...]')
     .description('send again now: mails and messages to webhooks by their numbers, or all queued mail')
-    .addHelpText('after', examples(['mail retry', 'mail retry 12 14']))
+    .addHelpText('after', examples(['outbox retry', 'outbox retry 12 14']))
     .action((ids: readonly string[]) =>
       act(async (invocation) => {
         const { retryMails } = await import('../../runs/mail/manage.js');
@@ -40,14 +40,14 @@ function addRetry(mail: Command, act: Act): void {
     );
 }
 
-function addDrop(mail: Command, act: Act): void {
-  mail
+function addDrop(outbox: Command, act: Act): void {
+  outbox
     .command('drop <ids...>')
     .description('drop refused or given-up messages for good; name and reason are recorded')
     .option('--reason <text>', 'why it need not be sent')
     .option('--by <name>', 'who decides that; on Postgres this is the login')
     .option('--even-queued', 'also queued ones')
-    .addHelpText('after', examples(['mail drop 12 --reason "the address was closed in May" --by "A. Meyer"']))
+    .addHelpText('after', examples(['outbox drop 12 --reason "the address was closed in May" --by "A. Meyer"']))
     .action((ids: readonly string[], options: { reason?: string; by?: string; evenQueued?: true }) =>
       act(async (invocation) => {
         const { dropMails } = await import('../../runs/mail/manage.js');
@@ -62,15 +62,18 @@ function addDrop(mail: Command, act: Act): void {
     );
 }
 
-/** Adds `mail list`, `mail retry` and `mail drop`. */
-export function addMailCommand(program: Command, act: Act): void {
-  const mail = program
-    .command('mail')
+/** Adds `outbox list`, `outbox retry` and `outbox drop`. */
+export function addOutboxCommand(program: Command, act: Act): void {
+  const outbox = program
+    .command('outbox')
     .description('list queued mail and messages to webhooks, send them again, or drop them');
-  mail.addHelpText('after', examples(['mail list', 'mail retry', 'mail drop 12 --reason "the address was closed"']));
-  addList(mail, act);
-  addRetry(mail, act);
-  addDrop(mail, act);
+  outbox.addHelpText(
+    'after',
+    examples(['outbox list', 'outbox retry', 'outbox drop 12 --reason "the address was closed"']),
+  );
+  addList(outbox, act);
+  addRetry(outbox, act);
+  addDrop(outbox, act);
 }
 
 /** Mails and messages to webhooks one by one; after a retry the exit code is 3 unless all were accepted. */

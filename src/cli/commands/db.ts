@@ -5,25 +5,47 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Command } from 'commander';
 import { systemClock } from '../../clock.js';
-import { StoreError } from '../../errors.js';
+import { SchemaError, StoreError } from '../../errors.js';
 import { readPassingName, writeWhole } from '../../files.js';
 import { countNoun, formatCount, formatSize } from '../../reports/text.js';
 import type { BackupSummary } from '../../store/backup/format.js';
 import type { RestoreSummary } from '../../store/backup/restore-backup.js';
 import { exitCodes } from '../exit-code.js';
-import type { Act, Outcome } from '../invocation.js';
-import { locateDatabase, requireDatabase, requireSchema, toFolderWaitPolicy, withDatabase } from '../open-database.js';
+import type { Act, Invocation, Outcome } from '../invocation.js';
+import {
+  isMissing,
+  locateDatabase,
+  requireDatabase,
+  requireSchema,
+  toFolderWaitPolicy,
+  withDatabase,
+} from '../open-database.js';
 import { examples } from '../options.js';
 import { version } from '../process.js';
 import { loadInvocationConfig } from '../session.js';
 import { formatTable } from '../text.js';
 
-/** Adds `backup` and `restore`. */
-export function addBackupCommands(program: Command, act: Act): void {
-  program
-    .command('backup <file>')
+/** Adds `db migrate`, `db backup` and `db restore`, and `migrate`, which help does not list. */
+export function addDbCommand(program: Command, act: Act): void {
+  const db = program.command('db').description('migrate, back up or restore the database');
+  db.addHelpText('after', examples(['db migrate --check', 'db backup nightscreen.backup']));
+  describeMigrate(db.command('migrate'), act);
+  describeMigrate(program.command('migrate', { hidden: true }), act);
+  addBackup(db, act);
+  addRestore(db, act);
+}
+
+const describeMigrate = (command: Command, act: Act): Command =>
+  command
+    .description('bring the database to the current schema (every command does so when needed)')
+    .option('--check', 'change nothing; exit code 0 when up to date, 3 when migrations are pending, 2 when newer')
+    .addHelpText('after', examples(['db migrate', 'db migrate --check --json']))
+    .action((options: { check?: true }) => act(options.check ? checkSchema : applyPending));
+
+function addBackup(db: Command, act: Act): void {
+  db.command('backup <file>')
     .description('write the whole database into one file, as of one moment, also during a run')
-    .addHelpText('after', examples(['backup nightscreen.backup', 'backup /srv/backup/$(date +%F).backup --json']))
+    .addHelpText('after', examples(['db backup nightscreen.backup', 'db backup /srv/backup/$(date +%F).backup --json']))
     .action((file: string) =>
       act(async (invocation) => {
         const location = locateDatabase(loadInvocationConfig(invocation));
@@ -32,17 +54,19 @@ export function addBackupCommands(program: Command, act: Act): void {
         const { writeBackup } = await import('../../store/backup/write-backup.js');
         const request = { version, now: systemClock.now(), signal: invocation.signal };
         const waitPolicy = toFolderWaitPolicy(invocation, true);
-        const written = await withDatabase(location, 'backup', waitPolicy, async (database) => {
+        const written = await withDatabase(location, 'db backup', waitPolicy, async (database) => {
           await requireSchema(database, location);
           return writeBackupFile(path, (write) => writeBackup(database, { ...request, write }));
         });
         return presentBackup(path, written);
       }),
     );
-  program
-    .command('restore <file>')
+}
+
+function addRestore(db: Command, act: Act): void {
+  db.command('restore <file>')
     .description('restore a backup of either kind of database into an empty database')
-    .addHelpText('after', examples(['restore nightscreen.backup', 'restore nightscreen.backup --json']))
+    .addHelpText('after', examples(['db restore nightscreen.backup', 'db restore nightscreen.backup --json']))
     .action((file: string) =>
       act(async (invocation) => {
         const location = locateDatabase(loadInvocationConfig(invocation));
@@ -52,12 +76,60 @@ export function addBackupCommands(program: Command, act: Act): void {
         // Before a database is created.
         const { signal } = invocation;
         const checked = await checkBackup(path, signal);
-        return withDatabase(location, 'restore', toFolderWaitPolicy(invocation, true), async (database) => {
+        return withDatabase(location, 'db restore', toFolderWaitPolicy(invocation, true), async (database) => {
           const restored = await restoreBackup(database, checked, signal);
           return presentRestore(path, restored, await migrate(database));
         });
       }),
     );
+}
+
+async function applyPending(invocation: Invocation): Promise<Outcome> {
+  const { migrate } = await import('../../store/database/migrate.js');
+  const location = locateDatabase(loadInvocationConfig(invocation));
+  return withDatabase(location, 'db migrate', toFolderWaitPolicy(invocation, false), async (database) => {
+    const names = await migrate(database);
+    return {
+      exitCode: exitCodes.complete,
+      document: { schema: 'nightscreen/migration/1', dialect: database.dialect, applied: names },
+      text: names.length === 0 ? 'up to date\n' : names.map((name) => `applied  ${name}\n`).join(''),
+    };
+  });
+}
+
+/** Shows what `db migrate` would do. A database that this version cannot use is a result here, not an error. */
+async function checkSchema(invocation: Invocation): Promise<Outcome> {
+  const { pendingMigrations, readSchemaUsers, describeSchemaUser, packagedMigrations, readMigrations } = await import(
+    '../../store/database/migrate.js'
+  );
+  const location = locateDatabase(loadInvocationConfig(invocation));
+  const toOutcome = (exitCode: number, state: string, pending: readonly string[], text: string): Outcome => ({
+    exitCode,
+    document: { schema: 'nightscreen/migration-check/1', state, pending },
+    text,
+  });
+  try {
+    const { pending, users } = isMissing(location)
+      ? { pending: (await readMigrations(packagedMigrations())).map(({ name }) => name), users: [] }
+      : await withDatabase(location, 'db migrate --check', toFolderWaitPolicy(invocation, false), async (database) => ({
+          pending: await pendingMigrations(database),
+          users: database.dialect === 'embedded' ? [] : await readSchemaUsers(database),
+        }));
+    if (pending.length === 0) return toOutcome(exitCodes.complete, 'current', pending, 'up to date\n');
+    const lines = pending.map((name) => `pending  ${name}\n`).join('');
+    const held = users.map((user) => `in use   ${describeSchemaUser(user)}\n`).join('');
+    const next = held === '' ? '' : 'wait until no process uses the database, ';
+    return toOutcome(
+      exitCodes.incomplete,
+      'behind',
+      pending,
+      `${lines}${held}next     ${next}back up, then nightscreen db migrate\n`,
+    );
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    const state = error.code === 'schema_newer' ? 'newer' : 'edited';
+    return toOutcome(exitCodes.refused, state, [], `${state}  ${error.message}\n`);
+  }
 }
 
 const compress = promisify(gzip);
@@ -165,7 +237,7 @@ function presentRestore(file: string, restored: RestoreSummary, applied: readonl
   const held =
     heldMails.length === 0
       ? 'no mail was queued'
-      : `${countNoun(heldMails.length, 'queued mail')} that may have been sent since the backup: nightscreen mail list shows it, mail retry NUMBER sends it`;
+      : `${countNoun(heldMails.length, 'queued mail')} that may have been sent since the backup: nightscreen outbox list shows it, nightscreen outbox retry NUMBER sends it`;
   return {
     exitCode: exitCodes.complete,
     document: {

@@ -1,11 +1,14 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { overlaySettings } from '../../config/load-config.js';
 import { flagError } from '../../errors.js';
+import { countNoun, formatCount } from '../../reports/text.js';
 import type { AssuranceOptions, AssuranceResult } from '../../runs/checks/assurance.js';
+import type { replaySettings } from '../../runs/replay.js';
 import { partyTypes } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
-import { examples, parseWholeNumber } from '../options.js';
+import { examples, parseInstant, parseWholeNumber } from '../options.js';
 import { describeCost, formatAssurance } from '../present-run.js';
 import { loadInvocationConfig, requireService, withAppContext } from '../session.js';
 import { formatTable } from '../text.js';
@@ -81,9 +84,21 @@ async function show(invocation: Invocation, runId: string): Promise<Outcome> {
   }));
 }
 
-/** Adds `assure` and `assure show`. */
-export function addAssureCommand(program: Command, act: Act): void {
-  const assure = program
+/** Adds `lab assure` and `lab replay`. */
+export function addLabCommand(program: Command, act: Act): void {
+  const lab = program
+    .command('lab')
+    .description('measure the recall of the service, and try settings on stored answers');
+  lab.addHelpText(
+    'after',
+    examples(['lab assure --list sdn.csv --sample 500 --dry-run', 'lab replay --settings stricter.yaml']),
+  );
+  addAssure(lab, act);
+  addReplay(lab, act);
+}
+
+function addAssure(lab: Command, act: Act): void {
+  const assure = lab
     .command('assure')
     .description('measure how many names of a published list the service finds')
     .option('--list <file>', 'the published list')
@@ -94,7 +109,7 @@ export function addAssureCommand(program: Command, act: Act): void {
     .addOption(new Option('--type <type>', 'the type of names without a type in the list').choices(partyTypes))
     .option('--at-least <share>', 'exit code 3 when fewer are found, as in 0.95 or 95%', parseShare)
     .option('--dry-run', 'print the number of calls and their cost, and make none')
-    .addHelpText('after', examples(['assure --list sdn.csv --sample 500 --at-least 95%', 'assure show 12']))
+    .addHelpText('after', examples(['lab assure --list sdn.csv --sample 500 --at-least 95%', 'lab assure show 12']))
     .action((options: AssureOptions) =>
       act(async (invocation) => {
         const read = await readOptions(invocation, options);
@@ -104,7 +119,7 @@ export function addAssureCommand(program: Command, act: Act): void {
   assure
     .command('show <run>')
     .description('show an earlier measurement')
-    .addHelpText('after', examples(['assure show 12', 'assure show 12 --json']))
+    .addHelpText('after', examples(['lab assure show 12', 'lab assure show 12 --json']))
     .action((runId: string) => act((invocation) => show(invocation, runId)));
 }
 
@@ -113,3 +128,99 @@ const presentAssurance = (result: AssuranceResult): Outcome => ({
   document: { schema: 'nightscreen/assurance/1', ...result },
   text: formatAssurance(result),
 });
+
+function addReplay(lab: Command, act: Act): void {
+  lab
+    .command('replay')
+    .description('assess stored answers again under other settings, and count the differences; changes nothing')
+    .requiredOption('--settings <file>', 'a configuration, or the part that differs from the one in force')
+    .option('--since <day>', 'only runs started since then (default: all stored runs)', parseInstant)
+    .addHelpText(
+      'after',
+      examples(['lab replay --settings stricter.yaml', 'lab replay --settings stricter.yaml --since 2026-03-01']),
+    )
+    .action((options: { settings: string; since?: Date }) =>
+      act(async (invocation) => {
+        const { replaySettings } = await import('../../runs/replay.js');
+        const config = loadInvocationConfig(invocation);
+        const other = overlaySettings(config.settings, invocation.folder, options.settings);
+        return withAppContext(invocation, { config, needsDatabase: true, isLasting: true }, async (app) =>
+          presentReplay(await replaySettings(app, other, options.since ?? null), options.settings),
+        );
+      }),
+    );
+}
+
+/** The limits of any replay. */
+const limits = [
+  'The threshold of the service decided at the time of the search which matches it returned and flagged as hits. A replay cannot show other matches; a lower threshold of the service needs new searches.',
+  'Decisions stay as they were made; a replay does not know how reviewers would have decided about other items.',
+];
+
+type Replay = Awaited<ReturnType<typeof replaySettings>>;
+
+function presentReplay(replay: Replay, file: string): Outcome {
+  const { evaluated, notEvaluated, changes, baseline, items, stored, examples } = replay;
+  const cannot = [
+    ...notEvaluated.map((words) => `Not evaluated, because stored answers do not show it: ${words}.`),
+    ...limits,
+  ];
+  const sections = [
+    formatTable([
+      [
+        'assessed',
+        `${formatCount(replay.answers)} answers of ${countNoun(replay.parties, 'party', 'parties')}${replay.since === null ? ', all that are stored' : `, of runs since ${replay.since.toISOString()}`}; an answer equal to the previous one is not counted`,
+      ],
+      ['evaluated', evaluated.length === 0 ? `${file} changes nothing that can be evaluated` : evaluated.join('; ')],
+      [
+        'stored',
+        `${countNoun(stored.changes, 'change')} and ${countNoun(stored.baseline, 'first-time match', 'first-time matches')}, each assessed under the settings of its night`,
+      ],
+    ]),
+    formatTable([
+      ['', 'in force', 'with the file', 'more', 'fewer', 'other severity'],
+      toRow('changes', changes),
+      ...listParts(changes),
+      toRow('first-time matches', baseline),
+      ...listParts(baseline),
+      ['items to decide', items.present, items.other, items.onlyOther, items.onlyPresent, ''],
+    ]),
+    examples.length === 0 ? 'no event would differ\n' : formatTable(examples.map(toExampleRow)),
+    cannot.map((sentence) => `${sentence}\n`).join(''),
+    'nothing was changed, and no search was made\n',
+  ];
+  return {
+    exitCode: exitCodes.complete,
+    document: { schema: 'nightscreen/replay/1', settings: file, ...replay, limits },
+    text: sections.join('\n'),
+  };
+}
+
+const toRow = (name: string, { present, other, onlyOther, onlyPresent, otherSeverity }: Replay['changes']) => [
+  name,
+  present,
+  other,
+  onlyOther,
+  onlyPresent,
+  otherSeverity,
+];
+
+const listParts = ({ byKind, bySeverity }: Replay['changes']) => [
+  ...bySeverity.map((both) => toPart(both.severity, both)),
+  ...byKind.map((both) => toPart(both.kind, both)),
+];
+
+const toPart = (name: string, { present, other }: { present: number; other: number }) => [
+  `  ${name}`,
+  present,
+  other,
+  '',
+  '',
+  '',
+];
+
+function toExampleRow({ runId, reference, listed, present, other }: Replay['examples'][number]): string[] {
+  const describe = (event: typeof present): string =>
+    event === null ? 'nothing' : `${event.severity} ${event.kind} (${event.rule})`;
+  return [runId, reference, `${listed.name} ${listed.id}`, `${describe(present)} -> ${describe(other)}`];
+}
