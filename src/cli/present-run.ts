@@ -1,5 +1,5 @@
 import type { RunCounts } from '../reports/list-facts.js';
-import { describeSnapshot, listDoubtLines, rejectWords } from '../reports/reasons.js';
+import { describeSnapshot, listDoubtLines } from '../reports/reasons.js';
 import { countNoun, formatCount, toVisibleText } from '../reports/text.js';
 import { describeControls, describeRecord, describeWaiting } from '../reports/words.js';
 import type { AssuranceResult } from '../runs/checks/assurance.js';
@@ -7,6 +7,7 @@ import type { BecauseOf } from '../runs/checks/because-of.js';
 import type { CheckResult } from '../runs/checks/check.js';
 import type { previewImport, previewOnboarding } from '../runs/preview.js';
 import type { RunSummary } from '../runs/run-summary.js';
+import { rejectWords } from '../vocabulary/words.js';
 import type { RejectReason } from '../vocabulary.js';
 import { exitCodes } from './exit-code.js';
 import type { Outcome } from './invocation.js';

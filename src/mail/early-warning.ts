@@ -1,7 +1,8 @@
 import type { CriticalChange } from '../reports/list-facts.js';
 import type { RunFacts } from '../reports/run-facts.js';
-import { countNoun, formatCount, formatTime } from '../reports/text.js';
-import { describeChange, describeTopic } from '../reports/words.js';
+import { countNoun, formatCount, formatMinute } from '../reports/text.js';
+import { describeChange } from '../reports/words.js';
+import { describeTopic, roleWords } from '../vocabulary/words.js';
 import {
   describeMode,
   digestMessageId,
@@ -13,7 +14,7 @@ import {
 import type { MailSettings, Recipient } from './settings.js';
 
 /** Critical changes of a run in progress. */
-export interface EarlyWarning extends Pick<RunFacts, 'runId' | 'roster' | 'organisation' | 'mode'> {
+export interface EarlyWarning extends Pick<RunFacts, 'runId' | 'roster' | 'organisation' | 'mode' | 'timezone'> {
   /** Their number; the change numbers of the first and the last follow. */
   changes: number;
   firstChangeId: number;
@@ -34,7 +35,7 @@ export function buildEarlyWarning(
   recipient: Recipient | string,
   settings: MailSettings,
 ): MailMessage {
-  const { runId, roster, mode, firstChangeId, lastChangeId, queuedAt } = warning;
+  const { runId, roster, mode, timezone, firstChangeId, lastChangeId, queuedAt } = warning;
   const { address, attach } =
     typeof recipient === 'string' ? { address: recipient, attach: settings.attach } : recipient;
   const lines = toLines(warning, attach === 'full');
@@ -45,7 +46,14 @@ export function buildEarlyWarning(
     ),
     from: settings.from,
     to: address,
-    subject: formatSubject({ state: 'PROVISIONAL', counts: describeCount(warning), mode, roster, day: queuedAt }),
+    subject: formatSubject({
+      state: 'PROVISIONAL',
+      counts: describeCount(warning),
+      mode,
+      roster,
+      day: queuedAt,
+      timezone,
+    }),
     date: queuedAt,
     ...toBody(lines),
     attachments: [],
@@ -62,25 +70,28 @@ function describeCount({ changes, listed }: EarlyWarning): string {
 }
 
 function toLines(warning: EarlyWarning, isNamed: boolean): MessageLines {
-  const { runId, roster, organisation, mode, changes, listed, queuedAt, hasCanaries } = warning;
+  const { runId, roster, organisation, mode, timezone, changes, listed, queuedAt, hasCanaries } = warning;
   const more = changes - listed.length;
   return {
-    headline: `PROVISIONAL: ${describeCount(warning)}, while the run is still in progress`,
+    headline: `PROVISIONAL: ${describeCount(warning)}; the run is still in progress`,
     sentences: [
       ...describeMode(mode),
       hasCanaries ? 'The control searches have passed so far.' : 'No control searches are configured.',
-      'The run is not finished. Its report will contain these changes again and replaces this message.',
+      'The run is not finished. Its report will contain these changes too, and it replaces this message.',
     ],
     details: [
       ...listed.map((change) => describeCritical(change, isNamed)),
-      ...(more > 0 ? [`and ${countNoun(more, 'more', 'more')}; the report will list them`] : []),
+      ...(more > 0 ? [`and ${formatCount(more)} more, which the report will list`] : []),
     ],
-    actions: ['Decide whether any of these can wait for the report. Nothing can be reviewed before it is written.'],
+    actions: [
+      'Decide whether these changes can wait for the report. Dispositions can be entered only after it is written.',
+    ],
     facts: [
       ['Roster', roster ?? 'none'],
       ['Organisation', organisation],
       ['Run', `${runId}, not finished`],
-      ['As of', formatTime(queuedAt)],
+      ['As of', formatMinute(queuedAt, timezone)],
+      ['Times in', timezone],
     ],
     closing: isNamed
       ? 'This message contains personal data: treat it accordingly.'
@@ -92,7 +103,7 @@ function describeCritical(change: CriticalChange, isNamed: boolean): string {
   const { party, isBaseline, after } = change;
   const what = isBaseline ? 'First screening, flagged as hit' : describeChange(change);
   const topics = (after?.topics ?? []).map(describeTopic).join(', ');
-  const role = party.role === 'customer' ? '' : ` (${party.role.replaceAll('_', ' ')})`;
+  const role = party.role === 'customer' ? '' : ` (${roleWords[party.role]})`;
   const who = isNamed ? ` ${party.name}` : '';
   const listedAs = isNamed && after !== null ? `, as ${after.name}` : '';
   return `${party.reference}${who}${role}: ${what}${topics === '' ? '' : ` - ${topics}`}${listedAs}`;

@@ -42,7 +42,7 @@ export function buildFailureMessage(
     messageId: digestMessageId(['failure', ...key, recipient.toLowerCase()], settings.from),
     from: settings.from,
     to: recipient,
-    subject: `[RED] ${what}: ${shorten(toVisibleText(first))} - ${formatDay(at)}`,
+    subject: `[RED] ${what}: ${shorten(toVisibleText(first))} - ${formatDay(at, 'UTC')}`,
     date: at,
     ...toBody(lines),
     attachments: [],
@@ -70,9 +70,10 @@ export interface Alarm {
 }
 
 const closings: Readonly<Record<Alarm['phase'], string>> = {
-  begun: 'The watchdog sends this once, and once more when the incident is over. It contains no personal data.',
-  again: 'The watchdog sends this again, because something about the incident is new. It contains no personal data.',
-  over: 'The alarm is over. Some work may still be missing: see nightscreen coverage. This message contains no personal data.',
+  begun:
+    'The watchdog sends this message once, and a last one when the incident is over. It contains no personal data.',
+  again: 'The watchdog sends this message again because the incident has changed. It contains no personal data.',
+  over: 'The incident is over. Some work may still be missing: see nightscreen coverage. This message contains no personal data.',
 };
 
 /** The message to one recipient about an incident; `key` identifies the news. The same key and recipient have the same Message-ID. */
@@ -101,7 +102,7 @@ export function buildAlarmMessage(
     messageId: digestMessageId(['alarm', ...key, recipient.toLowerCase()], settings.from),
     from: settings.from,
     to: recipient,
-    subject: `[${level}] ${what} - ${formatDay(at)}`,
+    subject: `[${level}] ${what} - ${formatDay(at, 'UTC')}`,
     date: at,
     ...toBody(lines),
     attachments: [],

@@ -48,9 +48,7 @@ export interface MessageLines {
 
 /** Says that a test key was used; empty for a live key. */
 export const describeMode = (mode: Report['run']['mode']): readonly string[] =>
-  mode === 'test'
-    ? ['TEST: not evidence. This run used a test key; its answers say nothing about real customers.']
-    : [];
+  mode === 'test' ? ['TEST: not evidence. This run used a test key; its answers are not about real customers.'] : [];
 
 const mostRosterCharacters = 60;
 
@@ -61,16 +59,18 @@ export function formatSubject({
   mode,
   roster,
   day,
+  timezone,
 }: {
   state: string;
   counts: string;
   mode: RunMode;
   roster: string | null;
   day: Date;
+  timezone: string;
 }): string {
   const name = toVisibleText(roster ?? '');
   const shown = name.length > mostRosterCharacters ? `${[...name].slice(0, mostRosterCharacters).join('')}…` : name;
-  const context = [mode === 'test' ? 'TEST key' : '', shown, formatDay(day)].filter((word) => word !== '');
+  const context = [mode === 'test' ? 'TEST key' : '', shown, formatDay(day, timezone)].filter((word) => word !== '');
   return `[${state}] ${toVisibleText(counts)} - ${context.join(', ')}`;
 }
 

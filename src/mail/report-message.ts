@@ -2,9 +2,10 @@ import { basename, join, resolve } from 'node:path';
 import type { ChangeGroup } from '../reports/change-groups.js';
 import { describeReason, describeWatch } from '../reports/reasons.js';
 import type { Coverage, Report, Tally } from '../reports/report.js';
-import { countNoun, formatCount, formatSize, formatTime } from '../reports/text.js';
-import { describeAcceptance, severityWords, stateWords } from '../reports/words.js';
+import { countNoun, formatCount, formatMinute, formatSize } from '../reports/text.js';
+import { describeAcceptance } from '../reports/words.js';
 import type { WrittenReport } from '../reports/write-report.js';
+import { severityWords, stateWords } from '../vocabulary/words.js';
 import type { ReportPlace, ReportToMail } from './archive.js';
 import {
   describeMode,
@@ -24,7 +25,7 @@ export function toOpening({ run, accepted, verdict }: Report): readonly string[]
   return [
     ...accepted.settingsChanges.map(
       (change) =>
-        `Settings changed since the last report: ${change.differences.join('; ')} (${describeAcceptance(change)})`,
+        `Settings changed since the last report: ${change.differences.join('; ')} (${describeAcceptance(change, run.timezone)})`,
     ),
     ...describeMode(run.mode),
     verdict.waiting ?? '',
@@ -38,7 +39,8 @@ function listRunFacts({ run }: Report): MessageLines['facts'] {
     ['Roster', run.roster ?? 'none'],
     ['Organisation', run.organisation],
     ['Run', `${run.runId} (${run.kind})`],
-    ['Finished', formatTime(run.finishedAt)],
+    ['Finished', formatMinute(run.finishedAt, run.timezone)],
+    ['Times in', run.timezone],
   ];
 }
 
@@ -55,7 +57,9 @@ function toReportWords(report: Report): ReportWords {
     details: [
       ...describeOpenItems(report),
       ...(report.changes ?? []).map((group) => describeGroup(group, 'change')),
-      ...report.baseline.map((group) => describeGroup(group, 'first-time match', 'first-time matches')),
+      ...report.baseline.map((group) =>
+        describeGroup(group, 'match of a first screening', 'matches of first screenings'),
+      ),
       ...describeNextDue(report),
     ],
     actions: listActions(report),
@@ -74,7 +78,7 @@ function describeGroup(group: ChangeGroup, singular: string, plural?: string): s
 }
 
 function describeNextDue({ changes, cut, run }: Report): readonly string[] {
-  if (cut.changes !== null) return cut.changes.nextDueAt === null ? [] : [toNextDue(cut.changes.nextDueAt)];
+  if (cut.changes !== null) return cut.changes.nextDueAt === null ? [] : [toNextDue(cut.changes.nextDueAt, run)];
   const due = (changes ?? []).flatMap((group) =>
     group.changes.flatMap(({ item }) =>
       item?.dueAt && item.dueAt >= run.finishedAt && (item.state === 'open' || item.state === 'proposed')
@@ -83,10 +87,11 @@ function describeNextDue({ changes, cut, run }: Report): readonly string[] {
     ),
   );
   if (due.length === 0) return [];
-  return [toNextDue(new Date(due.reduce((first, next) => Math.min(first, next))))];
+  return [toNextDue(new Date(due.reduce((first, next) => Math.min(first, next))), run)];
 }
 
-const toNextDue = (dueAt: Date): string => `Next due among the changes: ${formatTime(dueAt)}`;
+const toNextDue = (dueAt: Date, { timezone }: Report['run']): string =>
+  `Next due among the changes: ${formatMinute(dueAt, timezone)}`;
 
 function listActions({
   verdict,
@@ -102,33 +107,33 @@ function listActions({
   const toReview = [...(changes ?? []), ...baseline].some(({ severity }) => severity !== 'info');
   const actions = [
     ...(verdict.level === 'red'
-      ? ['Do not rely on this run: wait for the next one, or ask the operator of Nightscreen.']
+      ? ['Do not rely on this run. Wait for the next one, or ask the operator of Nightscreen.']
       : []),
     ...(openItems !== null && openItems.waiting > 0
       ? [
-          'Decide the open alerts, in the sheet To review of report.xlsx or in the file of nightscreen review export. The report shows each alert by customer, most urgent first.',
+          'Enter a disposition for each open alert: in the sheet To review of report.xlsx, or in the list of nightscreen review export. The report shows the alerts by customer, most urgent first.',
         ]
       : toReview
-        ? ['Read the report: it shows each match next to its customer.']
+        ? ['Read the report. It shows each match with its customer.']
         : []),
     ...(discrepancies !== null && discrepancies.count > 0
       ? [
-          'Correct the discrepancies between roster, screenings and dossiers, or accept them until a date: sheet Discrepancies of report.xlsx.',
+          'Correct the discrepancies between roster, screenings and dossiers. To accept one until a day, use the sheet Discrepancies of report.xlsx.',
         ]
       : []),
     ...(notScreened?.some(({ outcome }) => outcome !== 'skipped')
-      ? ['See which customers are not screened and why: not-screened.csv next to the report.']
+      ? ['Check which customers are not screened and why: see not-screened.csv, in the folder of the report.']
       : []),
     ...(rejects !== null && rejects.length > 0
-      ? ['Have the rejected rows corrected: rejects.csv next to the report says what is wrong with each.']
+      ? ['Have the rejected rows corrected: rejects.csv, in the folder of the report, says what is wrong with each.']
       : []),
     ...(accepted.settingsChanges.length > 0 ? ['Check that the changed settings are intended.'] : []),
   ];
   if (actions.length > 0) return actions;
   return [
     run.kind === 'import'
-      ? 'Nothing: the roster was only imported.'
-      : 'Nothing: this mail confirms that the run took place.',
+      ? 'Nothing. The run only imported the roster.'
+      : 'Nothing. This mail confirms that the run took place.',
   ];
 }
 
@@ -144,8 +149,8 @@ function toSummaryWords(report: Report): ReportWords {
     ],
     actions: [
       verdict.level === 'complete'
-        ? 'Nothing: reviewers decide the open alerts.'
-        : 'Make sure that it is followed up: the report says what is missing and why.',
+        ? 'Nothing. Reviewers enter the dispositions of the open alerts.'
+        : 'Make sure that somebody works on it. The report says what is missing and why.',
     ],
   };
 }
@@ -182,7 +187,7 @@ function toFailureWords({ run, verdict, coverage, calls, canaries, dossiers }: R
         : []),
       ...describeTallies('Calls', calls.byOutcome),
       ...(dossiers?.sweeps.flatMap(({ unprovenBecause }) =>
-        unprovenBecause === null ? [] : [`Sweep unproven: ${unprovenBecause}`],
+        unprovenBecause === null ? [] : [`Sweep not proven complete: ${unprovenBecause}`],
       ) ?? []),
     ],
     actions: [
@@ -250,6 +255,7 @@ export const toSubject = ({ run, verdict }: Report): string =>
     mode: run.mode,
     roster: run.roster,
     day: run.finishedAt,
+    timezone: run.timezone,
   });
 
 const summaries: ReadonlySet<string> = new Set(['SHA256SUMS', 'manifest.json']);

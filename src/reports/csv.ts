@@ -1,6 +1,8 @@
 import { stringify } from 'csv-stringify/sync';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
+import { agreementWords, alertStateWords, dossierChangeWords, outcomeWords } from '../vocabulary/words.js';
+import type { Agreement, ItemState } from '../vocabulary.js';
 import type {
   ChangeItemFacts,
   DossierChangeFacts,
@@ -10,9 +12,9 @@ import type {
   PartyFacts,
   ReplacedFacts,
 } from './list-facts.js';
-import { describeReason, outcomeWords } from './reasons.js';
+import { describeReason } from './reasons.js';
 import { toVisibleLines } from './text.js';
-import { describeChange, describeOwner, describeReplaced, describeSaid, dossierChangeWords } from './words.js';
+import { describeChange, describeOwner, describeReplaced, describeSaid } from './words.js';
 
 /** A cell: text is neutralised for spreadsheets and terminals, numbers stay numbers, null is an empty cell. */
 export type Cell = string | number | null;
@@ -111,7 +113,7 @@ export type ChangeLine =
   | { about: 'dossier'; change: null; dossier: DossierChangeFacts };
 
 /** All columns of changes. */
-export const changeColumns: readonly Column<ChangeLine>[] = [
+export const toChangeColumns = (timezone: string): readonly Column<ChangeLine>[] => [
   { header: 'about', cell: (line) => line.about },
   { header: 'severity', cell: (line) => line.change?.severity ?? null },
   { header: 'what', cell: describeLine },
@@ -123,15 +125,15 @@ export const changeColumns: readonly Column<ChangeLine>[] = [
   ...matchColumns('before', (line) => line.change?.before ?? null),
   ...matchColumns('after', (line) => line.change?.after ?? null),
   { header: 'match_id', cell: (line) => line.change?.matchId ?? null },
-  { header: 'birth_date_agreement', cell: (line) => line.change?.corroboration?.birthDate ?? null },
-  { header: 'country_agreement', cell: (line) => line.change?.corroboration?.country ?? null },
+  { header: 'birth_date_agreement', cell: (line) => toAgreement(line.change?.corroboration?.birthDate) },
+  { header: 'country_agreement', cell: (line) => toAgreement(line.change?.corroboration?.country) },
   { header: 'rule', cell: (line) => line.change?.rule ?? null },
   { header: 'adjustments', cell: (line) => line.change?.adjustments.join('; ') ?? null },
-  { header: 'item_state', cell: (line) => line.change?.item?.state ?? null },
-  { header: 'item_open_since', cell: (line) => toWaiting(line)?.openedAt.toISOString() ?? null },
-  { header: 'item_due', cell: (line) => toWaiting(line)?.dueAt?.toISOString() ?? null },
-  { header: 'item_assigned_to', cell: (line) => toOwner(toWaiting(line)?.owner) },
-  { header: 'item_last_said', cell: (line) => toLastSaid(line.change?.item?.said[0]) },
+  { header: 'alert_state', cell: (line) => toAlertState(line.change?.item?.state) },
+  { header: 'alert_open_since', cell: (line) => toWaiting(line)?.openedAt.toISOString() ?? null },
+  { header: 'alert_due', cell: (line) => toWaiting(line)?.dueAt?.toISOString() ?? null },
+  { header: 'alert_assigned_to', cell: (line) => toOwner(toWaiting(line)?.owner) },
+  { header: 'last_disposition', cell: (line) => toLastSaid(line.change?.item?.said[0], timezone) },
   { header: 'dossier_id', cell: (line) => line.dossier?.dossierId ?? null },
   { header: 'dossier_customer_known', cell: (line) => toYesNo(line.dossier?.customerKnown) },
   ...dossierColumns('before', (line) => line.dossier?.before ?? null),
@@ -142,7 +144,7 @@ export const changeColumns: readonly Column<ChangeLine>[] = [
   { header: 'customer_before_type', cell: (line) => line.change?.formerParty?.type ?? null },
   { header: 'customer_before_birth_date', cell: (line) => line.change?.formerParty?.birthDate ?? null },
   { header: 'customer_before_countries', cell: (line) => line.change?.formerParty?.countries.join('; ') ?? null },
-  { header: 'replaced_decision', cell: (line) => toReplaced(line.change?.item?.replaced) },
+  { header: 'former_disposition', cell: (line) => toReplaced(line.change?.item?.replaced, timezone) },
 ];
 
 const toWaiting = ({ change }: ChangeLine): ChangeItemFacts | null =>
@@ -150,9 +152,16 @@ const toWaiting = ({ change }: ChangeLine): ChangeItemFacts | null =>
 
 const toOwner = (owner: ItemOwner | null | undefined): Cell => (owner ? describeOwner(owner) : null);
 
-const toLastSaid = (said: ChangeItemFacts['said'][number] | undefined): Cell => (said ? describeSaid(said) : null);
+const toAgreement = (agreement: Agreement | undefined): Cell =>
+  agreement === undefined ? null : agreementWords[agreement];
 
-const toReplaced = (replaced: ReplacedFacts | null | undefined): Cell => (replaced ? describeReplaced(replaced) : null);
+const toAlertState = (state: ItemState | undefined): Cell => (state === undefined ? null : alertStateWords[state]);
+
+const toLastSaid = (said: ChangeItemFacts['said'][number] | undefined, timezone: string): Cell =>
+  said ? describeSaid(said, timezone) : null;
+
+const toReplaced = (replaced: ReplacedFacts | null | undefined, timezone: string): Cell =>
+  replaced ? describeReplaced(replaced, timezone) : null;
 
 function describeLine(line: ChangeLine): Cell {
   return line.about === 'dossier' ? dossierChangeWords[line.dossier.kind] : describeChange(line.change);
@@ -164,7 +173,7 @@ function matchColumns(when: string, toMatch: (line: ChangeLine) => Match | null)
     { header: `${when}_hit`, cell: (line) => toYesNo(toMatch(line)?.isHit) },
     { header: `${when}_score`, cell: (line) => toMatch(line)?.score ?? null },
     { header: `${when}_rank`, cell: (line) => toMatch(line)?.rank ?? null },
-    { header: `${when}_topics`, cell: (line) => toMatch(line)?.topics.join('; ') ?? null },
+    { header: `${when}_risk_categories`, cell: (line) => toMatch(line)?.topics.join('; ') ?? null },
     { header: `${when}_birth_dates`, cell: (line) => toMatch(line)?.birthDates.join('; ') ?? null },
     { header: `${when}_countries`, cell: (line) => toMatch(line)?.countries.join('; ') ?? null },
     { header: `${when}_schema`, cell: (line) => toMatch(line)?.schema ?? null },

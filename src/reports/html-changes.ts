@@ -1,6 +1,16 @@
 import { html } from 'hono/html';
 import type { Corroboration } from '../changes/corroboration.js';
 import type { Match } from '../matches/match.js';
+import {
+  agreementWords,
+  alertStateWords,
+  causeWords,
+  describeDisposition,
+  describeTopic,
+  detailWords,
+  matchFieldWords,
+  severityWords,
+} from '../vocabulary/words.js';
 import { changeCauses, type MatchField, severities } from '../vocabulary.js';
 import type { ChangeGroup } from './change-groups.js';
 import {
@@ -8,6 +18,7 @@ import {
   noMarkup,
   section,
   showCountries,
+  showDigest,
   showNone,
   shownLines,
   showParty,
@@ -23,19 +34,14 @@ import {
 import type { ChangeItemFacts, DetailLookup, MatchChangeFacts, PartyFacts } from './list-facts.js';
 import { describeDrift, describeReason, describeWatch } from './reasons.js';
 import type { Report } from './report.js';
-import { countNoun, formatCount, formatDay } from './text.js';
+import { countNoun, formatCount, formatDay, formatMinute } from './text.js';
 import {
-  agreementWords,
-  causeWords,
   describeChange,
   describeOwner,
   describeReopening,
   describeReplaced,
   describeRule,
   describeSaid,
-  describeTopic,
-  detailWords,
-  severityWords,
 } from './words.js';
 
 /** A column of the comparison; `field`: the compared field. */
@@ -50,7 +56,7 @@ interface Column {
 
 const cardColumns: readonly Column[] = [
   { title: 'Name', field: 'name', customer: (party) => showText(party.name), listed: (match) => showText(match.name) },
-  { title: 'Listed for', field: 'topics', customer: showNone, listed: (match, other) => showTopics(match, other) },
+  { title: 'Risk category', field: 'topics', customer: showNone, listed: (match, other) => showTopics(match, other) },
   {
     title: 'Born',
     field: 'birth_date',
@@ -84,7 +90,7 @@ const cardColumns: readonly Column[] = [
 function showChangeCard(
   change: MatchChangeFacts,
   details: readonly DetailLookup[],
-  { now, code }: { now: Date; code: string | null },
+  { run, code }: { run: Report['run']; code: string | null },
 ): Markup {
   const { party, formerParty, before, after } = change;
   return html`
@@ -96,35 +102,35 @@ function showChangeCard(
 <tbody>
 ${formerParty === null ? noMarkup : showCustomer('Customer before', formerParty, party, null)}${showCustomer(formerParty === null ? 'Customer' : 'Customer now', party, formerParty, change.corroboration)}${before === null ? noMarkup : showListed('before', before, after, change)}${showListed('now', after, before, change)}</tbody>
 </table>
-${showItem(change, now, code)}<p class="why">Why: ${showText(describeRule(change))}; ${causeWords[change.cause]}. Match <code>${showText(change.matchId)}</code>, found by run <code>${change.runId}</code></p>${details.map(showDetail)}
+${showItem(change, run, code)}<p class="why">Why: ${showText(describeRule(change))}; ${causeWords[change.cause]}. Match <code>${showText(change.matchId)}</code>, found by run <code>${change.runId}</code></p>${details.map((lookup) => showDetail(lookup, run))}
 </article>`;
 }
 
-function showItem({ item }: MatchChangeFacts, now: Date, code: string | null): Markup {
+function showItem({ item }: MatchChangeFacts, run: Report['run'], code: string | null): Markup {
   if (item === null) return noMarkup;
   const said = [
-    ...item.said.map(describeSaid),
-    ...(item.replaced === null ? [] : [`Before: ${describeReplaced(item.replaced)}`]),
+    ...item.said.map((one) => describeSaid(one, run.timezone)),
+    ...(item.replaced === null ? [] : [`Before: ${describeReplaced(item.replaced, run.timezone)}`]),
   ];
-  return html`<p class="item">${showText(describeItem(item, now))}${code === null ? noMarkup : html`, ${showAlertCode(code)}`}.${said.map((words) => html`<br><span class="muted">${showText(words)}</span>`)}</p>
+  return html`<p class="item">${showText(describeItem(item, run))}${code === null ? noMarkup : html`, ${showAlertCode(code)}`}.${said.map((words) => html`<br><span class="muted">${showText(words)}</span>`)}</p>
 `;
 }
 
-/** The state of an alert at `now`: `Open since 2026-11-21 (4 days), overdue since 2026-11-22 .., assigned to bea (for ada)`. */
-function describeItem({ state, openedAt, dueAt, owner, reopenedBecause }: ChangeItemFacts, now: Date): string {
-  if (state === 'settled') return 'Decided as false positive';
-  if (state === 'confirmed') return 'Decided as true match';
-  if (state === 'gone') return 'No longer matched, nothing to decide';
+/** The state of an alert when the run closed: `Open since 2026-11-21 (4 days), overdue since 2026-11-22 .., assigned to bea (for ada)`. */
+function describeItem(
+  { state, openedAt, dueAt, owner, reopenedBecause }: ChangeItemFacts,
+  { finishedAt: now, timezone }: Report['run'],
+): string {
+  if (state !== 'open' && state !== 'proposed') return toSentence(alertStateWords[state]);
   const days = Math.floor((now.getTime() - openedAt.getTime()) / 86_400_000);
   const age = days <= 0 ? 'today' : countNoun(days, 'day');
-  const waits = state === 'proposed' ? 'Waits for a second person' : reopenedBecause.length > 0 ? 'Re-opened' : 'Open';
+  const waits = toSentence(reopenedBecause.length > 0 && state === 'open' ? 're-opened' : alertStateWords[state]);
   const because = reopenedBecause.length === 0 ? '' : ` (${describeReopening(reopenedBecause)})`;
-  const due =
-    dueAt === null
-      ? ''
-      : `, ${dueAt < now ? 'overdue since' : 'due'} ${dueAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-  return `${waits}${because} since ${formatDay(openedAt)} (${age})${due}, ${owner === null ? 'not assigned' : `assigned to ${describeOwner(owner)}`}`;
+  const due = dueAt === null ? '' : `, ${dueAt < now ? 'overdue since' : 'due'} ${formatMinute(dueAt, timezone)}`;
+  return `${waits}${because} since ${formatDay(openedAt, timezone)} (${age})${due}, ${owner === null ? 'not assigned' : `assigned to ${describeOwner(owner)}`}`;
 }
+
+const toSentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 
 function showCustomer(
   title: string,
@@ -165,14 +171,14 @@ function showListed(
 `;
 }
 
-function showDetail({ kind, id, askedAt, digest, reason }: DetailLookup): Markup {
+function showDetail({ kind, id, askedAt, digest, reason }: DetailLookup, run: Report['run']): Markup {
   const what = html`${detailWords[kind]} <code>${showText(id)}</code>`;
   if (digest === null) {
     return html`
-<p class="why">Not available: ${what}, ${describeReason(reason ?? 'unknown')}, ${showTime(askedAt)}</p>`;
+<p class="why">Not available: ${what}, ${describeReason(reason ?? 'unknown')}, ${showTime(askedAt, run)}</p>`;
   }
   return html`
-<p class="why">Kept as evidence: ${what}, fetched ${showTime(askedAt)}, SHA-256 <code>${digest}</code></p>`;
+<p class="why">Kept as evidence: ${what}, fetched ${showTime(askedAt, run)}, SHA-256 ${showDigest(digest)}</p>`;
 }
 
 /** The part of a severity's changes, or of its matches of first screenings, that the page shows. */
@@ -209,7 +215,7 @@ const recordValues: readonly { title: string; of: (party: PartyFacts) => Markup 
   { title: 'customer kind', of: (party) => html`${party.type}` },
 ];
 
-const lineColumns = ({ findCode }: ShownGroup): readonly TableColumn<MatchChangeFacts>[] => [
+const lineColumns = ({ findCode }: ShownGroup, run: Report['run']): readonly TableColumn<MatchChangeFacts>[] => [
   { title: 'Customer', cell: (change) => showParty(change.party) },
   {
     title: 'What',
@@ -218,7 +224,7 @@ const lineColumns = ({ findCode }: ShownGroup): readonly TableColumn<MatchChange
   },
   { title: 'Listed party', cell: showListedNow },
   { title: 'Before and now', cell: showDifferences },
-  { title: 'Alert', cell: (change) => showStatus(change, findCode(change)) },
+  { title: 'Alert', cell: (change) => showStatus(change, findCode(change), run) },
 ];
 
 function showListedNow(change: MatchChangeFacts): Markup {
@@ -239,7 +245,7 @@ function showDifferences({ before, after, fields, party, formerParty }: MatchCha
   } else {
     for (const field of fields) {
       if (field === 'topics') parts.push(...listTopicSteps(before, after));
-      else parts.push(showBecame(fieldWords[field], values[field](before), values[field](after)));
+      else parts.push(showBecame(matchFieldWords[field], values[field](before), values[field](after)));
     }
   }
   return html`${parts.map((part, index) => html`${index === 0 ? '' : '; '}${part}`)}`;
@@ -251,28 +257,28 @@ function listTopicSteps({ topics: before }: Match, { topics: after }: Match): re
   return [
     ...(gained.length === 0
       ? []
-      : [html`<span class="muted">now listed for</span> <strong>${showText(gained.join(', '))}</strong>`]),
+      : [html`<span class="muted">risk category added</span> <strong>${showText(gained.join(', '))}</strong>`]),
     ...(lost.length === 0
       ? []
-      : [html`<span class="muted">no longer for</span> <strong>${showText(lost.join(', '))}</strong>`]),
+      : [html`<span class="muted">risk category removed</span> <strong>${showText(lost.join(', '))}</strong>`]),
   ];
 }
 
 const showBecame = (title: string, before: Markup, now: Markup): Markup =>
   html`<span class="muted">${title}</span> ${before} <span aria-label="became">→</span> <strong>${now}</strong>`;
 
-function showStatus({ item }: Pick<MatchChangeFacts, 'item'>, code: string | null): Markup {
-  const words = item === null ? '' : describeBriefly(item);
+function showStatus({ item }: Pick<MatchChangeFacts, 'item'>, code: string | null, run: Report['run']): Markup {
+  const words = item === null ? '' : describeBriefly(item, run);
   if (code === null) return html`${showText(words)}`;
   return html`${showAlertCode(code)}${words === '' ? noMarkup : html` <small>${showText(words)}</small>`}`;
 }
 
-const baselineColumns = ({ findCode }: ShownGroup): readonly TableColumn<MatchChangeFacts>[] => [
+const baselineColumns = ({ findCode }: ShownGroup, run: Report['run']): readonly TableColumn<MatchChangeFacts>[] => [
   { title: 'Customer', cell: showCustomerName },
   { title: 'Listed party', cell: showListedName },
-  { title: 'Listed for', cell: ({ after }) => (after === null ? noMarkup : showTopics(after, null)) },
+  { title: 'Risk category', cell: ({ after }) => (after === null ? noMarkup : showTopics(after, null)) },
   { title: 'Score', cell: ({ after }) => (after === null ? noMarkup : `${after.score}${after.isHit ? ', hit' : ''}`) },
-  { title: 'Alert', cell: (change) => showStatus(change, findCode(change)) },
+  { title: 'Alert', cell: (change) => showStatus(change, findCode(change), run) },
 ];
 
 function showBaseline(report: Report, shown: readonly ShownGroup[]): Markup {
@@ -286,18 +292,18 @@ function showBaseline(report: Report, shown: readonly ShownGroup[]): Markup {
       (group, index) =>
         html` <span class="step"><span class="sign">${index === 0 ? '=' : '+'}</span> <span class="term"><b>${formatCount(group.count)}</b> <i>${severityWords[group.severity].toLowerCase()}</i></span></span>`,
     )}</p>
-<p class="muted">These customers were screened for the first time, so there is no earlier answer to compare with. The matches do not count as changes, but they need a review too. Each customer and related party counts separately, also where they share one answer.</p>
-${shown.filter((one) => one.section === 'baseline').map(showFirstScreenings)}`,
+<p class="muted">These customers were screened for the first time, so there is no earlier answer to compare with. The matches do not count as changes, but reviewers must check them too. Each customer and related party counts separately, also where they share one answer.</p>
+${shown.filter((one) => one.section === 'baseline').map((one) => showFirstScreenings(one, report.run))}`,
   );
 }
 
-function showFirstScreenings(shown: ShownGroup): Markup {
+function showFirstScreenings(shown: ShownGroup, run: Report['run']): Markup {
   const { severity, count } = shown.group;
   const caption = 'One line per match, with the score of the service';
   return html`
 <section class="severity ${severity}" aria-label="First screenings, ${severityWords[severity]}">
 <h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(count, 'match', 'matches')}</span></h3>
-${shown.first.length === 0 ? noMarkup : showTable(caption, baselineColumns(shown), shown.first, null, { name: 'lines' })}
+${shown.first.length === 0 ? noMarkup : showTable(caption, baselineColumns(shown, run), shown.first, null, { name: 'lines' })}
 ${shown.place}
 </section>`;
 }
@@ -338,8 +344,8 @@ function showBySeverity(report: Report, shown: readonly ShownGroup[]): Markup {
 function showTotal(changes: NonNullable<Report['changes']>, { run }: Report): Markup {
   const total = changes.reduce((sum, { count }) => sum + count, 0);
   if (total === 0) return noMarkup;
-  const since = run.comparedWith === null ? noMarkup : html` since ${showTime(run.comparedWith.finishedAt)}`;
-  return html`<p class="quiet">${countNoun(total, 'change')}${since}. Changes that need a decision are listed under Waiting for a decision.</p>
+  const since = run.comparedWith === null ? noMarkup : html` since ${showTime(run.comparedWith.finishedAt, run)}`;
+  return html`<p class="quiet">${countNoun(total, 'change')}${since}. Changes that need a disposition are also listed under Open alerts.</p>
 `;
 }
 
@@ -357,15 +363,15 @@ function showSeverity(shown: ShownGroup, { details, run }: Report): Markup {
   const lines = first.slice(cards.length);
   const toCard = (change: MatchChangeFacts): Markup =>
     showChangeCard(change, listDetailsOf(details.lookups, change.matchId), {
-      now: run.finishedAt,
+      run,
       code: findCode(change),
     });
-  const caption = 'One line per change, with the present score of the service';
+  const caption = 'One line per change, with the current score of the service';
   const grouped = count - singleCount;
   return html`
 <section class="severity ${severity}" aria-label="${severityWords[severity]}">
 <h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(count, 'change')}${grouped === 0 ? '' : `, ${formatCount(grouped)} of them under Groups and drift`}</span></h3>
-${cards.length === 0 ? noMarkup : html`<div class="cards">${cards.map(toCard)}</div>`}${lines.length === 0 ? noMarkup : showTable(caption, lineColumns(shown), lines, null, { toAttributes: showKeys, name: 'lines' })}
+${cards.length === 0 ? noMarkup : html`<div class="cards">${cards.map(toCard)}</div>`}${lines.length === 0 ? noMarkup : showTable(caption, lineColumns(shown, run), lines, null, { toAttributes: showKeys, name: 'lines' })}
 ${shown.place}
 </section>`;
 }
@@ -390,10 +396,10 @@ const worthFiltering = 4;
 function showTools(changes: number): Markup {
   if (changes < worthFiltering) return noMarkup;
   return html`<div class="tools" role="group" aria-label="Filter and sort the changes" hidden>
-<label>Find <input type="search" data-tool="text" autocomplete="off" spellcheck="false" placeholder="customer, name, topic"></label>
+<label>Find <input type="search" data-tool="text" autocomplete="off" spellcheck="false" placeholder="customer, name, risk category"></label>
 <label>Severity <select data-tool="severity"><option value="">all</option>${severities.map((severity) => html`<option value="${severity}">${severityWords[severity]}</option>`)}</select></label>
 <label>Cause <select data-tool="cause"><option value="">all</option>${changeCauses.map((cause) => html`<option value="${cause}">${causeWords[cause]}</option>`)}</select></label>
-<label>Order <select data-tool="sort"><option value="listed">as listed</option><option value="customer">by customer</option><option value="score">highest score first</option><option value="since">waiting longest first</option></select></label>
+<label>Order <select data-tool="sort"><option value="listed">as listed</option><option value="customer">by customer</option><option value="score">highest score first</option><option value="since">oldest open alert first</option></select></label>
 <output data-tool="shown" aria-live="polite"></output>
 </div>
 `;
@@ -445,7 +451,8 @@ function showCluster(
   const [first] = examples;
   if (first === undefined) return noMarkup;
   const match = first.after ?? first.before;
-  const fields = first.fields.length === 0 ? '' : ` (${first.fields.map((field) => fieldWords[field]).join(', ')})`;
+  const fields =
+    first.fields.length === 0 ? '' : ` (${first.fields.map((field) => matchFieldWords[field]).join(', ')})`;
   return html`<li><b>${countNoun(customers, 'customer')}</b>: ${describeChange(first)}${fields}${by === 'listed_party' ? showListedParty(match) : noMarkup}; ${causeWords[first.cause]}.
 <small>Such as ${examples.map((change, index) => html`${index === 0 ? '' : ', '}${showParty(change.party)}`)}. All ${countNoun(changes, 'change')}: <code>changes.csv</code>, group <code>${name}</code>.</small></li>
 `;
@@ -460,27 +467,17 @@ function showKeys({ cause, after, before, item }: MatchChangeFacts): Markup {
   return html` data-cause="${cause}" data-score="${(after ?? before)?.score ?? 0}"${since}`;
 }
 
-const fieldWords: Readonly<Record<MatchField, string>> = {
-  birth_date: 'born',
-  country: 'countries',
-  match: 'flagged as hit',
-  name: 'name',
-  schema: 'kind',
-  score: 'score',
-  topics: 'listed for',
-};
-
 /** The state of an alert: `due 2026-11-22`, `false positive by ada`. */
-function describeBriefly({ state, dueAt, said, replaced }: ChangeItemFacts): string {
+function describeBriefly({ state, dueAt, said, replaced }: ChangeItemFacts, { timezone }: Report['run']): string {
   const [last] = said;
-  const before = replaced === null ? '' : `before: ${replaced.verdict.replaceAll('_', ' ')} by ${replaced.reviewer}`;
+  const before = replaced === null ? '' : `before: ${describeDisposition(replaced.verdict)} by ${replaced.reviewer}`;
   if (state === 'open')
-    return [...(dueAt === null ? ['open'] : [`due ${formatDay(dueAt)}`]), ...(before === '' ? [] : [before])].join(
-      '; ',
-    );
-  if (state === 'proposed') return 'for a second person';
-  if (state === 'gone') return 'no longer matched';
-  return last?.verdict ? `${last.verdict.replaceAll('_', ' ')} by ${last.reviewer}` : state;
+    return [
+      ...(dueAt === null ? ['open'] : [`due ${formatDay(dueAt, timezone)}`]),
+      ...(before === '' ? [] : [before]),
+    ].join('; ');
+  if (state === 'proposed' || state === 'gone' || !last?.verdict) return alertStateWords[state];
+  return `${describeDisposition(last.verdict)} by ${last.reviewer}`;
 }
 
 /** The records of a match: those of its own id and of the entities that they name. */

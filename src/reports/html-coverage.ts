@@ -8,11 +8,21 @@ import {
 } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts } from '../roster/doubts.js';
+import {
+  discrepancyEventWords,
+  dossierChangeWords,
+  outcomeWords,
+  rejectWords,
+  severityWords,
+  stateWords,
+  toWords,
+} from '../vocabulary/words.js';
 import type { CustomerState } from '../vocabulary.js';
 import {
   type Markup,
   noMarkup,
   section,
+  showDay,
   showNone,
   showParty,
   showReference,
@@ -22,25 +32,24 @@ import {
   type TableColumn,
 } from './html-markup.js';
 import type { DossierChangeFacts, DroppedPartyFacts, NotScreenedFacts, SweepFacts } from './list-facts.js';
-import { describeDoubtedValues, describeReason, outcomeWords, rejectWords } from './reasons.js';
+import { describeDoubtedValues, describeReason } from './reasons.js';
 import { type Coverage, listOwnDoubts, type Report, type Sum, type Tally } from './report.js';
 import { listFacts, listReferences } from './review-list.js';
 import { isOfParties } from './run-facts.js';
-import { countNoun, formatCount, formatDay } from './text.js';
+import { countNoun, formatCount } from './text.js';
 import type { Span } from './verdict.js';
-import { dossierChangeWords, stateWords } from './words.js';
 
 /** The coverage of the run: runs of a span, customers by state, dossiers, reconciliation, customers that are not screened, rejected rows. */
 export function showCoverage(report: Report): Markup {
   return html`${showSpan(report)}${showSums(report)}${showDossiers(report)}${showReconciliations(report)}${showNotScreened(report)}${showDroppedParties(report)}${showRejects(report)}`;
 }
 
-const notScreenedColumns: readonly TableColumn<NotScreenedFacts>[] = [
+const toNotScreenedColumns = (run: Report['run']): readonly TableColumn<NotScreenedFacts>[] => [
   { title: 'Customer', cell: (line) => showParty(line.party) },
   { title: 'Why', cell: (line) => html`${outcomeWords[line.outcome]}: ${showText(describeReason(line.reason))}` },
   {
     title: 'Last screened',
-    cell: (line) => (line.lastScreenedAt === null ? html`<strong>never</strong>` : showTime(line.lastScreenedAt)),
+    cell: (line) => (line.lastScreenedAt === null ? html`<strong>never</strong>` : showTime(line.lastScreenedAt, run)),
   },
 ];
 
@@ -60,10 +69,10 @@ function showNotScreened(report: Report): Markup {
   const count = report.cut.notScreened?.lines ?? notScreened.length;
   const body =
     notScreened.length === 0
-      ? html`<p class="quiet">${report.verdict.level === 'red' ? 'This list is empty, but this run cannot be relied on.' : 'All customers in scope are screened.'}</p>`
+      ? html`<p class="quiet">${report.verdict.level === 'red' ? 'This list is empty, but do not rely on this run.' : 'All customers in scope are screened.'}</p>`
       : showTable(
           `${countNoun(count, 'name')} without a valid screening: matches of them are unknown`,
-          notScreenedColumns,
+          toNotScreenedColumns(report.run),
           notScreened,
           'not-screened.csv',
           { count },
@@ -124,65 +133,64 @@ function showFault(row: RejectedRow): Markup {
   return html`<code>${showText(row.column)}</code>${content}`;
 }
 
-const eventWords: Readonly<Record<DiscrepancyFacts['event'], string>> = {
-  opened: 'new',
-  returned: 'returned',
-  changed: 'changed',
-  acceptance_ended: 'no longer accepted',
-  resolved: 'resolved',
-};
-
-const discrepancyColumns: readonly TableColumn<CurrentDiscrepancies>[] = [
+const toDiscrepancyColumns = (run: Report['run']): readonly TableColumn<CurrentDiscrepancies>[] => [
   {
     title: 'Discrepancy',
     cell: ({ kind }) => html`${discrepancyFacts[kind].title}<br><small>${discrepancyFacts[kind].next}</small>`,
   },
-  { title: 'Severity', cell: ({ severity }) => severity },
+  { title: 'Severity', cell: ({ severity }) => severityWords[severity] },
   { title: 'Open', numeric: true, cell: ({ open }) => formatCount(open) },
-  { title: '7 days +', numeric: true, cell: ({ overAWeek }) => formatCount(overAWeek) },
-  { title: '30 days +', numeric: true, cell: ({ overAMonth }) => formatCount(overAMonth) },
+  { title: 'Over 7 days', numeric: true, cell: ({ overAWeek }) => formatCount(overAWeek) },
+  { title: 'Over 30 days', numeric: true, cell: ({ overAMonth }) => formatCount(overAMonth) },
   { title: 'Accepted', numeric: true, cell: ({ accepted }) => formatCount(accepted) },
-  { title: 'Oldest', cell: ({ oldestAt }) => formatDay(oldestAt) },
+  { title: 'Oldest', cell: ({ oldestAt }) => showDay(oldestAt, run) },
 ];
 
-const newsColumns: readonly TableColumn<DiscrepancyFacts>[] = [
-  { title: 'What', cell: ({ kind, severity }) => html`${discrepancyFacts[kind].title}<br><small>${severity}</small>` },
+const toNewsColumns = (run: Report['run']): readonly TableColumn<DiscrepancyFacts>[] => [
+  {
+    title: 'What',
+    cell: ({ kind, severity }) => html`${discrepancyFacts[kind].title}<br><small>${severityWords[severity]}</small>`,
+  },
   {
     title: 'Now',
     cell: ({ event, openedAt }) =>
-      html`${eventWords[event]}${event === 'opened' ? noMarkup : html`<br><small>since ${formatDay(openedAt)}</small>`}`,
+      html`${discrepancyEventWords[event]}${event === 'opened' ? noMarkup : html`<br><small>since ${showDay(openedAt, run)}</small>`}`,
   },
   { title: 'Customer', cell: ({ facts }) => showReferences(facts) },
   { title: 'Dossier', cell: ({ facts }) => showDossier(facts) },
   { title: 'Facts', cell: ({ facts }) => showFacts(facts) },
 ];
 
-function showReconciliations({ reconciliations }: Report): Markup {
+function showReconciliations({ reconciliations, run }: Report): Markup {
   if (reconciliations.length === 0) return noMarkup;
-  return section('reconciliation', 'Reconciliation', html`${reconciliations.map(showReconciliation)}`);
+  return section(
+    'reconciliation',
+    'Reconciliation',
+    html`${reconciliations.map((one) => showReconciliation(one, run))}`,
+  );
 }
 
-function showReconciliation(facts: ReconciliationFacts): Markup {
+function showReconciliation(facts: ReconciliationFacts, run: Report['run']): Markup {
   const { roster, sums, current, news, newsCount, unprovenBecause, sweptAt } = facts;
   const unproven =
     unprovenBecause === null
       ? noMarkup
       : html` <strong>Without proof: ${showText(unprovenBecause)}. Missing dossiers are not reported, and no discrepancy counts as resolved.</strong>`;
   const open = current.reduce((sum, one) => sum + one.open, 0);
-  return html`<p>Roster ${showText(roster)} against the dossiers swept ${showTime(sweptAt)}.${unproven}</p>
+  return html`<p>Roster ${showText(roster)} against the dossiers swept ${showTime(sweptAt, run)}.${unproven}</p>
 <p>${countNoun(sums.customers, 'customer')} = ${formatCount(sums.withDossier)} with a dossier + ${formatCount(sums.withoutDossier)} without + ${formatCount(sums.notExpected)} not expected to have one + ${formatCount(sums.ambiguousCustomers)} with a shared reference.<br>
 ${countNoun(sums.dossiers, 'dossier')} = ${formatCount(sums.withCustomer)} with a customer + ${formatCount(sums.withoutCustomer)} without + ${formatCount(sums.ambiguousDossiers)} with a shared reference + ${formatCount(sums.ofOtherRosters)} of other rosters.${sums.notCompared === 0 ? noMarkup : html`<br>Birth date and country were not compared for ${countNoun(sums.notCompared, 'customer')} with a dossier: no record of an applicant was fetched (<code>sweep.details</code>).`}</p>
-${current.length === 0 ? html`<p class="quiet">${unprovenBecause === null ? 'Roster, screenings and dossiers agree.' : 'No discrepancy is known.'}</p>` : showTable(`${countNoun(open, 'open discrepancy', 'open discrepancies')}`, discrepancyColumns, current, null)}
-${current.length === 0 ? noMarkup : html`<p>The sheet Discrepancies of <code>report.xlsx</code> lists each of them. All except critical ones can be accepted there until a given day.</p>`}
+${current.length === 0 ? html`<p class="quiet">${unprovenBecause === null ? 'Roster, screenings and dossiers agree.' : 'No discrepancy is known.'}</p>` : showTable(`${countNoun(open, 'open discrepancy', 'open discrepancies')}`, toDiscrepancyColumns(run), current, null)}
+${current.length === 0 ? noMarkup : html`<p>The sheet Discrepancies of <code>report.xlsx</code> lists each of them. You can accept each of them there until a given day, except critical ones.</p>`}
 ${showInvitations(facts)}
-${newsCount === 0 ? html`<p class="quiet">No discrepancy is new.</p>` : showTable(`${countNoun(newsCount, 'change')} since the last comparison`, newsColumns, news, 'report.json', { count: newsCount })}`;
+${newsCount === 0 ? html`<p class="quiet">No discrepancy is new.</p>` : showTable(`${countNoun(newsCount, 'change')} since the last comparison`, toNewsColumns(run), news, 'report.json', { count: newsCount })}`;
 }
 
 function showInvitations({ invitations }: ReconciliationFacts): Markup {
   if (invitations === null) return noMarkup;
   const list = (counts: Readonly<Record<string, number>>): string =>
     Object.entries(counts)
-      .map(([name, count]) => `${formatCount(count)} ${name.replaceAll('_', ' ')}`)
+      .map(([name, count]) => `${formatCount(count)} ${toWords(name)}`)
       .join(', ') || 'none';
   return html`<p>Invitations of customers without a dossier: ${list(invitations.byStatus)}. Not invited now (the customers must not learn the reasons): ${list(invitations.excluded)}.</p>`;
 }
@@ -211,7 +219,7 @@ function showSums(report: Report): Markup {
 <div class="sums">
 ${coverage.sums.map(showSum)}
 </div>
-${showFormerRoster(coverage)}${showReasons(coverage)}
+${showFormerRoster(coverage, report.run)}${showReasons(coverage)}
 <p class="muted">Every sum on this page holds; a report whose sums do not hold is not written.</p>`,
   );
 }
@@ -250,9 +258,9 @@ function showSum(sum: Sum): Markup {
 `;
 }
 
-function showFormerRoster({ formerRosterAt }: Coverage): Markup {
+function showFormerRoster({ formerRosterAt }: Coverage, run: Report['run']): Markup {
   if (formerRosterAt === null) return noMarkup;
-  return html`<p>This run imported no roster: its scope comes from the import of ${showTime(formerRosterAt)}.</p>
+  return html`<p>This run imported no roster: its scope comes from the import of ${showTime(formerRosterAt, run)}.</p>
 `;
 }
 
@@ -269,12 +277,13 @@ function showReasons(coverage: Coverage): Markup {
 }
 
 const whyWords: Readonly<Record<DroppedPartyFacts['state'], string>> = {
-  open_hit: 'it stays in scope, and the customer in this state, until its alerts are decided',
-  incompletely_seen: 'it is screened only while one of its alerts waits; the part that was not returned may have a hit',
-  confirmed: 'it is screened only while one of its alerts waits',
+  open_hit: 'it stays in scope, and the customer in this state, until its alerts have a disposition',
+  incompletely_seen:
+    'it is screened only while one of its alerts is open; the part that was not returned may have a hit',
+  confirmed: 'it is screened only while one of its alerts is open',
 };
 
-const droppedColumns: readonly TableColumn<DroppedPartyFacts>[] = [
+const toDroppedColumns = (run: Report['run']): readonly TableColumn<DroppedPartyFacts>[] => [
   { title: 'Customer', cell: ({ party }) => showParty(party) },
   { title: 'What it was', cell: ({ state }) => `${stateWords[state].name}: ${whyWords[state]}` },
   {
@@ -284,13 +293,17 @@ const droppedColumns: readonly TableColumn<DroppedPartyFacts>[] = [
         ? 'the rows of this id no longer contradict each other, and no row has this name'
         : 'no longer in the source',
   },
-  { title: 'Since', cell: ({ droppedAt }) => showTime(droppedAt) },
+  { title: 'Since', cell: ({ droppedAt }) => showTime(droppedAt, run) },
 ];
 
-function showDroppedParties({ droppedParties }: Report): Markup {
+function showDroppedParties({ droppedParties, run }: Report): Markup {
   if (droppedParties.length === 0) return noMarkup;
-  const title = `${countNoun(droppedParties.length, 'party', 'parties')} that ${droppedParties.length === 1 ? 'is' : 'are'} no longer in the source and not cleared by a decision`;
-  return section('dropped', 'No longer in the source', showTable(title, droppedColumns, droppedParties, 'report.json'));
+  const title = `${countNoun(droppedParties.length, 'party', 'parties')} that ${droppedParties.length === 1 ? 'is' : 'are'} no longer in the source and not cleared by a disposition`;
+  return section(
+    'dropped',
+    'No longer in the source',
+    showTable(title, toDroppedColumns(run), droppedParties, 'report.json'),
+  );
 }
 
 const showCount = (count: number | null | undefined): Markup | string =>
@@ -307,7 +320,7 @@ const spanColumns: readonly TableColumn<Span['runs'][number]>[] = [
   { title: 'Screened', numeric: true, cell: ({ counts }) => showCount(counts && counts.screened + counts.reused) },
   { title: 'Missing', numeric: true, cell: ({ notScreened }) => showCount(notScreened) },
   { title: 'Changes', numeric: true, cell: ({ changes }) => formatCount(changes) },
-  { title: 'First-time', numeric: true, cell: ({ baseline }) => formatCount(baseline) },
+  { title: 'First screenings', numeric: true, cell: ({ baseline }) => formatCount(baseline) },
 ];
 
 function showSpan({ span }: Report): Markup {
@@ -317,7 +330,7 @@ function showSpan({ span }: Report): Markup {
     'span',
     'Runs of the span',
     html`${showTable('All runs of the roster that started in the span, in order. Missing: customers without a valid screening', spanColumns, span.runs, null)}
-<p class="muted">Together ${formatCount(changes)} changes and ${formatCount(baseline)} first-time matches, all listed below. Coverage, customers not screened and open alerts are those of the last run.</p>`,
+<p class="muted">In all ${formatCount(changes)} changes and ${formatCount(baseline)} matches of first screenings, all listed below. Coverage, customers not screened and open alerts are those of the last run.</p>`,
   );
 }
 
@@ -352,16 +365,16 @@ function showDossiers(report: Report): Markup {
   return section(
     'dossiers',
     'Dossiers',
-    html`${sweeps.map(showSweep)}
+    html`${sweeps.map((sweep) => showSweep(sweep, report.run))}
 ${changes.length === 0 ? html`<p class="quiet">No dossier changed.</p>` : showTable(countNoun(changes.length, 'dossier change'), dossierColumns, changes, 'changes.csv')}`,
   );
 }
 
-function showSweep(sweep: SweepFacts): Markup {
+function showSweep(sweep: SweepFacts, run: Report['run']): Markup {
   const proof = sweep.proven
     ? html`The list is proven complete.`
-    : html`<strong>Not proven complete: ${showText(sweep.unprovenBecause ?? 'no reason given')}. No dossier is reported as gone.</strong>`;
-  return html`<p>Swept ${showTime(sweep.startedAt)}: ${countNoun(sweep.dossiers, 'dossier')} on ${countNoun(sweep.pages, 'page')}. ${proof}${sweep.isStart ? html` It is the first sweep of this account: its dossiers are the starting point and count as no change.` : noMarkup}</p>
+    : html`<strong>Not proven complete: ${showText(sweep.unprovenBecause ?? 'no reason given')}. No dossier is reported as removed.</strong>`;
+  return html`<p>Swept ${showTime(sweep.startedAt, run)}: ${countNoun(sweep.dossiers, 'dossier')} on ${countNoun(sweep.pages, 'page')}. ${proof}${sweep.isStart ? html` It is the first sweep of this account, so its dossiers do not count as changes.` : noMarkup}</p>
 `;
 }
 
@@ -381,12 +394,12 @@ function showDossierDifferences({ before, after, fields }: DossierChangeFacts): 
     return html`<span class="muted">status</span> ${showValue((after ?? before)?.status ?? null)}`;
   return html`${fields.map((field) => {
     const read = readers.get(field);
-    if (read === undefined) return html`<div>${showText(field.replaceAll('_', ' '))} changed</div>`;
-    return html`<div><span class="muted">${field.replaceAll('_', ' ')}</span> ${showValue(read(before))} <span aria-label="became">→</span> <strong>${showValue(read(after))}</strong></div>`;
+    if (read === undefined) return html`<div>${showText(toWords(field))} changed</div>`;
+    return html`<div><span class="muted">${toWords(field)}</span> ${showValue(read(before))} <span aria-label="became">→</span> <strong>${showValue(read(after))}</strong></div>`;
   })}`;
 }
 
 function showValue(value: string | number | boolean | null): Markup {
   if (value === null) return showNone();
-  return showText(typeof value === 'string' ? value.replaceAll('_', ' ') : String(value));
+  return showText(typeof value === 'string' ? toWords(value) : String(value));
 }

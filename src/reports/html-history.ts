@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { describeTopic } from '../vocabulary/words.js';
 import {
   type Markup,
   noMarkup,
@@ -14,7 +15,6 @@ import { describeReason, describeRounds } from './reasons.js';
 import type { Report } from './report.js';
 import type { HistoryFacts, TrendPoint } from './run-facts.js';
 import { countNoun, formatCount, formatDuration } from './text.js';
-import { describeTopic } from './words.js';
 
 /** The decisions, the health of the run, and the runs before it. */
 export function showHistory(report: Report): Markup {
@@ -42,7 +42,7 @@ const measures: readonly Measure[] = [
     readPart: countSerious,
     write: formatCount,
   },
-  { title: 'Waiting', note: 'open alerts when the run closed', read: (point) => point.waiting, write: formatCount },
+  { title: 'Open alerts', note: 'when the run closed', read: (point) => point.waiting, write: formatCount },
   { title: 'Searches', read: (point) => point.searches, write: formatCount },
   { title: 'Duration', read: (point) => point.seconds, write: formatSeconds },
 ];
@@ -51,9 +51,9 @@ function countSerious({ changesBySeverity }: TrendPoint): number {
   return changesBySeverity === null ? 0 : changesBySeverity.critical + changesBySeverity.high;
 }
 
-const trendColumns: readonly TableColumn<TrendPoint>[] = [
+const toTrendColumns = (run: Report['run']): readonly TableColumn<TrendPoint>[] => [
   { title: 'Run', cell: ({ runId }) => html`<code>${runId}</code>` },
-  { title: 'Ended', cell: ({ finishedAt }) => showTime(finishedAt) },
+  { title: 'Ended', cell: ({ finishedAt }) => showTime(finishedAt, run) },
   ...measures.map((measure): TableColumn<TrendPoint> => {
     return { title: measure.title, numeric: true, cell: (point) => writeFigure(measure, measure.read(point)) };
   }),
@@ -71,7 +71,7 @@ function showTrend(report: Report): Markup {
     html`<div class="charts">
 ${measures.map((measure) => showMeasure(measure, trend))}</div>
 <details><summary>The figures of these runs</summary>
-${showTable('The newest run first; times in UTC', trendColumns, newestFirst, null)}</details>`,
+${showTable('The newest run first', toTrendColumns(report.run), newestFirst, null)}</details>`,
   );
 }
 
@@ -154,7 +154,7 @@ function listHealth(health: NonNullable<HistoryFacts['health']>): Markup {
   const out =
     breaks.count === 0
       ? 'none'
-      : `${countNoun(breaks.count, 'break')} of more than a minute without a call, ${formatSeconds(breaks.seconds)} in all, the longest ${formatSeconds(breaks.longestSeconds)}`;
+      : `${countNoun(breaks.count, 'break')} of more than a minute without a call, ${formatSeconds(breaks.seconds)} in all; the longest took ${formatSeconds(breaks.longestSeconds)}`;
   return html`<dt>Rate</dt><dd>${rate}</dd>
 <dt>Retries</dt><dd>${repeated === 0 ? 'none' : `${countNoun(repeated, 'call')} repeated after a call without an answer`}</dd>
 <dt>Outages and pauses</dt><dd>${out}</dd>
@@ -201,17 +201,17 @@ function showSettled({ history }: Report): Markup {
   if (settled === null) return noMarkup;
   const { falsePositive, trueMatch, inconclusive, carried, reopened, expired, gone } = settled;
   if (falsePositive + trueMatch + inconclusive + reopened + expired + gone === 0) {
-    return section('settled', 'Decisions', html`<p class="quiet">No alert has been decided yet.</p>`);
+    return section('settled', 'Dispositions', html`<p class="quiet">No alert has a disposition yet.</p>`);
   }
   return section(
     'settled',
-    'Decisions',
+    'Dispositions',
     html`<dl>
-<dt>Decided</dt><dd>${countNoun(falsePositive, 'false positive')}, ${countNoun(trueMatch, 'true match', 'true matches')}</dd>
+<dt>In force</dt><dd>${countNoun(falsePositive, 'false positive')}, ${countNoun(trueMatch, 'true match', 'true matches')}</dd>
 <dt>Inconclusive</dt><dd>${inconclusive === 0 ? 'none' : `${formatCount(inconclusive)}, still open`}</dd>
-<dt>Carried over by this run</dt><dd>${carried === 0 ? 'none' : `${countNoun(carried, 'decision')} checked again and still in force: the facts of the decision have not changed`}</dd>
-<dt>Re-opened</dt><dd>${reopened + expired === 0 ? 'none' : `${formatCount(reopened)} because of a material change or a returned match, ${formatCount(expired)} because the decision expired`}</dd>
-<dt>No longer matched</dt><dd>${gone === 0 ? 'none' : `${countNoun(gone, 'alert')} without anything to decide`}</dd>
+<dt>Carried over by this run</dt><dd>${carried === 0 ? 'none' : `${countNoun(carried, 'disposition')}, still in force because the compared facts have not changed`}</dd>
+<dt>Re-opened</dt><dd>${reopened + expired === 0 ? 'none' : `${formatCount(reopened)} because of a material change or a returned match, ${formatCount(expired)} because the disposition expired`}</dd>
+<dt>No longer matched</dt><dd>${gone === 0 ? 'none' : `${countNoun(gone, 'alert')} closed`}</dd>
 </dl>`,
   );
 }

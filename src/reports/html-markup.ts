@@ -1,8 +1,8 @@
 import { html, raw } from 'hono/html';
 import type { Match } from '../matches/match.js';
+import { describeTopic, roleWords } from '../vocabulary/words.js';
 import type { PartyFacts } from './list-facts.js';
-import { countNoun, escapeXml, formatCount, formatTime, toVisibleText } from './text.js';
-import { describeTopic } from './words.js';
+import { countNoun, escapeXml, formatCount, formatDay, formatMinute, toVisibleText } from './text.js';
 
 /** Escaped HTML. */
 export type Markup = ReturnType<typeof html>;
@@ -10,10 +10,16 @@ export type Markup = ReturnType<typeof html>;
 /** Empty markup. */
 export const noMarkup: Markup = raw('');
 
+const dates = /(\d{4}-\d\d-\d\d(?: \d\d:\d\d)?)/;
+
+/** A sentence of ours; a line never ends inside of a date. */
+export const showSentence = (text: string): Markup =>
+  html`${toVisibleText(text)
+    .split(dates)
+    .map((part, index) => (index % 2 === 0 ? part : html`<time>${part}</time>`))}`;
+
 /** A text from outside, isolated so that its direction does not affect the text around it. */
-export function showText(text: string): Markup {
-  return html`<bdi>${toVisibleText(text)}</bdi>`;
-}
+export const showText = (text: string): Markup => html`<bdi>${showSentence(text)}</bdi>`;
 
 /** A text from outside in a cell without markup for its direction, which the style sheet isolates: tables of thousands of rows stay small. */
 export const toCellText = (text: string): string => escapeXml(toVisibleText(text));
@@ -34,15 +40,21 @@ export function showNone(): Markup {
   return html`<span class="none" title="none">–</span>`;
 }
 
-/** An instant in UTC. */
-export function showTime(instant: Date): Markup {
-  return html`<time datetime="${instant.toISOString()}">${formatTime(instant)}</time>`;
-}
+/** An instant on the clock of the reviewers. */
+export const showTime = (instant: Date, { timezone }: { timezone: string }): Markup =>
+  html`<time datetime="${instant.toISOString()}">${formatMinute(instant, timezone)}</time>`;
+
+/** The reviewers' day of an instant. */
+export const showDay = (instant: Date, { timezone }: { timezone: string }): Markup =>
+  html`<time>${formatDay(instant, timezone)}</time>`;
+
+/** A digest or another long code, which lines may break only after each 16 characters. */
+export const showDigest = (digest: string): Markup =>
+  html`<code>${(digest.match(/.{1,16}/gu) ?? []).map((part, index) => html`${index === 0 ? noMarkup : raw('<wbr>')}${part}`)}</code>`;
 
 /** The reference and name of a party, and its role where it is not the customer itself. */
 export function showParty(party: PartyFacts): Markup {
-  const role =
-    party.role === 'customer' ? noMarkup : html` <span class="muted">(${party.role.replaceAll('_', ' ')})</span>`;
+  const role = party.role === 'customer' ? noMarkup : html` <span class="muted">(${roleWords[party.role]})</span>`;
   return html`${showReference(party.reference)} ${showText(party.name)}${role}`;
 }
 
@@ -102,7 +114,7 @@ function showRow<Line>(columns: readonly TableColumn<Line>[], line: Line, attrib
   return html`<tr${attributes}>${columns.map((column, index) =>
     index === 0
       ? html`<th scope="row"${toClass(column)}>${column.cell(line)}</th>`
-      : html`<td${toClass(column)}>${column.cell(line)}</td>`,
+      : html`<td data-label="${column.title}"${toClass(column)}>${column.cell(line)}</td>`,
   )}</tr>
 `;
 }

@@ -1,9 +1,12 @@
 import { html } from 'hono/html';
+import { describeTopic, levelWords, severityWords, stateOrder, stateWords } from '../vocabulary/words.js';
 import {
   type Markup,
   noMarkup,
   section,
+  showDay,
   showParty,
+  showSentence,
   showTable,
   showText,
   showTime,
@@ -12,17 +15,8 @@ import {
 import type { OpenItemsFacts, RosterAcceptanceFacts, RosterChangeFacts } from './list-facts.js';
 import { type Report, toTitle } from './report.js';
 import type { HeldFacts } from './run-facts.js';
-import { countNoun, formatCount, formatDay, formatDuration } from './text.js';
-import { levelWords } from './verdict.js';
-import {
-  countCritical,
-  countDays,
-  describeAcceptance,
-  describeRecord,
-  describeTopic,
-  stateOrder,
-  stateWords,
-} from './words.js';
+import { countNoun, formatCount, formatDuration } from './text.js';
+import { countCritical, countDays, describeAcceptance, describeRecord } from './words.js';
 
 /** The top of the page: title, test banner, verdict, contents, and the held parts of the run. `hasSection`: whether the page has a section. */
 export function showOpening(report: Report, hasSection: (id: string) => boolean): Markup {
@@ -31,12 +25,12 @@ export function showOpening(report: Report, hasSection: (id: string) => boolean)
 <header>
 <p class="masthead">Nightscreen <span>${run.organisation === 'default' ? '' : showText(run.organisation)}</span></p>
 <h1>${showText(toTitle(report))}</h1>
-<p class="muted">${showWhat(report)}${showCompared(report)}.</p>
+<p class="muted">${showWhat(report)}${showCompared(report)}.<br>Times are in ${run.timezone}.</p>
 ${run.mode === 'test' ? html`<p class="test" role="note"><strong>TEST: not evidence.</strong> This run used a test key; its answers are not about real customers.</p>` : noMarkup}
 ${showAccepted(report)}<div class="verdict">
-<p class="level">${levelWords[verdict.level]}${verdict.waiting === null ? noMarkup : html`<span>${verdict.coverage}</span>`}</p>
-<p class="headline">${toHeadline(report)}</p>
-${showFigures(report)}<p class="news">${verdict.news}</p>
+<p class="level">${levelWords[verdict.level]}${verdict.waiting === null ? noMarkup : html`<span>${showSentence(verdict.coverage)}</span>`}</p>
+<p class="headline">${showSentence(toHeadline(report))}</p>
+${showFigures(report)}<p class="news">${showSentence(verdict.news)}</p>
 ${verdict.remarks.length === 0 ? noMarkup : html`<ul>${verdict.remarks.map((remark) => html`<li>${showText(remark)}</li>`)}</ul>`}
 </div>
 </header>
@@ -47,31 +41,32 @@ function toHeadline({ openItems, verdict }: Report): string {
   if (openItems === null || openItems.waiting === 0) return verdict.waiting ?? verdict.coverage;
   const { waiting, customers } = openItems;
   const whose = customers === null ? '' : ` of ${countNoun(customers, 'customer')}`;
-  return `${countNoun(waiting, 'alert')}${whose} ${waiting === 1 ? 'waits' : 'wait'} for a decision`;
+  return `${countNoun(waiting, 'open alert')}${whose}`;
 }
 
 function showFigures({ openItems, run }: Report): Markup {
   if (openItems === null || openItems.waiting === 0) return noMarkup;
   const { overdue, oldestAt, proposed, absent } = openItems;
-  const show = (figure: string, name: string, isUrgent = false): Markup =>
+  const show = (figure: string, name: Markup | string, isUrgent = false): Markup =>
     html`<span class="term${isUrgent ? ' urgent' : ''}"><b>${figure}</b> <i>${name}</i></span> `;
   const critical = countCritical(openItems);
-  return html`<p class="figures">${show(formatCount(critical), 'critical', critical > 0)}${show(formatCount(overdue), 'overdue', overdue > 0)}${oldestAt === null ? noMarkup : show(countDays(oldestAt, run.finishedAt), `the oldest, since ${formatDay(oldestAt)}`)}${proposed === 0 ? noMarkup : show(formatCount(proposed), 'for a second person')}${absent === null || absent === 0 ? noMarkup : show(formatCount(absent), 'no longer matched, to be confirmed')}</p>
+  return html`<p class="figures">${show(formatCount(critical), 'critical', critical > 0)}${show(formatCount(overdue), 'overdue', overdue > 0)}${oldestAt === null ? noMarkup : show(countDays(oldestAt, run.finishedAt), html`age of the oldest, open since ${showDay(oldestAt, run)}`)}${proposed === 0 ? noMarkup : show(formatCount(proposed), proposed === 1 ? 'pending approval' : 'pending approvals')}${absent === null || absent === 0 ? noMarkup : show(formatCount(absent), 'with an absent match, to be confirmed')}</p>
 `;
 }
 
 function showWhat({ run, span }: Report): Markup {
   if (span !== null) {
-    return html`Span <code>${run.runId}</code>, ${showTime(span.from)} to ${showTime(span.until)}`;
+    return html`Span <code>${run.runId}</code>, ${showTime(span.from, run)} to ${showTime(span.until, run)}`;
   }
-  return html`Run <code>${run.runId}</code>, ${showTime(run.startedAt)}, took ${formatDuration(run.startedAt, run.finishedAt)}`;
+  return html`Run <code>${run.runId}</code>, ${showTime(run.startedAt, run)}, took ${formatDuration(run.startedAt, run.finishedAt)}`;
 }
 
 function showCompared(report: Report): Markup {
-  const { comparedWith } = report.run;
+  const { run } = report;
+  const { comparedWith } = run;
   if (comparedWith === null)
     return report.changes === null ? noMarkup : html`. There is no earlier run to compare with`;
-  return html`.<br>Compared with run <code>${comparedWith.runId}</code> of ${showTime(comparedWith.finishedAt)}`;
+  return html`.<br>Compared with run <code>${comparedWith.runId}</code> of ${showTime(comparedWith.finishedAt, run)}`;
 }
 
 const columns: readonly TableColumn<RosterChangeFacts>[] = [
@@ -81,20 +76,25 @@ const columns: readonly TableColumn<RosterChangeFacts>[] = [
 ];
 
 /** The changes of settings since the last report, and the rosters accepted although guards held them. */
-export function showAccepted({ accepted }: Pick<Report, 'accepted'>): Markup {
+export function showAccepted({
+  accepted,
+  run,
+}: Pick<Report, 'accepted'> & { run: Pick<Report['run'], 'timezone'> }): Markup {
   const { settingsChanges, rosterAcceptances } = accepted;
   return html`${
     settingsChanges.length === 0
       ? noMarkup
       : html`<div class="accepted" role="note"><p><strong>Settings changed since the last report.</strong> Earlier findings keep their earlier severity.</p>
 ${settingsChanges.map(
-  (change) => html`<p>${showText(describeAcceptance(change))}</p>
+  (change) => html`<p>${showText(describeAcceptance(change, run.timezone))}</p>
 <ul>${change.differences.map((difference) => html`<li>${showText(difference)}</li>`)}</ul>
 `,
 )}</div>
 `
   }${rosterAcceptances.map(
-    (acceptance) => html`<p class="accepted" role="note">${showText(describeRosterAcceptance(acceptance))}</p>
+    (
+      acceptance,
+    ) => html`<p class="accepted" role="note">${showText(describeRosterAcceptance(acceptance, run.timezone))}</p>
 ${acceptance.changes.length === 0 ? noMarkup : showTable('The first changes of known customers that were accepted', columns, acceptance.changes, null)}`,
   )}`;
 }
@@ -104,7 +104,7 @@ function showContents(report: Report, hasSection: (id: string) => boolean): Mark
   const discrepancies = reconciliations.flatMap(({ current }) => current).reduce((sum, { open }) => sum + open, 0);
   const entries: readonly (readonly [id: string, title: string, note?: string | null])[] = [
     ['held', 'Held'],
-    ['waiting', 'Waiting for a decision', openItems && describeCounts(openItems)],
+    ['waiting', 'Open alerts', openItems && describeCounts(openItems)],
     ['changes', 'What changed'],
     ['baseline', 'First screenings'],
     ['groups', 'Groups and drift'],
@@ -116,7 +116,7 @@ function showContents(report: Report, hasSection: (id: string) => boolean): Mark
     ['dropped', 'No longer in the source', formatCount(droppedParties.length)],
     ['rejects', 'Rejected rows', rejects && formatCount(rejects.length)],
     ['doubts', 'Values in doubt'],
-    ['settled', 'Decisions'],
+    ['settled', 'Dispositions'],
     ['health', 'Run health'],
     ['trend', 'Trend'],
     ['evidence', 'Evidence'],
@@ -140,25 +140,25 @@ function describeCounts(openItems: OpenItemsFacts): string {
 
 const alertColumns: readonly TableColumn<HeldFacts['alerts'][number]>[] = [
   { title: 'Customer', cell: ({ party }) => showParty(party) },
-  { title: 'Severity', cell: ({ severity }) => severity },
+  { title: 'Severity', cell: ({ severity }) => severityWords[severity] },
   { title: 'Listed party', cell: ({ listedName }) => showText(listedName) },
-  { title: 'Topics', cell: ({ topics }) => showText(topics.map(describeTopic).join(', ')) },
+  { title: 'Risk category', cell: ({ topics }) => showText(topics.map(describeTopic).join(', ')) },
   { title: 'Alert', cell: ({ alertId }) => String(alertId) },
 ];
 
 function showHeld({ held, run }: Report): Markup {
   if (held.length === 0) return noMarkup;
-  return section('held', 'Held', html`${held.map((one) => showHeldPart(one, run.runId))}`);
+  return section('held', 'Held', html`${held.map((one) => showHeldPart(one, run))}`);
 }
 
 function showHeldPart(
   { kind, reasons, customers, states, alerts, openedAlerts, accepted }: HeldFacts,
-  runId: string,
+  run: Report['run'],
 ): Markup {
   const what =
     kind === 'answers'
       ? `The answers of this run for ${countNoun(customers, 'customer')} are held: no state improves, and no release of a customer is sent.`
-      : 'The webhook messages of this run wait. States and alerts are as this report shows them.';
+      : 'The webhook messages of this run are held. States and alerts are as this report shows them.';
   const known = stateOrder.flatMap((code) => {
     const customers = states[code] ?? 0;
     return customers === 0 ? [] : [`${formatCount(customers)} ${stateWords[code].name.toLowerCase()}`];
@@ -167,9 +167,9 @@ function showHeldPart(
 <ul>${reasons.map((reason) => html`<li>${showText(reason)}</li>`)}</ul>
 ${
   accepted === null
-    ? html`<p>To accept it: <code>nightscreen runs accept ${runId} --by NAME --reason TEXT</code></p>
+    ? html`<p>To accept it: <code>nightscreen runs accept ${run.runId} --by NAME --reason TEXT</code></p>
 `
-    : html`<p>${showText(accepted.by)}${accepted.isAttested ? ' (attested)' : ''}, ${showTime(accepted.at)}: ${showText(accepted.reason)}</p>
+    : html`<p>${showText(accepted.by)}${accepted.isAttested ? ' (attested)' : ''}, ${showTime(accepted.at, run)}: ${showText(accepted.reason)}</p>
 `
 }${
   known.length === 0
@@ -180,7 +180,7 @@ ${
   openedAlerts === 0
     ? noMarkup
     : showTable(
-        `${countNoun(openedAlerts, 'alert')} new or worse by these answers: provisional, but they wait for a decision`,
+        `${countNoun(openedAlerts, 'alert')} new or worse by these answers. They are provisional, but need a disposition`,
         alertColumns,
         alerts,
         'report.xlsx',
@@ -190,7 +190,7 @@ ${
 }
 
 /** The acceptance of a roster that guards held, with their findings, on one line. */
-export const describeRosterAcceptance = (acceptance: RosterAcceptanceFacts): string =>
-  `The roster was accepted although guards held it: ${describeAcceptance(acceptance)}. Findings: ${acceptance.heldBy
+export const describeRosterAcceptance = (acceptance: RosterAcceptanceFacts, timezone: string): string =>
+  `The roster was accepted although guards held it: ${describeAcceptance(acceptance, timezone)}. Findings: ${acceptance.heldBy
     .map(({ guard, message }) => `${message} [guard ${guard}]`)
     .join('; ')}`;

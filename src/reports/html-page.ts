@@ -1,11 +1,22 @@
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import type { Match } from '../matches/match.js';
+import { causeWords, describeTopic, roleWords } from '../vocabulary/words.js';
 import type { ChangeGroup } from './change-groups.js';
 import { type ShownGroup, showChanges } from './html-changes.js';
 import { showCoverage } from './html-coverage.js';
 import { showHistory } from './html-history.js';
-import { type Markup, noMarkup, section, shownLines, showRest, showText, showTime, toCellText } from './html-markup.js';
+import {
+  type Markup,
+  noMarkup,
+  section,
+  showDigest,
+  shownLines,
+  showRest,
+  showText,
+  showTime,
+  toCellText,
+} from './html-markup.js';
 import { showOpening } from './html-opening.js';
 import { showWaiting } from './html-waiting.js';
 import { hasDetails, type MatchChangeFacts } from './list-facts.js';
@@ -13,7 +24,7 @@ import { describeSnapshot } from './reasons.js';
 import { type Report, toTitle } from './report.js';
 import type { TruncatedMatches } from './run-facts.js';
 import { countNoun, escapeXml } from './text.js';
-import { causeWords, describeCadence, describeChange, describeDetails, describeTopic } from './words.js';
+import { describeCadence, describeChange, describeDetails } from './words.js';
 
 /** The page's script: filters and sorts the changes, sorts tables by their headers. The page is complete without it. */
 export const reportScript = `
@@ -101,19 +112,19 @@ function showEvidence(report: Report): Markup {
     'evidence',
     'Evidence',
     html`<dl>
-<dt>Run</dt><dd><code>${run.runId}</code>, ${run.kind}, ${run.state}, ${showTime(run.startedAt)} to ${showTime(run.finishedAt)}</dd>
+<dt>Run</dt><dd><code>${run.runId}</code>, ${run.kind}, ${run.state}, ${showTime(run.startedAt, run)} to ${showTime(run.finishedAt, run)}, times in ${run.timezone}</dd>
 <dt>Organisation</dt><dd>${showText(run.organisation)}</dd>
 ${
   rosterSource === null
     ? noMarkup
-    : html`<dt>Roster</dt><dd>${showText(rosterSource.source)}, read ${showTime(rosterSource.importedAt)}: ${describeSnapshot(rosterSource)}</dd>
-<dt>Roster digest</dt><dd><code>${rosterSource.digest}</code></dd>`
+    : html`<dt>Roster</dt><dd>${showText(rosterSource.source)}, read ${showTime(rosterSource.importedAt, run)}: ${describeSnapshot(rosterSource)}</dd>
+<dt>Roster digest</dt><dd>${showDigest(rosterSource.digest)}</dd>`
 }
-<dt>Settings digest</dt><dd><code>${evidence.settingsDigest}</code></dd>
+<dt>Settings digest</dt><dd>${showDigest(evidence.settingsDigest)}</dd>
 ${
   evidence.cadence === null
     ? noMarkup
-    : html`<dt>Cadence</dt><dd>${describeCadence(evidence.cadence)}${evidence.cadence.reason === null ? noMarkup : html`: ${showText(evidence.cadence.reason)}`}</dd>
+    : html`<dt>Screening frequency</dt><dd>${describeCadence(evidence.cadence)}${evidence.cadence.reason === null ? noMarkup : html`: ${showText(evidence.cadence.reason)}`}</dd>
 `
 }${
   report.details.counts === null || !hasDetails(report.details.counts)
@@ -283,8 +294,8 @@ function* renderRows(kinds: ReadonlyMap<string, readonly string[]>): Generator<s
   if (kinds.size === 0) return;
   const count = [...kinds.values()].reduce((sum, rows) => sum + rows.length, 0);
   yield `<table class="list hits">
-<caption>${countNoun(count, 'further sanction hit')}, one line each; an arrow shows a change from before to now. changes.csv has all fields</caption>
-<thead><tr><th scope="col">Customer</th><th scope="col">Name</th><th scope="col">Listed party</th><th scope="col">Listed for</th><th scope="col">Score</th><th scope="col">Alert</th></tr></thead>
+<caption>${countNoun(count, 'further sanction hit')}, one line each. An arrow shows a change from before to now. The file changes.csv has all fields.</caption>
+<thead><tr><th scope="col">Customer</th><th scope="col">Name</th><th scope="col">Listed party</th><th scope="col">Risk category</th><th scope="col">Score</th><th scope="col">Alert</th></tr></thead>
 `;
   for (const [heading, rows] of kinds) yield `${heading}${rows.join('')}</tbody>\n`;
   yield '</table>\n';
@@ -309,7 +320,7 @@ function toRow(change: MatchChangeFacts, code: string | null): string {
     const [was, is] = [before, after].map((match) => match && toFact(match));
     return toCellText(was != null && is != null && was !== is ? `${was} → ${is}` : (is ?? was ?? ''));
   };
-  const name = party.role === 'customer' ? party.name : `${party.name} (${party.role.replaceAll('_', ' ')})`;
+  const name = party.role === 'customer' ? party.name : `${party.name} (${roleWords[party.role]})`;
   return `<tr><th>${toCellText(party.reference)}<td>${toCellText(name)}<td>${show((match) => match.name)}<td>${show(describeTopics)}<td>${show(({ score }) => String(score))}<td>${toCellText(code ?? '')}\n`;
 }
 

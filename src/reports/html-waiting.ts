@@ -1,15 +1,25 @@
 import { html, raw } from 'hono/html';
 import { foldName } from '../matches/match.js';
+import {
+  absenceWords,
+  agreementWords,
+  describeDisposition,
+  describeTopic,
+  severityWords,
+} from '../vocabulary/words.js';
 import type { PartyType } from '../vocabulary.js';
 import {
   type Markup,
   noMarkup,
   section,
   showCountries,
+  showDay,
   showParty,
+  showSentence,
   showTable,
   showText,
   showTexts,
+  showTime,
   showTopics,
   type TableColumn,
   toAnchor,
@@ -18,31 +28,20 @@ import {
 import type { OpenItemsFacts, WaitingItem } from './list-facts.js';
 import type { Report } from './report.js';
 import { countNoun, formatCount, formatDay } from './text.js';
-import {
-  absenceWords,
-  agreementWords,
-  countDays,
-  describeAges,
-  describeOwner,
-  describeReopening,
-  describeReplaced,
-  describeSaid,
-  describeTopic,
-  severityWords,
-} from './words.js';
+import { countDays, describeAges, describeOwner, describeReopening, describeReplaced, describeSaid } from './words.js';
 
 /** The number of customers shown in full; each alert of the others has one short line. */
 const casesInFull = 25;
 
 const columns: readonly TableColumn<OpenItemsFacts['bySeverity'][number]>[] = [
   { title: 'Severity', cell: ({ severity }) => severityWords[severity] },
-  { title: 'Waiting', numeric: true, cell: ({ waiting }) => formatCount(waiting) },
+  { title: 'Open', numeric: true, cell: ({ waiting }) => formatCount(waiting) },
   { title: 'Overdue', numeric: true, cell: ({ overdue }) => formatCount(overdue) },
 ];
 
 const ownerColumns: readonly TableColumn<OpenItemsFacts['byOwner'][number]>[] = [
   { title: 'Assigned to', cell: (owner) => showText(describeOwner(owner)) },
-  { title: 'Waiting', numeric: true, cell: ({ waiting }) => formatCount(waiting) },
+  { title: 'Open', numeric: true, cell: ({ waiting }) => formatCount(waiting) },
   { title: 'Overdue', numeric: true, cell: ({ overdue }) => formatCount(overdue) },
 ];
 
@@ -51,24 +50,24 @@ export function showWaiting(report: Report): Markup {
   const { openItems, toReview, run } = report;
   if (openItems === null) return noMarkup;
   if (openItems.waiting === 0) {
-    return section('waiting', waitingTitle, html`<p class="quiet">${report.verdict.waiting}</p>`);
+    return section('waiting', waitingTitle, html`<p class="quiet">${showSentence(report.verdict.waiting ?? '')}</p>`);
   }
   const cases = toWaitingCases(toReview?.items ?? []);
   return section(
     'waiting',
     waitingTitle,
     html`${showHow(report)}${cases.slice(0, casesInFull).map((one) => showCase(one, run))}
-${showShort(cases.slice(casesInFull))}${showLeftOut(report)}${showSums(openItems)}`,
+${showShort(cases.slice(casesInFull), run)}${showLeftOut(report)}${showSums(openItems)}`,
   );
 }
 
-const waitingTitle = 'Waiting for a decision';
+const waitingTitle = 'Open alerts';
 
 function showHow({ toReview }: Report): Markup {
   if (toReview === null) {
-    return html`<p>To decide, run <code>nightscreen review export</code>, fill in the list, and store it with <code>nightscreen review import review.csv --apply</code>.</p>`;
+    return html`<p>To enter dispositions, write a working list with <code>nightscreen review export</code> and fill it in. Then store it with <code>nightscreen review import review.csv --apply</code>.</p>`;
   }
-  return html`<p class="how">To decide, fill in the sheet To review of <code>report.xlsx</code> by the codes of the alerts, and store it with <code>nightscreen review import report.xlsx --apply</code>. <code>nightscreen review show CUSTOMER</code> shows the history of a customer. This page shows the state when the run closed; <code>nightscreen review export</code> writes the alerts that wait now.</p>
+  return html`<p class="how">To enter dispositions, fill in the sheet To review of <code>report.xlsx</code>; each row has the code of its alert. Then store them with <code>nightscreen review import report.xlsx --apply</code>. The history of a customer is in <code>nightscreen review show CUSTOMER</code>. This page shows the alerts that were open when the run closed. For those that are open now, run <code>nightscreen review export</code>.</p>
 `;
 }
 
@@ -81,7 +80,7 @@ function showCase({ people, alerts }: WaitingCase, run: Report['run']): Markup {
 <h3><span class="label">${severityWords[severity]}</span> ${showParty(party)} <span class="muted">${showBorn(party.birthDate === null ? [] : [party.birthDate], party.type)}${showCountries(party.countries)}, risk ${party.riskTier ?? 'not given'}${alerts === 1 ? '' : `, ${countNoun(alerts, 'alert')}`}</span></h3>
 <table class="alerts"><caption class="unseen">Alerts of this customer</caption>
 <colgroup><col><col><col><col></colgroup>
-<thead class="unseen"><tr><th scope="col">Listed party</th><th scope="col">Listed for</th><th scope="col">Waits</th><th scope="col">Code</th></tr></thead>
+<thead class="unseen"><tr><th scope="col">Listed party</th><th scope="col">Risk category</th><th scope="col">State</th><th scope="col">Code</th></tr></thead>
 ${people.map(
   (entries) => html`<tbody>${entries.map((item, index) => showEntry(item, index, first, run))}</tbody>
 `,
@@ -105,7 +104,8 @@ const showBorn = (birthDates: readonly string[], type: PartyType, agreement = no
 const showAgreement = (agreement: WaitingItem['corroboration']['birthDate']): Markup =>
   agreement === 'unknown' ? noMarkup : html` <span class="agreement ${agreement}">${agreementWords[agreement]}</span>`;
 
-function showStatus(item: WaitingItem, { startedAt, finishedAt }: Report['run']): Markup {
+function showStatus(item: WaitingItem, run: Report['run']): Markup {
+  const { startedAt, finishedAt, timezone } = run;
   const {
     openedAt,
     dueAt,
@@ -122,48 +122,52 @@ function showStatus(item: WaitingItem, { startedAt, finishedAt }: Report['run'])
   const lines: Markup[] = [];
   const isLate = dueAt !== null && dueAt < finishedAt;
   const since =
-    openedAt >= startedAt ? html`<b>new</b>` : html`since ${formatDay(openedAt)} (${countDays(openedAt, finishedAt)})`;
+    openedAt >= startedAt
+      ? html`<b>new</b>`
+      : html`open since ${showDay(openedAt, run)} (${countDays(openedAt, finishedAt)})`;
   const due =
     dueAt === null
       ? noMarkup
       : isLate
-        ? html`, <b class="late">overdue since ${toMinute(dueAt)}</b>`
-        : html`, due ${toMinute(dueAt)}`;
+        ? html`, <b class="late">overdue since ${showTime(dueAt, run)}</b>`
+        : html`, due ${showTime(dueAt, run)}`;
   lines.push(html`${since}${due}${owner === null ? noMarkup : html`, ${showText(describeOwner(owner))}`}`);
   if (absence !== null) {
-    const day = absentSince === null ? '' : ` (since ${formatDay(absentSince)})`;
-    lines.push(html`<b>To be confirmed as no_longer_matched</b>: ${absenceWords[absence]}${day}`);
+    const day = absentSince === null ? noMarkup : html` (since ${showDay(absentSince, run)})`;
+    lines.push(
+      html`<b>Match absent</b>: ${absenceWords[absence]}${day}. Confirm it with the disposition no_longer_matched`,
+    );
   }
   if (state === 'proposed' && proposal !== null) {
     lines.push(
-      html`<b>For a second person</b>: ${showText(describeSaid({ ...proposal, kind: 'proposed', isAttested: false, saidAt: proposal.decidedAt }))}`,
+      html`<b>Pending approval</b>: ${showText(describeSaid({ ...proposal, kind: 'decided', isAttested: false, saidAt: proposal.decidedAt }, timezone))}`,
     );
   }
   if (reopenedBecause.length > 0) lines.push(html`re-opened: ${showText(describeReopening(reopenedBecause))}`);
   if (lastDecision !== null) {
     const { verdict, reviewer, decidedAt, reason } = lastDecision;
     lines.push(
-      html`last: ${showText(`${verdict.replaceAll('_', ' ')} by ${reviewer} on ${formatDay(decidedAt)}: ${reason}`)}`,
+      html`last disposition: ${showText(`${describeDisposition(verdict)} by ${reviewer} on ${formatDay(decidedAt, timezone)}: ${reason}`)}`,
     );
   }
-  if (replaced !== null) lines.push(html`before: ${showText(describeReplaced(replaced))}`);
+  if (replaced !== null) lines.push(html`before: ${showText(describeReplaced(replaced, timezone))}`);
   if (legacy !== null)
-    lines.push(html`older system: ${showText(`${legacy.verdict} by ${legacy.reviewer}: ${legacy.reason}`)}`);
+    lines.push(
+      html`older system: ${showText(`${describeDisposition(legacy.verdict)} by ${legacy.reviewer}: ${legacy.reason}`)}`,
+    );
   return html`${lines.map((line, index) => html`${index === 0 ? '' : html`<br>`}${line}`)}`;
 }
 
-const toMinute = (moment: Date): string => `${moment.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-
-function showShort(cases: readonly WaitingCase[]): Markup {
+function showShort(cases: readonly WaitingCase[], { timezone }: Report['run']): Markup {
   if (cases.length === 0) return noMarkup;
   const items = cases.flatMap(({ people }) => people.flat());
   const rows = items.map(
     ({ party, listed, severity, dueAt, mark, absence }) =>
-      `<tr id="${toAnchor(mark)}"><th>${toCellText(party.reference)}<td>${toCellText(party.name)}<td>${toCellText(listed.name)}<td>${toCellText(listed.topics.map(describeTopic).join(', '))}${absence === null ? '' : '; no longer matched'}<td>${severityWords[severity]}${dueAt === null ? '' : `, ${toMinute(dueAt).slice(0, 10)}`}<td>${toCellText(mark)}\n`,
+      `<tr id="${toAnchor(mark)}"><th>${toCellText(party.reference)}<td>${toCellText(party.name)}<td>${toCellText(listed.name)}<td>${toCellText(listed.topics.map(describeTopic).join(', '))}${absence === null ? '' : '; match absent'}<td>${severityWords[severity]}${dueAt === null ? '' : `, <time>${formatDay(dueAt, timezone)}</time>`}<td>${toCellText(mark)}\n`,
   );
   return html`<table class="list hits waits">
 <caption>${countNoun(items.length, 'further alert')} of ${countNoun(cases.length, 'customer')}, one line each</caption>
-<thead><tr><th scope="col">Customer</th><th scope="col">Name</th><th scope="col">Listed party</th><th scope="col">Listed for</th><th scope="col">Severity, due</th><th scope="col">Code</th></tr></thead>
+<thead><tr><th scope="col">Customer</th><th scope="col">Name</th><th scope="col">Listed party</th><th scope="col">Risk category</th><th scope="col">Severity, due</th><th scope="col">Code</th></tr></thead>
 <tbody>
 ${raw(rows.join(''))}</tbody>
 </table>
@@ -174,15 +178,15 @@ function showLeftOut({ openItems, toReview }: Report): Markup {
   const waiting = Math.max(openItems?.waiting ?? 0, toReview?.waiting ?? 0);
   const shown = toReview?.items.length ?? 0;
   if (shown >= waiting) return noMarkup;
-  return html`<p class="rest" role="note">${shown === 0 ? 'The alerts one by one' : `The ${formatCount(shown)} most urgent of ${countNoun(waiting, 'alert')} are shown; all of them`}: <code>nightscreen review export</code>.</p>
+  return html`<p class="rest" role="note">${shown === 0 ? 'The alerts are not on this page.' : `Only the ${formatCount(shown)} most urgent of ${countNoun(waiting, 'alert')} are shown.`} For all of them, run <code>nightscreen review export</code>.</p>
 `;
 }
 
 function showSums(openItems: OpenItemsFacts): Markup {
   const { bySeverity, byOwner, unassigned } = openItems;
-  return html`<div class="pair">${showTable('Alerts that wait, by severity', columns, bySeverity, null)}
-${byOwner.length === 0 ? noMarkup : showTable('By owner', ownerColumns, byOwner, null)}</div>
-<p class="muted">By age: ${describeAges(openItems)}. ${countNoun(unassigned, 'is', 'are')} not assigned.</p>
+  return html`<div class="pair">${showTable('Open alerts by severity', columns, bySeverity, null)}
+${byOwner.length === 0 ? noMarkup : showTable('Open alerts by owner', ownerColumns, byOwner, null)}</div>
+<p class="muted">Age of the open alerts: ${describeAges(openItems)}. Not assigned: ${formatCount(unassigned)}.</p>
 `;
 }
 

@@ -1,115 +1,14 @@
 import type { ColumnDoubts } from '../roster/doubts.js';
-import type { DoubtReason, RejectReason } from '../vocabulary.js';
-import type { CanaryFacts, NotScreenedFacts, RateFacts, WatchFacts } from './list-facts.js';
+import { doubtWords, reasonWords, toWords } from '../vocabulary/words.js';
+import type { CanaryFacts, RateFacts, WatchFacts } from './list-facts.js';
 import type { SnapshotFacts } from './run-facts.js';
 import { countNoun, formatCount, toVisibleText } from './text.js';
-
-/** Why a roster row was rejected, in words. */
-export const rejectWords: Readonly<Record<RejectReason, string>> = {
-  missing_id: 'no customer id',
-  missing_name: 'no name',
-  missing_type: 'no type (person or entity)',
-  unknown_type: 'type is neither person nor entity',
-  invalid_birth_date: 'birth date cannot be read',
-  unknown_country: 'unknown country',
-  unknown_risk_tier: 'risk tier is not low, medium or high',
-  control_character: 'contains a control character',
-  id_too_long: 'customer id too long',
-  name_too_long: 'name too long',
-  name_without_letters: 'name without any letter',
-  wrong_column_count: 'more or fewer fields than the header; after correction, empty the cell rejected_reason',
-  conflicting_id: 'same customer id as another row with different contents',
-  malformed_csv: 'broken CSV, for example an unclosed quote; after correction, empty the cell rejected_reason',
-  too_many_parties: 'more than 10,000 names of one customer',
-  field_too_long: 'field too long',
-  line_break_in_name: 'line break inside a name',
-  replacement_character: 'contains U+FFFD, the mark of a letter that was lost in a conversion',
-  unknown_standing: 'does not say whether the customer is active',
-  invalid_end_date: 'end date cannot be read',
-  unknown_role: 'role of a related party is not known',
-  unknown_customer: 'related party of a customer that is not on the roster',
-};
-
-/** Why a value of an accepted row counts as unknown, in words. */
-export const doubtWords: Readonly<Record<DoubtReason, string>> = {
-  says_unknown: 'the value itself means unknown',
-  invalid_birth_date: 'not a readable date',
-  no_such_day: 'not a day of the calendar',
-  ambiguous_date: 'can mean two dates, and no format is configured',
-  year_too_early: 'a year before 1850',
-  year_in_future: 'a date in the future',
-  hijri_year: 'a year before 1850: it looks like the Hijri calendar',
-  buddhist_year: 'a year in the future: it looks like the Buddhist calendar',
-  unknown_country: 'not a known country',
-  ambiguous_country: 'can mean two countries',
-  stateless: 'means that there is no country',
-  unknown_risk_tier: 'risk tier is not low, medium or high',
-  unknown_standing: 'does not say whether the customer is active',
-  invalid_end_date: 'not a readable day',
-  unreadable_alias: 'not a name: without letters, too long, or with a control character',
-  control_character: 'contains a control character',
-  replacement_character: 'contains U+FFFD, the mark of a letter that was lost in a conversion',
-};
-
-/** The outcome of a customer that is not screened, in words. */
-export const outcomeWords: Readonly<Record<NotScreenedFacts['outcome'], string>> = {
-  failed: 'Failed',
-  remaining: 'Not reached',
-  skipped: 'Skipped',
-};
-
-const knownReasons: ReadonlyMap<string, string> = new Map([
-  ['ok', 'answered'],
-  ['aborted', 'cancelled by this program'],
-  ['account', 'account refused'],
-  ['address', 'address of the service refused'],
-  ['authentication_error', 'key refused'],
-  ['bad_response', 'invalid answer'],
-  ['budget', 'search budget reached'],
-  ['cadence', 'due again'],
-  ['changed', 'name, type, birth date or country changed, or the customer returned'],
-  ['canary_failed', 'a control search failed, so the answers after the last control searches that passed do not count'],
-  ['conflicting_duplicate', 'its rows contradict each other, and it has no accepted record'],
-  ['connect_timeout', 'no connection in time'],
-  ['connection', 'connection lost'],
-  ['connection_failed', 'no connection'],
-  ['connection_refused', 'connection refused'],
-  ['connection_reset', 'connection reset'],
-  ['forced', 'selected: on a published list, or all customers were selected'],
-  ['echo_mismatch', 'answer to another search'],
-  ['held', 'answered, but the answers of the run are held'],
-  ['invalid_body', 'invalid answer'],
-  ['max_searches', 'limit of this start reached'],
-  ['name_not_resolved', 'service host not found'],
-  ['new', 'never screened'],
-  ['not_confirmed', 'answered, but no control search passed after it'],
-  ['not_due', 'screened recently, not due yet'],
-  ['not_json', 'answer is not JSON'],
-  ['not_selected', 'not selected for this run'],
-  ['over_budget', 'not searched because the search budget is used up'],
-  ['outage', 'service not reachable'],
-  ['overdue', 'overdue'],
-  ['payment_required', 'payment required for the account'],
-  ['previously_failed', 'the last search for it failed'],
-  ['rate_limit_exceeded', 'too many calls'],
-  ['related_party_unreadable', 'a related party is unreadable and has no accepted record'],
-  ['remaining', 'the run stopped before'],
-  ['roster_held', 'new in a roster that is held'],
-  ['row_rejected', 'its row was rejected, and it has no accepted record'],
-  ['signal', 'stopped on request'],
-  ['service_unavailable', 'screening temporarily unavailable'],
-  ['timeout', 'no answer in time'],
-  ['tls_failed', 'no secure connection'],
-  ['too_large', 'answer too large'],
-  ['unauthorized', 'key refused'],
-  ['unknown', 'outcome unknown'],
-]);
 
 /** The code of a reason in words; an unknown code without its underscores. */
 export function describeReason(code: string): string {
   const [, status] = /^(?:http_)?(\d{3})$/.exec(code) ?? [];
   if (status !== undefined) return `with status ${status}`;
-  return knownReasons.get(code) ?? toVisibleText(code).replaceAll('_', ' ');
+  return reasonWords.get(code) ?? toWords(toVisibleText(code));
 }
 
 /** The result of an import in figures: customers that joined, changed, are absent, left or returned, and rows of related parties. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { discrepancyKinds } from '../reconciliation/discrepancy.js';
+import { stateOrder } from '../vocabulary/words.js';
 import {
   canaryTriggers,
   discrepancyEvents,
@@ -11,7 +12,6 @@ import {
   severities,
 } from '../vocabulary.js';
 import { reportLists } from './report-json-lists.js';
-import { stateOrder } from './words.js';
 
 const count = z.number().int().nonnegative();
 const instant = z.iso.datetime();

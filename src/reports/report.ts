@@ -1,6 +1,7 @@
 import { ReportError } from '../errors.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts } from '../roster/doubts.js';
+import { runKindWords, stateOrder } from '../vocabulary/words.js';
 import type { CustomerState, DossierChangeKind } from '../vocabulary.js';
 import { type ChangeGroup, groupFacts } from './change-groups.js';
 import type {
@@ -26,7 +27,6 @@ import {
 } from './run-facts.js';
 import { compareText, formatDay, toVisibleText } from './text.js';
 import { type Span, toVerdict, type Verdict } from './verdict.js';
-import { stateOrder } from './words.js';
 
 /** A code and its count. */
 export interface Tally<Code extends string = string> {
@@ -76,6 +76,7 @@ export interface Report
     | 'startedAt'
     | 'finishedAt'
     | 'comparedWith'
+    | 'timezone'
   >;
   /** The runs of a report over several runs; null for a report of one run. */
   span: Span | null;
@@ -153,8 +154,9 @@ const countSearches = ({ runs }: Span): number => runs.reduce((sum, { counts }) 
 
 function toRun(facts: RunFacts): Report['run'] {
   const { runId, kind, state, stateReasons, organisation, roster } = facts;
-  const { mode, version, startedAt, finishedAt, comparedWith } = facts;
-  return { runId, kind, state, stateReasons, organisation, roster, mode, version, startedAt, finishedAt, comparedWith };
+  const { mode, version, startedAt, finishedAt, comparedWith, timezone } = facts;
+  const named = { runId, kind, state, stateReasons, organisation, roster };
+  return { ...named, mode, version, startedAt, finishedAt, comparedWith, timezone };
 }
 
 function toCoverage(facts: RunFacts, counts: RunCounts): Coverage {
@@ -249,24 +251,13 @@ function mergeCanaries(runs: readonly Pick<RunFacts, 'canaries'>[]): readonly Ca
   return [...all.filter(({ verdict }) => verdict === 'failed'), ...all.filter(({ verdict }) => verdict !== 'failed')];
 }
 
-const titles: Readonly<Record<Report['run']['kind'], string>> = {
-  import: 'Roster import',
-  screen: 'Screening',
-  rescreen: 'Rescreening',
-  onboard: 'Onboarding',
-  sweep: 'Dossier sweep',
-  check: 'Single check',
-  assure: 'Measurement of recall',
-  reconcile: 'Reconciliation',
-};
-
-/** The title: the kind of run, the roster, the days (UTC), and whether names are masked. */
+/** The title: the kind of run, the roster, the days, and whether names are masked. */
 export function toTitle(report: Report): string {
-  const { kind, roster, finishedAt } = report.run;
-  const what = report.span ? 'Screenings' : titles[kind];
-  const begin = report.span ? `${formatDay(report.span.from)} to ` : '';
+  const { kind, roster, finishedAt, timezone } = report.run;
+  const what = report.span ? 'Screenings' : runKindWords[kind];
+  const begin = report.span ? `${formatDay(report.span.from, timezone)} to ` : '';
   const masked = report.isMasked ? ' - MASKED' : '';
-  return `${what}${roster === null ? '' : ` of ${toVisibleText(roster)}`}, ${begin}${formatDay(finishedAt)}${masked}`;
+  return `${what}${roster === null ? '' : ` of ${toVisibleText(roster)}`}, ${begin}${formatDay(finishedAt, timezone)}${masked}`;
 }
 
 /** The columns with values in doubt in the run's own import. */
@@ -282,7 +273,7 @@ export const readChanges = ({ changes, cut }: Report): AsyncIterable<readonly Ma
 
 /** All matches of first screenings in the same way. */
 export const readBaseline = ({ baseline, cut }: Report): AsyncIterable<readonly MatchChangeFacts[]> =>
-  readGroups('first-time matches', baseline, cut.baseline);
+  readGroups('matches of first screenings', baseline, cut.baseline);
 
 const batchLines = 1_000;
 
@@ -345,9 +336,9 @@ function listSums(facts: RunFacts): readonly Sum[] {
       ...facts.carriedFrom.map((run) => term(`changes of ${run.runId}`, run.changes)),
     ),
     equal(
-      term('first-time matches listed', countBaseline(facts)),
-      term('first-time matches of the run', totalBy(facts.baseline)),
-      ...facts.carriedFrom.map((run) => term(`first-time matches of ${run.runId}`, run.baseline)),
+      term('matches of first screenings listed', countBaseline(facts)),
+      term('matches of first screenings of the run', totalBy(facts.baseline)),
+      ...facts.carriedFrom.map((run) => term(`matches of first screenings of ${run.runId}`, run.baseline)),
     ),
   ];
   if (states !== null) {

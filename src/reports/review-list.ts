@@ -1,9 +1,11 @@
+import { toDate, toDayNumber } from '../local-time.js';
 import {
   type DiscrepancyFacts,
   discrepancyFacts,
   type ListedDiscrepancy,
   mostAcceptedDays,
 } from '../reconciliation/discrepancy.js';
+import { absenceWords, agreementWords, toWords } from '../vocabulary/words.js';
 import { dispositionVerdicts } from '../vocabulary.js';
 import { type Column, partyColumns, renderCsv } from './csv.js';
 import type { DiscrepancyList, ToReviewFacts, WaitingItem } from './list-facts.js';
@@ -17,28 +19,28 @@ import {
   toTableSheet,
   toWarning,
 } from './spreadsheet.js';
-import { countNoun, formatCount, formatTime } from './text.js';
-import { absenceWords, agreementWords, describeOwner, describeReplaced } from './words.js';
+import { countNoun, formatCount, formatMinute } from './text.js';
+import { describeOwner, describeReplaced } from './words.js';
 
-/** The columns that are read back: the item, its sheet, and what the reviewer fills in. */
+/** The columns that are read back: the code of the alert, its sheet, and what the reviewer fills in. */
 export const workingListColumns = {
-  item: 'item',
+  alert: 'alert',
   sheet: 'sheet',
-  decision: 'decision',
+  disposition: 'disposition',
   reason: 'reason',
   comment: 'comment',
 } as const;
 
 /** All columns of a working list. */
-export const workingListTable: readonly Column<WaitingItem>[] = [
-  { header: workingListColumns.item, cell: ({ mark }) => mark },
+export const toWorkingListTable = (timezone: string): readonly Column<WaitingItem>[] => [
+  { header: workingListColumns.alert, cell: ({ mark }) => mark },
   { header: workingListColumns.sheet, cell: ({ sheetId }) => `S-${sheetId}` },
   { header: 'severity', cell: ({ severity }) => severity },
   { header: 'priority', cell: ({ priority }) => priority },
   { header: 'due', cell: ({ dueAt }) => dueAt?.toISOString() ?? null },
   ...partyColumns<WaitingItem>(({ party }) => party),
   { header: 'listed_name', cell: ({ listed }) => listed.name },
-  { header: 'listed_for', cell: ({ listed }) => listed.topics.join('; ') },
+  { header: 'risk_categories', cell: ({ listed }) => listed.topics.join('; ') },
   { header: 'listed_birth_dates', cell: ({ listed }) => listed.birthDates.join('; ') },
   { header: 'birth_date_compared', cell: ({ corroboration }) => agreementWords[corroboration.birthDate] },
   { header: 'listed_countries', cell: ({ listed }) => listed.countries.join('; ') },
@@ -53,32 +55,32 @@ export const workingListTable: readonly Column<WaitingItem>[] = [
   { header: 'open_since', cell: ({ openedAt }) => openedAt.toISOString() },
   { header: 'reopened_because', cell: ({ reopenedBecause }) => reopenedBecause.join('; ') },
   { header: 'assigned_to', cell: ({ owner }) => owner && describeOwner(owner) },
-  { header: 'proposed', cell: ({ proposal }) => proposal?.verdict ?? null },
+  { header: 'pending_approval', cell: ({ proposal }) => proposal?.verdict ?? null },
   { header: 'proposed_by', cell: ({ proposal }) => proposal?.reviewer ?? null },
   { header: 'proposed_at', cell: ({ proposal }) => proposal?.decidedAt.toISOString() ?? null },
   { header: 'proposed_reason', cell: ({ proposal }) => proposal?.reason ?? null },
-  { header: 'last_decision', cell: ({ lastDecision }) => lastDecision?.verdict ?? null },
-  { header: 'last_decided_by', cell: ({ lastDecision }) => lastDecision?.reviewer ?? null },
-  { header: 'last_decided_at', cell: ({ lastDecision }) => lastDecision?.decidedAt.toISOString() ?? null },
+  { header: 'last_disposition', cell: ({ lastDecision }) => lastDecision?.verdict ?? null },
+  { header: 'last_disposition_by', cell: ({ lastDecision }) => lastDecision?.reviewer ?? null },
+  { header: 'last_disposition_at', cell: ({ lastDecision }) => lastDecision?.decidedAt.toISOString() ?? null },
   { header: 'last_reason', cell: ({ lastDecision }) => lastDecision?.reason ?? null },
-  { header: 'legacy_decision', cell: ({ legacy }) => legacy?.verdict ?? null },
-  { header: 'legacy_decided_by', cell: ({ legacy }) => legacy?.reviewer ?? null },
-  { header: 'legacy_decided_at', cell: ({ legacy }) => legacy?.decidedAt ?? null },
+  { header: 'legacy_disposition', cell: ({ legacy }) => legacy?.verdict ?? null },
+  { header: 'legacy_disposition_by', cell: ({ legacy }) => legacy?.reviewer ?? null },
+  { header: 'legacy_disposition_at', cell: ({ legacy }) => legacy?.decidedAt ?? null },
   { header: 'legacy_reason', cell: ({ legacy }) => legacy?.reason ?? null },
   { header: 'legacy_sample', cell: ({ legacy }) => (legacy?.isSample === true ? 'yes' : null) },
-  { header: workingListColumns.decision, cell: () => null },
+  { header: workingListColumns.disposition, cell: () => null },
   { header: workingListColumns.reason, cell: () => null },
   { header: workingListColumns.comment, cell: () => null },
   { header: 'absence', cell: ({ absence }) => absence && absenceWords[absence] },
   { header: 'absent_since', cell: ({ absentSince }) => absentSince?.toISOString() ?? null },
   { header: 'alerts', cell: ({ bulk }) => bulk?.alerts ?? null },
   { header: 'sample', cell: ({ bulk }) => bulk?.sample.join('; ') ?? null },
-  { header: 'replaced_decision', cell: ({ replaced }) => replaced && describeReplaced(replaced) },
+  { header: 'former_disposition', cell: ({ replaced }) => replaced && describeReplaced(replaced, timezone) },
 ];
 
-/** A working list as CSV: one row per waiting alert, with empty columns for decision, reason and comment. */
-export const renderWorkingList = (items: readonly WaitingItem[]): Generator<string> =>
-  renderCsv(workingListTable, items);
+/** A working list as CSV: one row per waiting alert, with empty columns for disposition, reason and comment. */
+export const renderWorkingList = (items: readonly WaitingItem[], timezone: string): Generator<string> =>
+  renderCsv(toWorkingListTable(timezone), items);
 
 /** The sheet that reviewers fill in. */
 export const listSheetName = 'To review';
@@ -92,12 +94,12 @@ const layout: SheetLayout = [
   ['reference', 14, 'Customer'],
   ['name', 26],
   ['listed_name', 26, 'Listed party'],
-  ['listed_for', 20],
-  [workingListColumns.decision, 20],
+  ['risk_categories', 20],
+  [workingListColumns.disposition, 20],
   [workingListColumns.reason, 32],
   [workingListColumns.comment, 32],
   ['due', 21],
-  ['absence', 28, 'Absent: to be confirmed as no_longer_matched'],
+  ['absence', 28, 'Match absent: confirm as no_longer_matched'],
   ['absent_since', 21],
   ['alerts', 9, 'Alerts in this row'],
   ['sample', 32, 'Customers to check as a sample'],
@@ -107,19 +109,19 @@ const layout: SheetLayout = [
   ['countries', 11],
   ['listed_countries', 16],
   ['country_compared', 18, 'Countries compared'],
-  ['replaced_decision', 32, 'Former decision about a similar match'],
-  ['proposed', 15],
+  ['former_disposition', 32, 'Former disposition of a similar match'],
+  ['pending_approval', 17],
   ['proposed_by', 17],
   ['proposed_at', 21],
   ['proposed_reason', 32],
   ['reopened_because', 18, 'Re-opened because'],
-  ['last_decision', 15],
-  ['last_decided_by', 17],
-  ['last_decided_at', 21],
+  ['last_disposition', 17],
+  ['last_disposition_by', 18],
+  ['last_disposition_at', 18],
   ['last_reason', 28],
-  ['legacy_decision', 17, 'Decision of an older system'],
-  ['legacy_decided_by', 18],
-  ['legacy_decided_at', 18],
+  ['legacy_disposition', 17, 'Disposition of an older system'],
+  ['legacy_disposition_by', 18],
+  ['legacy_disposition_at', 18],
   ['legacy_reason', 28],
   ['legacy_sample', 15, 'Checked again as a sample'],
   ['because', 22, 'Rule'],
@@ -135,7 +137,7 @@ const layout: SheetLayout = [
   ['assigned_to', 14],
   ['match_id', 24],
   ['mode', 8],
-  [workingListColumns.item, 26],
+  [workingListColumns.alert, 26],
   [workingListColumns.sheet, 9],
 ];
 // A validation formula holds at most 255 characters. Reviewers may write other reasons.
@@ -151,37 +153,38 @@ const usualReasons = [
   'no longer on the list',
   'customer record corrected',
 ];
-/** Items as a sheet to fill in; rows `above` the headers and `below` the last item. */
+/** Alerts as a sheet to fill in; rows `above` the headers and `below` the last alert. */
 const toListSheet = (
   items: readonly WaitingItem[],
-  { above = [], below = [] }: { above?: readonly SheetRow[]; below?: readonly SheetRow[] },
+  { timezone, above = [], below = [] }: { timezone: string; above?: readonly SheetRow[]; below?: readonly SheetRow[] },
 ): Sheet =>
   toTableSheet(items, {
-    ...{ name: listSheetName, columns: workingListTable, layout, above, below },
+    ...{ name: listSheetName, columns: toWorkingListTable(timezone), layout, above, below },
     firstColumns: layout.findIndex(([header]) => header === 'name') + 1,
-    fillIn: [workingListColumns.decision, workingListColumns.reason, workingListColumns.comment],
+    fillIn: [workingListColumns.disposition, workingListColumns.reason, workingListColumns.comment],
     dropdowns: [
       {
-        ...{ header: workingListColumns.decision, values: dispositionVerdicts, isStrict: true },
-        ...{ title: 'Decision', hint: `One of ${dispositionVerdicts.join(', ')}, or empty.` },
+        ...{ header: workingListColumns.disposition, values: dispositionVerdicts, isStrict: true },
+        ...{ title: 'Disposition', hint: `One of ${dispositionVerdicts.join(', ')}, or empty.` },
       },
       {
         ...{ header: workingListColumns.reason, values: usualReasons, isStrict: false },
-        ...{ title: 'Reason', hint: 'The reason of the decision. Choose one, or write another.' },
+        ...{ title: 'Reason', hint: 'The reason of the disposition. Choose one, or write another.' },
       },
     ],
   });
 
 /** The alerts that wait when a run closes, as a sheet of its report to fill in. */
-export function toReviewSheet({ items, waiting }: ToReviewFacts, above: readonly SheetRow[]): Sheet {
+export function toReviewSheet({ items, waiting }: ToReviewFacts, above: readonly SheetRow[], timezone: string): Sheet {
   const wholeListCommand = 'nightscreen review export --out review.csv';
   return toListSheet(items, {
+    timezone,
     above: [...above, ...listTruncationNotices(items.length, { waiting, wholeListCommand })],
   });
 }
 
 /**
- * A working list as a workbook (XLSX) with the first `maxRows` items. All cells except the columns to fill in are locked without a password. No
+ * A working list as a workbook (XLSX) with the first `maxRows` alerts. All cells except the columns to fill in are locked without a password. No
  * cell is a formula.
  */
 export function renderWorkingListWorkbook(
@@ -190,14 +193,15 @@ export function renderWorkingListWorkbook(
   maxRows = maxListRows,
 ): AsyncGenerator<Uint8Array> {
   const shown = items.slice(0, maxRows);
-  // Below the items, so that the sheet saved as CSV begins with its headers.
+  // Below the alerts, so that the sheet saved as CSV begins with its headers.
   const below = listTruncationNotices(shown.length, facts);
   return renderWorkbook({
     title: `Working list S-${facts.sheetId}`,
     createdAt: facts.exportedAt,
+    timezone: facts.timezone,
     warning: null,
     sheets: [
-      toListSheet(shown, { below }),
+      toListSheet(shown, { timezone: facts.timezone, below }),
       ...(facts.discrepancySheet ? [facts.discrepancySheet] : []),
       toGuideSheet(shown.length, facts),
     ],
@@ -210,24 +214,27 @@ const discrepancySheetName = 'Discrepancies';
 export interface WorkbookFacts {
   sheetId: number;
   exportedAt: Date;
-  /** The number of waiting items, in the workbook or not. */
+  /** The IANA time zone of the reviewers. */
+  timezone: string;
+  /** The number of open alerts, in the workbook or not. */
   waiting: number;
   /** Null where there are no discrepancies. */
   discrepancySheet?: Sheet | null;
   /** The command that imports the workbook. */
   importCommand: string;
-  /** The command that writes a list of all waiting items. */
+  /** The command that writes a list of all open alerts. */
   wholeListCommand: string;
 }
 
 function toGuideSheet(shown: number, facts: WorkbookFacts): Sheet {
-  const { sheetId, exportedAt, discrepancySheet = null, importCommand } = facts;
-  const title = `Working list S-${sheetId} of ${formatTime(exportedAt)}: ${countNoun(shown, 'item')} to decide`;
+  const { sheetId, exportedAt, timezone, discrepancySheet = null, importCommand } = facts;
+  const title = `Working list S-${sheetId} of ${formatMinute(exportedAt, timezone)}: ${countNoun(shown, 'open alert')}`;
   return {
     name: 'How to',
     columns: [{ width: 100, style: 'plain' }],
     rows: [
       { cells: [title], styles: ['title'] },
+      toLine(`Times are in ${timezone}.`),
       ...listTruncationNotices(shown, facts),
       ...listGuideRows(importCommand, { alerts: true, discrepancies: discrepancySheet !== null }),
     ],
@@ -239,18 +246,20 @@ function toGuideSheet(shown: number, facts: WorkbookFacts): Sheet {
 const alertGuideRows: readonly SheetRow[] = [
   { cells: [] },
   toHeading(`What to fill in, in the yellow columns of the sheet "${listSheetName}"`),
-  toLine(
-    'Decision: true_match (the listed party is the customer), false_positive (it is another party), inconclusive (not enough information) or no_longer_matched (the match is absent, and nothing remains to be done). Leave it empty for an alert that you do not decide.',
-  ),
-  toLine('Reason: every decision needs one. Choose a usual reason, or write another.'),
-  toLine('Comment: further information to keep with the decision.'),
+  toLine('Disposition: one of these words. Leave it empty for an alert that stays as it is.'),
+  toLine('- true_match: the listed party is the customer.'),
+  toLine('- false_positive: the listed party is not the customer.'),
+  toLine('- inconclusive: there is not enough information; the alert stays open.'),
+  toLine('- no_longer_matched: the match is absent, and nothing remains to be done.'),
+  toLine('Reason: every disposition needs one. Choose a usual reason, or write another.'),
+  toLine('Comment: further information to keep with the disposition.'),
 ];
 
 const discrepancyGuideRows: readonly SheetRow[] = [
   { cells: [] },
   toHeading(`What to fill in, in the yellow columns of the sheet "${discrepancySheetName}"`),
   toLine(
-    `Accept until: the last day on which the discrepancy is accepted, as yyyy-mm-dd, at most ${mostAcceptedDays} days ahead. It re-opens after that day, and when its facts change. A critical one cannot be accepted. Leave it empty for a discrepancy that must be corrected.`,
+    `Accept until: the last day of the acceptance, as yyyy-mm-dd, at most ${mostAcceptedDays} days ahead. The discrepancy re-opens after that day, and when its facts change. A critical one cannot be accepted. Leave it empty for a discrepancy that must be corrected.`,
   ),
   toLine('Reason: each acceptance needs one.'),
 ];
@@ -266,16 +275,16 @@ export const listGuideRows = (
   toHeading('How to import it'),
   toLine('Save the workbook as .xlsx. This command shows what it would do and stores nothing:'),
   toLine(importCommand),
-  toLine('The same command with --apply stores the decisions. A second import of the same list changes nothing.'),
+  toLine('The same command with --apply stores the dispositions. A second import of the same list changes nothing.'),
   { cells: [] },
-  toHeading('Good to know'),
+  toHeading('Notes'),
   toLine(
-    'The other cells are locked against accidental changes. Sort and filter by the arrows in the headings, which move whole rows. To remove rows, take off the sheet protection, which has no password; this does no harm.',
+    'The other cells are locked against accidental changes. Sort and filter by the arrows in the headings, which move whole rows. To remove rows, remove the sheet protection first; it has no password.',
   ),
   toLine(
-    'The import reads only the columns that you fill in and the column Item or Discrepancy. Changes that a spreadsheet makes to dates, scores and ids do not matter.',
+    'The import reads only the columns that you fill in and the column Alert or Discrepancy. Changes that a spreadsheet makes to dates, scores and ids do not matter.',
   ),
-  toLine('The import refuses decisions about alerts that changed after the list was written, with the reason.'),
+  toLine('If an alert changed after the list was written, the import refuses its disposition and says why.'),
 ];
 
 const listTruncationNotices = (
@@ -285,7 +294,7 @@ const listTruncationNotices = (
   waiting > shown
     ? [
         toWarning(
-          `Only the ${formatCount(shown)} most urgent of ${countNoun(waiting, 'item')} are listed. For all of them, run: ${wholeListCommand}`,
+          `Only the ${formatCount(shown)} most urgent of ${countNoun(waiting, 'open alert')} are listed. For all of them, run: ${wholeListCommand}`,
         ),
       ]
     : [];
@@ -310,7 +319,7 @@ const factWords: Readonly<Record<string, string>> = {
   dossierCountry: 'dossier says',
   former: 'former name',
   changedAt: 'changed',
-  alerts: 'waiting alerts',
+  alerts: 'open alerts',
   others: 'other dossiers',
   stated: 'rows by its source',
   read: 'rows read',
@@ -323,7 +332,7 @@ export const listFacts = (facts: DiscrepancyFacts['facts']): readonly (readonly 
     const words = factWords[name];
     if (words === undefined || value === null) return [];
     const text = Array.isArray(value) ? value.slice(0, 5).join(', ') : String(value);
-    return [[words, text.replaceAll('_', ' ')] as const];
+    return [[words, toWords(text)] as const];
   });
 
 const isText = (value: unknown): value is string => typeof value === 'string';
@@ -360,7 +369,7 @@ const discrepancyColumns: readonly Column<ListedDiscrepancy>[] = [
   { header: 'next', cell: ({ kind }) => discrepancyFacts[kind].next },
   {
     header: 'state',
-    cell: ({ acceptance }) => (acceptance === null ? 'open' : acceptance.isFinal ? 'accepted' : 'proposed'),
+    cell: ({ acceptance }) => (acceptance === null ? 'open' : acceptance.isFinal ? 'accepted' : 'pending approval'),
   },
   { header: 'accepted_until', cell: ({ acceptance }) => acceptance?.until ?? null },
   { header: 'accepted_by', cell: ({ acceptance }) => acceptance?.reviewer ?? null },
@@ -384,7 +393,7 @@ const discrepancyLayout: SheetLayout = [
   ['next', 44, 'What to do'],
   ['open_since', 21],
   ['seen', 8, 'Seen in comparisons'],
-  ['state', 10],
+  ['state', 16],
   ['accepted_until', 13, 'Accepted or proposed until'],
   ['accepted_by', 17, 'Accepted or proposed by'],
   ['accepted_because', 32, 'Because'],
@@ -393,14 +402,10 @@ const discrepancyLayout: SheetLayout = [
   [discrepancyListColumns.discrepancy, 26],
 ];
 
-const dayMs = 86_400_000;
-
-const toDay = (at: Date, days: number): string => new Date(at.getTime() + days * dayMs).toISOString().slice(0, 10);
-
 /** Discrepancies as a sheet to fill in, written at `at`; null where there are none. */
 export function toDiscrepancySheet(
   { count, listed }: DiscrepancyList,
-  { at, above = [] }: { at: Date; above?: readonly SheetRow[] },
+  { at, timezone, above = [] }: { at: Date; timezone: string; above?: readonly SheetRow[] },
 ): Sheet | null {
   if (listed.length === 0) return null;
   const shown = listed.slice(0, maxListRows);
@@ -419,8 +424,8 @@ export function toDiscrepancySheet(
     dropdowns: [
       {
         ...{ header: discrepancyListColumns.acceptUntil, title: 'Accept until', isStrict: false },
-        // One day below the limit: in the time zone of a reviewer it may still be the day before.
-        values: [30, 90, mostAcceptedDays - 1].map((days) => toDay(at, days)),
+        // One day below the limit: the reviewers' time zone may have changed since.
+        values: [30, 90, mostAcceptedDays - 1].map((days) => toDate(toDayNumber(at, timezone) + days)),
         hint: `The last day (yyyy-mm-dd), at most ${mostAcceptedDays} days ahead. A critical one cannot be accepted.`,
       },
     ],

@@ -69,6 +69,8 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   version: string;
   startedAt: Date;
   finishedAt: Date;
+  /** The IANA time zone of the reviewers, in which the report shows its times. */
+  timezone: string;
   settingsDigest: string;
   /** Null for a run without a plan. */
   cadence: CadenceFacts | null;

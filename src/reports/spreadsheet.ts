@@ -1,6 +1,6 @@
 import { ZipWriter } from '@zip.js/zip.js';
 import type { Cell, Column } from './csv.js';
-import { escapeXml, toVisibleText } from './text.js';
+import { escapeXml, formatMinute, toVisibleText } from './text.js';
 
 const workbookFont = { name: 'Calibri', size: 11 };
 
@@ -102,10 +102,10 @@ function renderFormat(style: Style): string {
 const maxTextLength = 32_000;
 
 /** The text of a cell: times to the minute, hidden characters as code points. */
-export function toWorkbookText<Value extends string | number | null>(cell: Value): Value | string {
+export function toWorkbookText<Value extends string | number | null>(cell: Value, timezone = 'UTC'): Value | string {
   if (typeof cell !== 'string') return cell;
   // XML does not allow U+FFFE and U+FFFF, nor the half of a surrogate pair that truncation leaves.
-  const text = toMinute(cell)
+  const text = toMinute(cell, timezone)
     .replace(/[\ufffe\uffff]/g, '\ufffd')
     .replace(/[^\n\t]+/g, toVisibleText);
   const shown =
@@ -114,7 +114,8 @@ export function toWorkbookText<Value extends string | number | null>(cell: Value
   return shown.replace(/_(?=x[0-9a-f]{4}_)/gi, '_x005F_');
 }
 
-const toMinute = (text: string): string => text.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d\.\d{3}Z$/, '$1 $2 UTC');
+const toMinute = (text: string, timezone: string): string =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) ? formatMinute(new Date(text), timezone) : text;
 
 const linePoints = 15;
 const maxLines = 8;
@@ -166,6 +167,8 @@ type Table = NonNullable<Sheet['table']>;
 interface Workbook {
   title: string;
   createdAt: Date;
+  /** The IANA time zone in which cells show times. */
+  timezone: string;
   warning: string | null;
   sheets: readonly Sheet[];
 }
@@ -288,7 +291,7 @@ function* renderSheet(sheet: Sheet, workbook: Workbook): Generator<string> {
   let number = 0;
   for (const row of sheet.rows) {
     number += 1;
-    yield renderRow(row, number, sheet);
+    yield renderRow(row, number, sheet, workbook.timezone);
     const across = row.isAcross ? countAcross(sheet, number) : 1;
     if (across > 1) merges.push(`<mergeCell ref="A${number}:${toLetters(across - 1)}${number}"/>`);
   }
@@ -321,10 +324,10 @@ function renderView({ table }: Sheet): string {
   return `<sheetViews><sheetView workbookViewId="0"${table === null ? ' showGridLines="0"' : ''}>${pane}</sheetView></sheetViews>`;
 }
 
-function renderRow({ cells, styles, isAcross }: SheetRow, number: number, sheet: Sheet): string {
+function renderRow({ cells, styles, isAcross }: SheetRow, number: number, sheet: Sheet, timezone: string): string {
   const { columns } = sheet;
   const names = cells.map((_, index): StyleName => styles?.[index] ?? columns[index]?.style ?? 'plain');
-  const shown = cells.map(toWorkbookText);
+  const shown = cells.map((cell) => toWorkbookText(cell, timezone));
   const xml = shown.map((cell, index) => {
     const style = names[index] ?? 'plain';
     // An empty cell takes the style of its column, but not every program reads the lock from the column.

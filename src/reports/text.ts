@@ -1,3 +1,5 @@
+import { toLocalTime } from '../local-time.js';
+
 /** A whole number with commas between the thousands, the same in every locale: `12,345`. */
 export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
@@ -19,10 +21,14 @@ export function formatTime(instant: Date): string {
   return `${instant.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** The UTC day of an instant as `2026-11-21`. */
-export function formatDay(instant: Date): string {
-  return instant.toISOString().slice(0, 10);
+/** An instant on the clock of an IANA time zone, as `2026-11-21 03:04`. */
+export function formatMinute(instant: Date, timezone: string): string {
+  const { date, time } = toLocalTime(instant, timezone);
+  return `${date} ${time.slice(0, 5)}`;
 }
+
+/** The day of an instant in an IANA time zone, as `2026-11-21`. */
+export const formatDay = (instant: Date, timezone: string): string => toLocalTime(instant, timezone).date;
 
 /** The time between two instants in words: `48 s`, `4 min 12 s`, `3 h 5 min`. */
 export function formatDuration(from: Date, until: Date): string {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { stateOrder } from '../vocabulary/words.js';
 import { severities } from '../vocabulary.js';
 import { type MatchChangeFacts, type NotScreenedFacts, toPublishedCanary, toPublishedWatch } from './list-facts.js';
 import { type Report, readBaseline, readChanges } from './report.js';
 import { type ReportJson, reportJsonSchema } from './report-json.js';
 import { readWhole } from './run-facts.js';
-import { stateOrder } from './words.js';
 
 /** The source of a part of the document: times may be dates, and objects may have further properties. */
 type Source<Json> = Json extends string

@@ -1,16 +1,10 @@
+import { severityWords } from '../vocabulary/words.js';
 import { type Severity, severities } from '../vocabulary.js';
 import type { CadenceFacts, OpenItemsFacts } from './list-facts.js';
 import { describeDrops, describeNotices, listSnapshotRemarks } from './reasons.js';
 import { countBaseline, countChanges, type RunFacts, type SpanRunFacts } from './run-facts.js';
-import { countNoun, formatCount, formatDay, formatTime } from './text.js';
+import { countNoun, formatCount, formatDay, formatMinute } from './text.js';
 import { countCritical, countDays, describeWaiting } from './words.js';
-
-/** The heading of each level. */
-export const levelWords: Readonly<Record<Verdict['level'], string>> = {
-  complete: 'Complete',
-  partial: 'Partial',
-  red: 'Red: do not rely on this run',
-};
 
 /** The result of a run in words, without personal data. */
 export interface Verdict {
@@ -36,7 +30,7 @@ export function toVerdict(facts: RunFacts): { verdict: Verdict; span: Span | nul
   const verdict = toRunVerdict(facts);
   if (facts.span === null) return { verdict, span: null };
   const span = toSpan(facts.span, facts.cadence);
-  return { verdict: toSpanVerdict(verdict, span, listWaiting(facts)), span };
+  return { verdict: toSpanVerdict(verdict, span, facts), span };
 }
 
 function toRunVerdict(facts: RunFacts): Verdict {
@@ -70,16 +64,16 @@ const listWaiting = ({ openItems }: Pick<RunFacts, 'openItems'>): readonly strin
   openItems === null || openItems.waiting === 0 ? [] : [describeWaiting(openItems)];
 
 function toWaiting(facts: RunFacts): string | null {
-  const { openItems, finishedAt } = facts;
+  const { openItems, finishedAt, timezone } = facts;
   if (openItems === null) return null;
   if (openItems.waiting === 0 && !isServiceTrusted(facts))
-    return 'This run cannot be relied on, although no alert waits.';
-  return describeWaitingAlerts(openItems, finishedAt);
+    return 'This run cannot be relied on, although no alert is open.';
+  return describeWaitingAlerts(openItems, finishedAt, timezone);
 }
 
 function toTrouble(facts: Assessed, level: Exclude<Verdict['level'], 'complete'>): string {
   if (level === 'red') {
-    if (countFailedCanaries(facts) > 0) return 'canary failed';
+    if (countFailedCanaries(facts) > 0) return 'control search failed';
     if (facts.state === 'refused') return 'run refused';
     if (isHeld(facts)) return 'answers held';
     return facts.state === 'unbalanced' ? 'sums do not hold' : 'far fewer matches than usual';
@@ -95,7 +89,7 @@ function describeWork(facts: RunFacts): string {
   const baseline = countBaseline(facts);
   const parts = [...listWaiting(facts)];
   if (changes > 0) parts.push(countNoun(changes, 'change'));
-  if (baseline > 0) parts.push(countNoun(baseline, 'first-time match', 'first-time matches'));
+  if (baseline > 0) parts.push(countNoun(baseline, 'match of a first screening', 'matches of first screenings'));
   if (facts.dossierChanges.length > 0) parts.push(countNoun(facts.dossierChanges.length, 'dossier change'));
   if (countDiscrepancies(facts.reconciliations) > 0) parts.push(describeDiscrepancies(facts.reconciliations));
   if (parts.length > 0) return parts.join(', ');
@@ -166,14 +160,14 @@ function describeSweeps(facts: RunFacts): string {
 }
 
 function toNews(facts: RunFacts): string {
-  const since = facts.comparedWith === null ? '' : ` since ${formatDay(facts.comparedWith.finishedAt)}`;
+  const since = facts.comparedWith === null ? '' : ` since ${formatDay(facts.comparedWith.finishedAt, facts.timezone)}`;
   const parts: string[] = [];
   if (facts.kind === 'import') parts.push('This run only imported the roster: it screened no customer.');
   if (facts.states !== null) {
     const bySeverity = severities
       .map((severity) => ({ severity, count: countSeverity(facts, severity) }))
       .filter((group) => group.count > 0)
-      .map((group) => `${formatCount(group.count)} ${group.severity}`);
+      .map((group) => `${formatCount(group.count)} ${severityWords[group.severity].toLowerCase()}`);
     const changes = countNoun(countChanges(facts), 'change');
     const quiet =
       isComparing(facts) && isServiceTrusted(facts)
@@ -185,7 +179,7 @@ function toNews(facts: RunFacts): string {
   }
   const baseline = countBaseline(facts);
   if (baseline > 0) {
-    parts.push(`${countNoun(baseline, 'match', 'matches')} of customers screened for the first time.`);
+    parts.push(`${countNoun(baseline, 'match of a first screening', 'matches of first screenings')}.`);
   }
   const news = facts.reconciliations.reduce((sum, { newsCount }) => sum + newsCount, 0);
   if (facts.kind !== 'reconcile' && facts.reconciliations.length > 0)
@@ -238,7 +232,8 @@ const countFailedCanaries = (facts: Assessed): number =>
   facts.canaries.filter((canary) => canary.verdict === 'failed').length;
 
 /** The verdict of a span: that of its last run, but never complete when one of its runs is not complete or a screening is missing. */
-function toSpanVerdict(last: Verdict, { runs, gaps }: Span, waits: readonly string[]): Verdict {
+function toSpanVerdict(last: Verdict, { runs, gaps }: Span, facts: RunFacts): Verdict {
+  const { timezone } = facts;
   const troubled = runs.filter(({ level }) => level !== 'complete');
   const missed = gaps.reduce((sum, gap) => sum + gap.missed, 0);
   const coverage = `After ${countNoun(runs.length, 'run')}: ${last.coverage}`;
@@ -249,15 +244,17 @@ function toSpanVerdict(last: Verdict, { runs, gaps }: Span, waits: readonly stri
   ];
   return {
     level: last.level === 'red' ? 'red' : 'partial',
-    short: last.level === 'complete' ? [...short, ...waits].join(', ') : last.short,
+    short: last.level === 'complete' ? [...short, ...listWaiting(facts)].join(', ') : last.short,
     coverage: `${toCapital(short.join(', '))} ${coverage}`,
     waiting: last.waiting,
     news: last.news,
     remarks: [
-      ...troubled.map(({ runId, startedAt, trouble }) => `Run ${runId} of ${formatDay(startedAt)}: ${trouble}.`),
+      ...troubled.map(
+        ({ runId, startedAt, trouble }) => `Run ${runId} of ${formatDay(startedAt, timezone)}: ${trouble}.`,
+      ),
       ...gaps.map(
         ({ from, until, missed: count }) =>
-          `No customer was screened between ${formatTime(from)} and ${formatTime(until)}: ${countNoun(count, 'screening')} missing.`,
+          `No customer was screened between ${formatMinute(from, timezone)} and ${formatMinute(until, timezone)}: ${countNoun(count, 'screening')} missing.`,
       ),
       ...last.remarks,
     ],
@@ -318,22 +315,22 @@ export interface Span {
     trouble: string | null;
     notScreened: number | null;
   })[];
-  /** Periods with missing screenings, and how many are missing by the cadence. */
+  /** Periods with missing screenings, and how many are missing by the screening frequency. */
   gaps: readonly { from: Date; until: Date; missed: number }[];
 }
 
-/** As in `12 alerts of 5 customers wait for a decision: 2 critical, 3 overdue, ...`. */
-function describeWaitingAlerts(openItems: OpenItemsFacts, now: Date): string {
+/** As in `12 open alerts of 5 customers: 2 critical, 3 overdue, ...`. */
+function describeWaitingAlerts(openItems: OpenItemsFacts, now: Date, timezone: string): string {
   const { waiting, customers, overdue, proposed, absent, oldestAt } = openItems;
-  if (waiting === 0) return 'No alert waits for a decision.';
+  if (waiting === 0) return 'No alert is open.';
   const critical = countCritical(openItems);
   const whose = customers === null ? '' : ` of ${countNoun(customers, 'customer')}`;
   const parts = [
     ...(critical === 0 ? [] : [`${formatCount(critical)} critical`]),
     overdue === 0 ? 'none overdue' : `${formatCount(overdue)} overdue`,
-    ...(oldestAt === null ? [] : [`the oldest since ${formatDay(oldestAt)} (${countDays(oldestAt, now)})`]),
-    ...(proposed === 0 ? [] : [`${formatCount(proposed)} for a second person to confirm`]),
-    ...(absent === null || absent === 0 ? [] : [`${formatCount(absent)} no longer matched`]),
+    ...(oldestAt === null ? [] : [`the oldest since ${formatDay(oldestAt, timezone)} (${countDays(oldestAt, now)})`]),
+    ...(proposed === 0 ? [] : [countNoun(proposed, 'pending approval')]),
+    ...(absent === null || absent === 0 ? [] : [`${formatCount(absent)} with an absent match`]),
   ];
-  return `${countNoun(waiting, 'alert')}${whose} ${waiting === 1 ? 'waits' : 'wait'} for a decision: ${parts.join(', ')}.`;
+  return `${countNoun(waiting, 'open alert')}${whose}: ${parts.join(', ')}.`;
 }

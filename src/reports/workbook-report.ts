@@ -1,6 +1,7 @@
 import { severityRules } from '../changes/severity.js';
+import { levelWords, severityWords, stateWords } from '../vocabulary/words.js';
 import type { ChangeGroup } from './change-groups.js';
-import { type Cell, type ChangeLine, changeColumns, notScreenedColumns } from './csv.js';
+import { type Cell, type ChangeLine, notScreenedColumns, toChangeColumns } from './csv.js';
 import { describeDoubtedValues, describeReason, describeSnapshot } from './reasons.js';
 import { type Coverage, listOwnDoubts, type Report, type Sum, toTitle } from './report.js';
 import { listGuideRows, toDiscrepancySheet, toReviewSheet } from './review-list.js';
@@ -14,9 +15,8 @@ import {
   toTableSheet,
   toWarning,
 } from './spreadsheet.js';
-import { countNoun, formatCount, formatDuration, formatTime, toVisibleText } from './text.js';
-import { levelWords } from './verdict.js';
-import { describeAges, describeCadence, severityWords, stateWords } from './words.js';
+import { countNoun, formatCount, formatDuration, formatMinute, toVisibleText } from './text.js';
+import { describeAges, describeCadence } from './words.js';
 
 /** The name of a fact, its value and a note. */
 type Fact = readonly [name: string, value: Cell, note?: string | null];
@@ -61,24 +61,29 @@ function toSummarySheet(report: Report, above: readonly SheetRow[]): Sheet {
   const top: readonly SheetRow[] = [
     ...above,
     { cells: [toTitle(report)], styles: ['title'] },
+    toLine(`Times are in ${report.run.timezone}.`),
     toHeading(levelWords[verdict.level]),
     ...[verdict.coverage, verdict.waiting ?? '', verdict.news, ...verdict.remarks]
       .filter((text) => text !== '')
       .map(toLine),
   ];
-  const blocks = [...listFound(report), ...(coverage === null ? [] : listCovered(coverage)), toRunBlock(report)];
+  const blocks = [
+    ...listFound(report),
+    ...(coverage === null ? [] : listCovered(coverage, report.run)),
+    toRunBlock(report),
+  ];
   return toFactSheet('Summary', { top, blocks });
 }
 
 const listFound = (report: Report): readonly FactBlock[] => {
   const { changes, baseline, openItems, dossiers, droppedParties, rejects, doubted } = report;
   return [
-    { title: 'Waiting for a decision when the run closed', facts: openItems === null ? [] : listWaiting(openItems) },
+    { title: 'Open alerts when the run closed', facts: openItems === null ? [] : listWaiting(openItems, report.run) },
     { title: 'Changes by severity', facts: (changes ?? []).map(toSeverityFact) },
     { title: 'Matches of first screenings by severity', facts: baseline.map(toSeverityFact) },
     {
       title: 'Dossiers',
-      facts: dossiers === null ? [] : listDossierFacts(dossiers),
+      facts: dossiers === null ? [] : listDossierFacts(dossiers, report.run),
     },
     {
       title: 'Values in doubt: they count as unknown',
@@ -103,10 +108,13 @@ const listFound = (report: Report): readonly FactBlock[] => {
   ];
 };
 
-const listDossierFacts = ({ sweeps, changes }: NonNullable<Report['dossiers']>): readonly Fact[] => [
+const listDossierFacts = (
+  { sweeps, changes }: NonNullable<Report['dossiers']>,
+  { timezone }: Report['run'],
+): readonly Fact[] => [
   ...sweeps.map(({ startedAt, dossiers, proven, unprovenBecause }): Fact => {
     const proof = proven ? 'proven complete' : `not proven complete: ${unprovenBecause ?? 'no reason given'}`;
-    return ['Dossiers seen', dossiers, `by the sweep of ${formatTime(startedAt)}, ${proof}`];
+    return ['Dossiers seen', dossiers, `by the sweep of ${formatMinute(startedAt, timezone)}, ${proof}`];
   }),
   ['Changes', changes.length],
 ];
@@ -119,34 +127,41 @@ function toSeverityFact({ severity, count, sanctionHits, clusters }: ChangeGroup
   return [severityWords[severity], count, notes.join(', ') || null];
 }
 
-const listWaiting = (openItems: NonNullable<Report['openItems']>): readonly Fact[] => [
+const listWaiting = (openItems: NonNullable<Report['openItems']>, { timezone }: Report['run']): readonly Fact[] => [
   ['Alerts', openItems.waiting, `${formatCount(openItems.overdue)} overdue`],
   ...(openItems.customers === null ? [] : [['of customers', openItems.customers] as const]),
   ...openItems.bySeverity.map(
-    ({ severity, waiting, overdue }): Fact => [`of them ${severity}`, waiting, `${formatCount(overdue)} overdue`],
+    ({ severity, waiting, overdue }): Fact => [
+      `of them ${severityWords[severity].toLowerCase()}`,
+      waiting,
+      `${formatCount(overdue)} overdue`,
+    ],
   ),
   ...(openItems.oldestAt === null
     ? []
-    : [['How long', describeAges(openItems), `the oldest since ${formatTime(openItems.oldestAt)}`] as const]),
-  ['For a second person to confirm', openItems.proposed],
-  ...(openItems.absent === null ? [] : [['No longer matched, to be confirmed', openItems.absent] as const]),
+    : [['Age', describeAges(openItems), `the oldest since ${formatMinute(openItems.oldestAt, timezone)}`] as const]),
+  ['Pending approval', openItems.proposed],
+  ...(openItems.absent === null ? [] : [['With an absent match, to be confirmed', openItems.absent] as const]),
   ['Not assigned', openItems.unassigned],
 ];
 
-const listCovered = ({
-  sums,
-  formerRosterAt,
-  states,
-  failedBecause,
-  skippedBecause,
-}: Coverage): readonly FactBlock[] => [
+const listCovered = (
+  { sums, formerRosterAt, states, failedBecause, skippedBecause }: Coverage,
+  { timezone }: Report['run'],
+): readonly FactBlock[] => [
   {
     title: 'Coverage: all sums hold',
     facts: [
       ...sums.map(toSumFact),
       ...(formerRosterAt === null
         ? []
-        : [['roster', formatTime(formerRosterAt), 'imported by an earlier run; this run imported no roster'] as const]),
+        : [
+            [
+              'roster',
+              formatMinute(formerRosterAt, timezone),
+              'imported by an earlier run; this run imported no roster',
+            ] as const,
+          ]),
     ],
   },
   {
@@ -164,13 +179,17 @@ const toSumFact = ({ whole, parts, relation }: Sum): Fact => [
 ];
 
 function toRunBlock({ run, calls, canaries }: Report): FactBlock {
-  const { startedAt, finishedAt, comparedWith } = run;
+  const { startedAt, finishedAt, comparedWith, timezone } = run;
   return {
     title: 'The run',
     facts: [
       ['Run', run.runId, `${run.kind}, ${run.state}`],
-      ['Time', formatTime(startedAt), `took ${formatDuration(startedAt, finishedAt)}`],
-      ['Compared with', comparedWith?.runId ?? 'no earlier run', comparedWith && formatTime(comparedWith.finishedAt)],
+      ['Time', formatMinute(startedAt, timezone), `took ${formatDuration(startedAt, finishedAt)}`],
+      [
+        'Compared with',
+        comparedWith?.runId ?? 'no earlier run',
+        comparedWith && formatMinute(comparedWith.finishedAt, timezone),
+      ],
       ...(calls.searches === null ? [] : [['Searches', calls.searches, 'control searches not included'] as const]),
       ...(canaries === null
         ? []
@@ -201,8 +220,9 @@ export function renderReportWorkbook(report: Report): AsyncGenerator<Uint8Array>
       : [toWarning(`${warning}. This run used a test key; its answers are not about real customers.`)];
   const sheets = [
     toSummarySheet(report, above),
-    report.toReview && toReviewSheet(report.toReview, above),
-    report.discrepancies && toDiscrepancySheet(report.discrepancies, { at: report.run.finishedAt, above }),
+    report.toReview && toReviewSheet(report.toReview, above, report.run.timezone),
+    report.discrepancies &&
+      toDiscrepancySheet(report.discrepancies, { at: report.run.finishedAt, timezone: report.run.timezone, above }),
     toChangesSheet(report, above),
     toDossiersSheet(report, above),
     toNotScreenedSheet(report, above),
@@ -211,6 +231,7 @@ export function renderReportWorkbook(report: Report): AsyncGenerator<Uint8Array>
   return renderWorkbook({
     title: `${toTitle(report)}, ${report.run.runId}`,
     createdAt: report.run.finishedAt,
+    timezone: report.run.timezone,
     warning,
     sheets: sheets.filter((sheet) => sheet !== null),
   });
@@ -225,12 +246,12 @@ function toMethodSheet(report: Report, above: readonly SheetRow[]): Sheet {
       { cells: ['Method and instructions'], styles: ['title'] },
       ...(screens
         ? [
-            'Each customer in scope is searched for at the service by name, type, birth date and country. The answer is compared with the last reported or decided result of the customer; each difference is a change. Matches of a first screening are listed separately.',
-            'The service flags a match as a hit by its own threshold; score and rank are shown as it sent them. Nightscreen assigns the severity by the table below. Settings may give a rule another severity; the digest identifies the settings in force.',
+            'Each customer in scope is searched for at the service by name, type, birth date and country. The answer is compared with the last result that was reported or has a disposition. Each difference is a change. Matches of a first screening are listed separately.',
+            'The service flags a match as a hit by its own threshold. Score and rank are shown as it sent them. Nightscreen assigns the severity by the table below. Settings may give a rule another severity. The settings digest identifies the settings in force.',
           ].map(toLine)
         : []),
       toLine(
-        'The workbook contains only stored facts as of the close of the run: written again later, it has the same bytes.',
+        'The workbook contains only facts that were stored when the run closed. If it is written again later, it has the same bytes.',
       ),
     ],
     blocks: [
@@ -251,22 +272,22 @@ function toMethodSheet(report: Report, above: readonly SheetRow[]): Sheet {
 function listEvidence({ run, evidence, toReview }: Report): readonly Fact[] {
   const { rosterSource, cadence } = evidence;
   return [
-    ['Run', run.runId, `${formatTime(run.startedAt)} to ${formatTime(run.finishedAt)}`],
+    ['Run', run.runId, `${formatMinute(run.startedAt, run.timezone)} to ${formatMinute(run.finishedAt, run.timezone)}`],
     ['Made by', `Nightscreen ${run.version}`],
     ['Organisation', run.organisation],
     ...(run.roster === null ? [] : [['Roster', run.roster, rosterSource?.source ?? null] as const]),
     ...(rosterSource === null
       ? []
       : [
-          ['Roster read', formatTime(rosterSource.importedAt), describeSnapshot(rosterSource)] as const,
+          ['Roster read', formatMinute(rosterSource.importedAt, run.timezone), describeSnapshot(rosterSource)] as const,
           ['Roster digest', null, rosterSource.digest] as const,
         ]),
-    ...(cadence === null ? [] : [['Cadence', describeCadence(cadence), cadence.reason] as const]),
+    ...(cadence === null ? [] : [['Screening frequency', describeCadence(cadence), cadence.reason] as const]),
     ['Settings digest', null, evidence.settingsDigest],
     ['Service key', run.mode, evidence.keyFingerprint === '' ? 'not used' : `fingerprint ${evidence.keyFingerprint}`],
     ...(toReview === null
       ? []
-      : [['Sheet to review', `S-${toReview.sheetId}`, 'stored with each decision that it imports'] as const]),
+      : [['Sheet to review', `S-${toReview.sheetId}`, 'stored with each disposition that it imports'] as const]),
     [
       'Other files',
       null,
@@ -284,13 +305,13 @@ const changeLayout: SheetLayout = [
   ['birth_date', 12, 'Born'],
   ['countries', 11],
   ['after_name', 26, 'Listed party now'],
-  ['after_topics', 20, 'Listed for now'],
+  ['after_risk_categories', 20, 'Risk categories now'],
   ['after_birth_dates', 16, 'Listed party born now'],
   ['after_countries', 14, 'Listed countries now'],
   ['after_hit', 7, 'Hit now'],
   ['after_score', 8, 'Score now'],
   ['before_name', 26, 'Listed party before'],
-  ['before_topics', 20, 'Listed for before'],
+  ['before_risk_categories', 20, 'Risk categories before'],
   ['before_birth_dates', 16, 'Listed party born before'],
   ['before_countries', 14, 'Listed countries before'],
   ['before_hit', 8, 'Hit before'],
@@ -306,11 +327,11 @@ const changeLayout: SheetLayout = [
   ['rule', 22],
   ['adjustments', 18],
   ['group', 8],
-  ['item_state', 11, 'Alert'],
-  ['item_due', 21, 'Alert due'],
-  ['item_assigned_to', 16, 'Alert assigned to'],
-  ['item_last_said', 32, 'Last decision'],
-  ['replaced_decision', 32, 'Former decision about a similar match'],
+  ['alert_state', 16, 'Alert'],
+  ['alert_due', 18],
+  ['alert_assigned_to', 16],
+  ['last_disposition', 32],
+  ['former_disposition', 32, 'Former disposition of a similar match'],
   ['role', 12],
   ['type', 9],
   ['risk_tier', 10],
@@ -352,7 +373,7 @@ const notScreenedLayout: SheetLayout = [
 ];
 
 /** All changes of matches, most severe first, then all matches of first screenings; null for a run that does not screen. */
-function toChangesSheet({ changes, baseline, cut }: Report, above: readonly SheetRow[]): Sheet | null {
+function toChangesSheet({ changes, baseline, cut, run }: Report, above: readonly SheetRow[]): Sheet | null {
   if (changes === null) return null;
   // First screenings must not follow a truncated list of changes.
   const first = cut.changes === null ? baseline : [];
@@ -367,16 +388,22 @@ function toChangesSheet({ changes, baseline, cut }: Report, above: readonly Shee
   const count = [...changes, ...baseline].reduce((sum, group) => sum + group.count, 0);
   const { shown, top } = cutLines(lines, count, 'changes.csv', above);
   return toTableSheet(shown, {
-    ...{ name: 'All changes', columns: changeColumns, layout: changeLayout, firstColumns: 3, above: top },
+    ...{
+      name: 'All changes',
+      columns: toChangeColumns(run.timezone),
+      layout: changeLayout,
+      firstColumns: 3,
+      above: top,
+    },
   });
 }
 
-function toDossiersSheet({ dossiers }: Report, above: readonly SheetRow[]): Sheet | null {
+function toDossiersSheet({ dossiers, run }: Report, above: readonly SheetRow[]): Sheet | null {
   if (dossiers === null) return null;
   const lines = dossiers.changes.map((dossier): ChangeLine => ({ about: 'dossier', change: null, dossier }));
   const { shown, top } = cutLines(lines, lines.length, 'changes.csv', above);
   return toTableSheet(shown, {
-    ...{ name: 'Dossiers', columns: changeColumns, layout: dossierLayout, firstColumns: 2, above: top },
+    ...{ name: 'Dossiers', columns: toChangeColumns(run.timezone), layout: dossierLayout, firstColumns: 2, above: top },
   });
 }
 

@@ -7,19 +7,19 @@ import { ReportError } from '../errors.js';
 import { makeFolder } from '../files.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { RejectsColumn, surplusColumn } from '../roster/rejects.js';
+import { doubtWords, rejectWords } from '../vocabulary/words.js';
 import type { RejectReason } from '../vocabulary.js';
 import {
   type Cell,
   type ChangeLine,
   type Column,
-  changeColumns,
   markFormula,
   notScreenedColumns,
   renderCsv,
   renderCsvBatches,
+  toChangeColumns,
 } from './csv.js';
 import { renderHtml } from './html-page.js';
-import { doubtWords, rejectWords } from './reasons.js';
 import { type Report, readBaseline, readChanges } from './report.js';
 import { isOfParties, readWhole } from './run-facts.js';
 import { toVisibleLines } from './text.js';
@@ -311,7 +311,7 @@ export const manifestJsonSchema = z.strictObject({
 
 /** `changes.csv`: all changes of matches, most severe first, then all matches of first screenings, then all changes of dossiers. */
 export function renderChangesCsv(report: Report): AsyncGenerator<string> {
-  return renderCsvBatches(changeColumns, listLines(report));
+  return renderCsvBatches(toChangeColumns(report.run.timezone), listLines(report));
 }
 
 async function* listLines(report: Report): AsyncGenerator<readonly ChangeLine[]> {

@@ -10,7 +10,6 @@ import {
   type WindowWalk,
 } from '../dossiers/sweep-dossiers.js';
 import { countNoun } from '../reports/text.js';
-import { stopWords } from '../reports/words.js';
 import { toCountryCode } from '../roster/country.js';
 import { parseIsoDate } from '../roster/read-date.js';
 import {
@@ -33,6 +32,7 @@ import {
 import { insertCommitBatch } from '../store/ledger.js';
 import type { Account, Organisation } from '../store/organisations.js';
 import { closeRun, type RunRow, readLastActivity } from '../store/runs.js';
+import { stopWords } from '../vocabulary/words.js';
 import type { DetailStop, RunState } from '../vocabulary.js';
 import { identifyAccount, noteAccount, toAssumedMode, toHalt } from './account.js';
 import type { AppContext } from './app-context.js';

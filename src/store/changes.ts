@@ -394,7 +394,7 @@ function readNextDue(database: Queryable, list: MatchList, now: Date): Promise<D
   );
 }
 
-/** What a report lists: the changes and first-time matches of its runs, and the dossier changes of its sweeps; due times are those after `now`. */
+/** What a report lists: the changes and matches of first screenings of its runs, and the dossier changes of its sweeps; due times are those after `now`. */
 export async function readReportChanges(
   database: Queryable,
   lists: Pick<Database, 'cursor'>,

@@ -53,6 +53,7 @@ export async function readRunFacts(
     version: run.version,
     startedAt: run.startedAt,
     finishedAt: run.finishedAt,
+    timezone: timezoneSchema.parse(run.settings),
     settingsDigest: run.settingsDigest,
     settingsChanges: await readSettingsChanges(database, run.runId, covered.formerSettingsRecordId ?? null),
     cadence: await readRunCadence(database, run.runId),
@@ -92,6 +93,12 @@ export async function readRunFacts(
     span: null,
   };
 }
+
+/** The reviewers' time zone in the settings of a run; UTC for a run of an early version. */
+const timezoneSchema = z
+  .object({ review: z.object({ timezone: z.string() }) })
+  .transform(({ review }) => review.timezone)
+  .catch('UTC');
 
 const cadenceSchema = z.object({
   hours: z.object({ high: z.number(), medium: z.number(), low: z.number() }),

@@ -127,7 +127,7 @@ test('decisions of a list come back to the alerts that they are about, whatever 
   const list = rows.parse(parse(readFileSync(join(folder, 'list.csv'), 'utf8'), { bom: true, columns: true }));
   expect(list.map(({ reference }) => reference).toSorted()).toEqual(['C-1', 'C-1[U+200B]', '[U+202E]C-1']);
   const decided = list.flatMap((row) =>
-    row['reference'] === 'C-1' ? [] : [{ ...row, decision: 'true_match', reason: `${row['reference']} it is` }],
+    row['reference'] === 'C-1' ? [] : [{ ...row, disposition: 'true_match', reason: `${row['reference']} it is` }],
   );
   writeFileSync(join(folder, 'filled.csv'), stringify(decided, { header: true }));
   expect(await run('review', 'import', 'filled.csv', '--apply')).toMatchObject({ exitCode: 0 });

@@ -31,8 +31,8 @@ export async function fillInList(
   const { sheets } = await readXlsx(bytes);
   return writeXlsx({
     sheets: sheets.map(({ name, rows }) => {
-      const header = rows.find((row) => row.includes('Decision')) ?? [];
-      const [reference, decision, reason] = ['Customer', 'Decision', 'Reason'].map((title) => header.indexOf(title));
+      const header = rows.find((row) => row.includes('Disposition')) ?? [];
+      const [reference, decision, reason] = ['Customer', 'Disposition', 'Reason'].map((title) => header.indexOf(title));
       if (name !== listSheetName || reference === undefined) return { name, rows };
       const filled = rows.map((row) => {
         const said = row === header ? null : decide(String(row[reference] ?? ''));

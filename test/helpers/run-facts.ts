@@ -156,6 +156,7 @@ export function buildRunFacts(changes: Partial<RunFacts> = {}): RunFacts {
     version: '0.1.0',
     startedAt: new Date('2026-11-21T02:00:03.120Z'),
     finishedAt: new Date('2026-11-21T02:04:15.480Z'),
+    timezone: 'UTC',
     cadence: { hours: { high: 24, medium: 24, low: 24 }, reason: null },
     settingsChanges: [],
     rosterAcceptances: [],

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { ConfigError, flagError } from '../../errors.js';
 import { countNoun } from '../../reports/text.js';
-import { describeOwner, detailWords, severityWords } from '../../reports/words.js';
+import { describeOwner } from '../../reports/words.js';
 import type { ShownItem, UndoResult } from '../../runs/review/decide.js';
+import { detailWords, severityWords } from '../../vocabulary/words.js';
 import { type Severity, severities } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';

@@ -7,12 +7,12 @@ import {
   describeWatch,
   listDoubtLines,
   listSnapshotRemarks,
-  rejectWords,
 } from '../../reports/reasons.js';
 import { countNoun, formatCount, toVisibleText } from '../../reports/text.js';
 import { describeDetails, describeWaiting } from '../../reports/words.js';
 import type { describeRun } from '../../runs/describe-run.js';
 import type { acceptRun } from '../../runs/screening/close.js';
+import { rejectWords } from '../../vocabulary/words.js';
 import { isScreeningKind, type ListableOutcome, listableOutcomes } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';

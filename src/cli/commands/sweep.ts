@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
-import { dossierChangeWords } from '../../reports/words.js';
+import { dossierChangeWords } from '../../vocabulary/words.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
 import { examples } from '../options.js';
 import { presentNothingMarked, presentRun } from '../present-run.js';

@@ -281,7 +281,7 @@ async function writeWorkingList(
     return { leftOut: 0, notice: '' };
   }
   if (!isWorkbook(file)) {
-    await writePrivately(file, [...lists.renderWorkingList(list.items)].join(''));
+    await writePrivately(file, [...lists.renderWorkingList(list.items, list.timezone)].join(''));
     return { leftOut: 0, notice: '' };
   }
   const waiting = list.items.length;
@@ -289,7 +289,10 @@ async function writeWorkingList(
   const toWhole = (out: string): string => `nightscreen review export${ofRoster} --out ${quoteArgument(out)}`;
   // Reviewers keep the list in another folder.
   const importCommand = `nightscreen review import ${quoteArgument(basename(file))}`;
-  const discrepancySheet = lists.toDiscrepancySheet(list.discrepancies, { at: list.exportedAt });
+  const discrepancySheet = lists.toDiscrepancySheet(list.discrepancies, {
+    at: list.exportedAt,
+    timezone: list.timezone,
+  });
   const facts = { ...list, waiting, discrepancySheet, importCommand, wholeListCommand: toWhole('review.csv') };
   await writePrivately(file, lists.renderWorkingListWorkbook(list.items, facts));
   const leftOut = Math.max(0, waiting - lists.maxListRows);

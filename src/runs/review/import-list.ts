@@ -30,7 +30,7 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
   const expandBulk = openBulkRows(database, digestKey, request.reviewer);
   const { decisions: list, acceptances } = await readReviewList(request.path, digestKey, expandBulk);
   const { undecided, onlyReasons } = list;
-  // Spreadsheets change references, so the reference in the list is used only for an unknown item.
+  // Spreadsheets change references, so the reference in the list is used only for an unknown alert.
   const itemIds = [...list.filled, ...list.faulty].flatMap(({ itemId }) => itemId ?? []);
   const items = await readDecidableItems(database, itemIds);
   const toCustomer = ({ itemId, customer }: FilledRow | FaultyRow): string | null =>
@@ -129,7 +129,11 @@ interface FilledList {
   onlyReasons: number;
 }
 
-const { item, decision, reason } = workingListColumns;
+const { alert, disposition, reason } = workingListColumns;
+const formerNames = new Map<string, string>([
+  ['item', alert],
+  ['decision', disposition],
+]);
 
 /**
  * Reads a filled working list of alerts, of discrepancies or, in a workbook, of both. It reads only the codes and the filled cells, because
@@ -146,8 +150,8 @@ export async function readReviewList(
   const acceptances =
     ofDiscrepancies && (await readAcceptances(ofDiscrepancies, key).finally(() => ofDiscrepancies.close()));
   const names = Object.values(workingListColumns);
-  const required = [item, decision, reason];
-  const table = await openListTable(path, { names, required, origin, isOptional: acceptances !== null });
+  const required = [alert, disposition, reason];
+  const table = await openListTable(path, { names, required, formerNames, origin, isOptional: acceptances !== null });
   const decisions =
     table === null
       ? { filled: [], faulty: [], undecided: 0, onlyReasons: 0 }
@@ -163,11 +167,11 @@ async function readDecisions(table: ListTable, key: Buffer, expandBulk: ExpandBu
     for await (const batch of table.records) {
       for (const { line, fields, fault } of batch) {
         const pick = (name: string): string => table.pick(fields, name);
-        const itemId = parseItemCode(pick('item'), key)?.itemId ?? null;
+        const itemId = parseItemCode(pick(alert), key)?.itemId ?? null;
         const about = { line, customer: pick('reference') || null, itemId };
         if (fault !== null) rows.push({ ...about, problem: `the row cannot be read (${fault})` });
-        else if (pick('decision') === '') {
-          if (pick('item') === '') continue;
+        else if (pick(disposition) === '') {
+          if (pick(alert) === '') continue;
           undecided += 1;
           if (pick('reason') !== '') onlyReasons += 1;
         } else rows.push(toRow(about, pick, key));
@@ -203,7 +207,7 @@ function refuseRepeated(rows: readonly (FilledRow | FaultyRow)[]): Pick<FilledLi
     const others = findOthers(itemId, line);
     const problems = [
       ...('problem' in row ? [row.problem] : []),
-      ...(others.length === 0 ? [] : [`the same item as line ${others.join(', ')}`]),
+      ...(others.length === 0 ? [] : [`the same alert as line ${others.join(', ')}`]),
     ];
     if (problems.length > 0) faulty.push({ line, customer, itemId, problem: problems.join('; ') });
     else if (!('problem' in row)) filled.push(row);
@@ -216,16 +220,16 @@ function toRow(
   pick: (name: string) => string,
   key: Buffer,
 ): FilledRow | BulkRow | FaultyRow {
-  const bulk = parseItemCode(pick('item'), key, 'B');
-  const mark = bulk ?? parseItemCode(pick('item'), key);
+  const bulk = parseItemCode(pick(alert), key, 'B');
+  const mark = bulk ?? parseItemCode(pick(alert), key);
   if (mark === null)
-    return { ...about, problem: `${JSON.stringify(pick('item'))} is not the code of an item; copy it from the list` };
-  const verdict = parseVerdict(pick('decision'));
+    return { ...about, problem: `${JSON.stringify(pick(alert))} is not the code of an alert; copy it from the list` };
+  const verdict = parseVerdict(pick(disposition));
   if (verdict === null) {
-    return { ...about, problem: `the decision is not one of ${dispositionVerdicts.join(', ')}` };
+    return { ...about, problem: `the disposition is not one of ${dispositionVerdicts.join(', ')}` };
   }
   const reason = pick('reason');
-  if (reason === '') return { ...about, problem: 'the decision has no reason' };
+  if (reason === '') return { ...about, problem: 'the disposition has no reason' };
   const [, sheet] = /^S-?(\d{1,15})$/i.exec(pick('sheet')) ?? [];
   const said = {
     verdict,

@@ -9,7 +9,7 @@ import type { AppContext } from '../app-context.js';
 import { listDiscrepancies, toBulkSeenVersion, toWaitingItem } from './items.js';
 import { requireKnown } from './people.js';
 
-/** A working list with its items and discrepancies. */
+/** A working list with its alerts and discrepancies. */
 export type WorkingList = Awaited<ReturnType<typeof exportItems>>;
 
 /** Which items a working list contains, and who exports it. */
@@ -53,7 +53,8 @@ export async function exportItems(
     ...{ roster, onlyProposals, notProposedBy, allDiscrepancies },
     isAssigned: assignee !== null,
   });
-  return { sheetId, exportedAt: now, items: [...bulk, ...items.map(({ shown }) => shown)], discrepancies };
+  const { timezone } = settings.review;
+  return { sheetId, exportedAt: now, timezone, items: [...bulk, ...items.map(({ shown }) => shown)], discrepancies };
 }
 
 /** The discrepancies of a working list. A list of one assignee has none, because discrepancies are not assigned. */

@@ -109,7 +109,8 @@ async function buildMail(
   const listed = await readCriticalChanges(transaction, run.runId, warning, mostListed);
   const hasCanaries = app.settings.canaries.length > 0;
   const { recipient: _, ...counts } = warning;
-  const about = { ...counts, queuedAt, listed, hasCanaries, runId, roster };
+  const { timezone } = app.settings.review;
+  const about = { ...counts, queuedAt, timezone, listed, hasCanaries, runId, roster };
   const content = buildEarlyWarning({ ...about, organisation: organisation.name, mode: run.mode }, to, mail);
   return { content, messageId: content.messageId, giveUpAt: toGiveUpAt(mail, queuedAt) };
 }

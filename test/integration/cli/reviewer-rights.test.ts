@@ -87,7 +87,7 @@ webhooks: [{ url: 'http://127.0.0.1:${port}/', secretEnv: HOOK_SECRET }]
     };
     const fill = async (decide: (row: Record<string, string>) => string) => {
       const rows = rowSchema.parse(parse(await readFile(list, 'utf8'), { bom: true, columns: true }));
-      const filled = rows.map((row) => ({ ...row, decision: decide(row), reason: 'looked at it' }));
+      const filled = rows.map((row) => ({ ...row, disposition: decide(row), reason: 'looked at it' }));
       await writeFile(list, stringify(filled, { header: true }));
       return rows.map(({ reference }) => reference);
     };

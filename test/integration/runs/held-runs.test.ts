@@ -235,7 +235,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     ]);
     expect(toSubject(toReport(facts))).toContain('[RED] answers held');
     const page = await readFile(join(held.artifacts ?? '', 'report.html'), 'utf8');
-    expect(page).toContain('2 alerts new or worse by these answers: provisional');
+    expect(page).toContain('2 alerts new or worse by these answers. They are provisional');
     expect(page).toContain('8 clear, 22 open alert');
     expect(page).not.toContain('have a valid screening');
     const json = z.object({ held: z.array(z.object({ alerts: z.array(z.object({ reference: z.string() })) })) });

@@ -57,7 +57,7 @@ describeOnChosenDatabase('decisions of an older system', (open) => {
     const rows = (await readXlsx(bytes)).sheets[0]?.rows ?? [];
     const [header = []] = rows;
     for (const row of rows.filter((cells) => cells[header.indexOf('Customer')] === here?.reference)) {
-      row[header.indexOf('Decision')] = 'True match';
+      row[header.indexOf('Disposition')] = 'True match';
       row[header.indexOf('Reason')] = 'met him';
     }
     const workbook = join(folder, 'filled.xlsx');

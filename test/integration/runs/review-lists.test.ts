@@ -22,7 +22,7 @@ const rowSchema = z.array(z.record(z.string(), z.string()));
 
 async function exportRows(app: TestAppContext): Promise<Row[]> {
   const { items } = await exportItems(app, { roster: null, exportedBy: 'a test' });
-  return rowSchema.parse(parse([...renderWorkingList(items)].join(''), { bom: true, columns: true }));
+  return rowSchema.parse(parse([...renderWorkingList(items, 'UTC')].join(''), { bom: true, columns: true }));
 }
 
 async function importRows(app: TestAppContext, rows: readonly Row[], how: Partial<DecisionImport> = {}) {
@@ -33,7 +33,11 @@ async function importRows(app: TestAppContext, rows: readonly Row[], how: Partia
   return importDecisions(app, { path, reviewer, apply: true, partial: false, ...how });
 }
 
-const decide = (row: Row | undefined, decision: string, reason = 'looked at it'): Row => ({ ...row, decision, reason });
+const decide = (row: Row | undefined, disposition: string, reason = 'looked at it'): Row => ({
+  ...row,
+  disposition,
+  reason,
+});
 
 describeOnChosenDatabase('a working list', (open) => {
   const begin = openSmallSites(open);
@@ -43,13 +47,13 @@ describeOnChosenDatabase('a working list', (open) => {
     await run(await work({ offsetMs: -dayMs }));
     const app = await work();
     const rows = await exportRows(app);
-    expect(rows.map(({ reference, hit, decision }) => [reference, hit, decision])).toEqual([
+    expect(rows.map(({ reference, hit, disposition }) => [reference, hit, disposition])).toEqual([
       ['C-1', 'yes', ''],
       ['C-2', 'yes', ''],
     ]);
-    const mangled = rows.toReversed().map(({ item = '', ...row }) => ({
+    const mangled = rows.toReversed().map(({ alert = '', ...row }) => ({
       ...{ due: '46348,2', reference: '1', birth_date: '########', match_id: '1,2E+15' },
-      ...{ comment: row['comment'] ?? '', item: ` ${item.toLowerCase()} ` },
+      ...{ comment: row['comment'] ?? '', alert: ` ${alert.toLowerCase()} ` },
     }));
     const filled = [decide(mangled[0], 'False Positive'), decide(mangled[1], 'true-match')];
     const preview = await importRows(app, filled, { apply: false });
@@ -78,20 +82,20 @@ describeOnChosenDatabase('a working list', (open) => {
     const slip = {
       ...second,
       reference: 'mangled',
-      item: (second?.['item'] ?? '').replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')),
+      alert: (second?.['alert'] ?? '').replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')),
     };
     const rows = [
       { ...decide(first, 'false_positive'), reference: '1' },
       decide(second, 'false_positive'),
       decide(slip, 'false_positive'),
-      { ...second, decision: '', reason: '' },
+      { ...second, disposition: '', reason: '' },
     ];
     const refused = await importRows(app, rows);
     expect(refused).toMatchObject({
       isApplied: false,
       decided: [{ line: 3 }],
       refused: [{ row: { line: 2, customer: 'C-1' }, reason: 'changed_since' }],
-      faulty: [{ line: 4, customer: 'mangled', problem: expect.stringContaining('is not the code of an item') }],
+      faulty: [{ line: 4, customer: 'mangled', problem: expect.stringContaining('is not the code of an alert') }],
       undecided: 1,
     });
     const { text, document } = presentImportedDecisions(refused, { storing: 'again', wasApplied: true });
@@ -136,7 +140,7 @@ describeOnChosenDatabase('a working list', (open) => {
     const app = await work();
     await expect(importRows(app, [{ a: '1', b: '2' }])).rejects.toThrow(/nothing was imported for default yet/);
     await run(app);
-    await expect(importRows(app, [{ a: '1', b: '2' }])).rejects.toThrow(/no column item, decision, reason/);
+    await expect(importRows(app, [{ a: '1', b: '2' }])).rejects.toThrow(/no column alert, disposition, reason/);
   });
 
   it('nobody decides in another name', async () => {

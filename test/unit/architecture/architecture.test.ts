@@ -21,7 +21,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   dossiers: ['client', 'errors'],
   changes: ['matches', 'dossiers', 'errors', 'local-time'],
   reconciliation: ['names'],
-  reports: ['changes', 'matches', 'reconciliation', 'errors', 'files'],
+  reports: ['changes', 'matches', 'reconciliation', 'errors', 'files', 'local-time'],
   mail: ['reports', 'errors', 'loopback', 'files'],
   webhooks: ['client', 'matches', 'errors', 'files', 'loopback', 'outgoing'],
   store: ['errors', 'clock', 'files'],

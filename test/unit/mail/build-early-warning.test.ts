@@ -9,6 +9,7 @@ const warn = (changes: Partial<EarlyWarning> = {}): EarlyWarning => ({
   roster: 'retail',
   organisation: 'default',
   mode: 'live',
+  timezone: 'UTC',
   changes: 1,
   firstChangeId: 12,
   lastChangeId: 12,
@@ -22,7 +23,7 @@ describe('a provisional mail', () => {
   it('says that it is provisional in subject and text, and tells customers by reference only', () => {
     const { subject, text, html } = buildEarlyWarning(warn(), 'a@example.org', settings);
     expect(subject).toBe('[PROVISIONAL] 1 critical change - retail, 2026-11-21');
-    expect(text).toContain('PROVISIONAL: 1 critical change, while the run is still in progress');
+    expect(text).toContain('PROVISIONAL: 1 critical change; the run is still in progress');
     expect(text).toContain('- C-1001: Newly listed, flagged as hit - Politically exposed, Sanctioned');
     expect(text).toContain('2026-11-21-rescreen-7, not finished');
     for (const body of [text, html]) expect(body).not.toMatch(/Haddad/i);
@@ -66,7 +67,7 @@ describe('a provisional mail', () => {
     );
     expect(subject).toContain('61 critical changes - TEST key');
     expect(text).toContain('First screening, flagged as hit');
-    expect(text).toContain('and 60 more; the report will list them');
+    expect(text).toContain('and 60 more, which the report will list');
     expect(html).not.toContain('<b>');
     for (const body of [text, html]) {
       for (const hidden of ['\u0000', '\u202e', '\r']) expect(body).not.toContain(hidden);

@@ -26,7 +26,7 @@ describe('the subject begins with the state and its counts', () => {
     ['[COMPLETE] 12 changes - retail, 2026-11-21', buildRunFacts({ changes, counts: buildCounts({ changes: 12 }) })],
     ['[COMPLETE] nothing to review - retail, 2026-11-21', buildRunFacts()],
     ['[PARTIAL] 2 not screened - TEST key, retail, 2026-11-21', buildEventfulFacts()],
-    ['[RED] canary failed - retail, 2026-11-21', buildRedFacts()],
+    ['[RED] control search failed - retail, 2026-11-21', buildRedFacts()],
   ])('%s', (subject, facts) => {
     expect(build(facts).subject).toBe(subject);
   });
@@ -122,11 +122,11 @@ describe('each reader is told what they need', () => {
   it('reviewers: counts by severity, sanction hits, what waits and until when, and what to do', () => {
     const { text } = emit('report');
     expect(text).toContain('- 2 critical changes, 1 of them a sanction hit');
-    expect(text).toContain('14 alerts of 9 customers wait for a decision: 2 critical, 3 overdue, 1 no longer matched.');
+    expect(text).toContain('14 open alerts of 9 customers: 2 critical, 3 overdue, 1 with an absent match.');
     expect(text).toContain('- 2 open alerts rated critical, 1 overdue');
-    expect(text).toContain('- Next due among the changes: 2026-11-24 02:00:00 UTC');
+    expect(text).toContain('- Next due among the changes: 2026-11-24 02:00');
     expect(text).toContain('nightscreen review export');
-    expect(emit('report', buildRunFacts()).text).toContain('Nothing: this mail confirms that the run took place.');
+    expect(emit('report', buildRunFacts()).text).toContain('Nothing. This mail confirms that the run took place.');
   });
 
   it('managers: coverage and figures, no lists and no commands', () => {

@@ -29,7 +29,7 @@ it('an overridden guard is told with who, why and both figures', () => {
   const heldBy = [
     { guard: 'shrink_night', message: '4 of 100 customers of the last snapshot are missing: 4 % (at most 1 %)' },
   ];
-  expect(describeRosterAcceptance({ ...who, isAttested: false, heldBy, changes: [] })).toMatch(
+  expect(describeRosterAcceptance({ ...who, isAttested: false, heldBy, changes: [] }, 'UTC')).toMatch(
     /accepted by A\. Meyer on .*: agreed <on> 12 March\. Findings: 4 of 100 .* \[guard shrink_night\]/,
   );
 });

@@ -198,7 +198,7 @@ describe('report.html', () => {
     expect(partial).toContain('No match of the screened customers changed');
     expect(partial).not.toContain('No match changed');
     const red = await toHtml(buildRunFacts({ state: 'incomplete', canaries: [buildCanary({ verdict: 'failed' })] }));
-    expect(red).toContain('This list is empty, but this run cannot be relied on.');
+    expect(red).toContain('This list is empty, but do not rely on this run.');
     expect(red).not.toContain('left unscreened');
   });
 
@@ -276,7 +276,7 @@ describe('report.html', () => {
     const changes = [...many('high'), ...many('low')];
     const page = await toHtml(buildRunFacts({ changes, counts: buildCounts({ changes: 500 }) }));
     expect(page.match(/>high-\d+</g)).toHaveLength(250);
-    expect(page).toContain('50 further sanction hits, one line each; an arrow shows a change from before to now');
+    expect(page).toContain('50 further sanction hits, one line each. An arrow shows a change from before to now.');
     expect(page.match(/>low-\d+</g)).toHaveLength(200);
     expect(page).toContain('The first 200 of 250 are shown; all of them are in <code>changes.csv</code>');
     expect(page).toContain('500 changes');

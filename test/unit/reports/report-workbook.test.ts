@@ -57,7 +57,7 @@ describe("a report's workbook", () => {
     const sheet = find('To review');
     const headers = sheet?.rows[0] ?? [];
     const unlocked = headers.filter((_, at) => sheet?.cells?.get(`1,${at}`)?.style?.protection?.locked === false);
-    expect(unlocked).toEqual(['Decision', 'Reason', 'Comment']);
+    expect(unlocked).toEqual(['Disposition', 'Reason', 'Comment']);
     expect(sheet?.dataValidations).toMatchObject([
       {
         type: 'list',
@@ -105,7 +105,7 @@ describe("a report's workbook", () => {
   it('says what did not fit and where all of it is', async () => {
     const { find } = await open(buildRunFacts(), buildToReview([buildWaitingItem()], 12_345));
     expect(find('To review')?.rows[0]?.[0]).toBe(
-      'Only the 1 most urgent of 12,345 items are listed. For all of them, run: nightscreen review export --out review.csv',
+      'Only the 1 most urgent of 12,345 open alerts are listed. For all of them, run: nightscreen review export --out review.csv',
     );
     const notScreened = Array.from({ length: maxTableRows + 1 }, () => buildNotScreened());
     const sheet = toNotScreenedSheet({ ...toReport(buildRunFacts()), notScreened }, []);
@@ -129,8 +129,10 @@ describe("a report's workbook", () => {
     });
     const { sheets, column } = await open(facts, buildToReview(items));
     expect(texts.length).toBeGreaterThanOrEqual(200);
-    expect(column('To review', 'Name')).toEqual(texts.map(toWorkbookText));
-    expect(column('All changes', 'Listed party now').toSorted()).toEqual(texts.map(toWorkbookText).toSorted());
+    expect(column('To review', 'Name')).toEqual(texts.map((text) => toWorkbookText(text)));
+    expect(column('All changes', 'Listed party now').toSorted()).toEqual(
+      texts.map((text) => toWorkbookText(text)).toSorted(),
+    );
     const cells = sheets.flatMap((sheet) => [...(sheet.cells?.values() ?? [])]);
     expect(cells.filter(({ formula, hyperlink }) => formula !== undefined || hyperlink !== undefined)).toEqual([]);
   });

@@ -44,7 +44,7 @@ describe('a report whose sums do not hold is refused, with both figures', () => 
     [
       'first screenings',
       { baselineChanges: [buildChange()] },
-      'first-time matches listed 1 is not first-time matches of the run 0',
+      'matches of first screenings listed 1 is not matches of first screenings of the run 0',
     ],
     ['failed customers', { notScreened: [buildNotScreened()] }, 'failed 0 is not customers listed as failed 1'],
     ['fractions', { counts: buildCounts({ rows: 500.5, duplicates: 0.5 }) }, 'rows 500.5 is not'],
@@ -121,7 +121,7 @@ describe('the report', () => {
   it.each([
     ['a quiet night', buildRunFacts(), 'complete', 'nothing to review'],
     ['an eventful night with two failures', buildEventfulFacts(), 'partial', '2 not screened'],
-    ['a failed canary', buildRedFacts(), 'red', 'canary failed'],
+    ['a failed canary', buildRedFacts(), 'red', 'control search failed'],
     ['an unproven sweep', buildSweepFacts(), 'partial', 'sweep unproven'],
     ['sums that did not hold', buildRunFacts({ state: 'unbalanced' }), 'red', 'sums do not hold'],
     ['a stopped run', buildRunFacts({ state: 'stopped' }), 'partial', 'run not finished'],

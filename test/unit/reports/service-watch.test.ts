@@ -24,7 +24,7 @@ describe('a run in which the service cannot be trusted', () => {
       canaries: [buildCanary({ verdict: 'failed', found: 'no hit' }), buildCanary({ name: 'Other' })],
     });
     const report = toReport(facts);
-    expect(toSubject(report)).toBe('[RED] canary failed - retail, 2026-11-21');
+    expect(toSubject(report)).toBe('[RED] control search failed - retail, 2026-11-21');
     expect(JSON.stringify(report.verdict)).not.toMatch(allClear);
     expect(report.verdict.coverage).toBe('Control searches failed: the answers of this run cannot be relied on.');
   });

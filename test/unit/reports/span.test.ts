@@ -126,7 +126,7 @@ describe('the report of a span', () => {
     const red = buildRedFacts();
     const runs = [buildSpanRun(0), buildSpanRun(24, { state: red.state, canaries: red.canaries })];
     const { verdict, canaries } = report(runs, 48, red);
-    expect(verdict).toMatchObject({ level: 'red', short: 'canary failed' });
+    expect(verdict).toMatchObject({ level: 'red', short: 'control search failed' });
     expect(canaries?.map(({ verdict: each, rounds }) => [each, rounds.length])).toEqual([
       ['failed', 2],
       ['passed', 1],

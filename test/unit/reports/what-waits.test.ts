@@ -55,12 +55,12 @@ describe('the first screen', () => {
   it('counts what waits for a person: how much is critical, overdue, how old the oldest is', async () => {
     const page = await toPage(busy, buildToReview(items));
     const top = page.slice(page.indexOf('<header>'), page.indexOf('<section'));
-    expect(top).toContain('103 alerts of 41 customers wait for a decision');
+    expect(top).toContain('103 open alerts of 41 customers');
     expect(top).toMatch(
-      /<b>12<\/b> <i>critical<\/i>.*<b>103<\/b> <i>overdue<\/i>.*<b>19 days<\/b> <i>the oldest, since 2026-11-02/,
+      /<b>12<\/b> <i>critical<\/i>.*<b>103<\/b> <i>overdue<\/i>.*<b>19 days<\/b> <i>age of the oldest, open since <time>2026-11-02/,
     );
     const nav = /<nav.*<\/nav>/.exec(page)?.[0] ?? '';
-    expect(nav).toContain('Waiting for a decision</a> <span class="muted">103, 12 critical, 103 overdue</span>');
+    expect(nav).toContain('Open alerts</a> <span class="muted">103, 12 critical, 103 overdue</span>');
     expect(nav).not.toContain('26');
   });
 
@@ -73,8 +73,8 @@ describe('the first screen', () => {
   it('of a run that cannot be relied on takes no list that is empty for an all clear', async () => {
     const none = { ...openItems, waiting: 0, customers: 0, overdue: 0, oldestAt: null, bySeverity: [] };
     const page = await toPage({ ...buildRedFacts(), openItems: none }, null);
-    expect(page).not.toContain('No alert waits');
-    expect(page).toContain('This run cannot be relied on, although no alert waits.');
+    expect(page).not.toContain('No alert is open');
+    expect(page).toContain('This run cannot be relied on, although no alert is open.');
   });
 });
 
@@ -84,7 +84,7 @@ describe('what waits', () => {
     for (const { mark } of items) expect(waiting.split(`id="alert-${mark}"`)).toHaveLength(2);
     expect(waiting).toContain('nightscreen review import report.xlsx --apply');
     const cut = toSection(await toPage(busy, buildToReview(items.slice(0, 50), 103)), 'waiting');
-    expect(cut).toContain('The 50 most urgent of 103 alerts are shown');
+    expect(cut).toContain('Only the 50 most urgent of 103 alerts are shown');
   });
 
   it('stands together by customer, most urgent first, and entries about one person side by side', () => {
@@ -109,7 +109,7 @@ describe('what waits', () => {
     const absent = buildWaitingItem({ absence: 'below_threshold', absentSince: new Date('2026-11-20T02:00:00Z') });
     const waiting = toSection(await toPage(busy, buildToReview([absent], 103)), 'waiting');
     expect(waiting).toContain(
-      '<b>To be confirmed as no_longer_matched</b>: the match fell below the threshold (since 2026-11-20)',
+      '<b>Match absent</b>: the match fell below the threshold (since <time>2026-11-20</time>). Confirm it with the disposition no_longer_matched',
     );
   });
 
@@ -119,7 +119,7 @@ describe('what waits', () => {
       ...{ decidedAt: new Date('2026-11-20T09:00:00Z'), name: 'Amina HADAD', matchId: 'm-12' },
     };
     const waiting = toSection(await toPage(busy, buildToReview([buildWaitingItem({ replaced })], 103)), 'waiting');
-    expect(waiting).toContain('false positive by ada on 2026-11-20 about Amina HADAD (m-12)');
+    expect(waiting).toContain('false positive by ada on <time>2026-11-20</time> about Amina HADAD (m-12)');
   });
 });
 
@@ -132,9 +132,9 @@ describe('mail', () => {
     const { subject, text } = build(busy);
     expect(subject).toBe('[COMPLETE] 103 open alerts, 12 critical, 103 overdue, 26 changes - retail, 2026-11-21');
     expect(text).toContain(
-      '103 alerts of 41 customers wait for a decision: 12 critical, 103 overdue, the oldest since 2026-11-02 (19 days).',
+      '103 open alerts of 41 customers: 12 critical, 103 overdue, the oldest since 2026-11-02 (19 days).',
     );
-    expect(text).toContain('26 changes since 2026-11-20: 16 high, 10 info.');
+    expect(text).toContain('26 changes since 2026-11-20: 16 high, 10 for information.');
     expect(toSection(await toPage(busy, null), 'changes')).toContain('26 changes since');
   });
 
@@ -184,6 +184,6 @@ describe('a change is named for what happened', () => {
     expect(card).toMatch(/Customer now<\/th>.*Amina Haddad.*1971-03-09/);
     const line = toSection(await toPage(facts('low'), null), 'changes');
     expect(line).toMatch(/Amina Khoury<\/bdi> <span aria-label="became">→<\/span> <strong><bdi>Amina Haddad/);
-    expect(line).toMatch(/1971-09-03<\/bdi> <span aria-label="became">→<\/span> <strong><bdi>1971-03-09/);
+    expect(line).toMatch(/1971-09-03<\/time><\/bdi> <span aria-label="became">→<\/span> <strong><bdi><time>1971-03-09/);
   });
 });

@@ -16,9 +16,9 @@ async function read(...lines: readonly string[]) {
   return (await readReviewList(path, key, async () => [])).decisions;
 }
 
-it('an item that stands twice is decided by no row, whatever each says and whether it can be taken', async () => {
+it('an alert that is listed twice is decided by no row, whatever each says and whether it can be stored', async () => {
   const list = await read(
-    'item,decision,reason',
+    'alert,disposition,reason',
     ...[`${one},false_positive,a slip`, `${two},true_match,him`, `${one},true_match,him`],
     ...[`${three},false_positive,not him`, `${three},perhaps,him`, `${three},true_match,`],
     ...[`${four},false_positive,not him`, `${four},,`],
@@ -28,26 +28,27 @@ it('an item that stands twice is decided by no row, whatever each says and wheth
     [8, 4],
   ]);
   expect(list.faulty).toMatchObject([
-    { line: 2, problem: 'the same item as line 4' },
-    { line: 4, problem: 'the same item as line 2' },
-    { line: 5, problem: 'the same item as line 6, 7' },
+    { line: 2, problem: 'the same alert as line 4' },
+    { line: 4, problem: 'the same alert as line 2' },
+    { line: 5, problem: 'the same alert as line 6, 7' },
     {
       line: 6,
       problem:
-        'the decision is not one of true_match, false_positive, inconclusive, no_longer_matched; the same item as line 5, 7',
+        'the disposition is not one of true_match, false_positive, inconclusive, no_longer_matched; the same alert as line 5, 7',
     },
-    { line: 7, problem: 'the decision has no reason; the same item as line 5, 6' },
+    { line: 7, problem: 'the disposition has no reason; the same alert as line 5, 6' },
   ]);
   expect(list).toMatchObject({ undecided: 1, onlyReasons: 0 });
+  // The headings of earlier versions.
   const forgotten = await read('item,decision,reason', `${one},,not him`, `${two},,`);
   expect(forgotten).toMatchObject({ undecided: 2, onlyReasons: 1 });
 });
 
-it('a list in which a column stands twice that is read is refused, and says which and where', async () => {
-  const twice = read('item,decision,reason, Decision ', `${one},true_match,him,`);
-  await expect(twice).rejects.toThrow(/has columns twice: decision \(column 2 and column 4\)\./);
+it('a list with a repeated column that is read is refused, and the message says which and where', async () => {
+  const twice = read('alert,disposition,reason, Decision ', `${one},true_match,him,`);
+  await expect(twice).rejects.toThrow(/has columns twice: disposition \(column 2 and column 4\)\./);
   const items = read('item,reason,decision,item,reason', `${one},him,true_match,${two},him`);
-  await expect(items).rejects.toThrow(/item \(column 1 and column 4\).*reason \(column 2 and column 5\)/);
-  const other = await read('item,decision,reason,note,note', `${one},true_match,him,a,b`);
+  await expect(items).rejects.toThrow(/alert \(column 1 and column 4\).*reason \(column 2 and column 5\)/);
+  const other = await read('alert,disposition,reason,note,note', `${one},true_match,him,a,b`);
   expect(other.filled).toHaveLength(1);
 });

@@ -8,8 +8,8 @@ import type { WaitingItem } from '../../../../src/reports/list-facts.js';
 import {
   listSheetName,
   renderWorkingListWorkbook,
+  toWorkingListTable,
   type WorkbookFacts,
-  workingListTable,
 } from '../../../../src/reports/review-list.js';
 import { openListTable } from '../../../../src/runs/review/list-table.js';
 import { collectBytes } from '../../../helpers/report-files.js';
@@ -44,7 +44,7 @@ const toItem = (name: string, mark = 'N1'): WaitingItem => ({
   legacy: null,
 });
 const facts = {
-  ...{ sheetId: 7, exportedAt: at, waiting: 1 },
+  ...{ sheetId: 7, exportedAt: at, timezone: 'UTC', waiting: 1 },
   ...{ importCommand: 'nightscreen review import x', wholeListCommand: 'nightscreen review export' },
 };
 
@@ -56,11 +56,11 @@ async function open(content: Uint8Array | string, ending = 'xlsx') {
   files += 1;
   const path = join(folder, `${files}.${ending}`);
   await writeFile(path, content);
-  const required = ['item', 'decision', 'reason'];
+  const required = ['alert', 'disposition', 'reason'];
   const table = await openListTable(path, { names: required, required, origin: 'a list' });
   const rows: (readonly [number, string, string])[] = [];
   for await (const batch of table.records) {
-    for (const { line, fields } of batch) rows.push([line, table.pick(fields, 'item'), table.pick(fields, 'name')]);
+    for (const { line, fields } of batch) rows.push([line, table.pick(fields, 'alert'), table.pick(fields, 'name')]);
   }
   return rows;
 }
@@ -69,10 +69,10 @@ it('a workbook shows every column of the list, and only what is to be filled in 
   const bytes = await render([toItem('A')], facts);
   const [sheet, guide] = (await readXlsx(bytes, { readStyles: true })).sheets;
   expect([sheet?.name, guide?.name]).toEqual([listSheetName, 'How to']);
-  expect(new Set(sheet?.rows[0]).size).toBe(workingListTable.length);
+  expect(new Set(sheet?.rows[0]).size).toBe(toWorkingListTable('UTC').length);
   expect(sheet?.rows[0]?.slice(0, 8)).toEqual([
-    ...['Severity', 'Customer', 'Name', 'Listed party', 'Listed for'],
-    ...['Decision', 'Reason', 'Comment'],
+    ...['Severity', 'Customer', 'Name', 'Listed party', 'Risk categories'],
+    ...['Disposition', 'Reason', 'Comment'],
   ]);
   expect(sheet?.protection).toMatchObject({ sheet: true, autoFilter: true, sort: true });
   expect(sheet?.protection?.password).toBeUndefined();
@@ -80,7 +80,7 @@ it('a workbook shows every column of the list, and only what is to be filled in 
   const unlocked = (sheet?.rows[0] ?? []).filter(
     (_, column) => sheet?.cells?.get(`1,${column}`)?.style?.protection?.locked === false,
   );
-  expect(unlocked).toEqual(['Decision', 'Reason', 'Comment']);
+  expect(unlocked).toEqual(['Disposition', 'Reason', 'Comment']);
   expect(sheet?.dataValidations).toMatchObject([
     {
       type: 'list',
@@ -132,14 +132,14 @@ it('what cannot be seen but misleads is shown by its number, and what no workboo
 it('what does not fit is said on both sheets, and is no row of the list when it is read back', async () => {
   const items = ['N1', 'N2', 'N3'].map((mark) => toItem('A', mark));
   const bytes = await render(items, { ...facts, waiting: 3 }, 2);
-  const notice = 'Only the 2 most urgent of 3 items are listed. For all of them, run: nightscreen review export';
+  const notice = 'Only the 2 most urgent of 3 open alerts are listed. For all of them, run: nightscreen review export';
   const texts = (await readXlsx(bytes)).sheets.map(({ rows }) => rows.flat());
   expect(texts.map((cells) => cells.includes(notice))).toEqual([true, true]);
   expect((await open(bytes)).map(([, item]) => item)).toEqual(['N1', 'N2', '']);
 });
 
 it('the list is found on whatever sheet and below a title, and lines are rows of the sheet', async () => {
-  const rows = [['My title'], [], ['Reason', 'DECISION', 'item '], ['r', 'true_match', 'N1'], [], [null, null, 5]];
+  const rows = [['My title'], [], ['Reason', 'DISPOSITION', 'alert '], ['r', 'true_match', 'N1'], [], [null, null, 5]];
   const bytes = await writeXlsx({
     sheets: [
       { name: 'Notes', rows: [['nothing']] },
@@ -162,12 +162,12 @@ it('a file that is no list says what it is and what to do', async () => {
   const document = `PK\x03\x04${'\0'.repeat(26)}mimetypeapplication/vnd.oasis.opendocument.spreadsheet`;
   await expect(open(Buffer.from(document, 'latin1'), 'ods')).rejects.toThrow(/OpenDocument file/);
   await expect(open(await writeXlsx({ sheets: [{ name: 'A', rows: [] }] }))).rejects.toThrow(/only empty sheets/);
-  await expect(open(await writeXlsx({ sheets: [{ name: 'A', rows: [['item']] }] }))).rejects.toThrow(
-    /no column decision, reason/,
+  await expect(open(await writeXlsx({ sheets: [{ name: 'A', rows: [['alert']] }] }))).rejects.toThrow(
+    /no column disposition, reason/,
   );
   const wide = await writeXlsx({ sheets: [{ name: 'A', rows: [Array.from({ length: 300 }, () => 'x')] }] });
   await expect(open(wide)).rejects.toThrow(/more than 256 columns/);
-  await expect(open(Buffer.from('item;decision;reason\nN1;true_match;fór\n', 'latin1'), 'csv')).rejects.toThrow(
+  await expect(open(Buffer.from('alert;disposition;reason\nN1;true_match;fór\n', 'latin1'), 'csv')).rejects.toThrow(
     /not utf-8 .*\. Save it as CSV UTF-8, or as \.xlsx\./,
   );
 });

@@ -1,0 +1,338 @@
+// The words that readers see for stored codes, in reports, mail, messages and on the command line; each is here only.
+import type {
+  Absence,
+  Agreement,
+  ChangeCause,
+  CustomerState,
+  DetailStop,
+  DispositionVerdict,
+  DossierChangeKind,
+  DoubtReason,
+  discrepancyEvents,
+  ItemState,
+  ListableOutcome,
+  MatchChangeKind,
+  MatchField,
+  PartyRole,
+  RejectReason,
+  RunKind,
+  Severity,
+  SeverityAdjustment,
+} from '../vocabulary.js';
+
+/** A code without words of its own: `birth_date` as `birth date`. */
+export const toWords = (code: string): string => code.replaceAll('_', ' ');
+
+const dispositionWords: Readonly<Record<DispositionVerdict, string>> = {
+  true_match: 'true match',
+  false_positive: 'false positive',
+  inconclusive: 'inconclusive',
+  no_longer_matched: 'no longer matched',
+};
+
+/** A stored disposition, those of older systems included. */
+export const describeDisposition = (code: string): string =>
+  new Map<string, string>(Object.entries(dispositionWords)).get(code) ?? toWords(code);
+
+/** The states of an alert. */
+export const alertStateWords: Readonly<Record<ItemState, string>> = {
+  open: 'open',
+  proposed: 'pending approval',
+  settled: 'false positive',
+  confirmed: 'true match',
+  gone: 'no longer matched',
+};
+
+/** The roles of a party. */
+export const roleWords: Readonly<Record<PartyRole, string>> = {
+  customer: 'customer',
+  alias: 'alias',
+  joint_holder: 'joint holder',
+  director: 'director',
+  beneficial_owner: 'beneficial owner',
+  other: 'other related party',
+  conflicting_row: 'name of a contradicting row',
+};
+
+/** The compared fields of a match. */
+export const matchFieldWords: Readonly<Record<MatchField, string>> = {
+  birth_date: 'born',
+  country: 'countries',
+  match: 'flagged as hit',
+  name: 'name',
+  schema: 'kind',
+  score: 'score',
+  topics: 'risk category',
+};
+
+/** What happened to a discrepancy in a comparison. */
+export const discrepancyEventWords: Readonly<Record<(typeof discrepancyEvents)[number], string>> = {
+  opened: 'new',
+  returned: 're-opened',
+  changed: 'changed',
+  acceptance_ended: 'acceptance ended',
+  resolved: 'resolved',
+};
+
+/** The kinds of runs, as titles. */
+export const runKindWords: Readonly<Record<RunKind, string>> = {
+  import: 'Roster import',
+  screen: 'Screening',
+  rescreen: 'Rescreening',
+  onboard: 'Onboarding',
+  sweep: 'Dossier sweep',
+  check: 'Single check',
+  assure: 'Measurement of recall',
+  reconcile: 'Reconciliation',
+};
+
+/** The level of a verdict. */
+export const levelWords: Readonly<Record<'complete' | 'partial' | 'red', string>> = {
+  complete: 'Complete',
+  partial: 'Partial',
+  red: 'Red: do not rely on this run',
+};
+
+/** What the last control searches of an account show for a single check. */
+export const controlWords = {
+  hold: 'none in this check; the last ones on this account passed',
+  failed: 'NONE in this check; the last ones on this account FAILED',
+  one_sided: 'NONE in this check; the last ones on this account did not expect both a match and no match',
+  too_old: 'NONE in this check; the last ones on this account are more than a day old',
+  never: 'NONE: no control search was ever made on this account',
+} as const;
+
+/** What happened to a match. */
+export const matchChangeWords: Readonly<Record<MatchChangeKind, string>> = {
+  match_added: 'New match',
+  match_changed: 'Details changed',
+  match_removed: 'No longer matched',
+  match_not_returned: 'No longer returned: the answer was truncated, the party may still be listed',
+  match_rekeyed: 'Same party with a new id',
+  match_returned: 'Matched again',
+  hit_gained: 'Now flagged as hit',
+  hit_lost: 'No longer flagged as hit',
+};
+
+/** What happened to a dossier in words. */
+export const dossierChangeWords: Readonly<Record<DossierChangeKind, string>> = {
+  dossier_appeared: 'New dossier',
+  dossier_status_changed: 'Status changed',
+  dossier_changed: 'Details changed',
+  dossier_touched: 'Updated without a visible change',
+  dossier_returned: 'Returned',
+  dossier_gone: 'Removed',
+};
+
+/** The cause of a change, as the end of a sentence. */
+export const causeWords: Readonly<Record<ChangeCause, string>> = {
+  service_data: 'the list data changed',
+  customer_record: 'our customer record changed',
+  settings: 'our settings changed',
+};
+
+/** The name of a severity. */
+export const severityWords: Readonly<Record<Severity, string>> = {
+  critical: 'Critical',
+  high: 'High',
+  medium: 'Medium',
+  low: 'Low',
+  info: 'For information',
+};
+
+/** Whether a fact of the customer agrees with a match, in words. */
+export const agreementWords: Readonly<Record<Agreement, string>> = {
+  agree: 'agrees',
+  contradict: 'contradicts',
+  unknown: 'cannot be compared',
+};
+
+/** What moved a severity. */
+export const adjustmentWords: Readonly<Record<SeverityAdjustment, string>> = {
+  birth_date_contradicts: 'lowered, the birth date contradicts',
+  risk_tier: 'raised for the customer’s risk tier',
+};
+
+/** The topics of the FollowTheMoney model that services send most (service facts: AML vocabulary). */
+const topicWords: ReadonlyMap<string, string> = new Map([
+  ['sanction', 'Sanctioned'],
+  ['sanction.linked', 'Linked to a sanctioned party'],
+  ['sanction.counter', 'Counter-sanctioned'],
+  ['debarment', 'Debarred'],
+  ['role.pep', 'Politically exposed'],
+  ['role.rca', 'Close to a politically exposed person'],
+  ['role.judge', 'Judge'],
+  ['role.civil', 'Civil servant'],
+  ['crime', 'Crime'],
+  ['crime.boss', 'Criminal leadership'],
+  ['crime.cyber', 'Cybercrime'],
+  ['crime.fin', 'Financial crime'],
+  ['crime.fraud', 'Fraud'],
+  ['crime.terror', 'Terrorism'],
+  ['crime.theft', 'Theft'],
+  ['crime.traffick', 'Trafficking'],
+  ['crime.traffick.drug', 'Drug trafficking'],
+  ['crime.traffick.human', 'Human trafficking'],
+  ['crime.war', 'War crimes'],
+  ['wanted', 'Wanted'],
+  ['poi', 'Person of interest'],
+  ['reg.action', 'Regulatory action'],
+  ['reg.warn', 'Regulatory warning'],
+  ['export.control', 'Export controlled'],
+  ['export.risk', 'Trade risk'],
+]);
+
+/** A topic in words; an unknown topic as the service sent it. */
+export function describeTopic(topic: string): string {
+  return topicWords.get(topic) ?? topic;
+}
+
+/** The order of the states in reports: decided states first, states that need work last. */
+export const stateOrder = [
+  'clear',
+  'below_threshold',
+  'settled_false_positive',
+  'confirmed',
+  'open_hit',
+  'incompletely_seen',
+  'not_screened',
+] as const satisfies readonly CustomerState[];
+
+/** Each state of a customer in words: its name and what it means. */
+export const stateWords: Readonly<Record<CustomerState, { name: string; meaning: string }>> = {
+  clear: { name: 'Clear', meaning: 'complete answer without a match' },
+  below_threshold: {
+    name: 'Below threshold',
+    meaning: 'matches, but the service flagged none of them',
+  },
+  settled_false_positive: { name: 'False positive', meaning: 'flagged, and a reviewer ruled it out' },
+  confirmed: { name: 'True match', meaning: 'a reviewer confirmed that the customer is the listed party' },
+  open_hit: { name: 'Open alert', meaning: 'an alert of the customer waits for a disposition' },
+  incompletely_seen: { name: 'Truncated', meaning: 'the answer was truncated, and the returned part has no hit' },
+  not_screened: { name: 'Not screened', meaning: 'no valid answer' },
+};
+
+/** Why the match of an alert is absent, in words. */
+export const absenceWords: Readonly<Record<Absence, string>> = {
+  not_returned: 'the service no longer returns the match',
+  below_threshold: 'the match fell below the threshold',
+  customer_changed: 'the match is absent since our customer record changed',
+  settings_changed: 'the match is absent since our settings changed',
+};
+
+/** The kinds of records that are fetched about matches, in words. */
+export const detailWords: Readonly<Record<'activity' | 'entity', string>> = {
+  activity: 'match in detail',
+  entity: 'screened record',
+};
+
+/** Why a run did not fetch all records, in words. */
+export const stopWords: Readonly<Record<DetailStop, string>> = {
+  limit: 'the limit evidence.details.maxPerRun is reached',
+  out_of_reach: 'the service could not be reached',
+  refused: 'the service refused the account',
+  time: 'it took too long',
+  signal: 'stopped on request',
+};
+
+/** Why a roster row was rejected, in words. */
+export const rejectWords: Readonly<Record<RejectReason, string>> = {
+  missing_id: 'no customer id',
+  missing_name: 'no name',
+  missing_type: 'no type (person or entity)',
+  unknown_type: 'type is neither person nor entity',
+  invalid_birth_date: 'birth date cannot be read',
+  unknown_country: 'unknown country',
+  unknown_risk_tier: 'risk tier is not low, medium or high',
+  control_character: 'contains a control character',
+  id_too_long: 'customer id too long',
+  name_too_long: 'name too long',
+  name_without_letters: 'name without any letter',
+  wrong_column_count: 'more or fewer fields than the header; after correction, empty the cell rejected_reason',
+  conflicting_id: 'same customer id as another row with different contents',
+  malformed_csv: 'broken CSV, for example an unclosed quote; after correction, empty the cell rejected_reason',
+  too_many_parties: 'more than 10,000 names of one customer',
+  field_too_long: 'field too long',
+  line_break_in_name: 'line break inside a name',
+  replacement_character: 'contains U+FFFD, the mark of a letter that was lost in a conversion',
+  unknown_standing: 'does not say whether the customer is active',
+  invalid_end_date: 'end date cannot be read',
+  unknown_role: 'role of a related party is not known',
+  unknown_customer: 'related party of a customer that is not on the roster',
+};
+
+/** Why a value of an accepted row counts as unknown, in words. */
+export const doubtWords: Readonly<Record<DoubtReason, string>> = {
+  says_unknown: 'the value itself means unknown',
+  invalid_birth_date: 'not a readable date',
+  no_such_day: 'not a day of the calendar',
+  ambiguous_date: 'can mean two dates, and no format is configured',
+  year_too_early: 'a year before 1850',
+  year_in_future: 'a date in the future',
+  hijri_year: 'a year before 1850: it looks like the Hijri calendar',
+  buddhist_year: 'a year in the future: it looks like the Buddhist calendar',
+  unknown_country: 'not a known country',
+  ambiguous_country: 'can mean two countries',
+  stateless: 'means that there is no country',
+  unknown_risk_tier: 'risk tier is not low, medium or high',
+  unknown_standing: 'does not say whether the customer is active',
+  invalid_end_date: 'not a readable day',
+  unreadable_alias: 'not a name: without letters, too long, or with a control character',
+  control_character: 'contains a control character',
+  replacement_character: 'contains U+FFFD, the mark of a letter that was lost in a conversion',
+};
+
+/** The outcome of a customer that is not screened, in words. */
+export const outcomeWords: Readonly<Record<ListableOutcome, string>> = {
+  failed: 'Failed',
+  remaining: 'Not reached',
+  skipped: 'Skipped',
+};
+
+/** Why a customer or a party was screened, skipped or not reached, and the outcomes of calls. */
+export const reasonWords: ReadonlyMap<string, string> = new Map([
+  ['ok', 'answered'],
+  ['aborted', 'cancelled by this program'],
+  ['account', 'account refused'],
+  ['address', 'address of the service refused'],
+  ['authentication_error', 'key refused'],
+  ['bad_response', 'invalid answer'],
+  ['budget', 'search budget reached'],
+  ['cadence', 'due again'],
+  ['changed', 'name, type, birth date or country changed, or the customer returned'],
+  ['canary_failed', 'a control search failed, so the answers after the last control searches that passed do not count'],
+  ['conflicting_duplicate', 'its rows contradict each other, and it has no accepted record'],
+  ['connect_timeout', 'no connection in time'],
+  ['connection', 'connection lost'],
+  ['connection_failed', 'no connection'],
+  ['connection_refused', 'connection refused'],
+  ['connection_reset', 'connection reset'],
+  ['forced', 'selected: on a published list, or all customers were selected'],
+  ['echo_mismatch', 'answer to another search'],
+  ['held', 'answered, but the answers of the run are held'],
+  ['invalid_body', 'invalid answer'],
+  ['max_searches', 'limit of this start reached'],
+  ['name_not_resolved', 'service host not found'],
+  ['new', 'never screened'],
+  ['not_confirmed', 'answered, but no control search passed after it'],
+  ['not_due', 'screened recently, not due yet'],
+  ['not_json', 'answer is not JSON'],
+  ['not_selected', 'not selected for this run'],
+  ['over_budget', 'not searched because the search budget is used up'],
+  ['outage', 'service not reachable'],
+  ['overdue', 'overdue'],
+  ['payment_required', 'payment required for the account'],
+  ['previously_failed', 'the last search for it failed'],
+  ['rate_limit_exceeded', 'too many calls'],
+  ['related_party_unreadable', 'a related party is unreadable and has no accepted record'],
+  ['remaining', 'the run stopped before'],
+  ['roster_held', 'new in a roster that is held'],
+  ['row_rejected', 'its row was rejected, and it has no accepted record'],
+  ['signal', 'stopped on request'],
+  ['service_unavailable', 'screening temporarily unavailable'],
+  ['timeout', 'no answer in time'],
+  ['tls_failed', 'no secure connection'],
+  ['too_large', 'answer too large'],
+  ['unauthorized', 'key refused'],
+  ['unknown', 'outcome unknown'],
+]);
