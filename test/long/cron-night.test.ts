@@ -75,7 +75,7 @@ test('the line of the crontab, word for word, begins nothing that is not due, th
   timeout: 600_000,
 }, async () => {
   const line = readCommand(section);
-  expect(readCommand(readShipped('README.md'))).toBe(line);
+  expect(readCommand(readShipped('docs/first-week.md'))).toBe(line);
   const home = join(host, 'srv/nightscreen');
   const look = () => readFileSync(join(home, 'night.log'), 'utf8');
   const begunAt = Date.now();
