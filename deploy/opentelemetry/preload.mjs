@@ -1,5 +1,5 @@
 // Sends what nightscreen does as OpenTelemetry traces: a trace per run, in it a span per stage, in that the attempts at the service that failed or
-// were slow. Preloaded (`node --import`), configured by the OTEL_... variables; see docs/tracing.md.
+// were slow. Preloaded (`node --import`), configured by the OTEL_... variables; see docs/metrics.md.
 import { subscribe } from 'node:diagnostics_channel';
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';

@@ -11,7 +11,7 @@ import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { compileCli, runCli } from '../helpers/cli-process.js';
 import { people, watchlist, writeRoster } from '../helpers/small-world.js';
 
-/** Installs what `deploy/opentelemetry` asks for as docs/tracing.md says, and looks at what a collector is sent of a run. */
+/** Installs what `deploy/opentelemetry` asks for as docs/metrics.md says, and looks at what a collector is sent of a run. */
 const folder = await mkdtemp(join(tmpdir(), 'nightscreen-tracing-'));
 const cli = await compileCli();
 const sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });

@@ -43,7 +43,7 @@ test('every command that README, docs and deploy/ name is one that the program h
     .flatMap((name) =>
       [
         ...readShipped(name).matchAll(
-          /(?:(?<=`)|(?<=npx )|(?<=\/))nightscreen ((?:[a-z][\w-]*|--[\w-]+)(?: [^\s`&|;>]+)*)/g,
+          /(?:^|(?<=`)|(?<=npx )|(?<=npx --no )|(?<=\/))nightscreen ((?:[a-z][\w-]*|--[\w-]+)(?: [^\s`&|;>]+)*)/gm,
         ),
       ].map(([, words = '']) => ({ name, words: words.split(' ') })),
     );
