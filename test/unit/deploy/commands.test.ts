@@ -22,6 +22,7 @@ const program = createProgram(async () => {}, { writeOut: () => {}, writeErr: ()
 /** What is wrong in the words of a command, which may be cut short: a name or an option that the program does not know. */
 function findUnknown(words: readonly string[]): string | null {
   let command: Command = program;
+  if (words[0] === 'help') return null;
   for (const word of words) {
     const inner = command.commands.find((each) => each.name() === word || each.aliases().includes(word));
     if (inner) command = inner;
