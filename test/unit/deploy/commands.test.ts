@@ -23,13 +23,16 @@ const program = createProgram(async () => {}, { writeOut: () => {}, writeErr: ()
 function findUnknown(words: readonly string[]): string | null {
   let command: Command = program;
   if (words[0] === 'help') return null;
+  let isValue = false;
   for (const word of words) {
     const inner = command.commands.find((each) => each.name() === word || each.aliases().includes(word));
-    if (inner) command = inner;
+    if (isValue) isValue = false;
+    else if (inner) command = inner;
     else if (word.startsWith('--')) {
       const [name = ''] = word.split('=');
-      const isKnown = [...command.options, ...program.options].some(({ long }) => long === name);
-      if (!isKnown && name !== '--help') return `${command.name()} ${name}`;
+      const option = [...command.options, ...program.options].find(({ long }) => long === name);
+      if (!option && name !== '--help') return `${command.name()} ${name}`;
+      isValue = option?.required === true && name === word;
     } else if (command.commands.length > 0 && command.registeredArguments.length === 0 && /^[a-z]/.test(word)) {
       return `${command.name()} ${word}`;
     }
