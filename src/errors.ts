@@ -21,7 +21,10 @@ export interface ConfigProblem {
   message: string;
 }
 
-/** Wrong usage or configuration; carries all problems at once. */
+/** The places of a command line: what is wrong there is no setting. */
+const ofCommandLine = /^(?:flag|option|arguments?|file|run|roster|since|until)\b/;
+
+/** Wrong usage (`usage_error`: a flag, an argument, a missing file or run) or configuration (`config_invalid`); carries all problems at once. */
 export class ConfigError extends NightscreenError {
   readonly problems: readonly ConfigProblem[];
 
@@ -29,7 +32,8 @@ export class ConfigError extends NightscreenError {
     const lines = problems.map(
       (problem) => `${problem.where}: ${problem.path ? `${problem.path}: ` : ''}${problem.message}`,
     );
-    super('config_invalid', lines.join('\n'), context);
+    const isUsage = problems.every(({ where, path }) => path === '' && ofCommandLine.test(where));
+    super(isUsage ? 'usage_error' : 'config_invalid', lines.join('\n'), context);
     this.problems = problems;
   }
 }

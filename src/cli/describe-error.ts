@@ -29,9 +29,13 @@ interface ErrorDescription {
   next: string | null;
 }
 
+const usageCode = 'usage_error';
+
 function describeNext(error: unknown, isDoctor: boolean): string | null {
   if (error instanceof ConfigError && error.problems.every(({ where }) => where === 'run'))
     return '`nightscreen runs list` shows the runs and their states';
+  if (error instanceof CommanderError || (error instanceof ConfigError && error.code === usageCode))
+    return '`nightscreen --help` lists the commands, `nightscreen COMMAND --help` their options';
   if (error instanceof ConfigError)
     return 'correct the settings above; docs/configuration.md describes each one, and `nightscreen config show` prints those in force';
   if (error instanceof RosterError) return 'correct the roster and start again; nothing was spent';
@@ -49,8 +53,6 @@ function describeNext(error: unknown, isDoctor: boolean): string | null {
   if (error instanceof ReportError && error.code === 'report_not_written')
     return 'free disk space or grant the right, or name another folder with --out; the run is stored, and `nightscreen report --run ID` writes its report';
   if (error instanceof StoreError) return describeStoreNext(error, isDoctor);
-  if (error instanceof CommanderError)
-    return '`nightscreen --help` lists the commands, `nightscreen COMMAND --help` their options';
   if (error instanceof NightscreenError) return null;
   return 'this is a fault of Nightscreen: repeat the command with --log-level debug and report its output';
 }
@@ -66,7 +68,7 @@ function describeWhere(error: unknown): string | null {
 
 function toCode(error: unknown): string {
   if (error instanceof NightscreenError) return error.code;
-  return error instanceof CommanderError ? 'usage' : 'unexpected';
+  return error instanceof CommanderError ? usageCode : 'unexpected';
 }
 
 /** The code of the operating system, if the message lacks it, such as that of a full disk or a missing right. */
@@ -84,7 +86,8 @@ const toCause = (error: unknown): unknown => (error instanceof Error ? error.cau
 export function describeError(error: unknown, { isDoctor } = { isDoctor: false }): ErrorDescription {
   const problems = error instanceof ConfigError ? error.problems : [];
   const said = error instanceof Error ? error.message.replace(/^error: /, '') : String(error);
-  const several = problems.length === 1 ? said : `${problems.length} settings are wrong`;
+  const wrong = toCode(error) === usageCode ? 'arguments' : 'settings';
+  const several = problems.length === 1 ? said : `${problems.length} ${wrong} are wrong`;
   return {
     code: toCode(error),
     message: error instanceof ConfigError ? several : `${said}${describeSystemCause(error, said)}`,
@@ -99,7 +102,7 @@ export function formatError(description: ErrorDescription): string {
   const listed = description.problems.length > 1 ? description.problems : [];
   const problems = listed.map(({ where, path, message }) => `  ${where}: ${path === '' ? '' : `${path}: `}${message}`);
   const lines = [
-    `nightscreen: ${description.message}${description.code === 'usage' ? '' : ` [${description.code}]`}`,
+    `nightscreen: ${description.message}${description.code === usageCode ? '' : ` [${description.code}]`}`,
     ...problems,
     ...(description.where === null ? [] : [`  where: ${description.where}`]),
     ...(description.next === null ? [] : [`  next:  ${description.next}`]),

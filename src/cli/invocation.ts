@@ -12,7 +12,7 @@ export interface Invocation {
   /** As in `runs list`. */
   command: string;
   /** The options that every command takes. */
-  options: { config?: string; json?: true; logLevel?: string };
+  options: { config?: string; json?: true; quiet?: true; logLevel?: string };
   environment: Environment;
   /** The current folder. */
   folder: string;

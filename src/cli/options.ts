@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { findNearMiss } from '../config/near-miss.js';
-import { ConfigError, flagError } from '../errors.js';
+import { flagError } from '../errors.js';
 import { type RosterSettings, toFileRoster } from '../roster/settings.js';
 import type { Acceptance } from '../runs/settings-diff.js';
 import type { Database } from '../store/database/database.js';
@@ -34,9 +34,42 @@ export const parseWholeNumber =
     throw new InvalidArgumentError(`It must be a whole number ${range}.`);
   };
 
-/** Examples for the end of a command's help. */
-export const examples = (lines: readonly string[]): string =>
-  `\nExample${lines.length > 1 ? 's' : ''}:\n${lines.map((line) => `  $ nightscreen ${line}`).join('\n')}\n`;
+/** The two examples at the end of a command's help. */
+export const examples = (lines: readonly [string, string]): string =>
+  `\nExamples:\n${lines.map((line) => `  $ nightscreen ${line}`).join('\n')}\n`;
+
+/** The one meaning of each option that several commands have. */
+const meanings = {
+  all: 'all of them, not only the usual selection',
+  by: 'who decides; on Postgres this is the login',
+  customer: 'the customers with these references',
+  dirty: 'only what events or changes of dossiers have marked',
+  'dry-run': 'print plan and cost; store nothing, search nothing',
+  file: 'roster file (CSV) in place of the configured one',
+  limit: 'how many at most',
+  'max-searches': 'stop after this many searches',
+  'no-report': 'store the results without writing a report',
+  out: 'the file or folder to write',
+  port: 'port to listen on; 0 takes a free one',
+  reason: 'why; it is stored with the name',
+  roster: 'name of the roster',
+  send: 'send it',
+  since: 'only from then on',
+  to: 'the reviewer who gets the alerts',
+  type: 'the type of the name',
+  until: 'until then; a day counts to its end',
+} as const;
+
+/** An option that several commands have; `value` is the placeholder of its value, as in `<name>`. */
+export const shared = (name: keyof typeof meanings, value = ''): Option =>
+  new Option(`--${name} ${value}`.trim(), meanings[name]);
+
+/** Adds `--by`, and its synonym `--reviewer`, which help does not list. */
+export function addByOption(command: Command): Command {
+  const synonym = new Option('--reviewer <name>', meanings.by).hideHelp();
+  synonym.attributeName = () => 'by';
+  return command.addOption(shared('by', '<name>')).addOption(synonym);
+}
 
 /** The options that choose a roster, and those that accept a roster that its guards hold. */
 export interface RosterChoice {
@@ -51,13 +84,9 @@ export interface RosterChoice {
 
 /** Adds `--accept-roster`, `--by` and `--reason`. */
 export const addAcceptOption = (command: Command): Command =>
-  command
-    .option(
-      '--accept-roster',
-      'import the roster although its guards hold it; needs --by and --reason, which are stored',
-    )
-    .option('--by <name>', 'who accepts it; on Postgres this is the login')
-    .option('--reason <text>', 'why the roster is right');
+  addByOption(command.option('--accept-roster', 'import the roster although its guards hold it')).addOption(
+    shared('reason', '<text>'),
+  );
 
 /** Who accepts a roster against its guards, and why; undefined without `--accept-roster`. Throws ConfigError with the missing flag. */
 export async function findRosterAcceptance(
@@ -119,8 +148,8 @@ export function chooseRosters(rosters: readonly RosterSettings[], choice: Roster
   if (choice.file !== undefined) return [withFile(rosters, choice.roster ?? nameOfFile(rosters, 'file'), choice.file)];
   if (choice.roster === undefined) {
     if (rosters.length > 0) return [...rosters];
-    const message = 'no roster is configured: give one with --file FILE, or write it under `rosters:`';
-    throw new ConfigError([{ where: 'rosters', path: '', message }]);
+    const message = 'is missing, and no roster is configured: give one with --file FILE, or write it under `rosters:`';
+    throw flagError('--file', message);
   }
   const roster = findRoster(rosters, choice.roster);
   if (roster) return [roster];

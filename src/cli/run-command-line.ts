@@ -1,4 +1,4 @@
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, Help, type HelpConfiguration, Option } from 'commander';
 import type { Logger } from 'pino';
 import { type Environment, readSecret, secretNames } from '../config/environment.js';
 import { createLogger, openRedactor, toRedactor } from '../logging.js';
@@ -49,7 +49,8 @@ export async function runCommandLine({
   const readSecrets = openRedactor();
   const lastRun = new LastRun();
   const redact = (text: string): string => readSecrets.redact(toRedactor(listEnvironmentSecrets(environment))(text));
-  const commandLog = new CommandLog({ terminal, lastRun, redact, findLevel });
+  const isQuiet = words.includes('--quiet');
+  const commandLog = new CommandLog({ terminal, lastRun, redact, findLevel, isQuiet });
   const listening = listenForSignals(commandLog.stopping);
   const isJson = words.includes('--json');
   let helpText = '';
@@ -118,7 +119,8 @@ export async function runCommandLine({
     try {
       return loadInvocationConfig({ options: program.opts(), environment, folder }).settings.log.level;
     } catch {
-      return program.opts<Invocation['options']>().logLevel === 'debug' ? 'debug' : 'info';
+      const { logLevel, quiet } = program.opts<Invocation['options']>();
+      return logLevel === 'debug' ? 'debug' : quiet ? 'error' : 'info';
     }
   }
 }
@@ -156,8 +158,21 @@ const daily = 'Daily commands:';
 const more = 'More:';
 
 const exitCodeHelp = `
-Exit codes: 0 complete, 1 unexpected, 2 refused before anything was spent, 3 finished with problems, 4 stopped early and resumable
+Exit codes: 0 complete, 1 unexpected, 2 refused before anything was spent,
+            3 finished with problems, 4 stopped early and resumable
 `;
+
+/** Help fits a terminal of 24 lines: `help` and, below the program, `--help` are not listed, and terms are short. */
+const shortHelp: HelpConfiguration = {
+  visibleCommands: (command) => new Help().visibleCommands(command).filter((inner) => inner.name() !== 'help'),
+  visibleOptions: (command) =>
+    new Help().visibleOptions(command).filter(({ long }) => long !== '--help' || command.parent === null),
+  subcommandTerm: (command) =>
+    [
+      command.name(),
+      ...command.registeredArguments.map((each) => (each.required ? `<${each.name()}>` : `[${each.name()}]`)),
+    ].join(' '),
+};
 
 /** The commander program; `act` takes the work of the called command, and usage errors are thrown. */
 export function createProgram(
@@ -169,15 +184,17 @@ export function createProgram(
 ): Command {
   const program = new Command('nightscreen')
     .description('Screens customer rosters night after night and reports exactly what changed.')
-    .version(version, '-V, --version', 'print the version')
+    .version(version, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .option('--config <file>', 'configuration file (default: ./nightscreen.config.yaml when there is one)')
     .option('--json', 'print one JSON document on standard output')
+    .option('--quiet', 'print no progress and no notices, only errors and results')
     .addOption(new Option('--log-level <level>', 'how much to log').choices(logLevels))
     .exitOverride()
     .configureOutput(output)
-    .configureHelp({ showGlobalOptions: true })
-    .addHelpText('after', examples(['demo', 'onboard --file customers.csv', 'rescreen --json']) + exitCodeHelp);
+    .configureHelp(shortHelp)
+    .addHelpText('after', examples(['demo', 'onboard --file customers.csv']) + exitCodeHelp)
+    .addHelpText('afterAll', ({ command }) => (command.parent === null ? '' : 'Global options: nightscreen --help'));
 
   program.commandsGroup(daily);
   addDemoCommand(program, act);
@@ -243,6 +260,8 @@ interface LogMeans {
   lastRun: LastRun;
   redact: (text: string) => string;
   findLevel: () => (typeof logLevels)[number];
+  /** Whether notices stay unsaid. */
+  isQuiet?: boolean;
 }
 
 /**
@@ -257,14 +276,16 @@ export class CommandLog {
   }
 
   readonly notify: Notify = ({ level, code, message }) => {
-    const { terminal, redact, findLevel } = this.#means;
+    const { terminal, redact, findLevel, isQuiet } = this.#means;
+    if (isQuiet) return;
     if (terminal.isScreen) terminal.writeMessage(redact(`nightscreen: ${message}\n`));
     else this.#openLogger(findLevel())?.[level]({ ...this.#describeRun(), code, message }, noticeNames[level]);
   };
 
   /** Reports that the process was signalled to end, or that its end takes too long. */
   readonly stopping: StopListener = (event) => {
-    const { terminal, findLevel } = this.#means;
+    const { terminal, findLevel, isQuiet } = this.#means;
+    if (isQuiet && event.kind === 'asked') return;
     const words = describeStop(event);
     const logger = this.#openLogger(findLevel());
     if (logger === null) {

@@ -28,6 +28,7 @@ export function loadInvocationConfig({
 }: Pick<Invocation, 'options' | 'environment' | 'folder'> & Partial<Pick<Invocation, 'notify'>>): Config {
   const flags: Override[] = [];
   if (options.logLevel) flags.push({ path: ['log', 'level'], value: options.logLevel, origin: 'flag --log-level' });
+  else if (options.quiet) flags.push({ path: ['log', 'level'], value: 'error', origin: 'flag --quiet' });
   const config = loadConfig({ environment, folder, file: options.config, flags });
   const unknown = findUnknownVariables(environment, config.settings);
   if (unknown.length === 0 || notify === undefined || hasReported.has(notify)) return config;
@@ -70,7 +71,7 @@ export const publishAttempts = (observer: AttemptObserver = {}): AttemptObserver
 function chooseReporter(invocation: Invocation, config: Config): ReturnType<typeof logEvents> {
   const { log, service } = config.settings;
   const lines = logEvents(openLogger(invocation, config), service.rate.perSecond);
-  const isForPeople = invocation.terminal.isScreen && log.level !== 'debug';
+  const isForPeople = invocation.terminal.isScreen && log.level !== 'debug' && !invocation.options.quiet;
   const progress = isForPeople ? showProgress(invocation.terminal, service.rate.perSecond) : null;
   return {
     emit: (event) => {

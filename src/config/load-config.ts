@@ -243,7 +243,7 @@ function readText(file: string, shownAs: string): string {
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     const message = isMissing ? 'the configuration file does not exist' : 'the configuration file cannot be read';
-    throw new ConfigError([{ where: shownAs, path: '', message }], { cause: error });
+    throw new ConfigError([{ where: isMissing ? `file ${shownAs}` : shownAs, path: '', message }], { cause: error });
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

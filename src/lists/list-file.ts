@@ -77,7 +77,7 @@ async function* readBytes(path: string): AsyncGenerator<Buffer> {
     }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
-    if (code === 'ENOENT') throw toListError(path, null, 'there is no such file', error);
+    if (code === 'ENOENT') throw toListError(`file ${path}`, null, 'there is no such file', error);
     if (code === 'EISDIR') throw toListError(path, null, 'is a folder: give the path of the list in it', error);
     if (code === undefined) throw error;
     throw toListError(path, null, `cannot be read (${code})`, error);

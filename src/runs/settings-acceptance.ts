@@ -270,5 +270,5 @@ export async function findAcceptance(
     const message = 'is missing: an acceptance is stored with its person and reason';
     throw flagError('--reason', message);
   }
-  return { by: await findReviewer(database, by, false, '--by'), reason: reason.trim() };
+  return { by: await findReviewer(database, by), reason: reason.trim() };
 }

@@ -74,7 +74,7 @@ test('a check without its reason is refused, and one that is not answered says s
 }, 60_000);
 
 test('assure says what it costs, measures, and exits with 3 below the share asked for', async () => {
-  const words = ['lab', 'assure', '--list', 'list.csv', '--sample', '2', '--seed', 'a', '--at-least', '90%'];
+  const words = ['lab', 'assure', 'list.csv', '--sample', '2', '--seed', 'a', '--at-least', '90%'];
   const preview = await run([...words, '--dry-run', '--json']);
   expect(JSON.parse(preview.stdout)).toMatchObject({ calls: 2, strata: { 'person, Latin': 2 } });
   const measured = await run(words);

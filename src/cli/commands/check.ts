@@ -4,7 +4,7 @@ import type { CheckResult } from '../../runs/checks/check.js';
 import { partyTypes } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
-import { examples } from '../options.js';
+import { examples, shared } from '../options.js';
 import { formatCheck } from '../present-run.js';
 import { findCurrentUser } from '../process.js';
 import { loadInvocationConfig, requireService, withAppContext } from '../session.js';
@@ -54,13 +54,14 @@ async function show(invocation: Invocation, runId: string): Promise<Outcome> {
 export function addCheckCommand(program: Command, act: Act): void {
   program
     .command('check [name]')
+    .summary('search for one name, and store the answer as evidence')
     .description('search for one name, with a reason, and store request and answer as evidence')
-    .addOption(new Option('--type <type>', 'the type of the party').choices(partyTypes))
-    .option('--reason <text>', 'why it is searched')
+    .addOption(shared('type', '<type>').choices(partyTypes))
+    .addOption(shared('reason', '<text>'))
     .addOption(new Option('--show <run>', 'show an earlier check').conflicts(['type', 'reason']))
     .addHelpText(
       'after',
-      examples(['check "Erika Muster" --type person --reason "onboarding, file 4711"', 'check --show 12 --json']),
+      examples(['check "Erika Muster" --type person --reason "file 4711"', 'check --show 12 --json']),
     )
     .action((name: string | undefined, options: CheckOptions) =>
       act((invocation) =>

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { toKeyFingerprint } from '../../client/credentials.js';
 import { listNamedSecrets, type SettingPath, secretNames } from '../../config/environment.js';
 import type { Config } from '../../config/load-config.js';
@@ -6,9 +6,10 @@ import { ConfigError } from '../../errors.js';
 import { toRedactor } from '../../logging.js';
 import { formatTime, toVisibleText } from '../../reports/text.js';
 import { listSecrets } from '../app-context.js';
+import { shells } from '../completion.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
-import { examples } from '../options.js';
+import { addByOption, examples, shared } from '../options.js';
 import { loadInvocationConfig, withAppContext } from '../session.js';
 import { formatTable } from '../text.js';
 
@@ -16,7 +17,7 @@ function addShow(config: Command, act: Act): void {
   config
     .command('show')
     .description('print every setting with its origin; for secrets only whether they are set')
-    .addHelpText('after', examples(['config show', 'config show --json', 'config show --config ./test.yaml']))
+    .addHelpText('after', examples(['config show', 'config show --config ./test.yaml']))
     .action(() =>
       act(async (invocation) => {
         const loaded = loadInvocationConfig(invocation);
@@ -53,7 +54,7 @@ function addSchema(config: Command, act: Act): void {
   config
     .command('schema')
     .description('print the JSON Schema of the configuration file, for editors')
-    .addHelpText('after', examples(['config schema > nightscreen.schema.json']))
+    .addHelpText('after', examples(['config schema', 'config schema > nightscreen.schema.json']))
     .action(() =>
       act(async ({ terminal }) => {
         const { toConfigJsonSchema } = await import('../../config/schema.js');
@@ -64,14 +65,18 @@ function addSchema(config: Command, act: Act): void {
 }
 
 function addAccept(config: Command, act: Act): void {
-  config
-    .command('accept')
+  addByOption(config.command('accept'))
     .description(
       'accept changed assessment settings (`doctor` names them), so that runs use them; name and reason are recorded',
     )
-    .option('--by <name>', 'who accepts them; on Postgres this is the login')
-    .option('--reason <text>', 'why they were changed')
-    .addHelpText('after', examples(['config accept --by "A. Meyer" --reason "step agreed on 12 March"']))
+    .addOption(shared('reason', '<text>'))
+    .addHelpText(
+      'after',
+      examples([
+        'config accept --by "A. Meyer" --reason "step agreed on 12 March"',
+        'config accept --reason "new threshold" --json',
+      ]),
+    )
     .action((options: { by?: string; reason?: string }) =>
       act(async (invocation) => {
         const { acceptSettings, findAcceptance } = await import('../../runs/settings-acceptance.js');
@@ -151,14 +156,38 @@ function addHistory(config: Command, act: Act): void {
     );
 }
 
-/** Adds `config show`, `config schema`, `config accept` and `config history`. */
+function addCompletion(config: Command, act: Act): void {
+  const command = config
+    .command('completion')
+    .description('print the completion script of a shell; source it, or save it where the shell looks')
+    .addArgument(new Argument('<shell>', 'the shell').choices(shells))
+    .addHelpText(
+      'after',
+      examples(['config completion bash > nightscreen.bash', 'config completion zsh > _nightscreen']),
+    )
+    .action((shell: (typeof shells)[number]) =>
+      act(async ({ terminal }) => {
+        const { renderCompletion } = await import('../completion.js');
+        await terminal.writeData(renderCompletion(shell, findProgram(command)));
+        return null;
+      }),
+    );
+}
+
+const findProgram = (command: Command): Command => (command.parent === null ? command : findProgram(command.parent));
+
+/** Adds `config show`, `config schema`, `config accept`, `config history` and `config completion`. */
 export function addConfigCommand(program: Command, act: Act): void {
-  const config = program.command('config').description('the settings in force, their origins, and who accepted them');
-  config.addHelpText('after', examples(['config show', 'config schema', 'config history']));
+  const config = program
+    .command('config')
+    .summary('show and accept the settings; shell completion')
+    .description('the settings in force, their origins, and who accepted them');
+  config.addHelpText('after', examples(['config show', 'config history']));
   addShow(config, act);
   addSchema(config, act);
   addAccept(config, act);
   addHistory(config, act);
+  addCompletion(config, act);
 }
 
 const keyVariable = 'NIGHTSCREEN_API_KEY';

@@ -4,7 +4,7 @@ import type { Coverage } from '../../runs/coverage.js';
 import type { CoverageGap } from '../../store/coverage.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
-import { examples, parseWholeNumber } from '../options.js';
+import { examples, parseWholeNumber, shared } from '../options.js';
 import { describeSpan } from '../progress.js';
 import { withAppContext } from '../session.js';
 import { describeCounts, describeGap, formatTable, toMinute } from '../text.js';
@@ -79,20 +79,17 @@ const describeUnreadable = (roster: string, { reason, count, accepted }: Coverag
 export function addCoverageCommand(program: Command, act: Act): void {
   program
     .command('coverage')
+    .summary('count customers screened, never screened and overdue')
     .description(
-      'count customers that are validly screened, never screened or overdue; exit code 3 unless all are covered',
+      'count customers that are screened, never screened or overdue, and with --limit list the worst; exit code 3 unless all are covered',
     )
-    .option('--roster <name>', 'only this roster')
-    .option(
-      '--list <count>',
-      'list the worst customers of each roster by their reference, at most this many',
-      parseWholeNumber(1, 1_000_000),
-    )
-    .addHelpText('after', examples(['coverage', 'coverage --roster retail --list 20', 'coverage --json']))
-    .action((options: { roster?: string; list?: number }) =>
+    .addOption(shared('roster', '<name>'))
+    .addOption(shared('limit', '<count>').argParser(parseWholeNumber(1, 1_000_000)))
+    .addHelpText('after', examples(['coverage', 'coverage --roster retail --limit 20']))
+    .action((options: { roster?: string; limit?: number }) =>
       act(async (invocation) => {
         const { measureCoverage } = await import('../../runs/coverage.js');
-        const choice = { roster: options.roster, list: options.list ?? 0 };
+        const choice = { roster: options.roster, list: options.limit ?? 0 };
         return withAppContext(invocation, { queryTimeoutMs, needsDatabase: true }, async (app) => {
           const coverage = await measureCoverage(app, choice);
           return {

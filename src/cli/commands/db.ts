@@ -45,7 +45,7 @@ const describeMigrate = (command: Command, act: Act): Command =>
 function addBackup(db: Command, act: Act): void {
   db.command('backup <file>')
     .description('write the whole database into one file, as of one moment, also during a run')
-    .addHelpText('after', examples(['db backup nightscreen.backup', 'db backup /srv/backup/$(date +%F).backup --json']))
+    .addHelpText('after', examples(['db backup nightscreen.backup', 'db backup "/srv/backup/$(date +%F).backup"']))
     .action((file: string) =>
       act(async (invocation) => {
         const location = locateDatabase(loadInvocationConfig(invocation));

@@ -219,14 +219,16 @@ function formatNights(nights: readonly Night[], folder: string): string {
     join(relative(folder, report) || report, 'report.html'),
   ]);
   const mail = nights.slice(-1).map(({ report }) => ['mail', relative(folder, join(dirname(report), 'mail'))]);
-  const review = [['review', `NIGHTSCREEN_DATA=${demoFolderName}/database npx nightscreen review export`]];
+  const review = [['review', `NIGHTSCREEN_DATA=${demoFolderName}/database npx --no nightscreen review export`]];
   return `${formatTable(sums)}\n${formatTable([...reports, ...mail, ...review])}`;
 }
 
 async function playDemo(invocation: Invocation): Promise<Outcome> {
   const folder = await prepareDemoFolder(join(invocation.folder, demoFolderName));
   try {
-    const nights = await playNights(invocation, folder);
+    const { options, terminal } = invocation;
+    const shown = options.quiet ? { ...terminal, isScreen: false, writeMessage: () => undefined } : terminal;
+    const nights = await playNights({ ...invocation, terminal: shown }, folder);
     const comparison = await compareNight(nights[1]);
     const isExact = comparison.missing.length + comparison.unexpected.length === 0;
     const runs = nights.flatMap(({ screening, sweep }) => [screening, sweep]);
@@ -246,6 +248,7 @@ async function playDemo(invocation: Invocation): Promise<Outcome> {
 export function addDemoCommand(program: Command, act: Act): void {
   program
     .command('demo')
+    .summary('run two nights against a simulated service')
     .description('run two nights against a sandbox on this machine; needs no configuration')
     .addHelpText('after', examples(['demo', 'demo --json']))
     .action(() => act(playDemo));

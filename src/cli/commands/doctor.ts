@@ -58,10 +58,11 @@ function formatProbe({ findings, calls, snippet }: ProbeReport): string {
 export function addDoctorCommand(program: Command, act: Act): void {
   program
     .command('doctor')
+    .summary('check settings, key, service, database, rosters, mail')
     .description('check settings, key, service, database, folders, rosters, mail, webhooks, pings and schedules')
     .option('--probe', 'also find the name field of the search, and print settings to paste; creates nothing')
     .option('--spend <count>', 'how many searches the probe may make, 0 to 20 (default: 0)', parseWholeNumber(0, 20))
-    .addHelpText('after', examples(['doctor', 'doctor --json', 'doctor --probe', 'doctor --probe --spend 2']))
+    .addHelpText('after', examples(['doctor', 'doctor --probe --spend 2']))
     .action((options: DoctorOptions, command: Command) => {
       if (options.spend !== undefined && !options.probe) {
         command.error("error: option '--spend <count>' cannot be used without option '--probe'");

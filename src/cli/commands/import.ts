@@ -1,6 +1,13 @@
 import { type Command, Option } from 'commander';
 import type { Act } from '../invocation.js';
-import { addAcceptOption, chooseRoster, examples, findRosterAcceptance, type RosterChoice } from '../options.js';
+import {
+  addAcceptOption,
+  chooseRoster,
+  examples,
+  findRosterAcceptance,
+  type RosterChoice,
+  shared,
+} from '../options.js';
 import { presentImportPreview, presentRun } from '../present-run.js';
 import { loadInvocationConfig, withAppContext } from '../session.js';
 
@@ -9,19 +16,16 @@ export function addImportCommand(program: Command, act: Act): void {
   const command = program
     .command('import')
     .description('read a roster and store its customers, without searching')
-    .option('--file <file>', 'roster file in place of the configured one')
+    .addOption(shared('file', '<file>'))
     .addOption(
       new Option('--delta <file>', 'add and change the customers of this file; none counts as absent').conflicts(
         'file',
       ),
     )
-    .option('--roster <name>', 'which roster')
-    .option('--dry-run', 'print the result of the import, guards included, and store nothing');
+    .addOption(shared('roster', '<name>'))
+    .addOption(shared('dry-run'));
   addAcceptOption(command)
-    .addHelpText(
-      'after',
-      examples(['import --roster retail', 'import --file customers.csv --dry-run', 'import --delta rejects.csv']),
-    )
+    .addHelpText('after', examples(['import --file customers.csv --dry-run', 'import --delta rejects.csv']))
     .action(({ dryRun, ...choice }: RosterChoice & { dryRun?: true }) =>
       act(async (invocation) => {
         const { runImport } = await import('../../runs/import/import-run.js');

@@ -8,13 +8,12 @@ import type { replaySettings } from '../../runs/replay.js';
 import { partyTypes } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
-import { examples, parseInstant, parseWholeNumber } from '../options.js';
+import { examples, parseInstant, parseWholeNumber, shared } from '../options.js';
 import { describeCost, formatAssurance } from '../present-run.js';
 import { loadInvocationConfig, requireService, withAppContext } from '../session.js';
 import { formatTable } from '../text.js';
 
 interface AssureOptions {
-  list?: string;
   sample?: number;
   seed?: string;
   asListed?: true;
@@ -36,12 +35,10 @@ const describeStrata = (strata: Readonly<Record<string, number>>): string =>
     .map(([stratum, names]) => `${names} ${stratum}`)
     .join('; ');
 
-async function readOptions(invocation: Invocation, options: AssureOptions): Promise<AssuranceOptions> {
-  if (options.list === undefined)
-    throw flagError('--list', 'is missing: the published list with the names to search for');
+async function readOptions(invocation: Invocation, file: string, options: AssureOptions): Promise<AssuranceOptions> {
   if (options.sample === undefined) throw flagError('--sample', 'is missing: how many names to search for');
   const { readPublishedList } = await import('../../lists/published-list.js');
-  const list = await readPublishedList(resolve(invocation.folder, options.list));
+  const list = await readPublishedList(resolve(invocation.folder, file));
   if (options.type === undefined && list.parties.some((party) => party.type === null)) {
     const message = `is missing: ${list.file} has names without a type (person or entity)`;
     throw flagError('--type', message);
@@ -88,10 +85,11 @@ async function show(invocation: Invocation, runId: string): Promise<Outcome> {
 export function addLabCommand(program: Command, act: Act): void {
   const lab = program
     .command('lab')
+    .summary('measure recall, and try settings on stored answers')
     .description('measure the recall of the service, and try settings on stored answers');
   lab.addHelpText(
     'after',
-    examples(['lab assure --list sdn.csv --sample 500 --dry-run', 'lab replay --settings stricter.yaml']),
+    examples(['lab assure sdn.csv --sample 500 --dry-run', 'lab replay --settings stricter.yaml']),
   );
   addAssure(lab, act);
   addReplay(lab, act);
@@ -99,20 +97,19 @@ export function addLabCommand(program: Command, act: Act): void {
 
 function addAssure(lab: Command, act: Act): void {
   const assure = lab
-    .command('assure')
+    .command('assure <list>')
     .description('measure how many names of a published list the service finds')
-    .option('--list <file>', 'the published list')
     .option('--sample <count>', 'how many of its names to search for', parseWholeNumber(1, 100_000))
     .option('--seed <text>', 'repeats an earlier sample')
     .addOption(new Option('--as-listed', 'send names as the list writes them (the default)').conflicts('variants'))
     .option('--variants', 'send names with usual typing errors')
-    .addOption(new Option('--type <type>', 'the type of names without a type in the list').choices(partyTypes))
+    .addOption(shared('type', '<type>').choices(partyTypes))
     .option('--at-least <share>', 'exit code 3 when fewer are found, as in 0.95 or 95%', parseShare)
-    .option('--dry-run', 'print the number of calls and their cost, and make none')
-    .addHelpText('after', examples(['lab assure --list sdn.csv --sample 500 --at-least 95%', 'lab assure show 12']))
-    .action((options: AssureOptions) =>
+    .addOption(shared('dry-run'))
+    .addHelpText('after', examples(['lab assure sdn.csv --sample 500 --at-least 95%', 'lab assure show 12']))
+    .action((list: string, options: AssureOptions) =>
       act(async (invocation) => {
-        const read = await readOptions(invocation, options);
+        const read = await readOptions(invocation, list, options);
         return options.dryRun ? preview(invocation, read) : measure(invocation, read);
       }),
     );
@@ -134,7 +131,7 @@ function addReplay(lab: Command, act: Act): void {
     .command('replay')
     .description('assess stored answers again under other settings, and count the differences; changes nothing')
     .requiredOption('--settings <file>', 'a configuration, or the part that differs from the one in force')
-    .option('--since <day>', 'only runs started since then (default: all stored runs)', parseInstant)
+    .addOption(shared('since', '<day>').argParser(parseInstant))
     .addHelpText(
       'after',
       examples(['lab replay --settings stricter.yaml', 'lab replay --settings stricter.yaml --since 2026-03-01']),

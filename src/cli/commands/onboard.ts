@@ -7,6 +7,7 @@ import {
   findRosterAcceptance,
   parseWholeNumber,
   type RosterChoice,
+  shared,
 } from '../options.js';
 import { presentImportPreview, presentRun } from '../present-run.js';
 import { loadInvocationConfig, requireService, withAppContext } from '../session.js';
@@ -15,19 +16,16 @@ import { loadInvocationConfig, requireService, withAppContext } from '../session
 export function addOnboardCommand(program: Command, act: Act): void {
   const command = program
     .command('onboard')
+    .summary('import a roster file, screen every new customer, report')
     .description('import a roster file, screen every new customer, and report')
-    .option('--file <file>', 'roster file (CSV); its standard headers need no configuration')
-    .option('--roster <name>', 'name of the roster (default: the only configured one, or `default` if none is)')
-    .option('--max-searches <count>', 'stop after this many searches', parseWholeNumber(1))
-    .option('--dry-run', 'print rows, guards, searches, minutes and cost; store nothing and make no search');
+    .addOption(shared('file', '<file>'))
+    .addOption(shared('roster', '<name>'))
+    .addOption(shared('max-searches', '<count>').argParser(parseWholeNumber(1)))
+    .addOption(shared('dry-run'));
   addAcceptOption(command)
     .addHelpText(
       'after',
-      examples([
-        'onboard --file customers.csv --dry-run',
-        'onboard --file customers.csv',
-        'onboard --file new.csv --roster retail --max-searches 1000',
-      ]),
+      examples(['onboard --file customers.csv --dry-run', 'onboard --file customers.csv --roster retail']),
     )
     .action(({ maxSearches, dryRun, ...choice }: RosterChoice & { maxSearches?: number; dryRun?: true }) =>
       act(async (invocation) => {

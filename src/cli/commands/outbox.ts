@@ -2,15 +2,17 @@ import type { Command } from 'commander';
 import type { Mail } from '../../runs/mail/manage.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
-import { examples, parseWholeNumber } from '../options.js';
+import { addByOption, examples, parseWholeNumber, shared } from '../options.js';
 import { loadInvocationConfig, withAppContext } from '../session.js';
 import { describeMailState, formatTable } from '../text.js';
 
 function addList(outbox: Command, act: Act): void {
   outbox
     .command('list')
-    .description('list queued, refused and given-up mail and messages to webhooks')
-    .option('--all', 'also sent and dropped ones')
+    .description(
+      'list queued, refused and given-up mail and messages to webhooks; with --all also sent and dropped ones',
+    )
+    .addOption(shared('all'))
     .addHelpText('after', examples(['outbox list', 'outbox list --all --json']))
     .action(({ all = false }: { all?: boolean }) =>
       act(async (invocation) => {
@@ -41,13 +43,14 @@ function addRetry(outbox: Command, act: Act): void {
 }
 
 function addDrop(outbox: Command, act: Act): void {
-  outbox
-    .command('drop <ids...>')
+  addByOption(outbox.command('drop <ids...>'))
     .description('drop refused or given-up messages for good; name and reason are recorded')
-    .option('--reason <text>', 'why it need not be sent')
-    .option('--by <name>', 'who decides that; on Postgres this is the login')
+    .addOption(shared('reason', '<text>'))
     .option('--even-queued', 'also queued ones')
-    .addHelpText('after', examples(['outbox drop 12 --reason "the address was closed in May" --by "A. Meyer"']))
+    .addHelpText(
+      'after',
+      examples(['outbox drop 12 --by Meyer --reason "the address was closed"', 'outbox drop 12 14 --reason tests']),
+    )
     .action((ids: readonly string[], options: { reason?: string; by?: string; evenQueued?: true }) =>
       act(async (invocation) => {
         const { dropMails } = await import('../../runs/mail/manage.js');
@@ -66,11 +69,9 @@ function addDrop(outbox: Command, act: Act): void {
 export function addOutboxCommand(program: Command, act: Act): void {
   const outbox = program
     .command('outbox')
+    .summary('list, send again or drop queued mail and messages')
     .description('list queued mail and messages to webhooks, send them again, or drop them');
-  outbox.addHelpText(
-    'after',
-    examples(['outbox list', 'outbox retry', 'outbox drop 12 --reason "the address was closed"']),
-  );
+  outbox.addHelpText('after', examples(['outbox list', 'outbox retry 12']));
   addList(outbox, act);
   addRetry(outbox, act);
   addDrop(outbox, act);

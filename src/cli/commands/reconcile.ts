@@ -6,7 +6,7 @@ import type { ListenerParts } from '../../webhooks/listener.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
 import { locateDatabase, requireDatabase, requireOwnDatabase, toEventsFolder } from '../open-database.js';
-import { examples, parseWholeNumber } from '../options.js';
+import { examples, parseWholeNumber, shared } from '../options.js';
 import { presentRun } from '../present-run.js';
 import { waitForAbort } from '../process.js';
 import { loadInvocationConfig, openLogger, requireService, withAppContext } from '../session.js';
@@ -16,6 +16,7 @@ import { formatTable, type Row } from '../text.js';
 export function addReconcileCommand(program: Command, act: Act): void {
   const reconcile = program
     .command('reconcile')
+    .summary('compare rosters and dossiers, invite, receive events')
     .description('compare rosters, screenings and dossiers; invite customers, receive events');
   reconcile.addHelpText('after', examples(['reconcile', 'reconcile invite --kind customer_without_dossier']));
   addRun(reconcile, act);
@@ -27,9 +28,9 @@ function addRun(reconcile: Command, act: Act): void {
   reconcile
     .command('run', { isDefault: true })
     .description('compare rosters, screenings and dossiers, and report discrepancies; makes no call to the service')
-    .option('--roster <name>', 'only this roster')
-    .option('--no-report', 'store the discrepancies without writing a report')
-    .addHelpText('after', examples(['reconcile', 'reconcile --roster retail --json']))
+    .addOption(shared('roster', '<name>'))
+    .addOption(shared('no-report'))
+    .addHelpText('after', examples(['reconcile run', 'reconcile run --roster retail --json']))
     .action(({ roster, report }: { roster?: string; report: boolean }) =>
       act(async (invocation) => {
         const { runReconciliation } = await import('../../runs/reconcile-run.js');
@@ -51,23 +52,22 @@ interface InviteOptions {
 function addInvite(reconcile: Command, act: Act): void {
   reconcile
     .command('invite')
-    .description('invite customers without a dossier to verify themselves; without --send only print who and the cost')
+    .description('invite customers without a dossier (billed); without --send only print who and the cost')
     .addOption(
       new Option('--kind <kind>', 'the discrepancy of the customers to invite')
         .choices(['customer_without_dossier'])
         .makeOptionMandatory(),
     )
-    .option('--roster <name>', 'only customers of this roster')
-    .option('--limit <count>', 'at most this many', parseWholeNumber(1, 1_000_000))
+    .addOption(shared('roster', '<name>'))
+    .addOption(shared('limit', '<count>').argParser(parseWholeNumber(1, 1_000_000)))
     .option('--remind', 'send invitations again that were sent a week ago and not opened')
-    .option('--send', 'send; billed by the service')
+    .addOption(shared('send'))
     .addHelpText(
       'after',
-      examples(
-        ['', ' --limit 100 --send', ' --remind --send'].map(
-          (rest) => `reconcile invite --kind customer_without_dossier${rest}`,
-        ),
-      ),
+      examples([
+        'reconcile invite --kind customer_without_dossier',
+        'reconcile invite --kind customer_without_dossier --send',
+      ]),
     )
     .action(({ remind = false, send = false, ...choice }: InviteOptions) =>
       act(async (invocation) => {
@@ -148,7 +148,7 @@ function addListen(reconcile: Command, act: Act): void {
     .description(
       'receive events of the service until a signal; they mark dossiers for sweep --dirty and screen --dirty',
     )
-    .requiredOption('--port <number>', 'port to listen on; 0 takes a free one', parseWholeNumber(0, 65_535))
+    .addOption(shared('port', '<number>').argParser(parseWholeNumber(0, 65_535)).makeOptionMandatory())
     .addHelpText('after', examples(['reconcile listen --port 8090', 'reconcile listen --port 8090 --json']))
     .action(({ port }: { port: number }) => act((invocation) => listen(invocation, port)));
 }

@@ -10,7 +10,7 @@ import type { SentReport } from '../../runs/mail/manage.js';
 import { findMissingMail } from '../app-context.js';
 import { combineExitCodes, exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
-import { examples, parseInstant } from '../options.js';
+import { examples, parseInstant, shared } from '../options.js';
 import { loadInvocationConfig, withAppContext } from '../session.js';
 import { describeMailState, formatTable } from '../text.js';
 
@@ -95,19 +95,17 @@ function requireWritable({ out }: ReportOptions, { settings, originOf }: Config)
 export function addReportCommand(program: Command, act: Act): void {
   program
     .command('report')
-    .description('write the report of a run or of a span, and mail it with --send')
+    .summary('write the report of a run or of a span, and mail it')
+    .description('write the report of a run, or with --since of all runs in a span; --send mails it')
     .option('--run <id>', 'which run (default: the latest of each roster)')
-    .option('--since <day|run>', 'one report over all runs of a roster from then on', parseEdge(false))
-    .option('--until <day|run>', 'the end of the span (default: the newest run)', parseEdge(true))
-    .option('--roster <name>', 'only this roster, in a span')
+    .addOption(shared('since', '<day|run>').argParser(parseEdge(false)))
+    .addOption(shared('until', '<day|run>').argParser(parseEdge(true)))
+    .addOption(shared('roster', '<name>'))
     .option('--pdf', 'print the page to report.pdf too (needs Chromium)')
-    .option('--out <dir>', 'folder to write to (default: reports.dir)')
-    .option('--send', 'mail it to the configured recipients')
+    .addOption(shared('out', '<dir>'))
+    .addOption(shared('send'))
     .option('--mask', 'write it with references and initials instead of names')
-    .addHelpText(
-      'after',
-      examples(['report', 'report --run 12 --out ./for-review', 'report --since 2026-03-01 --pdf', 'report --send']),
-    )
+    .addHelpText('after', examples(['report --run 12 --out ./for-review', 'report --since 2026-03-01 --pdf']))
     .action((options: ReportOptions) =>
       act(async (invocation) => {
         const { runReports } = await import('../../runs/write-reports.js');

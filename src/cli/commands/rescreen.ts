@@ -3,7 +3,14 @@ import { rescreenRosters } from '../../../jobs/rescreen.js';
 import { describeError, formatError } from '../describe-error.js';
 import { combineExitCodes, toErrorExitCode } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
-import { addAcceptOption, chooseRosters, examples, findRosterAcceptance, type RosterChoice } from '../options.js';
+import {
+  addAcceptOption,
+  chooseRosters,
+  examples,
+  findRosterAcceptance,
+  type RosterChoice,
+  shared,
+} from '../options.js';
 import { presentRun } from '../present-run.js';
 import { loadInvocationConfig, requireService, withAppContext } from '../session.js';
 
@@ -11,9 +18,10 @@ import { loadInvocationConfig, requireService, withAppContext } from '../session
 export function addRescreenCommand(program: Command, act: Act): void {
   const command = program
     .command('rescreen')
+    .summary('the nightly run: import, screen who is due, report')
     .description('the nightly run: import each roster, screen the customers that are due, report')
-    .option('--file <file>', 'roster file in place of the configured ones')
-    .option('--roster <name>', 'only this roster (default: every configured one)');
+    .addOption(shared('file', '<file>'))
+    .addOption(shared('roster', '<name>'));
   addAcceptOption(command)
     .addHelpText('after', examples(['rescreen', 'rescreen --roster retail --json']))
     .action((choice: RosterChoice) =>

@@ -8,7 +8,7 @@ import { type Severity, severities } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
 import { notifyDecidedStates } from '../notify.js';
-import { examples } from '../options.js';
+import { addByOption, examples, shared } from '../options.js';
 import { loadInvocationConfig, withAppContext } from '../session.js';
 import { formatTable, type Row, toMinute } from '../text.js';
 import { addWorkingListCommands } from './working-list.js';
@@ -17,7 +17,7 @@ function addShow(review: Command, act: Act): void {
   review
     .command('show <customer>')
     .description('all alerts and decisions of a customer, from the first one')
-    .addHelpText('after', examples(['review show C-1042']))
+    .addHelpText('after', examples(['review show C-1042', 'review show C-1042 --json']))
     .action((customer: string) =>
       act(async (invocation) => {
         const { showItems } = await import('../../runs/review/decide.js');
@@ -71,20 +71,24 @@ function formatItem({ mark, roster, mode, party, listed, severity, details, hist
 }
 
 function addUndo(review: Command, act: Act): void {
-  review
-    .command('undo <item>')
-    .description('undo the current decision or proposal of an item, which then waits again')
-    .requiredOption('--reason <text>', 'why')
-    .option('--reviewer <name>', 'who undoes it; on Postgres this is the login')
-    .addHelpText('after', examples(['review undo N4Q8ZK2M1-0C7RT5WXYA-H --reason "wrong customer"']))
-    .action((item: string, options: { reason: string; reviewer?: string }) =>
+  addByOption(review.command('undo <alert>'))
+    .description('undo the disposition or pending approval of an alert, which then waits again')
+    .addOption(shared('reason', '<text>').makeOptionMandatory())
+    .addHelpText(
+      'after',
+      examples([
+        'review undo N4Q8ZK2M1-0C7RT5WXYA-H --reason "wrong customer"',
+        'review undo N4Q8ZK2M1-0C7RT5WXYA-H --by Meyer --reason mistake',
+      ]),
+    )
+    .action((item: string, options: { reason: string; by?: string }) =>
       act(async (invocation) => {
         const { undoDecision } = await import('../../runs/review/decide.js');
         const { findReviewer } = await import('../../runs/review/people.js');
         const config = loadInvocationConfig(invocation);
         const reason = requireText(options.reason, '--reason');
         return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
-          const reviewer = await findReviewer(app.database, options.reviewer);
+          const reviewer = await findReviewer(app.database, options.by);
           const undone = await undoDecision(app, { mark: item, reviewer, reason });
           if (undone.kind === 'undone') await notifyDecidedStates(app, invocation);
           return presentUndo(undone, item);
@@ -144,15 +148,13 @@ interface AssignOptions {
 }
 
 function addAssign(review: Command, act: Act): void {
-  review
-    .command('assign [items...]')
-    .description('assign items to a reviewer: the named ones, or all waiting items that match the options')
-    .option('--to <name>', 'the reviewer')
+  addByOption(review.command('assign [alerts...]'))
+    .description('assign alerts to a reviewer: the named ones, or all that wait and match the options')
+    .addOption(shared('to', '<name>'))
     .option('--nobody', 'end the assignment')
-    .option('--by <name>', 'who assigns; on Postgres this is the login')
-    .option('--customer <reference>', 'all waiting items of this customer')
-    .option('--severity <name>', `all waiting items of this severity (${severities.join(', ')})`)
-    .option('--roster <name>', 'all waiting items of this roster')
+    .addOption(shared('customer', '<reference>'))
+    .option('--severity <name>', `alerts of this severity: ${severities.join(', ')}`)
+    .addOption(shared('roster', '<name>'))
     .addHelpText(
       'after',
       examples(['review assign N4Q8ZK2M1-0C7RT5WXYA-H --to meyer', 'review assign --severity critical --to meyer']),
@@ -163,7 +165,7 @@ function addAssign(review: Command, act: Act): void {
         const config = loadInvocationConfig(invocation);
         const choice = toChoice(items, options);
         return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
-          const by = await findReviewer(app.database, options.by, false, '--by');
+          const by = await findReviewer(app.database, options.by);
           const to = options.to === undefined ? null : await requireAssignee(app.database, options.to, '--to');
           const { assigned, sameAlready, refused } = await assignItems(app, { ...choice, to, by });
           const document = { schema: 'nightscreen/review-assignment/1', to, assigned, sameAlready, refused } as const;
@@ -215,20 +217,18 @@ interface DelegateOptions {
 }
 
 function addDelegate(review: Command, act: Act): void {
-  review
-    .command('delegate')
-    .description('delegate the items of an absent reviewer to another one')
+  addByOption(review.command('delegate'))
+    .description('delegate the alerts of an absent reviewer to a deputy')
     .requiredOption('--from <name>', 'the absent reviewer')
-    .option('--to <name>', 'the deputy')
-    .option('--until <date>', 'the last day, as yyyy-mm-dd')
+    .addOption(shared('to', '<name>'))
+    .addOption(shared('until', '<yyyy-mm-dd>'))
     .option('--end', 'end it now')
-    .requiredOption('--reason <text>', 'why')
-    .option('--by <name>', 'who delegates; on Postgres this is the login')
+    .addOption(shared('reason', '<text>').makeOptionMandatory())
     .addHelpText(
       'after',
       examples([
-        'review delegate --from meyer --to larsen --until 2026-12-31 --reason holidays',
-        'review delegate --from meyer --end --reason "back early"',
+        'review delegate --from a --to b --until 2026-12-31 --reason ill',
+        'review delegate --from a --end --reason "back early"',
       ]),
     )
     .action((options: DelegateOptions) =>
@@ -237,7 +237,7 @@ function addDelegate(review: Command, act: Act): void {
         const config = loadInvocationConfig(invocation);
         const { from, term, reason } = toDelegation(options);
         return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
-          const by = await findReviewer(app.database, options.by, false, '--by');
+          const by = await findReviewer(app.database, options.by);
           const to = term && (await requireAssignee(app.database, term.to, '--to'));
           const until = term?.until ?? null;
           await delegateItems(app, { from, to, until, reason, by });
@@ -260,6 +260,7 @@ function addDelegations(review: Command, act: Act): void {
   review
     .command('delegations')
     .description('list the current deputies of reviewers')
+    .addHelpText('after', examples(['review delegations', 'review delegations --json']))
     .action(() =>
       act(async (invocation) => {
         const { listDelegations } = await import('../../runs/review/people.js');
@@ -299,7 +300,9 @@ const isDate = (text: string): boolean =>
 export function addReviewCommand(program: Command, act: Act): void {
   const review = program
     .command('review')
-    .description('decide about matches: export a list, import decisions, show history');
+    .summary('decide about alerts: export a list, import dispositions')
+    .description('decide about alerts: export a list, import dispositions, show history')
+    .addHelpText('after', examples(['review export', 'review import review.csv --apply --by "A. Meyer"']));
   addWorkingListCommands(review, act);
   addShow(review, act);
   addUndo(review, act);

@@ -1,5 +1,5 @@
 import { relative, resolve } from 'node:path';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { Document, visit } from 'yaml';
 import { flagError } from '../../errors.js';
 import { listDoubtLines } from '../../reports/reasons.js';
@@ -10,34 +10,39 @@ import type { FileInspection } from '../../roster/inspect/inspect-file.js';
 import { doubtWords, rejectWords } from '../../vocabulary/words.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
-import { examples, parseDay } from '../options.js';
+import { addByOption, examples, parseDay, shared } from '../options.js';
 import { loadInvocationConfig, withAppContext } from '../session.js';
 import { formatTable } from '../text.js';
 
 /** Adds `roster inspect` and `roster except`. */
 export function addRosterCommand(program: Command, act: Act): void {
-  const roster = program.command('roster').description('inspect roster files, and accept unreadable rows for a time');
+  const roster = program
+    .command('roster')
+    .summary('inspect roster files, and accept unreadable rows')
+    .description('inspect roster files, and accept unreadable rows for a time');
+  roster.addHelpText(
+    'after',
+    examples(['roster inspect crm-export.csv', 'roster except --all --until 2027-01-31 --reason late']),
+  );
   addInspect(roster, act);
   addExcept(roster, act);
 }
 
 function addExcept(roster: Command, act: Act): void {
-  roster
-    .command('except')
+  addByOption(roster.command('except'))
     .description(
-      'accept until a day that customers with unreadable rows stay unscreened; runs and coverage do not end with exit code 3 because of them, and their state does not change',
+      'accept until a day that customers with unreadable rows stay unscreened: no exit code 3 because of them; their state stays',
     )
-    .option('--roster <name>', 'which roster')
-    .option('--customer <id...>', 'these customers')
-    .addOption(new Option('--all', 'all open ones, rows without a readable id included').conflicts('customer'))
-    .requiredOption('--until <day>', 'the last day of the exception, yyyy-mm-dd (UTC)', parseDay)
-    .option('--by <name>', 'who accepts it; on Postgres this is the login')
-    .option('--reason <text>', 'why it is acceptable')
+    .addOption(shared('roster', '<name>'))
+    .addOption(shared('customer', '<reference...>'))
+    .addOption(shared('all').conflicts('customer'))
+    .addOption(shared('until', '<yyyy-mm-dd>').argParser(parseDay).makeOptionMandatory())
+    .addOption(shared('reason', '<text>'))
     .addHelpText(
       'after',
       examples([
-        'roster except --customer C-17 --until 2027-01-31 --by "A. Meyer" --reason "the branch sends the name by Friday"',
-        'roster except --roster retail --all --until 2027-01-31 --by "A. Meyer" --reason "export is being fixed"',
+        'roster except --customer C-17 --until 2027-01-31 --reason late',
+        'roster except --all --until 2027-01-31 --reason "bad export"',
       ]),
     )
     .action(

@@ -17,7 +17,15 @@ import { isScreeningKind, type ListableOutcome, listableOutcomes } from '../../v
 import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
 import { notifyDecidedStates } from '../notify.js';
-import { addAcceptOption, examples, findRosterAcceptance, parseWholeNumber, type RosterChoice } from '../options.js';
+import {
+  addAcceptOption,
+  addByOption,
+  examples,
+  findRosterAcceptance,
+  parseWholeNumber,
+  type RosterChoice,
+  shared,
+} from '../options.js';
 import {
   formatAssurance,
   formatBecauseOf,
@@ -36,12 +44,11 @@ function addList(runs: Command, act: Act): void {
   runs
     .command('list')
     .description('the latest runs, newest first')
-    .option('--limit <count>', `how many (default: ${defaultLimit})`, parseWholeNumber(1, 10_000))
+    .addOption(shared('limit', '<count>').argParser(parseWholeNumber(1, 10_000)).default(defaultLimit))
     .addHelpText('after', examples(['runs list', 'runs list --limit 100 --json']))
-    .action((options: { limit?: number }) =>
+    .action(({ limit }: { limit: number }) =>
       act(async (invocation) => {
         const { listRuns } = await import('../../runs/run-reference.js');
-        const limit = options.limit ?? defaultLimit;
         return withAppContext(invocation, { needsDatabase: true }, async ({ database }) => {
           const listed = await listRuns(database, limit);
           const numbers = ['planned', 'screened', 'failed', 'remaining', 'changes'] as const;
@@ -74,17 +81,17 @@ function addShow(runs: Command, act: Act): void {
         [...listableOutcomes, 'rejected'],
       ),
     )
-    .option('--limit <count>', `how many to list (default: ${defaultLimit})`, parseWholeNumber(1, 1_000_000))
+    .addOption(shared('limit', '<count>').argParser(parseWholeNumber(1, 1_000_000)).default(defaultLimit))
     .option('--after <reference>', 'start the list after this customer')
-    .addHelpText('after', examples(['runs show 12', 'runs show 12 --list failed --limit 100', 'runs show 12 --json']))
-    .action((id: string, options: { list?: ListableOutcome | 'rejected'; limit?: number; after?: string }) =>
+    .addHelpText('after', examples(['runs show 12', 'runs show 12 --list failed --limit 100']))
+    .action((id: string, options: { list?: ListableOutcome | 'rejected'; limit: number; after?: string }) =>
       act(async (invocation) => {
         const { describeRun } = await import('../../runs/describe-run.js');
         const { parseRunId } = await import('../../runs/run-reference.js');
         const config = loadInvocationConfig(invocation);
         parseRunId(id);
         return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
-          const { list, limit = defaultLimit, after = null } = options;
+          const { list, limit, after = null } = options;
           const run = await describeRun(app, id, { list, limit, after });
           const { listed, ...facts } = run;
           return {
@@ -105,7 +112,7 @@ function addShow(runs: Command, act: Act): void {
 function addResume(runs: Command, act: Act): void {
   const command = runs.command('resume <id>').description('resume a run that stopped early');
   addAcceptOption(command)
-    .addHelpText('after', examples(['runs resume 12']))
+    .addHelpText('after', examples(['runs resume 12', 'runs resume 12 --json']))
     .action((id: string, options: RosterChoice) =>
       act(async (invocation) => {
         const { resumeRun } = await import('../../runs/resume-run.js');
@@ -121,14 +128,15 @@ function addResume(runs: Command, act: Act): void {
 }
 
 function addAccept(runs: Command, act: Act): void {
-  runs
-    .command('accept <id>')
+  addByOption(runs.command('accept <id>'))
     .description('accept the answers of a held run, without new searches; name and reason are recorded')
-    .option('--by <name>', 'who accepts it; on Postgres this is the login')
-    .option('--reason <text>', 'why its answers are reliable')
+    .addOption(shared('reason', '<text>'))
     .addHelpText(
       'after',
-      examples(['runs accept 12 --by "A. Meyer" --reason "list provider confirmed the removal on 3 May"']),
+      examples([
+        'runs accept 12 --by "A. Meyer" --reason "it was confirmed"',
+        'runs accept 12 --by "A. Meyer" --reason "withdrawn list"',
+      ]),
     )
     .action((id: string, options: { by?: string; reason?: string }) =>
       act(async (invocation) => {
@@ -175,7 +183,7 @@ function describeAccepted(accepted: Accepted, name: string): string {
 /** Adds `runs list`, `runs show`, `runs resume` and `runs accept`. */
 export function addRunsCommand(program: Command, act: Act): void {
   const runs = program.command('runs').description('list, show, resume or accept runs');
-  runs.addHelpText('after', examples(['runs list', 'runs show 12', 'runs resume 12']));
+  runs.addHelpText('after', examples(['runs list', 'runs show 12']));
   addList(runs, act);
   addShow(runs, act);
   addResume(runs, act);

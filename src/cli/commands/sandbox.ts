@@ -4,9 +4,8 @@ import { flagError } from '../../errors.js';
 import { writePrivately } from '../../files.js';
 import type { loadWorld } from '../../sandbox/world.js';
 import type { Act } from '../invocation.js';
-import { examples, parseWholeNumber } from '../options.js';
+import { examples, parseWholeNumber, shared } from '../options.js';
 import { findDemoFixture, waitForAbort } from '../process.js';
-import { formatTable } from '../text.js';
 
 interface SandboxCommandOptions {
   port: number;
@@ -57,7 +56,7 @@ export function addSandboxCommand(program: Command, act: Act): void {
   program
     .command('sandbox')
     .description('simulate the service on this machine until a signal')
-    .option('--port <number>', 'port to listen on; 0 takes a free one', parseWholeNumber(0, 65_535), 0)
+    .addOption(shared('port', '<number>').argParser(parseWholeNumber(0, 65_535)).default(0))
     .option('--watchlist <path...>', 'lists to search: fixture JSON, OFAC folder, UN XML (default: the demo list)')
     .option('--dossiers <file>', 'dossiers to list, as fixture JSON')
     .option(
@@ -66,14 +65,10 @@ export function addSandboxCommand(program: Command, act: Act): void {
     )
     .addHelpText(
       'after',
-      examples([
-        'sandbox --port 8080',
-        'sandbox --port 8080 --key-file ./sandbox-key',
-        'sandbox --watchlist ./ofac ./un.xml --json',
-      ]),
+      examples(['sandbox --port 8080 --key-file ./sandbox-key', 'sandbox --watchlist ./ofac ./un.xml --json']),
     )
     .action((options: SandboxCommandOptions) =>
-      act(async ({ options: { json }, folder, terminal, signal }) => {
+      act(async ({ options: { json, quiet }, folder, terminal, signal }) => {
         const world = await readWorld(choosePaths(options));
         const sandbox = await listenOn(options.port, world);
         const { url, privateKey, publicKey, livePrivateKey, otherPrivateKey } = sandbox;
@@ -88,7 +83,12 @@ export function addSandboxCommand(program: Command, act: Act): void {
         }
         const lists = `${world.watchlist.length} listed parties, ${world.dossiers.length} dossiers`;
         if (json) await terminal.writeData(`${JSON.stringify(access)}\n`);
-        else terminal.writeMessage(`sandbox ready: ${lists}\n${formatTable(Object.entries(access))}`);
+        else {
+          const others =
+            'paste these two lines into a second terminal; Ctrl-C ends the sandbox, --json prints its other keys';
+          if (!quiet) terminal.writeMessage(`sandbox ready: ${lists}\n${others}\n`);
+          await terminal.writeData(`export NIGHTSCREEN_BASE_URL=${url}\nexport NIGHTSCREEN_API_KEY=${privateKey}\n`);
+        }
         await waitForAbort(signal);
         await sandbox.close();
         return null;

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { ConfigError, flagError } from '../../errors.js';
 import type { AppContext } from '../../runs/app-context.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
-import { examples } from '../options.js';
+import { examples, shared } from '../options.js';
 import type { MetricsAddress } from '../schedule/health.js';
 import { loadInvocationConfig, openLogger, withAppContext } from '../session.js';
 
@@ -62,15 +62,17 @@ function addControl(schedule: Command, act: Act): void {
   schedule
     .command('cancel <job>')
     .description('end a running job on any host')
-    .addHelpText('after', examples(['schedule cancel sweep']))
+    .addHelpText('after', examples(['schedule cancel sweep', 'schedule cancel rescreen --json']))
     .action((job: string) =>
       control(act, async (app) => (await import('../schedule/plan-schedule.js')).cancelJob(app, job)),
     );
   schedule
     .command('pause')
-    .description('start no job for a while, on any host; running jobs continue')
-    .option('--until <when>', 'a span or an instant, at most 7 days from now', '24h')
-    .option('--reason <words>', 'why; schedule show prints it')
+    .description(
+      'start no job for a span such as 12h, or until an instant: at most 7 days, on any host; running jobs continue',
+    )
+    .addOption(shared('until', '<when>').default('24h'))
+    .addOption(shared('reason', '<text>'))
     .addHelpText('after', examples(['schedule pause', 'schedule pause --until 12h --reason "database moves"']))
     .action(({ until, reason = null }: { until: string; reason?: string | null }) =>
       control(act, async (app) => (await import('../schedule/plan-schedule.js')).pauseJobs(app, { until, reason })),
@@ -78,7 +80,7 @@ function addControl(schedule: Command, act: Act): void {
   schedule
     .command('resume')
     .description('end the pause of the schedule')
-    .addHelpText('after', examples(['schedule resume']))
+    .addHelpText('after', examples(['schedule resume', 'schedule resume --json']))
     .action(() => control(act, async (app) => (await import('../schedule/plan-schedule.js')).resumeJobs(app)));
 }
 
@@ -111,9 +113,10 @@ function addWatchdog(schedule: Command, act: Act): void {
 export function addScheduleCommand(program: Command, act: Act): void {
   const schedule = program
     .command('schedule')
+    .summary('run the jobs on schedule until a signal; the watchdog')
     .description('run rescreen, sweep, report and your own jobs on schedule, until a signal')
     .option('--metrics <address>', 'serve /metrics, /healthz and /readyz, as in :9464', parseMetricsAddress)
-    .addHelpText('after', examples(['schedule', 'schedule --metrics :9464', 'schedule show', 'schedule run rescreen']))
+    .addHelpText('after', examples(['schedule --metrics :9464', 'schedule run rescreen']))
     .action(({ metrics }: { metrics?: MetricsAddress }) =>
       act(async (invocation) => {
         const { keepSchedule } = await import('../schedule/keep-schedule.js');

@@ -18,6 +18,7 @@ import {
   findRosterAcceptance,
   parseWholeNumber,
   type RosterChoice,
+  shared,
 } from '../options.js';
 import {
   describeCost,
@@ -74,40 +75,22 @@ export function addScreenCommand(program: Command, act: Act): void {
   const command = program
     .command('screen')
     .description('screen the customers of an imported roster')
-    .addOption(new Option('--due', 'customers whose screening is due (the default)').conflicts(['new', 'all']))
-    .addOption(new Option('--new', 'only customers never screened with their current record').conflicts(['due', 'all']))
-    .addOption(new Option('--all', 'every customer').conflicts(['due', 'new']))
+    .addOption(new Option('--due', 'customers whose screening is due (default)').conflicts(['new', 'all']))
+    .addOption(new Option('--new', 'customers never screened with their current record').conflicts(['due', 'all']))
+    .addOption(shared('all').conflicts(['due', 'new']))
     .addOption(
-      new Option(
-        '--dirty',
-        'only customers that events or changes of dossiers have marked, within screening.dirty',
-      ).conflicts(['due', 'new', 'all', 'becauseOf', 'dryRun', 'maxSearches', 'file', 'acceptRoster']),
+      shared('dirty').conflicts(['due', 'new', 'all', 'becauseOf', 'dryRun', 'maxSearches', 'file', 'acceptRoster']),
     )
-    .option(
-      '--because-of <list>',
-      'screen now the customers that may be on this published list; with --due also those that are due',
-    )
+    .option('--because-of <list>', 'customers that may be on this published list')
     .addOption(
       // A file is stored when it is read, and a preview stores nothing.
-      new Option(
-        '--dry-run',
-        'print the plan (customers, reasons, searches, cost, budget) and make no search',
-      ).conflicts('file'),
+      shared('dry-run').conflicts('file'),
     )
-    .option('--max-searches <count>', 'stop after this many searches', parseWholeNumber(1))
-    .option('--file <file>', 'import this roster file first')
-    .option('--roster <name>', 'which roster');
+    .addOption(shared('max-searches', '<count>').argParser(parseWholeNumber(1)))
+    .addOption(shared('file', '<file>'))
+    .addOption(shared('roster', '<name>'));
   addAcceptOption(command)
-    .addHelpText(
-      'after',
-      examples([
-        'screen --due --dry-run',
-        'screen --new --max-searches 500',
-        'screen --all --roster retail',
-        'screen --because-of sdn.csv --dry-run',
-        'screen --dirty',
-      ]),
-    )
+    .addHelpText('after', examples(['screen --due --dry-run', 'screen --because-of sdn.csv --max-searches 500']))
     .action((options: ScreenOptions) =>
       act(async (invocation) => {
         const { runScreening } = await import('../../runs/screening-run.js');

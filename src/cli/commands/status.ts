@@ -9,7 +9,7 @@ import type { CustomerStatus } from '../../store/webhooks.js';
 import { type CustomerState, customerStates } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
-import { examples, parseInstant } from '../options.js';
+import { examples, parseInstant, shared } from '../options.js';
 import { loadInvocationConfig, withAppContext } from '../session.js';
 import { describeCounts, describeGap } from '../text.js';
 
@@ -35,18 +35,14 @@ function addExport(status: Command, act: Act): void {
   status
     .command('export')
     .description('one row for each customer: state, since when, until when; exit code 3 unless all are screened')
-    .option('--roster <name>', 'only this roster')
+    .addOption(shared('roster', '<name>'))
     .addOption(new Option('--format <format>', 'the format (default: csv)').choices(['csv', 'json']))
-    .option('--out <file>', 'the file to write (default: standard output)')
+    .addOption(shared('out', '<file>'))
     .addOption(new Option('--state <state...>', 'only customers in these states').choices(customerStates))
     .option('--changed-since <date>', 'only customers whose state has changed since, in ISO 8601', parseInstant)
     .addHelpText(
       'after',
-      examples([
-        'status export --out status.csv',
-        'status export --roster retail --format json',
-        'status export --state open_hit confirmed --changed-since 2026-03-01',
-      ]),
+      examples(['status export --out status.csv', 'status export --state open_hit --changed-since 2026-03-01']),
     )
     .action((options: ExportOptions) =>
       act(async (invocation) => {
@@ -88,7 +84,7 @@ function addSend(status: Command, act: Act): void {
   status
     .command('send')
     .description('send queued changes of state to webhooks; exit code 3 when some stay queued')
-    .addHelpText('after', examples(['status send']))
+    .addHelpText('after', examples(['status send', 'status send --json']))
     .action(() =>
       act(async (invocation) => {
         const { notifyStates, readWebhookKeys } = await import('../../runs/status.js');
@@ -111,7 +107,9 @@ function addSend(status: Command, act: Act): void {
 export function addStatusCommand(program: Command, act: Act): void {
   const status = program
     .command('status')
+    .summary('export the state of each customer')
     .description('the state of each customer, for the systems that block accounts');
+  status.addHelpText('after', examples(['status export --out status.csv', 'status send']));
   addExport(status, act);
   addSend(status, act);
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
 import { dossierChangeWords } from '../../vocabulary/words.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
-import { examples } from '../options.js';
+import { examples, shared } from '../options.js';
 import { presentNothingMarked, presentRun } from '../present-run.js';
 import { loadInvocationConfig, requireService, withAppContext } from '../session.js';
 import { formatTable } from '../text.js';
@@ -12,17 +12,9 @@ export function addSweepCommand(program: Command, act: Act): void {
   const sweep = program
     .command('sweep')
     .description('read all dossiers of the service and report what changed')
-    .option('--no-report', 'store the changes without writing a report')
-    .option('--dirty', 'look up only the dossiers that events have marked; the next full sweep reports their changes')
-    .addHelpText(
-      'after',
-      examples([
-        'sweep',
-        'sweep --no-report --json',
-        'sweep --dirty',
-        'sweep history dossier_0123456789abcdefABCDEF00',
-      ]),
-    )
+    .addOption(shared('no-report'))
+    .addOption(shared('dirty'))
+    .addHelpText('after', examples(['sweep', 'sweep --dirty']))
     .action((options: { report: boolean; dirty?: true }) =>
       act(async (invocation) => {
         if (options.dirty) return sweepDirty(invocation);
@@ -51,7 +43,13 @@ function addHistory(sweep: Command, act: Act): void {
   sweep
     .command('history <dossier>')
     .description('all changes of a dossier since a sweep first listed it')
-    .addHelpText('after', examples(['sweep history dossier_0123456789abcdefABCDEF00']))
+    .addHelpText(
+      'after',
+      examples([
+        'sweep history dossier_0123456789abcdefABCDEF00',
+        'sweep history dossier_0123456789abcdefABCDEF00 --json',
+      ]),
+    )
     .action((dossier: string) =>
       act(async (invocation) => {
         const { findOrganisation } = await import('../../store/organisations.js');

@@ -13,7 +13,7 @@ import type { RunMode } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
 import { notifyDecidedStates } from '../notify.js';
-import { examples } from '../options.js';
+import { addByOption, examples, shared } from '../options.js';
 import { findCurrentUser } from '../process.js';
 import { loadInvocationConfig, withAppContext } from '../session.js';
 import { formatTable, type Row } from '../text.js';
@@ -29,13 +29,15 @@ const defaultFile = 'review.csv';
 function addExport(review: Command, act: Act): void {
   review
     .command('export')
-    .description('write a working list of the items that wait for a decision, to be filled in and imported')
-    .option('--out <file>', `the file to write, CSV or a workbook (.xlsx) (default: ${defaultFile})`)
-    .option('--roster <name>', 'only this roster')
-    .option('--assignee <name>', 'only items of this reviewer, those as a deputy included')
-    .option('--proposals', 'only items that wait for the confirmation of a second person')
-    .option('--not-mine', 'without the proposals of this login, which other people must confirm')
-    .option('--discrepancies', 'as CSV: the discrepancies of reconciliation instead; a workbook has both')
+    .description(
+      `write a list (default: ${defaultFile}; .csv or .xlsx) of the alerts that wait, to be filled in and imported`,
+    )
+    .addOption(shared('out', '<file>'))
+    .addOption(shared('roster', '<name>'))
+    .option('--assignee <name>', 'alerts of this reviewer, those as a deputy included')
+    .option('--proposals', 'pending approvals of a second person')
+    .option('--not-mine', 'without those that this login has proposed')
+    .option('--discrepancies', 'discrepancies instead (CSV); a workbook has both')
     .addHelpText('after', examples(['review export', 'review export --roster retail --out today.xlsx']))
     .action(
       (options: {
@@ -70,24 +72,15 @@ function addExport(review: Command, act: Act): void {
 }
 
 function addImport(review: Command, act: Act): void {
-  review
-    .command('import <file>')
-    .description('check the decisions of a working list, and with --apply store them')
+  addByOption(review.command('import <file>'))
+    .description('check the dispositions of a list, and with --apply store them')
     .option('--apply', 'store them, all or none')
-    .option('--partial', 'with --apply: store the valid decisions even if others are refused')
-    .option('--reviewer <name>', 'who has decided; on Postgres this is the login')
-    .option('--legacy', 'import the decisions of an older system')
-    .option(
-      '--unmatched <file>',
-      'with --legacy: the file for refused rows (default: unmatched.csv in the folder of the list)',
-    )
+    .option('--partial', 'with --apply: store the valid ones if others are refused')
+    .option('--legacy', 'import the dispositions of an older system')
+    .option('--unmatched <file>', 'with --legacy: file for refused rows (default: unmatched.csv)')
     .addHelpText(
       'after',
-      examples([
-        'review import review.csv',
-        'review import review.xlsx --apply --reviewer "A. Meyer"',
-        'review import --legacy old-decisions.csv',
-      ]),
+      examples(['review import review.xlsx --apply --by "A. Meyer"', 'review import --legacy old-decisions.csv']),
     )
     .action((file: string, options: LegacyImportOptions & { legacy?: true }) =>
       act(async (invocation) => {
@@ -98,11 +91,11 @@ function addImport(review: Command, act: Act): void {
         const path = resolve(invocation.folder, file);
         return withAppContext(invocation, { needsDatabase: true }, async (app) => {
           const { apply = false, partial = false } = options;
-          const reviewer = await findReviewer(app.database, options.reviewer, !apply);
+          const reviewer = await findReviewer(app.database, options.by, !apply);
           const imported = await importDecisions(app, { path, reviewer, apply, partial });
           if (imported.isApplied) await notifyDecidedStates(app, invocation);
           const isAttested = app.database.dialect === 'embedded';
-          const by = isAttested ? ` --reviewer ${quoteArgument(options.reviewer ?? 'NAME')}` : '';
+          const by = isAttested ? ` --by ${quoteArgument(options.by ?? 'NAME')}` : '';
           const storing = `nightscreen review import ${quoteArgument(file)} --apply${by}`;
           return presentImportedDecisions(imported, { storing, wasApplied: apply });
         });
@@ -306,7 +299,7 @@ async function writeWorkingList(
 interface LegacyImportOptions {
   apply?: true;
   partial?: true;
-  reviewer?: string;
+  by?: string;
   unmatched?: string;
 }
 
@@ -317,7 +310,7 @@ async function importLegacyList(invocation: Invocation, file: string, options: L
   const { path, unmatched } = findFiles(invocation.folder, file, options.unmatched);
   return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
     const { apply = false, partial = false } = options;
-    const reviewer = await findReviewer(app.database, options.reviewer, !apply);
+    const reviewer = await findReviewer(app.database, options.by, !apply);
     const imported = await importLegacy(app, { path, reviewer, apply, partial });
     const untaken = findUntaken(imported.rows);
     // The file of an earlier attempt is outdated.

@@ -111,9 +111,10 @@ async function sayPlan({ terminal, options }: Invocation, logger: Logger, { plan
     for (const { job, cron, timezone, next } of plan) logger.info({ job, cron, timezone, next }, 'job_planned');
     return;
   }
-  terminal.writeMessage(
-    formatTable(plan.map(({ job, cron, timezone, next }) => [job, cron, timezone, `next ${next ?? 'never'}`])),
-  );
+  if (!options.quiet)
+    terminal.writeMessage(
+      formatTable(plan.map(({ job, cron, timezone, next }) => [job, cron, timezone, `next ${next ?? 'never'}`])),
+    );
 }
 
 /** Notes whether `signal` ended a job before it was done, even if the database failed before the job's end was stored. */

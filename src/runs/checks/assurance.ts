@@ -123,7 +123,7 @@ function drawNames({ file, parties }: PublishedList, settings: SampleSettings): 
   const names = drawSample(parties, settings);
   if (names.length > 0) return names;
   const message = `${file} has no name of a person or an entity to measure on, among ${parties.length} entries`;
-  throw new ConfigError([{ where: 'flag --list', path: '', message }]);
+  throw new ConfigError([{ where: 'argument list', path: '', message }]);
 }
 
 /** Stage: stores the sample before anything is paid; a resumed measurement keeps its sample and takes the new `atLeast`. */

@@ -182,7 +182,7 @@ export async function dropMails(
   }: { ids: readonly number[]; reason: string | undefined; by: string | undefined; evenQueued: boolean },
 ): Promise<readonly Mail[]> {
   if (reason.trim() === '') throw flagError('--reason', 'is missing: the reason is stored with the name');
-  const { name } = await findReviewer(database, by, false, '--by');
+  const { name } = await findReviewer(database, by);
   const at = clock.now();
   const wanted = [...new Set(ids)];
   const rows = await database.transaction(async (transaction) => {

@@ -27,24 +27,19 @@ export interface DecisionContext {
  * Finds the person who decides. On Postgres it is the login; on the embedded database it is `name`, attested and not authenticated. A preview,
  * which stores nothing, needs no name. Throws ConfigError when the name is missing or is not the login.
  */
-export async function findReviewer(
-  database: Database,
-  name: string | undefined,
-  isPreview = false,
-  flag = '--reviewer',
-): Promise<Reviewer> {
+export async function findReviewer(database: Database, name: string | undefined, isPreview = false): Promise<Reviewer> {
   const login = await findLogin(database);
   if (login === null) {
     if (isPreview && name === undefined) return { name: 'preview', isAttested: true };
     if (name !== undefined && name.trim() !== '') return { name: name.trim(), isAttested: true };
     throw flagError(
-      flag,
+      '--by',
       'is missing; the embedded database has no logins, so the name is required and is stored as attested',
     );
   }
   if (name === undefined || name === login) return { name: login, isAttested: false };
   throw flagError(
-    flag,
+    '--by',
     `is ${name}, but the database login is ${login}; on Postgres each reviewer decides under their own login`,
   );
 }

@@ -248,7 +248,7 @@ function assessAge({ overdue: { customers, oldestScreenedAt } }: RosterFacts, no
     kind: 'screening_overdue',
     reason: `the screening of ${countNoun(customers, 'customer')} is ${isAhead ? 'dated in the future' : 'older than the cadence allows'}${since}`,
     mark: 'screening_overdue',
-    actions: ['List them: nightscreen coverage --list 20', 'Screen the customers that are due: nightscreen rescreen'],
+    actions: ['List them: nightscreen coverage --limit 20', 'Screen the customers that are due: nightscreen rescreen'],
   };
 }
 

@@ -146,7 +146,7 @@ describeOnChosenDatabase('a working list', (open) => {
   it('nobody decides in another name', async () => {
     const { database } = await begin();
     if (database.dialect === 'embedded') {
-      await expect(findReviewer(database, undefined)).rejects.toThrow(/--reviewer: is missing/);
+      await expect(findReviewer(database, undefined)).rejects.toThrow(/--by: is missing/);
       expect(await findReviewer(database, 'A. Meyer')).toEqual({ name: 'A. Meyer', isAttested: true });
     } else {
       await expect(findReviewer(database, 'A. Meyer')).rejects.toThrow(/each reviewer decides under their own login/);

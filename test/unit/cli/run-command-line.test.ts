@@ -51,14 +51,19 @@ describe('help', () => {
   });
 
   test.each(['onboard', 'runs resume', 'schedule'])(
-    '%s --help shows an example and the global options',
+    '%s --help shows examples and names the global options',
     async (command) => {
       const { exitCode, stdout } = await run(`${command} --help`);
       expect(exitCode).toBe(0);
       expect(stdout).toContain(`$ nightscreen ${command}`);
-      expect(stdout).toContain('--json');
+      expect(stdout).toMatch(/\n\nGlobal options: nightscreen --help\n$/);
     },
   );
+
+  test('-v and --version print the version', async () => {
+    expect((await run('-v')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(await run('-v')).toEqual(await run('--version'));
+  });
 });
 
 describe('refusals end with exit code 2 and say what next', () => {
@@ -78,6 +83,24 @@ describe('refusals end with exit code 2 and say what next', () => {
     expect([exitCode, stdout]).toEqual([2, '']);
     expect(stderr).toContain(message);
     expect(stderr).not.toMatch(/^ {4}at /m);
+  });
+
+  test.each([
+    ['a command that does not exist', 'scren'],
+    ['a missing flag', 'check Erika --json'],
+    ['a missing roster', 'import'],
+    ['an unknown roster', 'import --roster retail'],
+    ['a missing roster file', 'onboard --file none.csv'],
+    ['a missing configuration file', 'config show --config none.yaml'],
+    ['a missing list', 'screen --because-of none.csv --dry-run'],
+    ['a run that is none', 'runs show zebra'],
+    ['options that exclude each other', 'report --since 2026-01-01 --run 1'],
+  ])('%s is code usage_error, not a wrong setting', async (_case, words) => {
+    const access = { NIGHTSCREEN_BASE_URL: 'https://service.example/v1', NIGHTSCREEN_API_KEY: 'private_sandbox_none' };
+    const { exitCode, stdout, stderr } = await run(`${words} --json`, access);
+    expect(exitCode).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject({ schema: 'nightscreen/error/1', code: 'usage_error' });
+    expect(stderr).not.toContain('correct the settings');
   });
 
   test('with --json the error is exactly one line of JSON on standard output', async () => {

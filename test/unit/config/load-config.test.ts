@@ -95,7 +95,9 @@ sweeep: {}
 
   test('a missing file is a mistake only when it was asked for', () => {
     expect(findProblems(null)).toEqual([]);
-    expect(findProblems(null, { file: 'other.yaml' })).toEqual(['other.yaml  the configuration file does not exist']);
+    expect(findProblems(null, { file: 'other.yaml' })).toEqual([
+      'file other.yaml  the configuration file does not exist',
+    ]);
     expect(findProblems(null, { environment: { NIGHTSCREEN_CONFIG: 'x.yaml' } })[0]).toContain('x.yaml');
   });
 });

@@ -1,0 +1,164 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { renderCompletion } from '../../../src/cli/completion.js';
+import { createProgram } from '../../../src/cli/run-command-line.js';
+import { findProgram } from '../../helpers/cli-process.js';
+import { findRefusal, splitWords } from '../../helpers/shipped-files.js';
+
+const program = createProgram(() => {}, { writeOut: () => {}, writeErr: () => {} });
+
+const toPath = (command: Command): string =>
+  command.parent === null ? '' : `${toPath(command.parent)} ${command.name()}`.trim();
+
+const listCommands = (command: Command): Command[] => [command, ...command.commands.flatMap(listCommands)];
+
+function renderHelp(command: Command): string {
+  let text = '';
+  command.configureOutput({
+    writeOut: (part) => {
+      text += part;
+    },
+    getOutHelpWidth: () => 80,
+  });
+  command.outputHelp();
+  return text;
+}
+
+const commands = listCommands(program)
+  .filter((command) => command !== program)
+  .map((command) => ({ path: toPath(command), command }));
+
+const listExamples = (help: string): string[] =>
+  [...help.matchAll(/^ {2}\$ nightscreen (.*)$/gm)].map(([, words = '']) => words);
+
+test('there are at most 22 commands, those of the documentation, and `migrate` is a hidden one more', () => {
+  const { commands: all } = program;
+  const visible = program.createHelp().visibleCommands(program);
+  expect(visible.length).toBeLessThanOrEqual(22);
+  expect(all.filter((each) => !visible.includes(each)).map((each) => each.name())).toEqual(['migrate']);
+  const documented =
+    'init demo onboard import screen rescreen sweep reconcile report review status coverage check runs roster schedule doctor config sandbox db outbox lab';
+  expect(visible.map((each) => each.name()).filter((name) => !documented.split(' ').includes(name))).toEqual([]);
+});
+
+describe.each(commands)('nightscreen $path --help', ({ command }) => {
+  const help = renderHelp(command);
+
+  test('fits 24 lines of 80 columns', () => {
+    const lines = help.trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(24);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  test('has two examples that work as printed, of this command', async () => {
+    const examples = listExamples(help);
+    expect(examples).toHaveLength(2);
+    for (const example of examples) {
+      expect(example.split(' ')).toEqual(
+        expect.arrayContaining(
+          toPath(command)
+            .replace(/^migrate$/, 'db migrate')
+            .split(' '),
+        ),
+      );
+      expect(await findRefusal(splitWords(example))).toBeNull();
+    }
+  });
+});
+
+test('the help of the program fits 80 columns, with a line for each command', () => {
+  const lines = renderHelp(program).split('\n');
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  for (const { command } of commands.filter(({ command }) => command.parent === program)) {
+    if (command.name() === 'migrate') continue;
+    const summary = command.summary() || command.description();
+    expect(lines.filter((line) => line.endsWith(` ${summary}`))).toHaveLength(1);
+  }
+});
+
+test('an option has one meaning in all commands', () => {
+  const meanings = new Map<string, Set<string>>();
+  for (const command of listCommands(program)) {
+    for (const { long, description } of command.options) {
+      const known = meanings.get(long ?? '') ?? new Set();
+      meanings.set(long ?? '', known.add(description));
+    }
+  }
+  expect([...meanings].filter(([, each]) => each.size > 1)).toEqual([]);
+  expect(meanings.size).toBeGreaterThan(50);
+});
+
+test('`--reviewer` is a synonym of `--by` wherever a name is given', () => {
+  const takesName = commands.filter(({ command }) => command.options.some(({ long }) => long === '--by'));
+  expect(takesName.length).toBeGreaterThan(8);
+  for (const { command } of takesName) {
+    command.setOptionValue('by', undefined);
+    command.parseOptions(['--reviewer', 'A. Meyer']);
+    expect(command.getOptionValue('by')).toBe('A. Meyer');
+  }
+});
+
+describe('completion', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'nightscreen-completion-'));
+    writeFileSync(join(folder, 'my roster.csv'), '');
+    for (const shell of ['bash', 'zsh', 'fish'] as const) {
+      writeFileSync(join(folder, `script.${shell}`), renderCompletion(shell, program));
+    }
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const run = (shell: string, script: string): string[] =>
+    execFileSync(shell, ['-c', script], { cwd: folder, encoding: 'utf8' }).split('\n').filter(Boolean);
+
+  /** The words typed so far, the last one unfinished, and what is offered for it. */
+  const typed: [words: string[], offered: string[]][] = [
+    [['nightscreen', 'resc'], ['rescreen']],
+    [
+      ['nightscreen', 'outbox', ''],
+      ['drop', 'list', 'retry'],
+    ],
+    [
+      ['nightscreen', '--config', 'review', 'lab', ''],
+      ['assure', 'replay'],
+    ],
+    [['nightscreen', 'review', 'export', '--o'], ['--out']],
+    [['nightscreen', 'runs', 'list', '--js'], ['--json']],
+    [
+      ['nightscreen', 'check', '--type', ''],
+      ['entity', 'person'],
+    ],
+    [
+      ['nightscreen', 'config', 'completion', ''],
+      ['bash', 'fish', 'zsh'],
+    ],
+    [['nightscreen', 'onboard', '--file', 'my'], ['my roster.csv']],
+    [['nightscreen', 'check', '--reason', ''], []],
+    [['nightscreen', 'migrat'], []],
+  ];
+
+  test('bash offers commands, options, choices and files', () => {
+    for (const [words, offered] of typed) {
+      const quoted = words.map((word) => `'${word}'`).join(' ');
+      const script = `source script.bash; COMP_WORDS=(${quoted}); COMP_CWORD=${words.length - 1}; _nightscreen; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      expect(run('bash', script).toSorted()).toEqual(offered);
+    }
+  });
+
+  test.skipIf(findProgram('fish') === null)('fish offers the same', () => {
+    for (const [words, offered] of typed) {
+      const lines = run('fish', `source script.fish; complete -C '${words.join(' ')}'`);
+      expect(lines.map((line) => line.split('\t')[0]).toSorted()).toEqual(offered);
+    }
+  });
+
+  test.skipIf(findProgram('zsh') === null)('zsh reads the script, and it defines the completion', () => {
+    const script = 'autoload -U compinit; compinit -u -D; source script.zsh; print $_comps[nightscreen]';
+    expect(run('zsh', script)).toEqual(['_nightscreen']);
+  });
+});
