@@ -1,12 +1,15 @@
 /** The context that every error class accepts. */
 export interface ErrorContext {
+  /** The error that led to this one. */
   cause?: unknown;
 }
 
 /** Root of every error that Nightscreen throws on purpose; `code` is stable, snake_case and safe to match on. */
 export class NightscreenError extends Error {
+  /** Says what happened: stable, snake_case. */
   readonly code: string;
 
+  /** `message` is for people, `code` for programs. */
   constructor(code: string, message: string, context: ErrorContext = {}) {
     super(message, context.cause === undefined ? undefined : { cause: context.cause });
     this.name = new.target.name;
@@ -16,8 +19,11 @@ export class NightscreenError extends Error {
 
 /** One wrong setting: its place (`file.yaml:3:5`, an environment variable, a flag) and what to do. */
 export interface ConfigProblem {
+  /** Its place: `file.yaml:3:5`, an environment variable, a flag, or the name of an operation. */
   where: string;
+  /** The path of the setting below its place; empty when the place says it all. */
   path: string;
+  /** What is wrong and what to do. */
   message: string;
 }
 
@@ -26,8 +32,10 @@ const ofCommandLine = /^(?:flag|option|arguments?|file|run|roster|since|until)\b
 
 /** Wrong usage (`usage_error`: a flag, an argument, a missing file or run) or configuration (`config_invalid`); carries all problems at once. */
 export class ConfigError extends NightscreenError {
+  /** Every problem, in the order of the settings. */
   readonly problems: readonly ConfigProblem[];
 
+  /** The message has one line for each problem. */
   constructor(problems: readonly ConfigProblem[], context: ErrorContext = {}) {
     const lines = problems.map(
       (problem) => `${problem.where}: ${problem.path ? `${problem.path}: ` : ''}${problem.message}`,
@@ -129,27 +137,41 @@ export class MailError extends NightscreenError {}
 
 /** The context of a failed call. */
 export interface CallContext extends ErrorContext {
+  /** The HTTP method. */
   method: string;
+  /** The path, without query and base URL. */
   path: string;
 }
 
 /** The context of an answer with an error status. */
 export interface ApiErrorContext extends CallContext {
+  /** The HTTP status. */
   status: number;
+  /** The service's id of the request. */
   requestId?: string | undefined;
+  /** The wait that `Retry-After` asks for. */
   retryAfterMs?: number | undefined;
+  /** Headers of the answer, by lower-case name. */
   headers?: Readonly<Record<string, string>> | undefined;
+  /** The body, truncated. */
   body?: string | undefined;
+  /** The service's own message. */
   serviceMessage?: string | undefined;
+  /** The seconds until a resend may be tried. */
   remainingSeconds?: number | undefined;
 }
 
 /** The service answered with an error status; the class follows the status, `code` is the service's own (an open string). */
 export class ApiError extends NightscreenError {
+  /** The HTTP status. */
   readonly status: number;
+  /** The HTTP method. */
   readonly method: string;
+  /** The path, without query and base URL. */
   readonly path: string;
+  /** The service's id of the request; undefined without one. */
   readonly requestId: string | undefined;
+  /** The wait that `Retry-After` asks for; undefined without one. */
   readonly retryAfterMs: number | undefined;
   /** The service's own message, or undefined; it may contain customer data and is therefore no part of `message`. */
   readonly serviceMessage: string | undefined;
@@ -160,6 +182,7 @@ export class ApiError extends NightscreenError {
   /** The answer as received, truncated for storage; it explains what is wrong with a request, and may contain customer data. */
   readonly body: string;
 
+  /** The class is chosen by the status. */
   constructor(code: string, message: string, context: ApiErrorContext) {
     super(code, message, context);
     this.status = context.status;
@@ -210,10 +233,14 @@ export interface ConnectionErrorContext extends CallContext {
 
 /** No answer came (refused, reset, DNS, TLS); unless `mayHaveArrived` is false, the service may have done the work. */
 export class ConnectionError extends NightscreenError {
+  /** The HTTP method. */
   readonly method: string;
+  /** The path, without query and base URL. */
   readonly path: string;
+  /** Whether the service may have received the request, and done the work. */
   readonly mayHaveArrived: boolean;
 
+  /** Without proof that nothing was sent, `mayHaveArrived` is true. */
   constructor(code: string, message: string, context: ConnectionErrorContext) {
     super(code, message, context);
     this.method = context.method;
@@ -227,13 +254,26 @@ export class TimeoutError extends ConnectionError {}
 
 /** A 2xx whose body breaks the contract; it never counts as an answer. */
 export class ResponseError extends NightscreenError {
+  /** The HTTP method. */
   readonly method: string;
+  /** The path, without query and base URL. */
   readonly path: string;
+  /** The HTTP status: a 2xx. */
   readonly status: number;
   /** The body as received, truncated for storage as evidence. */
   readonly body: string;
 
-  constructor(code: string, message: string, context: CallContext & { status: number; body: string }) {
+  /** `code` names the breach. */
+  constructor(
+    code: string,
+    message: string,
+    context: CallContext & {
+      /** The HTTP status. */
+      status: number;
+      /** The body, truncated. */
+      body: string;
+    },
+  ) {
     super(code, message, context);
     this.method = context.method;
     this.path = context.path;

@@ -6,6 +6,7 @@ import {
   filledTextSchema,
   parseInput,
   recordSchema,
+  type SchemaOf,
   type ServiceRecord,
   toLookUp,
 } from './wire.js';
@@ -26,7 +27,39 @@ const matchSchema = z.object({
   country: listedTextsSchema,
 });
 
-/** The answer to a search (interface: AML search result). Only the lists of a result may be missing; unknown fields are dropped. */
+/** One match of a search, with the wire's names (interface: AML search result). */
+export interface AmlMatch {
+  /** `amla_<token>`, for `aml.activity`. The interface does not promise that it is the same in the next search. */
+  id: string;
+  /** The name of the listed party. */
+  name: string;
+  /** The kind of the listed party, as the service names it. */
+  schema: string;
+  /** Whether the service flags the match as a hit. */
+  match: boolean;
+  /** How well the match fits the search, as the service counts it. */
+  score: number;
+  /** The risk categories, for example `sanction`; empty when the service has none. */
+  topics: string[];
+  /** Dates of birth; empty when the service has none. */
+  birth_date: string[];
+  /** Lower-case country codes; empty when the service has none. */
+  country: string[];
+}
+
+/** The answer to a search, with the wire's names (interface: AML search result). Unknown fields are dropped. */
+export interface AmlSearchResult {
+  /** The searched name, as the service repeats it. */
+  query: string;
+  /** What was searched for. */
+  type: 'person' | 'entity';
+  /** The number of matches; the list is truncated when `results` has fewer. */
+  total: number;
+  /** The matches, best first. */
+  results: AmlMatch[];
+}
+
+/** The answer to a search (interface: AML search result). Only the lists of a result may be missing. */
 export const amlSearchResultSchema = z
   .object({
     query: z.string(),
@@ -38,12 +71,19 @@ export const amlSearchResultSchema = z
     path: ['total'],
     message: 'is smaller than the number of results',
   });
-/** The answer to a search, with the wire's names (interface: AML search result). */
-export type AmlSearchResult = z.output<typeof amlSearchResultSchema>;
 
-const amlSearchInputSchema = z.object({ type: z.enum(['person', 'entity']), name: filledTextSchema });
 /** What to search for (interface: AML search). */
-export type AmlSearchInput = z.input<typeof amlSearchInputSchema>;
+export interface AmlSearchInput {
+  /** A person, or an `entity`: a company or another organisation. */
+  type: 'person' | 'entity';
+  /** The name to search for; not blank. */
+  name: string;
+}
+
+const amlSearchInputSchema = z.object({
+  type: z.enum(['person', 'entity']),
+  name: filledTextSchema,
+}) satisfies SchemaOf<AmlSearchInput>;
 
 /** Options of each search, and how many inputs may be read ahead. */
 export interface SearchEachOptions extends CallOptions {
@@ -53,8 +93,22 @@ export interface SearchEachOptions extends CallOptions {
 
 /** The outcome of one input. */
 export type SearchOutcome<Input extends AmlSearchInput = AmlSearchInput> =
-  | { input: Input; answer: Answer<AmlSearchResult>; error?: never }
-  | { input: Input; error: unknown; answer?: never };
+  | {
+      /** The input, the same object. */
+      input: Input;
+      /** The valid answer. */
+      answer: Answer<AmlSearchResult>;
+      /** Absent beside an answer. */
+      error?: never;
+    }
+  | {
+      /** The input, the same object. */
+      input: Input;
+      /** The reason why there is no answer. */
+      error: unknown;
+      /** Absent beside an error. */
+      answer?: never;
+    };
 
 const isForAll = (error: unknown): boolean =>
   error instanceof AuthenticationError || error instanceof PaymentRequiredError;

@@ -46,12 +46,18 @@ export const findKeyProblem = (apiKey: string, mode: 'test' | 'live' | undefined
 export interface KeyIdentity {
   /** Null when the account has none; settings or the private key's prefix then decide `isTest`. */
   publicKey: string | null;
+  /** Whether it is a test key. */
   isTest: boolean;
 }
 
 const publicKeySchema = z.object({ public_key: z.string().min(1), is_test: z.boolean() });
 /** The organisation's public key, with the wire's names (interface: Public key record); unknown fields are dropped. */
-export type PublicKey = z.output<typeof publicKeySchema>;
+export interface PublicKey {
+  /** `public_<chars>`; new sessions present it. */
+  public_key: string;
+  /** Whether it belongs to the test mode; the private key decides that. */
+  is_test: boolean;
+}
 
 /** The API key operations of the interface. */
 export interface ApiKeys {

@@ -6,6 +6,7 @@ import {
   isoDateTimeSchema,
   parseInput,
   recordSchema,
+  type SchemaOf,
   type ServiceRecord,
   sentDateTimeSchema,
   toLookUp,
@@ -13,7 +14,37 @@ import {
   toWalkError,
 } from './wire.js';
 
-/** One row of the dossier list (interface: Dossier summary). Unknown fields are dropped, unknown states and types kept. */
+/** One row of the dossier list, with the wire's names (interface: Dossier summary). Unknown fields are dropped, unknown states and types kept. */
+export interface DossierSummary {
+  /** `dossier_<token>`. */
+  id: string;
+  /** The humanized token: letters and digits, for people. */
+  token?: string | null | undefined;
+  /** `not_specified`, `kyc`, `kyb` or `doc`. */
+  type: string;
+  /** The business status: `draft`, `open`, `completed`, `archived`, `closed`, `needs_attention`, `approved` or `rejected`. */
+  status: string;
+  /** The name of the dossier. */
+  name?: string | null | undefined;
+  /** The reference of the customer, as it was given. */
+  reference?: string | null | undefined;
+  /** A whole number; the interface does not show its range. */
+  risk_score?: number | null | undefined;
+  /** Whether it was made with test credentials. */
+  is_test?: boolean | null | undefined;
+  /** Whether it was downloaded; `not_downloaded` occurs. */
+  download_status?: string | null | undefined;
+  /** The number of documents. */
+  documents_count?: number | null | undefined;
+  /** When it was created: ISO 8601. */
+  created_at: string;
+  /** When it was last changed: ISO 8601. */
+  updated_at: string;
+  /** When it was completed: ISO 8601; missing or null before. */
+  completed_at?: string | null | undefined;
+}
+
+/** One row of the dossier list (interface: Dossier summary). */
 export const dossierSummarySchema = z.object({
   id: z.string().min(1),
   token: z.string().nullish(),
@@ -28,9 +59,7 @@ export const dossierSummarySchema = z.object({
   created_at: isoDateTimeSchema,
   updated_at: isoDateTimeSchema,
   completed_at: isoDateTimeSchema.nullish(),
-});
-/** One row of the dossier list, with the wire's names (interface: Dossier summary). */
-export type DossierSummary = z.output<typeof dossierSummarySchema>;
+}) satisfies SchemaOf<DossierSummary>;
 
 const count = z.number().int().nonnegative();
 const offsetPageSchema = z.object({
@@ -49,7 +78,56 @@ const keysetDossierPageSchema = z.object({
 const dossierPageSchema = z.union([offsetPageSchema, keysetDossierPageSchema]);
 
 /** A page of the dossier list in either form; only the keyset form has `has_more`. */
-export type DossierPage = z.output<typeof dossierPageSchema>;
+export type DossierPage =
+  | {
+      /** The rows of this page, most recent first. */
+      dossiers: DossierSummary[];
+      /** The number of this page, from 1. */
+      page: number;
+      /** The most rows of a page. */
+      per_page: number;
+      /** The number of dossiers in the whole list. */
+      total: number;
+      /** The number of pages. */
+      total_pages: number;
+    }
+  | {
+      /** The rows after `starting_after`, most recent first. */
+      dossiers: DossierSummary[];
+      /** Whether there are more rows after these. */
+      has_more: boolean;
+      /** The `starting_after` of the next page; missing or null on the last one. */
+      next_cursor?: string | null | undefined;
+    };
+
+/** Filters and place of the dossier list, with the wire's names and limits (interface: GET /dossiers). */
+export interface DossierListQuery {
+  /** A part of the name, the humanized token or the customer's reference; case is ignored. */
+  search?: string | undefined;
+  /** Only dossiers of this status. */
+  status?:
+    | 'draft'
+    | 'open'
+    | 'completed'
+    | 'archived'
+    | 'closed'
+    | 'needs_attention'
+    | 'approved'
+    | 'rejected'
+    | undefined;
+  /** Only dossiers of this type. */
+  type?: 'not_specified' | 'kyc' | 'kyb' | 'doc' | undefined;
+  /** Created at this time or later. */
+  date_from?: Date | string | undefined;
+  /** Created at this time or earlier. */
+  date_to?: Date | string | undefined;
+  /** 1 to 1000, default 1; the service ignores it when `starting_after` is given. */
+  page?: number | undefined;
+  /** 1 to 100, default 50. */
+  per_page?: number | undefined;
+  /** A `dossier_<token>` from a previous page: the list goes on right after it. */
+  starting_after?: string | undefined;
+}
 
 /** An unknown filter is refused, because the service would ignore it. */
 const dossierListQuerySchema = z.strictObject({
@@ -60,19 +138,37 @@ const dossierListQuerySchema = z.strictObject({
   type: z.enum(['not_specified', 'kyc', 'kyb', 'doc']).optional(),
   date_from: sentDateTimeSchema.optional(),
   date_to: sentDateTimeSchema.optional(),
-  /** 1 to 1000; the service ignores it when `starting_after` is given. */
   page: countFromOneSchema(1_000).optional(),
-  /** 1 to 100. */
   per_page: countFromOneSchema(100).optional(),
-  /** A `dossier_<token>` from a previous page. */
   starting_after: filledTextSchema.optional(),
-});
-/** Filters and place of the dossier list, with the wire's names and limits (interface: GET /dossiers). */
-export type DossierListQuery = z.input<typeof dossierListQuerySchema>;
+}) satisfies SchemaOf<unknown, DossierListQuery>;
+
+/** A captured image (interface: Dossier detail); unknown fields are kept. */
+interface CapturedImage {
+  /** The link to the image; it expires after about five minutes. */
+  url: string;
+  /** The other fields, as they came. */
+  [field: string]: unknown;
+}
 
 const imageSchema = z.looseObject({ url: z.string().min(1) });
 
-/** An asset; its link is valid for about five minutes (interface: Limits, Media URL lifetime). */
+/** An asset of a dossier or an applicant (interface: Dossier detail); unknown fields are kept. */
+interface MediaAsset {
+  /** What it is, as the service names it. */
+  type: string;
+  /** The link to the asset; it expires after about five minutes (interface: Limits, Media URL lifetime). */
+  url: string;
+  /** Its name. */
+  name?: string | null | undefined;
+  /** Its page. */
+  page?: number | string | null | undefined;
+  /** When it was created: ISO 8601. */
+  created_at?: string | null | undefined;
+  /** The other fields, as they came. */
+  [field: string]: unknown;
+}
+
 const mediaAssetSchema = z.looseObject({
   type: z.string(),
   url: z.string().min(1),
@@ -82,8 +178,13 @@ const mediaAssetSchema = z.looseObject({
 });
 
 const identityDocumentSchema = z.looseObject({ images: z.array(imageSchema) });
-/** An identity document (interface: Dossier detail); unknown fields are kept, each image's `url` expires after about five minutes. */
-export type IdentityDocument = z.output<typeof identityDocumentSchema>;
+/** An identity document (interface: Dossier detail); unknown fields are kept. */
+export interface IdentityDocument {
+  /** Images of the front, the back and the cropped document. */
+  images: CapturedImage[];
+  /** The other fields, as they came. */
+  [field: string]: unknown;
+}
 
 const dossierDetailSchema = z.looseObject({
   id: z.string().min(1),
@@ -98,8 +199,30 @@ const dossierDetailSchema = z.looseObject({
     }),
   ),
 });
-/** A dossier with applicants and media (interface: Dossier detail); unknown fields are kept, each `url` expires after about five minutes. */
-export type DossierDetail = z.output<typeof dossierDetailSchema>;
+/** A dossier with applicants and media (interface: Dossier detail); unknown fields are kept. */
+export interface DossierDetail {
+  /** `dossier_<token>`. */
+  id: string;
+  /** `kyc`, `kyb` or `doc`. */
+  type: string;
+  /** The business status, as in `DossierSummary`. */
+  status: string;
+  /** Every asset of the dossier itself. */
+  media: MediaAsset[];
+  /** The applicants. */
+  entities: {
+    /** Their identity documents. */
+    identity_documents: IdentityDocument[];
+    /** Their other assets. */
+    media: MediaAsset[];
+    /** Every frame of the liveness capture. */
+    liveness_images: CapturedImage[];
+    /** Personal information and other fields, as they came. */
+    [field: string]: unknown;
+  }[];
+  /** The other fields, as they came. */
+  [field: string]: unknown;
+}
 
 const hasMore = (page: DossierPage): boolean => {
   if ('has_more' in page) return page.has_more;
@@ -142,19 +265,32 @@ export async function* walkDossierPages(
   }
 }
 
+/** A new dossier, with the wire's names except `level`; unknown fields are sent as given (interface: POST /dossiers). */
+export interface DossierInput {
+  /** A person (`kyc`) or a business (`kyb`). */
+  type: 'kyc' | 'kyb';
+  /** The verification level, of the same product family as `type`; the setting `dossiers.levelField` names its field. */
+  level: string;
+  /** Whether the service sends the link to `phone_number`. */
+  send_sms?: boolean | undefined;
+  /** Whether the service sends the link to `email_address`. */
+  send_email?: boolean | undefined;
+  /** The phone of the applicant. */
+  phone_number?: string | undefined;
+  /** The e-mail address of the applicant. */
+  email_address?: string | undefined;
+  /** Other fields, sent as given. */
+  [field: string]: unknown;
+}
+
 const dossierInputSchema = z.looseObject({
   type: z.enum(['kyc', 'kyb']),
-  /** The verification level, of the same product family as `type`; a setting names its field. */
   level: filledTextSchema,
-  /** The service sends the link to `phone_number`. */
   send_sms: z.boolean().optional(),
-  /** The service sends the link to `email_address`. */
   send_email: z.boolean().optional(),
   phone_number: filledTextSchema.optional(),
   email_address: filledTextSchema.optional(),
-});
-/** A new dossier, with the wire's names except `level`; unknown fields are sent as given (interface: POST /dossiers). */
-export type DossierInput = z.input<typeof dossierInputSchema>;
+}) satisfies SchemaOf<unknown, DossierInput>;
 
 const nameSchema = z.string().min(1).nullish();
 
@@ -172,8 +308,17 @@ const createdDossierSchema = z
     context.addIssue({ code: 'custom', message: 'has none of token, id and dossier_id' });
     return z.NEVER;
   });
-/** A created dossier: `token`, the applicant's `verification_url`, and all other fields of the answer (interface: POST /dossiers). */
-export type CreatedDossier = z.output<typeof createdDossierSchema>;
+/** A created dossier (interface: POST /dossiers); unknown fields are kept. */
+export interface CreatedDossier {
+  /** The dossier's token, under whichever of its known names the service sent it. */
+  token: string;
+  /** The link for the applicant. */
+  verification_url: string;
+  /** The link as a QR code: a PNG image in base64. */
+  qr_base64_png?: string | null | undefined;
+  /** The other fields, as they came. */
+  [field: string]: unknown;
+}
 
 /** The dossier operations of the interface (interface: Dossiers). */
 export interface Dossiers {

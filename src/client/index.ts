@@ -20,7 +20,7 @@ export {
   TimeoutError,
   UnprocessableError,
 } from '../errors.js';
-export type { Aml, AmlSearchInput, AmlSearchResult, SearchEachOptions, SearchOutcome } from './aml.js';
+export type { Aml, AmlMatch, AmlSearchInput, AmlSearchResult, SearchEachOptions, SearchOutcome } from './aml.js';
 export type { ClientEvent } from './client.js';
 export { type Client, type ClientSettings, createClient } from './client.js';
 export type { ApiKeys, KeyIdentity, KeyMode, PublicKey } from './credentials.js';

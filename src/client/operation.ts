@@ -7,9 +7,11 @@ export interface CallOptions {
   signal?: AbortSignal;
   /** Ends waiting, but not the attempt in flight. */
   waitSignal?: AbortSignal;
+  /** Sees every attempt of this call, beside the client's own observer. */
   observer?: AttemptObserver;
   /** Whether repeats count against the retry budget, default true; false for calls that must be tried to the end. */
   isBudgeted?: boolean;
+  /** The total deadline of each attempt: connect, headers and body. Default: `timeoutSeconds` of the client. */
   timeoutMs?: number;
   /** The most repeats, default `retry.maxAttempts` less one. A renewed key is tried in any case. */
   maxRetries?: number;
@@ -21,10 +23,15 @@ export interface CallOptions {
 
 /** A valid answer: parsed `data`, received `body`, and the number of attempts of the call. */
 export interface Answer<T> {
+  /** The checked answer. */
   data: T;
+  /** The body, as received. */
   body: string;
+  /** The HTTP status. */
   status: number;
+  /** The service's id of the request; undefined without one. */
   requestId: string | undefined;
+  /** How many attempts the call took, from 1. */
   attempts: number;
 }
 
@@ -63,21 +70,31 @@ export type CallOperation = <T>(operation: Operation<T>, options?: CallOptions) 
 
 /** One HTTP exchange that is about to start; `path` has neither query nor base URL, `attempt` counts from 1 within its call. */
 export interface Attempt {
+  /** The name of the operation, for example `aml.search`. */
   operation: string;
+  /** The HTTP method. */
   method: string;
+  /** The path, without query and base URL; a token that opens a session is replaced by its name. */
   path: string;
+  /** Its number within the call, from 1. */
   attempt: number;
+  /** When it started. */
   startedAt: Date;
 }
 
 /** How an attempt ended; `bytes` counts the answer's body as received. */
 export interface AttemptEnd {
+  /** When it ended. */
   endedAt: Date;
   /** Whether the request left this machine; the service can have counted only such attempts. */
   isSent: boolean;
+  /** The HTTP status; null without an answer. */
   status: number | null;
+  /** How it ended; only `ok` is an answer. */
   outcome: 'ok' | 'error_status' | 'bad_response' | 'timeout' | 'connection' | 'aborted';
+  /** The length of the body, as received. */
   bytes: number;
+  /** The service's id of the request; undefined without one. */
   requestId: string | undefined;
   /** The service's own clock by the `Date` header, in whole seconds (RFC 9110, section 6.6.1). */
   servedAt: Date | undefined;
@@ -87,7 +104,9 @@ export interface AttemptEnd {
 export interface AttemptObserver {
   /** Awaited right before an attempt, so that a ledger can note it; when it throws, nothing is sent. */
   leaving?(operation: string): Promise<void>;
+  /** Called when an attempt starts. */
   started?(attempt: Attempt): void;
+  /** Called when an attempt has ended, in whatever way. */
   ended?(attempt: Attempt, end: AttemptEnd): void;
 }
 

@@ -3,7 +3,9 @@ import { ConfigError, NightscreenError } from '../errors.js';
 import { rateSchema, toProblems } from './settings.js';
 import { Tempo, WaitingLine } from './tempo.js';
 
+/** What an attempt reports before its turn ends. */
 interface Verdict {
+  /** Whether the service is within reach. */
   reachability: Reachability;
   /** The service refused the call as too frequent. */
   isRefusedForPace: boolean;
@@ -13,8 +15,11 @@ interface Verdict {
 
 /** A caller that waits for a turn. Repeats come before new calls, so that calls in progress finish. */
 interface Entrant {
+  /** The name of the operation. */
   operation: string;
+  /** Whether the call was sent before. */
   isRepeat: boolean;
+  /** Ends the wait. */
   signal: AbortSignal | undefined;
 }
 
@@ -25,15 +30,46 @@ export interface Turn {
   /** The request is about to leave this machine; false when a pause or an outage began meanwhile and it must not. */
   mayLeave(): boolean;
   /** Reports the result before the turn ends; says whether the service now counts as out of reach. */
-  assess(verdict: Verdict): { isOutage: boolean };
+  assess(verdict: Verdict): {
+    /** Whether the circuit is open. */
+    isOutage: boolean;
+  };
 }
 
 /** An event of the pace, for those who watch a run. */
 export type PaceEvent =
-  | { kind: 'outage_began'; operation: string; probeInMs: number }
-  | { kind: 'outage_ended'; operation: string; lastedMs: number }
-  | { kind: 'paused'; operation: string; pauseMs: number }
-  | { kind: 'rate_lowered'; operation: string; perSecond: number };
+  | {
+      /** The service counts as out of reach: calls wait. */
+      kind: 'outage_began';
+      /** The operation that failed. */
+      operation: string;
+      /** When one call is tried again. */
+      probeInMs: number;
+    }
+  | {
+      /** The service answers again. */
+      kind: 'outage_ended';
+      /** The operation that was answered. */
+      operation: string;
+      /** How long the outage lasted. */
+      lastedMs: number;
+    }
+  | {
+      /** The service asked for a pause: all calls wait. */
+      kind: 'paused';
+      /** The operation whose answer asked for it. */
+      operation: string;
+      /** How long. */
+      pauseMs: number;
+    }
+  | {
+      /** The service refused calls as too frequent: the rate is lowered, and recovers. */
+      kind: 'rate_lowered';
+      /** The operation that was refused. */
+      operation: string;
+      /** The new rate. */
+      perSecond: number;
+    };
 
 /** One pace for all its callers: rate, concurrency, pauses and outages. */
 export interface Pace {
@@ -319,11 +355,13 @@ const checkRate = (rate: unknown): void => {
 // Waiting callers cost memory; a caller with more requests sends them one by one.
 const maxWaiting = 100_000;
 
+/** The limits of a pace. */
 export interface PaceSettings {
   /** Requests in any sliding second; a fraction above one is rounded down. */
   perSecond: number;
   /** Requests in flight at the same time. */
   concurrency: number;
+  /** Replaces the clock of the machine. */
   clock?: Clock;
   /** Sees pauses, outages and lowered rates; an error that it throws becomes a warning of the process. */
   tell?: (event: PaceEvent) => void;

@@ -3,11 +3,22 @@ import { AuthenticationError } from '../errors.js';
 import type { ApiKeys, PublicKey } from './credentials.js';
 import { type Answer, type CallOperation, type CallOptions, checkCallOptions } from './operation.js';
 import { createShareOne } from './signals.js';
-import { filledTextSchema, parseInput, recordSchema, type ServiceRecord, toPathSegment, toQuery } from './wire.js';
+import {
+  filledTextSchema,
+  parseInput,
+  recordSchema,
+  type SchemaOf,
+  type ServiceRecord,
+  toPathSegment,
+  toQuery,
+} from './wire.js';
 
 const statusSchema = z.looseObject({});
-/** A short answer whose fields the interface does not show, kept as it came (interface: Sessions). */
-export type ServiceStatus = z.output<typeof statusSchema>;
+/** A short answer whose fields the interface does not show (interface: Sessions). */
+export interface ServiceStatus {
+  /** The fields as they came; there may be none. */
+  [field: string]: unknown;
+}
 
 /**
  * Makes calls that present the organisation's public key. It is fetched once for all of them. After an AuthenticationError it is fetched again,
@@ -51,22 +62,58 @@ const applicantFields = {
   i18n: z.string().optional(),
 };
 
+/** What is known of an applicant, by the usual names. */
+interface ApplicantFields {
+  /** Your own id of the applicant. */
+  unique_id?: string | undefined;
+  /** The first name of the applicant. */
+  first_name?: string | undefined;
+  /** The last name of the applicant. */
+  last_name?: string | undefined;
+  /** The e-mail address of the applicant. */
+  email_address?: string | undefined;
+  /** The phone of the applicant. */
+  phone_number?: string | undefined;
+  /** The language of the applicant. */
+  i18n?: string | undefined;
+  /** Other fields, sent as given. */
+  [field: string]: unknown;
+}
+
+/** A new session, by the usual names (interface: POST /sessions, not shown); unknown fields are sent as given. */
+export interface SessionInput extends ApplicantFields {
+  /** The KYC level; the setting `sessions.levelField` names its field. */
+  level: string;
+  /** Whether the answer also has the link as a QR code. */
+  generate_qr?: boolean | undefined;
+}
+
 const sessionInputSchema = z.looseObject({
   ...applicantFields,
-  /** The KYC level; a setting names its field. */
   level: filledTextSchema,
   generate_qr: z.boolean().optional(),
-});
-/** A new session, by the usual names (interface: POST /sessions, not shown); unknown fields are sent as given. */
-export type SessionInput = z.input<typeof sessionInputSchema>;
+}) satisfies SchemaOf<unknown, SessionInput>;
 
-const sessionUpdateSchema = z.looseObject({ ...applicantFields, country_code: z.string().optional() });
 /** Changes of a session, by the usual names (interface: POST /sessions/{session_id}, not shown); unknown fields are sent as given. */
-export type SessionUpdate = z.input<typeof sessionUpdateSchema>;
+export interface SessionUpdate extends ApplicantFields {
+  /** The country of the applicant. */
+  country_code?: string | undefined;
+}
 
-const sessionSmsSchema = z.looseObject({ phone_number: filledTextSchema });
-/** The phone that gets the link (interface: POST /sessions/{session_id}/send_sms, not shown); unknown fields are sent as given. */
-export type SessionSms = z.input<typeof sessionSmsSchema>;
+const sessionUpdateSchema = z.looseObject({
+  ...applicantFields,
+  country_code: z.string().optional(),
+}) satisfies SchemaOf<unknown, SessionUpdate>;
+
+/** The phone that gets the link (interface: POST /sessions/{session_id}/send_sms, not shown). */
+export interface SessionSms {
+  /** The number of the phone. */
+  phone_number: string;
+  /** Other fields, sent as given. */
+  [field: string]: unknown;
+}
+
+const sessionSmsSchema = z.looseObject({ phone_number: filledTextSchema }) satisfies SchemaOf<unknown, SessionSms>;
 
 /** Only true and false may be recorded (interface: PATCH /sessions/{session_id}/consent). */
 const consentSchema = z.boolean();
@@ -90,8 +137,17 @@ const createdSessionSchema = z
     context.addIssue({ code: 'custom', message: `has no ${sessionId ? 'url' : 'session_id'} under any known name` });
     return z.NEVER;
   });
-/** A created session: `session_id`, the applicant's `url`, and all other fields of the answer (interface: Session). */
-export type CreatedSession = z.output<typeof createdSessionSchema>;
+/** A created session (interface: Session); unknown fields are kept. */
+export interface CreatedSession {
+  /** The token of the session, under whichever of its known names the service sent it; it opens the session. */
+  session_id: string;
+  /** The link for the applicant. */
+  url: string;
+  /** The link as a QR code: a PNG image in base64. */
+  qr_base64_png?: string | null | undefined;
+  /** The other fields, as they came. */
+  [field: string]: unknown;
+}
 
 /** The session operations (interface: Sessions). The token opens its session, so messages and observers get the route instead. */
 export interface Sessions {

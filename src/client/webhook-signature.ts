@@ -10,6 +10,7 @@ export interface WebhookVerification {
   signature: string | undefined;
   /** The service's RSA public key, PEM or as a KeyObject. */
   publicKey: string | KeyObject;
+  /** The time of the check; default: now. */
   now?: Date;
   /** The tolerated difference of the clocks, in seconds. */
   toleranceSeconds?: number;

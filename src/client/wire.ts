@@ -25,7 +25,27 @@ export const countFromOneSchema = (max: number): z.ZodNumber => {
 /** A record whose fields the interface does not show: a non-empty object, kept as it came. */
 export const recordSchema = z.looseObject({}).refine((record) => Object.keys(record).length > 0, 'has no field at all');
 /** A record whose fields the interface does not show (interface: Single-record lookups, Session). */
-export type ServiceRecord = z.output<typeof recordSchema>;
+export interface ServiceRecord {
+  /** The fields as they came. */
+  [field: string]: unknown;
+}
+
+/**
+ * A schema that reads every field of `Read` and takes every field of `Given`: the public types are written out, because the compiler drops
+ * comments from declarations that it infers.
+ */
+export interface SchemaOf<Read, Given = Read> {
+  shape: {
+    [Field in keyof Read | keyof Given as string extends Field
+      ? never
+      : number extends Field
+        ? never
+        : Field]-?: z.ZodType<
+      Field extends keyof Read ? Read[Field] : unknown,
+      Field extends keyof Given ? Given[Field] : unknown
+    >;
+  };
+}
 
 /** Checks an input against the limits of the interface; throws ConfigError with all problems and without any value. */
 export const parseInput = <T>(operationName: string, schema: z.ZodType<T>, input: unknown): T => {
