@@ -8,7 +8,7 @@ COPY src src
 COPY jobs jobs
 RUN npm run build && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 # What only compilers and readers of the packages need.
-RUN find node_modules dist -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' -o -name '*.tsbuildinfo' -o -iname '*.md' \) ! -iname 'licen[cs]e*' -delete
+RUN find node_modules dist -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' -o -iname '*.md' \) ! -iname 'licen[cs]e*' -delete
 
 FROM node:22-bookworm-slim
 LABEL org.opencontainers.image.title="nightscreen" \
