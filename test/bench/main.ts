@@ -9,6 +9,7 @@ import { benchPaceRun } from './pace-run.js';
 import { benchReconcile } from './reconcile.js';
 import { benchReport } from './report.js';
 import { benchScreen } from './screen.js';
+import { benchStart } from './start.js';
 import { benchSweep } from './sweep.js';
 
 /** The client's pace, and then the wall time of whole runs at a pace. */
@@ -29,6 +30,7 @@ const benches: Readonly<Record<string, Bench>> = {
   reconcile: benchReconcile,
   report: benchReport,
   screen: benchScreen,
+  start: benchStart,
   sweep: benchSweep,
 };
 
