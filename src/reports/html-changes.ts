@@ -17,12 +17,15 @@ import {
   type Markup,
   noMarkup,
   section,
+  showCode,
   showCountries,
   showDigest,
   showNone,
   shownLines,
   showParty,
+  showRemark,
   showRest,
+  showSentence,
   showTable,
   showText,
   showTexts,
@@ -102,7 +105,7 @@ function showChangeCard(
 <tbody>
 ${formerParty === null ? noMarkup : showCustomer('Customer before', formerParty, party, null)}${showCustomer(formerParty === null ? 'Customer' : 'Customer now', party, formerParty, change.corroboration)}${before === null ? noMarkup : showListed('before', before, after, change)}${showListed('now', after, before, change)}</tbody>
 </table>
-${showItem(change, run, code)}<p class="why">Why: ${showText(describeRule(change))}; ${causeWords[change.cause]}. Match <code>${showText(change.matchId)}</code>, found by run <code>${change.runId}</code></p>${details.map((lookup) => showDetail(lookup, run))}
+${showItem(change, run, code)}<p class="why">Why: ${showText(describeRule(change))}; ${causeWords[change.cause]}. Match <code>${showText(change.matchId)}</code>, found by run ${showCode(change.runId)}</p>${details.map((lookup) => showDetail(lookup, run))}
 </article>`;
 }
 
@@ -112,7 +115,7 @@ function showItem({ item }: MatchChangeFacts, run: Report['run'], code: string |
     ...item.said.map((one) => describeSaid(one, run.timezone)),
     ...(item.replaced === null ? [] : [`Before: ${describeReplaced(item.replaced, run.timezone)}`]),
   ];
-  return html`<p class="item">${showText(describeItem(item, run))}${code === null ? noMarkup : html`, ${showAlertCode(code)}`}.${said.map((words) => html`<br><span class="muted">${showText(words)}</span>`)}</p>
+  return html`<p class="item">${showRemark(describeItem(item, run))}${code === null ? noMarkup : html`, ${showAlertCode(code)}`}.${said.map((words) => html`<br><span class="muted">${showRemark(words)}</span>`)}</p>
 `;
 }
 
@@ -197,7 +200,8 @@ export interface ShownGroup {
 }
 
 /** The code of an alert, with a link to its row among the waiting alerts. */
-const showAlertCode = (code: string): Markup => html`<a href="#${toAnchor(code)}"><code>${showText(code)}</code></a>`;
+const showAlertCode = (code: string): Markup =>
+  html`<a class="whole" href="#${toAnchor(code)}"><code>${showText(code)}</code></a>`;
 
 const values: Readonly<Record<Exclude<MatchField, 'topics'>, (match: Match) => Markup>> = {
   birth_date: (match) => showTexts(match.birthDates),
@@ -269,8 +273,8 @@ const showBecame = (title: string, before: Markup, now: Markup): Markup =>
 
 function showStatus({ item }: Pick<MatchChangeFacts, 'item'>, code: string | null, run: Report['run']): Markup {
   const words = item === null ? '' : describeBriefly(item, run);
-  if (code === null) return html`${showText(words)}`;
-  return html`${showAlertCode(code)}${words === '' ? noMarkup : html` <small>${showText(words)}</small>`}`;
+  if (code === null) return words === '' ? noMarkup : showRemark(words);
+  return html`${showAlertCode(code)}${words === '' ? noMarkup : html` <small>${showRemark(words)}</small>`}`;
 }
 
 const baselineColumns = ({ findCode }: ShownGroup, run: Report['run']): readonly TableColumn<MatchChangeFacts>[] => [
@@ -351,9 +355,8 @@ function showTotal(changes: NonNullable<Report['changes']>, { run }: Report): Ma
 
 function showCarriedOver({ carriedFrom }: Report): Markup {
   if (carriedFrom.length === 0) return noMarkup;
-  return html`<p class="muted">Includes findings of earlier runs that no earlier report contains: ${carriedFrom
-    .map((run) => `${run.runId} (${countNoun(run.changes + run.baseline, 'finding')})`)
-    .join(', ')}.</p>`;
+  const runs = carriedFrom.map((run) => `${run.runId} (${countNoun(run.changes + run.baseline, 'finding')})`);
+  return html`<p class="muted">${showSentence(`Includes findings of earlier runs that no earlier report contains: ${runs.join(', ')}.`)}</p>`;
 }
 
 function showSeverity(shown: ShownGroup, { details, run }: Report): Markup {
@@ -396,7 +399,7 @@ const worthFiltering = 4;
 function showTools(changes: number): Markup {
   if (changes < worthFiltering) return noMarkup;
   return html`<div class="tools" role="group" aria-label="Filter and sort the changes" hidden>
-<label>Find <input type="search" data-tool="text" autocomplete="off" spellcheck="false" placeholder="customer, name, risk category"></label>
+<label>Find <input type="search" data-tool="text" autocomplete="off" spellcheck="false" placeholder="customer or name"></label>
 <label>Severity <select data-tool="severity"><option value="">all</option>${severities.map((severity) => html`<option value="${severity}">${severityWords[severity]}</option>`)}</select></label>
 <label>Cause <select data-tool="cause"><option value="">all</option>${changeCauses.map((cause) => html`<option value="${cause}">${causeWords[cause]}</option>`)}</select></label>
 <label>Order <select data-tool="sort"><option value="listed">as listed</option><option value="customer">by customer</option><option value="score">highest score first</option><option value="since">oldest open alert first</option></select></label>

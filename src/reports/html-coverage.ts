@@ -22,6 +22,7 @@ import {
   type Markup,
   noMarkup,
   section,
+  showCode,
   showDay,
   showNone,
   showParty,
@@ -71,7 +72,7 @@ function showNotScreened(report: Report): Markup {
     notScreened.length === 0
       ? html`<p class="quiet">${report.verdict.level === 'red' ? 'This list is empty, but do not rely on this run.' : 'All customers in scope are screened.'}</p>`
       : showTable(
-          `${countNoun(count, 'name')} without a valid screening: matches of them are unknown`,
+          `${countNoun(count, 'customer or related party', 'customers or related parties')} without a valid screening; their matches are not known`,
           toNotScreenedColumns(report.run),
           notScreened,
           'not-screened.csv',
@@ -272,7 +273,7 @@ function showReasons(coverage: Coverage): Markup {
   if (lists.length === 0) return noMarkup;
   return html`<p class="reasons">${lists.map(
     ({ title, tallies }) =>
-      html`<span><strong>${title}:</strong> ${tallies.map((tally) => `${formatCount(tally.count)} ${describeReason(tally.code)}`).join(', ')}.</span> `,
+      html`<span><strong>${title}:</strong> ${tallies.map(({ code, count }) => `${describeReason(code)} (${formatCount(count)})`).join('; ')}.</span> `,
   )}</p>`;
 }
 
@@ -310,7 +311,7 @@ const showCount = (count: number | null | undefined): Markup | string =>
   count === null || count === undefined ? showNone() : formatCount(count);
 
 const spanColumns: readonly TableColumn<Span['runs'][number]>[] = [
-  { title: 'Run', cell: ({ runId }) => html`<code>${runId}</code>` },
+  { title: 'Run', cell: ({ runId }) => showCode(runId) },
   {
     title: 'Result',
     cell: ({ trouble, state }) => (trouble === null ? state : html`<strong>${showText(trouble)}</strong> (${state})`),

@@ -4,6 +4,7 @@ import {
   type Markup,
   noMarkup,
   section,
+  showCode,
   showNone,
   showTable,
   showText,
@@ -52,7 +53,7 @@ function countSerious({ changesBySeverity }: TrendPoint): number {
 }
 
 const toTrendColumns = (run: Report['run']): readonly TableColumn<TrendPoint>[] => [
-  { title: 'Run', cell: ({ runId }) => html`<code>${runId}</code>` },
+  { title: 'Run', cell: ({ runId }) => showCode(runId) },
   { title: 'Ended', cell: ({ finishedAt }) => showTime(finishedAt, run) },
   ...measures.map((measure): TableColumn<TrendPoint> => {
     return { title: measure.title, numeric: true, cell: (point) => writeFigure(measure, measure.read(point)) };

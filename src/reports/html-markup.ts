@@ -10,16 +10,24 @@ export type Markup = ReturnType<typeof html>;
 /** Empty markup. */
 export const noMarkup: Markup = raw('');
 
-const dates = /(\d{4}-\d\d-\d\d(?: \d\d:\d\d)?)/;
+/** Dates, run ids and options. */
+const wholeWords = /(\d{4}-\d\d-\d\d(?:-[a-z]+-\d+| \d\d:\d\d)?|--[a-z]+(?:-[a-z]+)*)/;
 
-/** A sentence of ours; a line never ends inside of a date. */
+/** A sentence of ours; a line never ends inside of a date, a run id or an option. */
 export const showSentence = (text: string): Markup =>
   html`${toVisibleText(text)
-    .split(dates)
-    .map((part, index) => (index % 2 === 0 ? part : html`<time>${part}</time>`))}`;
+    .split(wholeWords)
+    .map((part, index) => (index % 2 === 0 ? part : html`<span class="whole">${part}</span>`))}`;
+
+/** A command, a run id or the code of an alert. */
+export const showCode = (text: string): Markup => html`<code>${showSentence(text)}</code>`;
 
 /** A text from outside, isolated so that its direction does not affect the text around it. */
-export const showText = (text: string): Markup => html`<bdi>${showSentence(text)}</bdi>`;
+export const showText = (text: string): Markup =>
+  /^\d{4}-\d\d-\d\d$/.test(text) ? html`<bdi class="whole">${text}</bdi>` : html`<bdi>${toVisibleText(text)}</bdi>`;
+
+/** A sentence of ours with texts from outside. */
+export const showRemark = (text: string): Markup => html`<bdi>${showSentence(text)}</bdi>`;
 
 /** A text from outside in a cell without markup for its direction, which the style sheet isolates: tables of thousands of rows stay small. */
 export const toCellText = (text: string): string => escapeXml(toVisibleText(text));

@@ -4,8 +4,10 @@ import {
   type Markup,
   noMarkup,
   section,
+  showCode,
   showDay,
   showParty,
+  showRemark,
   showSentence,
   showTable,
   showText,
@@ -31,7 +33,7 @@ ${showAccepted(report)}<div class="verdict">
 <p class="level">${levelWords[verdict.level]}${verdict.waiting === null ? noMarkup : html`<span>${showSentence(verdict.coverage)}</span>`}</p>
 <p class="headline">${showSentence(toHeadline(report))}</p>
 ${showFigures(report)}<p class="news">${showSentence(verdict.news)}</p>
-${verdict.remarks.length === 0 ? noMarkup : html`<ul>${verdict.remarks.map((remark) => html`<li>${showText(remark)}</li>`)}</ul>`}
+${verdict.remarks.length === 0 ? noMarkup : html`<ul>${verdict.remarks.map((remark) => html`<li>${showRemark(remark)}</li>`)}</ul>`}
 </div>
 </header>
 ${showContents(report, hasSection)}${showHeld(report)}`;
@@ -56,9 +58,9 @@ function showFigures({ openItems, run }: Report): Markup {
 
 function showWhat({ run, span }: Report): Markup {
   if (span !== null) {
-    return html`Span <code>${run.runId}</code>, ${showTime(span.from, run)} to ${showTime(span.until, run)}`;
+    return html`Span ${showCode(run.runId)}, ${showTime(span.from, run)} to ${showTime(span.until, run)}`;
   }
-  return html`Run <code>${run.runId}</code>, ${showTime(run.startedAt, run)}, took ${formatDuration(run.startedAt, run.finishedAt)}`;
+  return html`Run ${showCode(run.runId)}, ${showTime(run.startedAt, run)}, took ${formatDuration(run.startedAt, run.finishedAt)}`;
 }
 
 function showCompared(report: Report): Markup {
@@ -66,7 +68,7 @@ function showCompared(report: Report): Markup {
   const { comparedWith } = run;
   if (comparedWith === null)
     return report.changes === null ? noMarkup : html`. There is no earlier run to compare with`;
-  return html`.<br>Compared with run <code>${comparedWith.runId}</code> of ${showTime(comparedWith.finishedAt, run)}`;
+  return html`.<br>Compared with run ${showCode(comparedWith.runId)} of ${showTime(comparedWith.finishedAt, run)}`;
 }
 
 const columns: readonly TableColumn<RosterChangeFacts>[] = [
@@ -86,7 +88,7 @@ export function showAccepted({
       ? noMarkup
       : html`<div class="accepted" role="note"><p><strong>Settings changed since the last report.</strong> Earlier findings keep their earlier severity.</p>
 ${settingsChanges.map(
-  (change) => html`<p>${showText(describeAcceptance(change, run.timezone))}</p>
+  (change) => html`<p>${showRemark(describeAcceptance(change, run.timezone))}</p>
 <ul>${change.differences.map((difference) => html`<li>${showText(difference)}</li>`)}</ul>
 `,
 )}</div>
@@ -94,7 +96,7 @@ ${settingsChanges.map(
   }${rosterAcceptances.map(
     (
       acceptance,
-    ) => html`<p class="accepted" role="note">${showText(describeRosterAcceptance(acceptance, run.timezone))}</p>
+    ) => html`<p class="accepted" role="note">${showRemark(describeRosterAcceptance(acceptance, run.timezone))}</p>
 ${acceptance.changes.length === 0 ? noMarkup : showTable('The first changes of known customers that were accepted', columns, acceptance.changes, null)}`,
   )}`;
 }
@@ -164,10 +166,10 @@ function showHeldPart(
     return customers === 0 ? [] : [`${formatCount(customers)} ${stateWords[code].name.toLowerCase()}`];
   });
   return html`<p><strong>${accepted === null ? what : `Held, then accepted by ${accepted.by}.`}</strong></p>
-<ul>${reasons.map((reason) => html`<li>${showText(reason)}</li>`)}</ul>
+<ul>${reasons.map((reason) => html`<li>${showRemark(reason)}</li>`)}</ul>
 ${
   accepted === null
-    ? html`<p>To accept it: <code>nightscreen runs accept ${run.runId} --by NAME --reason TEXT</code></p>
+    ? html`<p>To accept it: ${showCode(`nightscreen runs accept ${run.runId} --by NAME --reason TEXT`)}</p>
 `
     : html`<p>${showText(accepted.by)}${accepted.isAttested ? ' (attested)' : ''}, ${showTime(accepted.at, run)}: ${showText(accepted.reason)}</p>
 `

@@ -10,6 +10,7 @@ import {
   type Markup,
   noMarkup,
   section,
+  showCode,
   showDigest,
   shownLines,
   showRest,
@@ -112,7 +113,7 @@ function showEvidence(report: Report): Markup {
     'evidence',
     'Evidence',
     html`<dl>
-<dt>Run</dt><dd><code>${run.runId}</code>, ${run.kind}, ${run.state}, ${showTime(run.startedAt, run)} to ${showTime(run.finishedAt, run)}, times in ${run.timezone}</dd>
+<dt>Run</dt><dd>${showCode(run.runId)}, ${run.kind}, ${run.state}, ${showTime(run.startedAt, run)} to ${showTime(run.finishedAt, run)}, times in ${run.timezone}</dd>
 <dt>Organisation</dt><dd>${showText(run.organisation)}</dd>
 ${
   rosterSource === null
@@ -350,6 +351,7 @@ h3{font-size:1.1rem;margin:1.8rem 0 .6rem}
 h4{font-size:1rem;margin:0}
 p{margin:0 0 .7rem}
 a{color:var(--link)}
+time,.whole{white-space:nowrap}
 code{font-family:var(--mono);font-size:.86em;overflow-wrap:anywhere}
 small,caption,.muted,dt{color:var(--muted)}
 small{font-size:.86em}
@@ -407,7 +409,7 @@ h3 .muted{font:400 .9rem var(--sans);margin-left:.4rem}
 .item{margin:.35rem 0 0;font-size:.86rem}
 .compare th,.compare td{padding:.2rem .5rem .2rem .4rem}
 .compare tr>:first-child{width:6.6rem;padding-left:0;color:var(--muted)}
-.compare thead th:nth-child(2){width:24%}.compare thead th:nth-child(3){width:18%}.compare thead th:nth-child(4){width:11%}.compare thead th:nth-child(6){width:9%}.compare thead th:nth-child(7){width:8%}.compare thead th:nth-child(8){width:10%}
+.compare thead th:nth-child(2){width:22%}.compare thead th:nth-child(3){width:18%}.compare thead th:nth-child(4){width:11%}.compare thead th:nth-child(6){width:11%}.compare thead th:nth-child(7){width:8%}.compare thead th:nth-child(8){width:10%}
 .compare thead td{border-bottom-color:var(--ink)}
 .compare .absent{color:var(--muted);font-style:italic;background:var(--wash)}
 .compare .marked{background:var(--mark)}
@@ -425,7 +427,10 @@ h3 .muted{font:400 .9rem var(--sans);margin-left:.4rem}
 .alarm{color:var(--red)}
 dl{display:grid;grid-template-columns:11rem 1fr;gap:.3rem 1rem;margin:0}
 dd{margin:0;overflow-wrap:anywhere}
-@media (max-width:44rem){main{padding:1.4rem 1rem 3rem}h1{font-size:1.6rem}.states .meaning{display:none}.states th[scope=row]{white-space:normal}.states .share{width:6rem}.list th,.list td{overflow-wrap:anywhere;padding-right:.45rem}dl{grid-template-columns:1fr}dd{margin-bottom:.5rem}.compare thead{display:none}.compare,.compare tbody,.alerts,.alerts tbody{display:block}.compare tr,.alerts tr{display:block;border-bottom:1px solid var(--ink);padding:.25rem 0}.compare th,.compare td,.alerts tbody th,.alerts td,.alerts td:last-child{display:block;width:auto;border:0;padding:.1rem 0}.compare tr>:first-child{width:auto}.compare td[data-label]::before{content:attr(data-label) " ";color:var(--muted)}.lines{font-size:.72rem}.chip{padding:0 .3em;border-radius:.4em;hyphens:auto}}
+@media screen and (max-width:52rem){main{padding:1.4rem 1rem 3rem}h1{font-size:1.6rem}.states .meaning{display:none}.states th[scope=row]{white-space:normal}.states .share{width:6rem}dl{grid-template-columns:1fr}dd{margin-bottom:.5rem}.label{white-space:nowrap}
+.compare thead,.list thead{display:none}.compare,.compare tbody,.alerts,.alerts tbody,.list,.list tbody,.list caption{display:block}.compare tr,.alerts tr,.list tr{display:block;border-bottom:1px solid var(--ink);padding:.25rem 0}.compare th,.compare td,.alerts tbody th,.alerts td,.alerts td:last-child,.list tbody th,.list td,.list td.number{display:block;width:auto;border:0;padding:.1rem 0;text-align:left}.compare tr>:first-child{width:auto}.compare td:has(>.none:only-child),.list td:empty{display:none}.compare td[data-label]::before,.list td[data-label]::before{content:attr(data-label) " ";color:var(--muted)}.list td[data-label]::before{margin-right:.35em}
+.pair .list{display:table}.pair .list{table-layout:auto}.pair .list thead{display:table-header-group}.pair .list caption{display:table-caption}.pair .list tbody{display:table-row-group}.pair .list tr{display:table-row}.pair .list tbody th,.pair .list td{display:table-cell;padding:.3rem .6rem .3rem 0;border-bottom:1px solid var(--rule)}.pair .list td.number{text-align:right}.pair .list td::before{display:none}
+.hits td:nth-child(2)::before{content:"Name "}.hits td:nth-child(3)::before{content:"Listed party "}.hits td:nth-child(4)::before{content:"Risk category "}.hits td:nth-child(5)::before{content:"Score "}.waits td:nth-child(5)::before{content:"Severity, due "}.hits td:nth-child(6)::before{content:"Alert "}.hits td::before{color:var(--muted);font-family:var(--sans)}}
 [hidden]{display:none!important}
 .tools{display:flex;flex-wrap:wrap;gap:.5rem 1.2rem;align-items:end;border-top:1px solid var(--rule);border-bottom:1px solid var(--rule);padding:.7rem 0;margin:1.2rem 0}
 .tools label{display:flex;flex-direction:column;font-size:.84rem;color:var(--muted)}
@@ -443,7 +448,6 @@ svg{display:block;width:100%;height:auto}.former{fill:var(--former)}.now{fill:va
 summary{cursor:pointer;margin-bottom:.6rem}
 .hits{font-size:.84rem;line-height:1.4}.hits th,.hits td{padding:.12rem .7rem .12rem 0;unicode-bidi:plaintext}.hits tbody th{font:600 .92em var(--mono)}.hits tbody .kind th{font:600 .92rem var(--sans);padding-top:.7rem}
 .hits thead th:nth-child(4){width:20%}.hits thead th:nth-child(5){width:9%}.hits thead th:nth-child(6){width:16%}.hits td:nth-child(6){font:.86em var(--mono)}
-@media (max-width:44rem){.hits{font-size:.72rem}.hits th,.hits td{padding-right:.35rem}.hits thead th{overflow-wrap:normal;font-size:.68rem}.hits thead th:first-child:not(.number){width:18%}.hits thead th:nth-child(5){width:11%}.hits thead th:nth-child(6){width:14%}}
 details .list{font-size:.84rem}details .list .number{width:auto}
 @media print{.lines{font-size:.8rem}.waits.hits thead th:first-child{width:8%}.waits thead th:nth-child(4){width:21%}.waits thead th:nth-child(5){width:13.5%}.waits thead th:nth-child(6){width:15%}.waits.hits{font-size:.78rem}.waits tbody th,.waits td{padding-right:.4rem}:root{--paper:#fff}html{font-size:11px}body{line-height:1.35}main{max-width:none;padding:0}nav,.tools,details{display:none!important}.change{margin:.5rem 0 .8rem}.item,.why{display:inline;margin:0}.case{margin:0 0 .5rem}.case h3{margin:.5rem 0 0}.chip{border:0;padding:0;font-size:inherit}.chip:has(+ .chip)::after{content:","}.chip.differs{box-shadow:none!important}.compare th,.compare td,.lines th,.lines td{padding-top:.1rem;padding-bottom:.1rem}.hits{line-height:1.3}.charts{grid-template-columns:repeat(3,1fr)}figure{break-inside:avoid}.list th button{display:contents}h2{margin-top:2rem}
 h2,h3,h4,.who{break-after:avoid}.change{display:flow-root}thead{display:table-header-group;break-inside:avoid}tfoot{display:table-row-group}tr,.change,.case,.verdict,.sum,.states,.pair,.charts{break-inside:avoid}a{color:inherit;text-decoration:none}}

@@ -12,9 +12,11 @@ import {
   type Markup,
   noMarkup,
   section,
+  showCode,
   showCountries,
   showDay,
   showParty,
+  showRemark,
   showSentence,
   showTable,
   showText,
@@ -65,9 +67,9 @@ const waitingTitle = 'Open alerts';
 
 function showHow({ toReview }: Report): Markup {
   if (toReview === null) {
-    return html`<p>To enter dispositions, write a working list with <code>nightscreen review export</code> and fill it in. Then store it with <code>nightscreen review import review.csv --apply</code>.</p>`;
+    return html`<p>To enter dispositions, write a working list with <code>nightscreen review export</code> and fill it in. Then store it with ${showCode('nightscreen review import review.csv --apply')}.</p>`;
   }
-  return html`<p class="how">To enter dispositions, fill in the sheet To review of <code>report.xlsx</code>; each row has the code of its alert. Then store them with <code>nightscreen review import report.xlsx --apply</code>. The history of a customer is in <code>nightscreen review show CUSTOMER</code>. This page shows the alerts that were open when the run closed. For those that are open now, run <code>nightscreen review export</code>.</p>
+  return html`<p class="how">To enter dispositions, fill in the sheet To review of <code>report.xlsx</code>; each row has the code of its alert. Then store them with ${showCode('nightscreen review import report.xlsx --apply')}. The history of a customer is in <code>nightscreen review show CUSTOMER</code>. This page shows the alerts that were open when the run closed. For those that are open now, run <code>nightscreen review export</code>.</p>
 `;
 }
 
@@ -94,7 +96,7 @@ function showEntry(item: WaitingItem, index: number, first: WaitingItem, run: Re
     party.role === first.party.role && party.name === first.party.name
       ? noMarkup
       : html`<br><small>of ${showParty(party)}</small>`;
-  return html`<tr id="${raw(toAnchor(mark))}"><th scope="row">${index === 0 ? noMarkup : html`<span class="muted">also as</span> `}<b>${showText(listed.name)}</b><br><small>${showBorn(listed.birthDates, party.type, showAgreement(corroboration.birthDate))}${showCountries(listed.countries)}${showAgreement(corroboration.country)}; score ${listed.score}</small>${whose}</th><td>${showTopics(listed, null)}</td><td>${showStatus(item, run)}</td><td><code>${showText(mark)}</code></td></tr>
+  return html`<tr id="${raw(toAnchor(mark))}"><th scope="row">${index === 0 ? noMarkup : html`<span class="muted">also as</span> `}<b>${showText(listed.name)}</b><br><small>${showBorn(listed.birthDates, party.type, showAgreement(corroboration.birthDate))}${showCountries(listed.countries)}${showAgreement(corroboration.country)}; score ${listed.score}</small>${whose}</th><td>${showTopics(listed, null)}</td><td>${showStatus(item, run)}</td><td><code class="whole">${showText(mark)}</code></td></tr>
 `;
 }
 
@@ -140,17 +142,17 @@ function showStatus(item: WaitingItem, run: Report['run']): Markup {
   }
   if (state === 'proposed' && proposal !== null) {
     lines.push(
-      html`<b>Pending approval</b>: ${showText(describeSaid({ ...proposal, kind: 'decided', isAttested: false, saidAt: proposal.decidedAt }, timezone))}`,
+      html`<b>Pending approval</b>: ${showRemark(describeSaid({ ...proposal, kind: 'decided', isAttested: false, saidAt: proposal.decidedAt }, timezone))}`,
     );
   }
   if (reopenedBecause.length > 0) lines.push(html`re-opened: ${showText(describeReopening(reopenedBecause))}`);
   if (lastDecision !== null) {
     const { verdict, reviewer, decidedAt, reason } = lastDecision;
     lines.push(
-      html`last disposition: ${showText(`${describeDisposition(verdict)} by ${reviewer} on ${formatDay(decidedAt, timezone)}: ${reason}`)}`,
+      html`last disposition: ${showRemark(`${describeDisposition(verdict)} by ${reviewer} on ${formatDay(decidedAt, timezone)}: ${reason}`)}`,
     );
   }
-  if (replaced !== null) lines.push(html`before: ${showText(describeReplaced(replaced, timezone))}`);
+  if (replaced !== null) lines.push(html`before: ${showRemark(describeReplaced(replaced, timezone))}`);
   if (legacy !== null)
     lines.push(
       html`older system: ${showText(`${describeDisposition(legacy.verdict)} by ${legacy.reviewer}: ${legacy.reason}`)}`,

@@ -113,11 +113,44 @@ describe.skipIf(chromiumPath === null)('the page in Chromium', () => {
     },
   );
 
-  it('a narrow window does not scroll sideways', async () => {
-    const { page, close } = await openEventful({ viewport: { width: 360, height: 800 } });
-    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
-    await close();
-  });
+  // Each word or date that is on two lines. Scripts without spaces break between any two characters, and a longer word than a line must break.
+  const findBroken = `(() => {
+    document.querySelectorAll('details').forEach((one) => { one.open = true; });
+    const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+    const broken = [];
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      if (node.parentElement.closest('.unseen, script')) continue;
+      for (const { 0: word, index } of node.data.matchAll(/\\d{4}-\\d\\d-\\d\\d|[\\p{L}\\p{M}\\p{N}_]+/gu)) {
+        if (word.length > 30 || /[\\p{sc=Han}\\p{sc=Hangul}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}]/u.test(word)) continue;
+        const range = document.createRange();
+        range.setStart(node, index);
+        range.setEnd(node, index + word.length);
+        const tops = [...range.getClientRects()].filter(({ width }) => width > 0).map(({ top }) => top);
+        if (tops.length > 1 && Math.max(...tops) - Math.min(...tops) > 4) broken.push(word);
+      }
+    }
+    return broken;
+  })()`;
+
+  it.each([
+    ['light', 400],
+    ['dark', 400],
+    ['light', 360],
+    ['light', 800],
+  ] as const)(
+    '%s, %i pixels wide: no word and no date is broken, and the page does not scroll sideways',
+    async (colorScheme, width) => {
+      const big = await open((await write('big', buildBigFacts(500))).url, {
+        viewport: { width, height: 800 },
+        colorScheme,
+      });
+      for (const { page, close } of [big, await openEventful({ viewport: { width, height: 800 }, colorScheme })]) {
+        expect(await page.evaluate<string[]>(findBroken)).toEqual([]);
+        expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+        await close();
+      }
+    },
+  );
 
   it('without script every line is there, and no field that would do nothing', async () => {
     const { page, close } = await openEventful({ javaScriptEnabled: false });

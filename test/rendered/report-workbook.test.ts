@@ -58,11 +58,11 @@ describe.skipIf(!isInstalled)(title, () => {
     expect(sheet).not.toMatch(/<f[ >]/);
     const path = join(folder, 'saved.xlsx');
     await writeFile(path, saved);
-    const required = ['item', 'decision', 'reason', 'name'];
+    const required = ['alert', 'disposition', 'reason', 'name'];
     const table = await openListTable(path, { names: required, required, origin: 'a report' });
     const rows: (readonly string[])[] = [];
     for await (const batch of table.records) {
-      rows.push(...batch.map(({ fields }) => ['item', 'name'].map((header) => table.pick(fields, header))));
+      rows.push(...batch.map(({ fields }) => ['alert', 'name'].map((header) => table.pick(fields, header))));
     }
     expect(rows).toEqual([[items[0]?.mark, name]]);
   }, 120_000);

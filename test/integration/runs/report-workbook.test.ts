@@ -31,6 +31,11 @@ async function toReferences(book: Uint8Array): Promise<readonly unknown[]> {
   return rows.slice(2).map((row) => row[1]);
 }
 
+const onClockOf = (timezone: string, app: TestAppContext): TestAppContext => ({
+  ...app,
+  settings: { ...app.settings, review: { ...app.settings.review, timezone } },
+});
+
 async function remake(app: TestAppContext, runId: string): Promise<Buffer> {
   const directory = await mkdtemp(join(tmpdir(), 'nightscreen-book-'));
   await runReports(app, { runId, directory });
@@ -42,9 +47,10 @@ describeOnChosenDatabase("a report's workbook", (open) => {
 
   it('decides what is filled in and has not moved since, and has the same bytes when it is made again later', async () => {
     const { database, sandbox, work, run } = await begin();
-    const first = await run(await work({ offsetMs: -2 * dayMs }), { writeReport: true });
+    const first = await run(onClockOf('Asia/Tokyo', await work({ offsetMs: -2 * dayMs })), { writeReport: true });
     const book = await readFile(join(first.artifacts ?? '', 'report.xlsx'));
     const { sheets } = await readXlsx(book);
+    expect(sheets[0]?.rows.flat()).toContain('Times are in Asia/Tokyo.');
     expect(sheets.map(({ name }) => name)).toEqual(['Summary', 'To review', 'All changes', 'Not screened', 'Method']);
     expect(await toReferences(book)).toEqual(['C-1', 'C-2']);
 
@@ -67,7 +73,8 @@ describeOnChosenDatabase("a report's workbook", (open) => {
     expect(await take(app, filled)).toMatchObject({ isApplied: true, decided: [{ sheetId: 1 }], undecided: 1 });
     expect(await take(app, filled)).toMatchObject({ decided: [], sameAlready: [{}] });
 
-    expect((await remake(app, first.runId)).equals(book)).toBe(true);
+    // A run's report shows its times on the clock that was configured when the run began.
+    expect((await remake(onClockOf('America/Lima', app), first.runId)).equals(book)).toBe(true);
     expect((await remake(app, second.runId)).equals(later)).toBe(true);
   });
 

@@ -1,5 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
+import { readXlsx } from 'hucre/xlsx';
 import { describe, expect, it } from 'vitest';
 import { renderCsv } from '../../../src/reports/csv.js';
 import { renderHtml, reportScript } from '../../../src/reports/html-page.js';
@@ -8,13 +9,15 @@ import { maskReport } from '../../../src/reports/mask-report.js';
 import { toReport } from '../../../src/reports/report.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
 import { formatCount, formatDuration, formatTime, toVisibleLines, toVisibleText } from '../../../src/reports/text.js';
+import { renderReportWorkbook } from '../../../src/reports/workbook-report.js';
 import { renderChangesCsv, renderRejectsCsv } from '../../../src/reports/write-report.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
-import { joinChunks, readReportJson } from '../../helpers/report-files.js';
+import { collectBytes, joinChunks, readReportJson } from '../../helpers/report-files.js';
 import {
   buildCanary,
   buildChange,
   buildCounts,
+  buildHistory,
   buildManyChanges,
   buildMatch,
   buildNotScreened,
@@ -367,6 +370,26 @@ describe('report.json', () => {
     expect(document.rejects?.map((row) => Object.fromEntries(row.fields)) ?? []).toEqual(
       facts.counts === null ? [] : facts.rejects.map((row) => row.fields),
     );
+  });
+});
+
+describe('times', () => {
+  it('are on the reviewers\u2019 clock on the page and in the workbook, which name the zone; report.json and CSV stay in UTC', async () => {
+    const item = buildWaitingItem({ dueAt: new Date('2026-11-21T23:30:00Z') });
+    const { openItems } = buildManyChanges(3, 3).facts;
+    const facts = buildRunFacts({ ...buildHistory(), openItems, timezone: 'Asia/Kathmandu' });
+    const report = toReport(facts, buildToReview([item]));
+    const page = await joinChunks(renderHtml(report));
+    expect(page).toContain('Times are in Asia/Kathmandu.');
+    expect(page).toContain('>2026-11-21 07:49</time>');
+    expect(page).toContain('2026-11-22 05:15');
+    expect(page.replaceAll(/ datetime="[^"]*"/g, '')).not.toContain('2026-11-21 02:04');
+    const { sheets } = await readXlsx(await collectBytes(renderReportWorkbook(report)));
+    const cells = sheets.flatMap(({ rows }) => rows.flat()).map(String);
+    expect(cells).toContain('Times are in Asia/Kathmandu.');
+    expect(cells).toContain('2026-11-22 05:15');
+    expect(cells.join('\n')).not.toMatch(/2026-11-21 02:04| UTC/);
+    expect(await readReportJson(report)).toMatchObject({ run: { finishedAt: '2026-11-21T02:04:15.480Z' } });
   });
 });
 

@@ -82,7 +82,7 @@ describe('what waits', () => {
   it('is all on the page, each alert once and with its code, whether it changed or not', async () => {
     const waiting = toSection(await toPage(busy, buildToReview(items)), 'waiting');
     for (const { mark } of items) expect(waiting.split(`id="alert-${mark}"`)).toHaveLength(2);
-    expect(waiting).toContain('nightscreen review import report.xlsx --apply');
+    expect(waiting).toContain('nightscreen review import report.xlsx <span class="whole">--apply</span>');
     const cut = toSection(await toPage(busy, buildToReview(items.slice(0, 50), 103)), 'waiting');
     expect(cut).toContain('Only the 50 most urgent of 103 alerts are shown');
   });
@@ -119,7 +119,9 @@ describe('what waits', () => {
       ...{ decidedAt: new Date('2026-11-20T09:00:00Z'), name: 'Amina HADAD', matchId: 'm-12' },
     };
     const waiting = toSection(await toPage(busy, buildToReview([buildWaitingItem({ replaced })], 103)), 'waiting');
-    expect(waiting).toContain('false positive by ada on <time>2026-11-20</time> about Amina HADAD (m-12)');
+    expect(waiting).toContain(
+      'false positive by ada on <span class="whole">2026-11-20</span> about Amina HADAD (m-12)',
+    );
   });
 });
 
@@ -184,6 +186,6 @@ describe('a change is named for what happened', () => {
     expect(card).toMatch(/Customer now<\/th>.*Amina Haddad.*1971-03-09/);
     const line = toSection(await toPage(facts('low'), null), 'changes');
     expect(line).toMatch(/Amina Khoury<\/bdi> <span aria-label="became">→<\/span> <strong><bdi>Amina Haddad/);
-    expect(line).toMatch(/1971-09-03<\/time><\/bdi> <span aria-label="became">→<\/span> <strong><bdi><time>1971-03-09/);
+    expect(line).toMatch(/1971-09-03<\/bdi> <span aria-label="became">→<\/span> <strong><bdi class="whole">1971-03-09/);
   });
 });
