@@ -1,12 +1,11 @@
 import { relative, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { Document, visit } from 'yaml';
 import { flagError } from '../../errors.js';
-import { listDoubtLines } from '../../reports/reasons.js';
-import { formatCount, toVisibleText } from '../../reports/text.js';
+import { countNoun, formatCount, toVisibleText } from '../../reports/text.js';
 import type { Customer, RosterRow } from '../../roster/customer.js';
 import type { ColumnGuess } from '../../roster/inspect/column-profile.js';
 import type { FileInspection } from '../../roster/inspect/inspect-file.js';
+import { columnOrder, effects, toRosterYaml } from '../../roster/inspect/roster-yaml.js';
 import { doubtWords, rejectWords } from '../../vocabulary/words.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
@@ -143,29 +142,8 @@ function toRow(row: RosterRow, repeatedLines: readonly number[]): (string | numb
   ];
 }
 
-const columnOrder = ['id', 'name', 'type', 'birthDate', 'countries', 'language', 'riskTier'] as const;
-
 const listColumns = ({ columns }: ColumnGuess): [string, unknown][] =>
   columnOrder.flatMap((key) => (columns[key] === undefined ? [] : [[key, columns[key]] satisfies [string, unknown]]));
-
-/** The guessed entry of `rosters:` as YAML, each column on its own line, without defaults. */
-function toYaml({ settings, guess, path, delimiter, encoding, hasHeader }: FileInspection): string {
-  const csv = {
-    path: relative(process.cwd(), path) || path,
-    ...(delimiter === ',' ? {} : { delimiter: delimiter === '\t' ? 'tab' : delimiter }),
-    ...(encoding === 'utf-8' ? {} : { encoding }),
-    ...(hasHeader ? {} : { header: false }),
-  };
-  const columns = Object.fromEntries(listColumns(guess));
-  const document = new Document({ rosters: [{ name: settings?.name ?? 'default', csv, columns }] });
-  visit(document, {
-    Collection: (_key, node, ancestors) => {
-      // The document, `rosters`, its list, the entry, `columns` and a column of it.
-      if (ancestors.length > 6) node.flow = true;
-    },
-  });
-  return document.toString({ lineWidth: 120 });
-}
 
 const describeGuess = ({ guess }: FileInspection): string[][] =>
   listColumns(guess).map(([key, value]) => [
@@ -189,6 +167,21 @@ const describeFile = ({ path, files }: FileInspection): string =>
     ? path
     : `${files[0] ?? path} (${files.length === 1 ? '1 file matches' : `${formatCount(files.length)} files match, this is the first`})`;
 
+/** The values that an import does not understand with their rows, by column. */
+export function listUnknown(unknown: FileInspection['unknown']): string {
+  const columns = unknown.map(({ key, column, isMapped, values, others }) => {
+    const effect = isMapped ? effects[key] : 'not mapped, because none of its words is known';
+    const more = others.rows > 0 && [`    (${countNoun(others.values, 'other value')})`, formatCount(others.rows), ''];
+    const rows = values.map(({ value, rows: count, why }) => [
+      `    ${showCell(value)}`,
+      formatCount(count),
+      why === 'unknown_word' ? '' : doubtWords[why],
+    ]);
+    return `  ${key}, column ${showCell(column)}: ${effect}\n${formatTable([...rows, more])}`;
+  });
+  return columns.length === 0 ? '' : `\nValues that are not understood, with their rows\n${columns.join('')}`;
+}
+
 function describeHeaderLines(lines: number, hasHeader: boolean): string {
   if (lines > 1) return ` + ${formatCount(lines)} lines of header`;
   if (hasHeader) return ' + the header';
@@ -199,7 +192,7 @@ function describeHeaderLines(lines: number, hasHeader: boolean): string {
 export function presentInspection(inspection: FileInspection): Outcome {
   const { headers, hasHeader, delimiter, encoding, guess, counts, tally, firstRows, repeatedLines, settings } =
     inspection;
-  const { customers, rejected, repeated, rejectedBecause, doubts, isComplete } = counts;
+  const { customers, rejected, repeated, rejectedBecause, isComplete } = counts;
   const { lines, blanks, continuations, records } = tally;
   const text = [
     formatTable([
@@ -227,10 +220,10 @@ export function presentInspection(inspection: FileInspection): Outcome {
           isComplete
             ? ''
             : 'There are too many ids to compare all rows with the same id: more rows may be repeated or rejected.\n'
-        }${formatTable(Object.entries(rejectedBecause).map(([reason, count]) => [`  ${reason}`, formatCount(count)]))}${formatTable(listDoubtLines(doubts).map((line) => [...line]))}`,
+        }${formatTable(Object.entries(rejectedBecause).map(([reason, count]) => [`  ${reason}`, formatCount(count)]))}${listUnknown(inspection.unknown)}`,
     settings === null && customers + rejected + repeated > 0
       ? '\nNo configuration is printed, because more than half of the rows would be rejected: set the right columns under `columns:`.\n'
-      : `\nConfiguration to paste\n\n${toYaml(inspection)}`,
+      : `\nConfiguration to paste${inspection.unknown.length === 0 ? '' : '; its comments say what to complete'}\n\n${toRosterYaml(inspection, relative(process.cwd(), inspection.path) || inspection.path).join('\n')}\n`,
   ].join('');
   return {
     exitCode: settings === null ? exitCodes.incomplete : exitCodes.complete,

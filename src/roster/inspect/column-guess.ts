@@ -170,6 +170,7 @@ function guessTier(guess: Guess): void {
       ? describeOmission(profile, 'riskTier')
       : 'give its values, or every customer counts as high';
     guess.doubts.push(`${profile.header} holds no known words for tiers: ${otherwise}`);
+    guess.unmapped.push({ key: 'riskTier', column: profile.header });
     return;
   }
   const isPlain = Object.entries(values).every(([own, word]) => own === word) && unknown.length === 0;
@@ -191,8 +192,10 @@ function guessCountries(guess: Guess): void {
           .slice(0, 1);
   if (found.length === 0) {
     const [doubtful] = named;
-    if (doubtful && doubtful.filled > 0)
+    if (doubtful && doubtful.filled > 0) {
       guess.doubts.push(`${doubtful.header} holds no countries: ${describeOmission(doubtful, 'countries')}`);
+      guess.unmapped.push({ key: 'countries', column: doubtful.header });
+    }
     return;
   }
   guess.columns.countries = toHeaders(found);
@@ -312,6 +315,8 @@ function guessType(guess: Guess, names: readonly ColumnProfile[]): void {
     .toSorted((one, other) => one.unknown.length - other.unknown.length)[0];
   const option = named ?? findTypes(guess, rows);
   if (option === undefined) {
+    const [unread] = guess.ofRole('type').filter(({ filled }) => filled > 0);
+    if (unread !== undefined) guess.unmapped.push({ key: 'type', column: unread.header });
     guessOneType(guess, rows, isNamedByCompany);
     return;
   }

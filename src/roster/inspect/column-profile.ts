@@ -143,6 +143,14 @@ export interface ColumnGuess {
   because: Readonly<Record<string, string>>;
   /** Missing and uncertain guesses. */
   doubts: readonly string[];
+  /** Columns with the meaning of a fact whose values are all unknown, so that the mapping leaves them out. */
+  unmapped: readonly Unmapped[];
+}
+
+/** A column with the meaning of a fact, without a readable value. */
+export interface Unmapped {
+  key: 'type' | 'countries' | 'riskTier';
+  column: string;
 }
 
 /** From this share on, the values of a column count as uniform. */
@@ -153,6 +161,7 @@ export class Guess implements ColumnGuess {
   readonly columns: GuessedColumns = {};
   readonly because: Record<string, string> = {};
   readonly doubts: string[] = [];
+  readonly unmapped: Unmapped[] = [];
   readonly #free: Set<ColumnProfile>;
 
   constructor(profiles: readonly ColumnProfile[]) {

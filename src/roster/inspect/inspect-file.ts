@@ -15,7 +15,8 @@ import { readRoster } from '../read-roster.js';
 import { type CsvSettings, type RosterSettings, rosterSettingsSchema } from '../settings.js';
 import type { LineTally, TableReading } from '../table-reading.js';
 import { guessColumns } from './column-guess.js';
-import { type ColumnGuess, type ColumnProfile, profileColumn } from './column-profile.js';
+import { type ColumnGuess, type ColumnProfile, profileColumn, type Unmapped } from './column-profile.js';
+import { type UnknownColumn, UnknownTally } from './unknown-values.js';
 
 interface InspectionRequest {
   path: string;
@@ -53,6 +54,8 @@ export interface FileInspection {
     isComplete: boolean;
   };
   tally: LineTally;
+  /** The values that an import with the guessed mapping does not understand. */
+  unknown: readonly UnknownColumn[];
 }
 
 const sampleSize = 10_000;
@@ -103,10 +106,11 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
       repeatedLines: [],
       counts: { customers: 0, rejected: 0, repeated: 0, rejectedBecause: {}, doubts: [], isComplete: true },
       tally,
+      unknown: [],
     };
   }
   const ofFirst = rosterSettingsSchema.parse({ name, csv: { ...csv, path: first }, columns: guess.columns });
-  const whole = await readWhole(ofFirst);
+  const whole = await readWhole(ofFirst, guess.unmapped);
   const { customers, rejected, repeated } = whole.counts;
   return { ...found, ...whole, settings: rejected > (customers + rejected + repeated) / 2 ? null : parsed.data };
 }
@@ -122,7 +126,10 @@ function tryColumns(guess: ColumnGuess, headers: readonly string[], rows: readon
     return row.kind === 'rejected' && /type$/.test(row.rejected.reason);
   });
   if (untyped.length <= rows.length / 2) return guess;
+  const { type } = guess.columns;
+  const column = typeof type === 'object' && 'column' in type ? type.column : type;
   return {
+    unmapped: typeof column === 'string' ? [...guess.unmapped, { key: 'type', column }] : guess.unmapped,
     columns: { ...guess.columns, type: { value: 'person' } },
     because: { ...guess.because, type: 'no column shows it' },
     doubts: [
@@ -240,17 +247,19 @@ function undoReading(value: string): { text: string; label: EncodingLabel } | nu
 
 const shownRows = 10;
 
-async function readWhole(settings: RosterSettings) {
+async function readWhole(settings: RosterSettings, unmapped: readonly Unmapped[]) {
   const reading = await readRoster(settings, () => undefined);
   const counter = new RepetitionCounter();
   const firstRows: RosterRow[] = [];
   const rejectedBecause: Record<string, number> = {};
   const doubts = new DoubtTally();
+  const unknown = new UnknownTally(unmapped);
   let [accepted, rejected] = [0, 0];
   try {
     for await (const rows of reading.rows) {
       firstRows.push(...rows.slice(0, shownRows - firstRows.length));
       for (const row of rows) {
+        unknown.add(row, reading.headers);
         if (row.kind === 'customer') {
           accepted += 1;
           counter.note(row.customer);
@@ -278,6 +287,7 @@ async function readWhole(settings: RosterSettings) {
         isComplete: counter.isComplete,
       },
       tally: reading.tally(),
+      unknown: unknown.list(),
     };
   } finally {
     await reading.close();

@@ -1,0 +1,113 @@
+import { stringify } from 'yaml';
+import type { FileInspection } from './inspect-file.js';
+import { listCompletable, type UnknownColumn } from './unknown-values.js';
+
+/** The facts of a mapping in the order in which they are printed. */
+export const columnOrder = ['id', 'name', 'type', 'birthDate', 'countries', 'language', 'riskTier'] as const;
+
+const meanings: Readonly<Record<UnknownColumn['key'], string>> = {
+  type: 'person or entity',
+  riskTier: 'low, medium or high',
+  countries: 'a country',
+  birthDate: 'a format',
+};
+
+/** What happens to rows with unknown values. */
+export const effects: Readonly<Record<UnknownColumn['key'], string>> = {
+  type: 'rows with these words are rejected',
+  riskTier: 'rows with these words count as high',
+  countries: 'these words count as unknown countries',
+  birthDate: 'dates of these forms are not used (9 is a digit, a is a word)',
+};
+
+/** A YAML value on one line. */
+function toInline(value: unknown): string {
+  const text = stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trimEnd();
+  return text.includes('\n') ? JSON.stringify(value) : text;
+}
+
+const countRows = (rows: number): string => (rows === 1 ? '1 row' : `${rows} rows`);
+
+/**
+ * The guessed entry of `rosters:` as lines of YAML, without defaults. At most `mostUnknown` unknown words follow the known ones of their column as
+ * comments: such a line is valid when it has a meaning and no `#` before it.
+ */
+export function toRosterYaml(inspection: FileInspection, path: string, mostUnknown = 20): readonly string[] {
+  const { settings, guess, delimiter, encoding, hasHeader, unknown } = inspection;
+  const csv = {
+    path,
+    ...(delimiter === ',' ? {} : { delimiter: delimiter === '\t' ? 'tab' : delimiter }),
+    ...(encoding === 'utf-8' ? {} : { encoding }),
+    ...(hasHeader ? {} : { header: false }),
+  };
+  const completable = listCompletable(unknown);
+  const columns = columnOrder.flatMap((key) => {
+    const setting = guess.columns[key];
+    const [open] = completable.filter((each) => each.key === key);
+    return [
+      ...(setting === undefined ? [] : toColumnLines(key, setting, open?.isMapped ? open : undefined, mostUnknown)),
+      ...(open === undefined || open.isMapped ? [] : toUnmappedLines(open, mostUnknown)),
+    ];
+  });
+  return [
+    'rosters:',
+    `  - name: ${toInline(settings?.name ?? 'default')}`,
+    `    csv: ${toInline(csv)}`,
+    '    columns:',
+    ...columns.map((line) => `      ${line}`),
+  ];
+}
+
+function toColumnLines(key: string, setting: unknown, open: UnknownColumn | undefined, mostUnknown: number): string[] {
+  const plain = `${key}: ${toInline(setting)}`;
+  if (open === undefined) return [plain];
+  const words = toWordLines(open, mostUnknown);
+  const isWithoutMap = key === 'birthDate' || Array.isArray(setting) || words.length === 0;
+  if (isWithoutMap) return [plain, `# ${describeUnknown(open, mostUnknown)}`];
+  const head = `# ${meanings[open.key]} for each word, without the first #; ${effects[open.key]} until then:`;
+  if (typeof setting === 'object' && setting !== null && 'column' in setting && 'values' in setting) {
+    const known = Object.entries(setting.values ?? {}).map(([word, meaning]) => toPair(word, String(meaning)));
+    const inner = [...known, head, ...words.map((word) => `# ${word}`)];
+    return [`${key}:`, `  column: ${toInline(setting.column)}`, '  values:', ...inner.map((line) => `    ${line}`)];
+  }
+  const inner = [head, '# values:', ...words.map((word) => `#   ${word}`)];
+  return [`${key}:`, `  column: ${toInline(setting)}`, ...inner.map((line) => `  ${line}`)];
+}
+
+/** A mapping that is a comment as a whole: without a word of known meaning it is not valid. */
+function toUnmappedLines(open: UnknownColumn, mostUnknown: number): string[] {
+  const { key, column } = open;
+  const words = toWordLines(open, mostUnknown);
+  if (words.length === 0) return [`# ${describeUnknown(open, mostUnknown)}`];
+  const instead = key === 'type' ? ', in place of the type above' : '';
+  const lines = [`${key}: # ${meanings[key]} for each word${instead}`, `  column: ${toInline(column)}`, '  values:'];
+  return [...lines, ...words.map((word) => `    ${word}`)].map((line) => `# ${line}`);
+}
+
+/** The words with their counts, still without a meaning; dates have none. */
+const toWordLines = ({ key, values }: UnknownColumn, mostUnknown: number): string[] =>
+  key === 'birthDate'
+    ? []
+    : values.slice(0, mostUnknown).map(({ value, rows }) => `${toPair(value, '')} # ${countRows(rows)}`);
+
+function toPair(word: string, meaning: string): string {
+  const key = toInline(word);
+  return `${key.startsWith('? ') ? JSON.stringify(word) : key}: ${meaning}`.trimEnd();
+}
+
+/** The unknown values of a column in one line. */
+function describeUnknown({ key, column, values, others }: UnknownColumn, mostShown = 20): string {
+  const shown = values.slice(0, mostShown);
+  const left = values.slice(mostShown);
+  const rest = {
+    values: others.values + left.length,
+    rows: others.rows + left.reduce((sum, { rows }) => sum + rows, 0),
+  };
+  const words = [
+    ...shown.map(({ value, rows }) => `${JSON.stringify(value)} (${countRows(rows)})`),
+    ...(rest.rows > 0
+      ? [`${rest.values === 1 ? '1 value' : `${rest.values} values`} more (${countRows(rest.rows)})`]
+      : []),
+  ];
+  return `${toInline(column)} has ${words.join(', ')}: ${effects[key]}; complete ${key === 'birthDate' ? 'formats' : 'values'} under ${key}`;
+}
