@@ -11,6 +11,7 @@ import { addDbCommand } from './commands/db.js';
 import { addDemoCommand } from './commands/demo.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { addImportCommand } from './commands/import.js';
+import { addInitCommand } from './commands/init.js';
 import { addLabCommand } from './commands/lab.js';
 import { addOnboardCommand } from './commands/onboard.js';
 import { addOutboxCommand } from './commands/outbox.js';
@@ -197,6 +198,7 @@ export function createProgram(
     .addHelpText('afterAll', ({ command }) => (command.parent === null ? '' : 'Global options: nightscreen --help'));
 
   program.commandsGroup(daily);
+  addInitCommand(program, act);
   addDemoCommand(program, act);
   addOnboardCommand(program, act);
   addRescreenCommand(program, act);

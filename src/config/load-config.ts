@@ -45,7 +45,8 @@ export interface Config {
   originOf: (path: SettingPath) => string;
 }
 
-const defaultFile = 'nightscreen.config.yaml';
+/** The configuration file without `--config` and NIGHTSCREEN_CONFIG. */
+export const defaultFile = 'nightscreen.config.yaml';
 
 function openSourceFile(sources: ConfigSources): SourceFile | null {
   const named = sources.file ?? (sources.environment['NIGHTSCREEN_CONFIG'] || undefined);

@@ -35,7 +35,8 @@ async function examine(
   }
 }
 
-const formatFindings = (findings: readonly Finding[]): string =>
+/** Findings as a table, each with what to do about it. */
+export const formatFindings = (findings: readonly Finding[]): string =>
   formatTable(
     findings.flatMap(({ check, state, message, next }) => [
       [state, check, message],

@@ -102,6 +102,10 @@ function addInspect(roster: Command, act: Act): void {
 }
 
 const delimiterWords: Readonly<Record<string, string>> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar' };
+
+/** The name of a delimiter. */
+export const describeDelimiter = (delimiter: string): string => delimiterWords[delimiter] ?? JSON.stringify(delimiter);
+
 const longestCell = 40;
 
 function showCell(text: string): string {
@@ -145,7 +149,8 @@ function toRow(row: RosterRow, repeatedLines: readonly number[]): (string | numb
 const listColumns = ({ columns }: ColumnGuess): [string, unknown][] =>
   columnOrder.flatMap((key) => (columns[key] === undefined ? [] : [[key, columns[key]] satisfies [string, unknown]]));
 
-const describeGuess = ({ guess }: FileInspection): string[][] =>
+/** The guessed mapping as rows of a table: fact, columns, reason. */
+export const describeGuess = ({ guess }: FileInspection): string[][] =>
   listColumns(guess).map(([key, value]) => [
     `  ${key}`,
     toVisibleText(describeColumn(value)),
@@ -162,7 +167,8 @@ function describeColumn(value: unknown): string {
   return `${value.column} (${words.join(', ')})`;
 }
 
-const describeFile = ({ path, files }: FileInspection): string =>
+/** The inspected file, and how many match. */
+export const describeFile = ({ path, files }: FileInspection): string =>
   files.length === 1 && files[0] === path
     ? path
     : `${files[0] ?? path} (${files.length === 1 ? '1 file matches' : `${formatCount(files.length)} files match, this is the first`})`;
@@ -198,7 +204,7 @@ export function presentInspection(inspection: FileInspection): Outcome {
     formatTable([
       ['file', describeFile(inspection)],
       ['encoding', encoding],
-      ['delimiter', delimiterWords[delimiter] ?? JSON.stringify(delimiter)],
+      ['delimiter', describeDelimiter(delimiter)],
       ['header', hasHeader ? 'the first line' : 'none: columns are named by their number'],
       ['columns', headers.map((header) => showCell(header)).join(', ')],
       [

@@ -21,7 +21,7 @@ export const effects: Readonly<Record<UnknownColumn['key'], string>> = {
 };
 
 /** A YAML value on one line. */
-function toInline(value: unknown): string {
+export function toInline(value: unknown): string {
   const text = stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trimEnd();
   return text.includes('\n') ? JSON.stringify(value) : text;
 }

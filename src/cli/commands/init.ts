@@ -1,0 +1,286 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { dirname, relative, resolve } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { type Command, Option } from 'commander';
+import { findKeyProblem, toKeyMode } from '../../client/credentials.js';
+import { findBaseUrlProblem } from '../../client/settings.js';
+import { readSecret } from '../../config/environment.js';
+import { defaultFile, loadConfig } from '../../config/load-config.js';
+import { ConfigError, flagError } from '../../errors.js';
+import { countNoun, formatCount, toVisibleText } from '../../reports/text.js';
+import type { FileInspection } from '../../roster/inspect/inspect-file.js';
+import { toInline, toRosterYaml } from '../../roster/inspect/roster-yaml.js';
+import { listCompletable } from '../../roster/inspect/unknown-values.js';
+import { quoteArgument } from '../../runs/quote-argument.js';
+import type { RunMode } from '../../vocabulary.js';
+import { findMissingService } from '../app-context.js';
+import type { Finding } from '../doctor/finding.js';
+import { exitCodes } from '../exit-code.js';
+import type { Act, Invocation, Outcome } from '../invocation.js';
+import { examples } from '../options.js';
+import { formatTable } from '../text.js';
+import { formatFindings } from './doctor.js';
+import { describeDelimiter, describeFile, describeGuess, listUnknown } from './roster.js';
+
+interface InitOptions {
+  url?: string;
+  keyFile?: string;
+  sandbox?: true;
+  file?: string;
+  roster?: string;
+}
+
+/** Adds `init`. */
+export function addInitCommand(program: Command, act: Act): void {
+  program
+    .command('init')
+    .description('write nightscreen.config.yaml for a service and a roster file, check it, and print the next command')
+    .option('--url <address>', 'address of the service, with its version prefix')
+    .option('--key-file <file>', 'file that holds the private key')
+    .addOption(new Option('--sandbox', 'try it with `nightscreen sandbox` as the service').conflicts('url'))
+    .option('--file <file>', 'roster file (CSV), in any language, encoding and delimiter')
+    .option('--roster <name>', 'name of the roster (default: from the name of the file)')
+    .addHelpText(
+      'after',
+      examples([
+        'init --sandbox --file customers.csv',
+        'init --url https://service.example/v1 --key-file ./service-key --file customers.csv',
+      ]),
+    )
+    .action((options: InitOptions) => act((invocation) => initialise(invocation, options)));
+}
+
+/** The answers of the flags, the environment and a person at a terminal. */
+interface Answers {
+  /** Undefined when the environment names the service, or the sandbox is not started yet. */
+  url: string | undefined;
+  keyFile: string | undefined;
+  file: string;
+}
+
+async function initialise(invocation: Invocation, options: InitOptions): Promise<Outcome> {
+  const { environment, folder } = invocation;
+  const named = invocation.options.config ?? (environment['NIGHTSCREEN_CONFIG'] || undefined);
+  const target = resolve(folder, named ?? defaultFile);
+  if (existsSync(target)) throw refuseExisting(target);
+  const answers = await findAnswers(invocation, options);
+  const key = await chooseKey(invocation, answers);
+  const { inspectFile, toRosterName } = await import('../../roster/inspect/inspect-file.js');
+  const path = resolve(folder, answers.file);
+  const inspection = await inspectFile({ path, name: options.roster ?? toRosterName(answers.file) });
+  const facts = { url: answers.url, mode: options.sandbox ? 'test' : key.mode, path: relative(dirname(target), path) };
+  await writeNew(target, toConfiguration(inspection, facts));
+  const { checkAll } = await import('../doctor/check-all.js');
+  const config = loadConfig({ environment: key.environment, folder, file: target });
+  const found = await checkAll(config, folder);
+  // The sandbox is yet to be started; the next commands say so.
+  const isWaiting = options.sandbox === true && findMissingService(config).length > 0;
+  const checks = found.checks.filter(({ check }) => !isWaiting || (check !== 'key' && check !== 'service'));
+  const isWell = inspection.settings !== null && checks.every(({ state }) => state !== 'fail');
+  const next = [
+    ...(isWaiting ? ['nightscreen sandbox'] : []),
+    ...key.commands,
+    `nightscreen ${isWell ? 'onboard' : 'doctor'}${named === undefined ? '' : ` --config ${quoteArgument(named)}`}`,
+  ];
+  const toComplete = listToComplete(inspection);
+  const { counts, unknown } = inspection;
+  return {
+    exitCode: isWell ? exitCodes.complete : exitCodes.incomplete,
+    document: { schema: 'nightscreen/init/1', file: target, counts, unknown, toComplete, checks, next },
+    text: describeInit(inspection, { target, toComplete, checks, next, isWaiting }),
+  };
+}
+
+const refuseExisting = (target: string): ConfigError =>
+  flagError(
+    '--config',
+    `${target} is there already and stays as it is. Name another file with --config FILE, or edit it: \`nightscreen roster inspect FILE\` prints the part for a roster, \`nightscreen doctor\` checks it`,
+  );
+
+/** Never overwrites a file, also one that another process writes meanwhile. */
+async function writeNew(target: string, lines: readonly string[]): Promise<void> {
+  try {
+    await writeFile(target, `${lines.join('\n')}\n`, { flag: 'wx' });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') throw refuseExisting(target);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw flagError('--config', `${target} cannot be written: ${reason}`, error);
+  }
+}
+
+interface Question {
+  flag: string;
+  /** What a program that has no terminal must give. */
+  missing: string;
+  ask: string;
+}
+
+const questions = {
+  url: {
+    flag: '--url',
+    missing: 'is missing: the address of the service with its version prefix, or --sandbox to try it without one',
+    ask: 'Address of the service, such as https://service.example/v1: ',
+  },
+  keyFile: {
+    flag: '--key-file',
+    missing: 'is missing: the file that holds the private key (or set NIGHTSCREEN_API_KEY)',
+    ask: 'File that holds the private key: ',
+  },
+  file: { flag: '--file', missing: 'is missing: the roster file (CSV)', ask: 'Roster file (CSV): ' },
+} satisfies Record<keyof Answers, Question>;
+
+/** Asks for what neither flags nor the environment give; without a terminal throws ConfigError with every missing flag. */
+async function findAnswers(invocation: Invocation, { url, keyFile, sandbox, file }: InitOptions): Promise<Answers> {
+  const { environment } = invocation;
+  const hasUrl = url !== undefined || sandbox === true || Boolean(environment['NIGHTSCREEN_BASE_URL']);
+  const hasKey = keyFile !== undefined || sandbox === true || readSecret(environment, keyName) !== undefined;
+  const missing = [
+    ...(hasUrl ? [] : [questions.url]),
+    ...(hasKey ? [] : [questions.keyFile]),
+    ...(file === undefined ? [questions.file] : []),
+  ];
+  const answered = missing.length === 0 ? new Map<Question, string>() : await ask(invocation, missing);
+  const found = url ?? answered.get(questions.url);
+  const problem = found === undefined ? undefined : findBaseUrlProblem(found);
+  if (problem !== undefined) throw flagError('--url', problem);
+  return {
+    url: found,
+    keyFile: keyFile ?? answered.get(questions.keyFile),
+    file: file ?? answered.get(questions.file) ?? '',
+  };
+}
+
+async function ask(
+  { terminal, options, signal }: Invocation,
+  missing: readonly Question[],
+): Promise<Map<Question, string>> {
+  const refuse = (left: readonly Question[]): ConfigError =>
+    new ConfigError(left.map(({ flag, missing: message }) => ({ where: `flag ${flag}`, path: '', message })));
+  if (process.stdin.isTTY !== true || !terminal.isScreen || options.json) throw refuse(missing);
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const answers = new Map<Question, string>();
+  try {
+    for (const [at, question] of missing.entries()) {
+      const closed = once(lines, 'close').then(() => '');
+      const answer = (await Promise.race([lines.question(question.ask, { signal }), closed])).trim();
+      if (answer === '') throw refuse(missing.slice(at));
+      answers.set(question, answer);
+    }
+    return answers;
+  } finally {
+    lines.close();
+  }
+}
+
+const keyName = 'NIGHTSCREEN_API_KEY';
+const keyFileName = `${keyName}_FILE`;
+
+/** The mode of the key, the environment with it, and the commands that give it to the next command. */
+async function chooseKey({ environment, folder }: Invocation, { keyFile }: Answers) {
+  if (keyFile === undefined) {
+    const key = readSecret(environment, keyName)?.value;
+    return { mode: toMode(key), environment, commands: [] };
+  }
+  const file = resolve(folder, keyFile);
+  const given = { ...environment, [keyName]: undefined, [keyFileName]: file };
+  const key = readSecret(given, keyName)?.value ?? '';
+  const problem = findKeyProblem(key, undefined);
+  if (problem !== undefined) throw flagError('--key-file', `${file} ${problem}`);
+  const commands = [
+    ...(environment[keyName] ? [`unset ${keyName}`] : []),
+    ...(environment[keyFileName] === file ? [] : [`export ${keyFileName}=${quoteArgument(file)}`]),
+  ];
+  return { mode: toMode(key), environment: given, commands };
+}
+
+const toMode = (key: string | undefined): RunMode | null => {
+  const mode = key === undefined ? 'unknown' : toKeyMode(key);
+  return mode === 'unknown' ? null : mode;
+};
+
+/** The longest file. */
+const mostLines = 40;
+
+/** The lines of the configuration file; where they are too many, unknown words are left to `roster inspect`. */
+function toConfiguration(
+  inspection: FileInspection,
+  { url, mode, path }: { url: string | undefined; mode: RunMode | null; path: string },
+): readonly string[] {
+  const head = [
+    '# docs/configuration.md describes each setting, nightscreen.config.example.yaml shows more of them. An unknown key is an error.',
+    '# Secrets never stand here: the key is in NIGHTSCREEN_API_KEY, or in the file that NIGHTSCREEN_API_KEY_FILE names.',
+    'service:',
+    url === undefined
+      ? '  # baseUrl: https://service.example/v1 # NIGHTSCREEN_BASE_URL gives it now'
+      : `  baseUrl: ${toInline(url)}`,
+    mode === null
+      ? '  # mode: test # or live; it must agree with the key'
+      : `  mode: ${mode} # it must agree with the key`,
+  ];
+  const tail = [
+    '# Control searches: listed parties that the service must find, and a name on no list. With a live key no run is complete',
+    '# without them. Complete the names, and remove the # of each line.',
+    '# controls:',
+    '#   - { type: person, name: "", expect: match, topics: [sanction] } # a person on a sanctions list',
+    '#   - { type: entity, name: "", expect: match, topics: [sanction] } # a company on a sanctions list',
+    '#   - { type: person, name: "", expect: match, topics: [role.pep] } # a politically exposed person',
+    '#   - { type: person, name: "", expect: none } # a name that is on no list',
+    'reports: { dir: ./reports }',
+    '# A live key needs a limit and the price: budget: { maxSearchesPerMonth: 50000, pricePerSearch: 0.02, currency: EUR }',
+  ];
+  for (let mostUnknown = 20; ; mostUnknown = Math.floor(mostUnknown / 2)) {
+    const lines = [...head, ...toRosterYaml(inspection, path, mostUnknown), ...tail];
+    if (lines.length <= mostLines || mostUnknown === 0) return lines;
+  }
+}
+
+/** The settings that a person must complete, by their path. */
+function listToComplete({ guess, settings, unknown }: FileInspection): readonly string[] {
+  const { id, name } = guess.columns;
+  return [
+    ...(id === undefined ? ['rosters[0].columns.id: no column looks like a customer id'] : []),
+    ...(name === undefined ? ['rosters[0].columns.name: no column looks like a name'] : []),
+    ...(settings === null && id !== undefined && name !== undefined
+      ? ['rosters[0].columns: more than half of the rows would be rejected with this mapping']
+      : []),
+    ...listCompletable(unknown).map(({ key, column, values }) => {
+      const rows = values.reduce((sum, each) => sum + each.rows, 0);
+      const what = key === 'birthDate' ? 'form' : 'word';
+      return `rosters[0].columns.${key}: ${countNoun(values.length, what)} of ${column} in ${countNoun(rows, 'row')}`;
+    }),
+  ];
+}
+
+interface InitFacts {
+  target: string;
+  toComplete: readonly string[];
+  checks: readonly Finding[];
+  next: readonly string[];
+  isWaiting: boolean;
+}
+
+function describeInit(inspection: FileInspection, { target, toComplete, checks, next, isWaiting }: InitFacts): string {
+  const { encoding, delimiter, guess, counts, unknown } = inspection;
+  const { customers, rejected, repeated } = counts;
+  const problems = checks.filter(({ state }) => state !== 'ok');
+  const list = (title: string, lines: readonly string[]): string =>
+    lines.length === 0 ? '' : `\n${title}\n${lines.map((line) => `  - ${toVisibleText(line)}\n`).join('')}`;
+  const commands = next.map((command) => `  ${command}\n`);
+  const [first = '', ...others] = commands;
+  return [
+    `wrote ${target}\n`,
+    `\nRoster ${describeFile(inspection)} (${encoding}, delimiter ${describeDelimiter(delimiter)})\n`,
+    formatTable(describeGuess(inspection)),
+    `  ${formatCount(customers)} customers + ${formatCount(rejected)} rejected + ${formatCount(repeated)} repeated rows\n`,
+    listUnknown(unknown),
+    list('To check', guess.doubts),
+    list(`To complete in ${target}; rows that are not understood are listed as not screened until then`, toComplete),
+    `\nChecks: ${checks.length - problems.length} passed${problems.length === 0 ? '' : ', and'}\n`,
+    formatFindings(problems),
+    isWaiting
+      ? `\nNext, in a second terminal\n${first}\nThen paste its two export lines here, and\n${others.join('')}`
+      : `\nNext\n${commands.join('')}`,
+  ].join('');
+}
