@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
-import { createInterface } from 'node:readline/promises';
+import { createInterface } from 'node:readline';
 import { type Command, Option } from 'commander';
 import { findKeyProblem, toKeyMode } from '../../client/credentials.js';
 import { findBaseUrlProblem } from '../../client/settings.js';
@@ -77,7 +76,12 @@ async function initialise(invocation: Invocation, options: InitOptions): Promise
   const found = await checkAll(config, folder);
   // The sandbox is yet to be started; the next commands say so.
   const isWaiting = options.sandbox === true && findMissingService(config).length > 0;
-  const checks = found.checks.filter(({ check }) => !isWaiting || (check !== 'key' && check !== 'service'));
+  const isNew = !existsSync(config.settings.database.folder);
+  const checks = found.checks.filter(
+    // A new folder has no database yet, and needs none.
+    ({ check, state }) =>
+      !(isWaiting && (check === 'key' || check === 'service')) && !(isNew && check === 'database' && state === 'warn'),
+  );
   const isWell = inspection.settings !== null && checks.every(({ state }) => state !== 'fail');
   const next = [
     ...(isWaiting ? ['nightscreen sandbox'] : []),
@@ -159,12 +163,17 @@ async function ask(
   const refuse = (left: readonly Question[]): ConfigError =>
     new ConfigError(left.map(({ flag, missing: message }) => ({ where: `flag ${flag}`, path: '', message })));
   if (process.stdin.isTTY !== true || !terminal.isScreen || options.json) throw refuse(missing);
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const lines = createInterface({ input: process.stdin, output: process.stderr, signal });
+  // Lines that were pasted together wait here for their question.
+  const typed = lines[Symbol.asyncIterator]();
   const answers = new Map<Question, string>();
   try {
     for (const [at, question] of missing.entries()) {
-      const closed = once(lines, 'close').then(() => '');
-      const answer = (await Promise.race([lines.question(question.ask, { signal }), closed])).trim();
+      lines.setPrompt(question.ask);
+      lines.prompt();
+      const { value } = await typed.next();
+      signal.throwIfAborted();
+      const answer = String(value ?? '').trim();
       if (answer === '') throw refuse(missing.slice(at));
       answers.set(question, answer);
     }
@@ -209,8 +218,7 @@ function toConfiguration(
   { url, mode, path }: { url: string | undefined; mode: RunMode | null; path: string },
 ): readonly string[] {
   const head = [
-    '# docs/configuration.md describes each setting, nightscreen.config.example.yaml shows more of them. An unknown key is an error.',
-    '# Secrets never stand here: the key is in NIGHTSCREEN_API_KEY, or in the file that NIGHTSCREEN_API_KEY_FILE names.',
+    '# docs/configuration.md describes each setting. Secrets are never in this file: NIGHTSCREEN_API_KEY has the key.',
     'service:',
     url === undefined
       ? '  # baseUrl: https://service.example/v1 # NIGHTSCREEN_BASE_URL gives it now'
@@ -220,8 +228,7 @@ function toConfiguration(
       : `  mode: ${mode} # it must agree with the key`,
   ];
   const tail = [
-    '# Control searches: listed parties that the service must find, and a name on no list. With a live key no run is complete',
-    '# without them. Complete the names, and remove the # of each line.',
+    '# Control searches have known answers; without them no run with a live key is complete. Fill in the names:',
     '# controls:',
     '#   - { type: person, name: "", expect: match, topics: [sanction] } # a person on a sanctions list',
     '#   - { type: entity, name: "", expect: match, topics: [sanction] } # a company on a sanctions list',

@@ -63,7 +63,7 @@ function toColumnLines(key: string, setting: unknown, open: UnknownColumn | unde
   if (open === undefined) return [plain];
   const words = toWordLines(open, mostUnknown);
   const isWithoutMap = key === 'birthDate' || Array.isArray(setting) || words.length === 0;
-  if (isWithoutMap) return [plain, `# ${describeUnknown(open, mostUnknown)}`];
+  if (isWithoutMap) return [plain, `# ${describeUnknown(open)}`];
   const head = `# ${meanings[open.key]} for each word, without the first #; ${effects[open.key]} until then:`;
   if (typeof setting === 'object' && setting !== null && 'column' in setting && 'values' in setting) {
     const known = Object.entries(setting.values ?? {}).map(([word, meaning]) => toPair(word, String(meaning)));
@@ -78,7 +78,7 @@ function toColumnLines(key: string, setting: unknown, open: UnknownColumn | unde
 function toUnmappedLines(open: UnknownColumn, mostUnknown: number): string[] {
   const { key, column } = open;
   const words = toWordLines(open, mostUnknown);
-  if (words.length === 0) return [`# ${describeUnknown(open, mostUnknown)}`];
+  if (words.length === 0) return [`# ${describeUnknown(open)}`];
   const instead = key === 'type' ? ', in place of the type above' : '';
   const lines = [`${key}: # ${meanings[key]} for each word${instead}`, `  column: ${toInline(column)}`, '  values:'];
   return [...lines, ...words.map((word) => `    ${word}`)].map((line) => `# ${line}`);
@@ -95,10 +95,12 @@ function toPair(word: string, meaning: string): string {
   return `${key.startsWith('? ') ? JSON.stringify(word) : key}: ${meaning}`.trimEnd();
 }
 
+const mostInLine = 5;
+
 /** The unknown values of a column in one line. */
-function describeUnknown({ key, column, values, others }: UnknownColumn, mostShown = 20): string {
-  const shown = values.slice(0, mostShown);
-  const left = values.slice(mostShown);
+function describeUnknown({ key, column, values, others }: UnknownColumn): string {
+  const shown = values.slice(0, mostInLine);
+  const left = values.slice(mostInLine);
   const rest = {
     values: others.values + left.length,
     rows: others.rows + left.reduce((sum, { rows }) => sum + rows, 0),
@@ -109,5 +111,5 @@ function describeUnknown({ key, column, values, others }: UnknownColumn, mostSho
       ? [`${rest.values === 1 ? '1 value' : `${rest.values} values`} more (${countRows(rest.rows)})`]
       : []),
   ];
-  return `${toInline(column)} has ${words.join(', ')}: ${effects[key]}; complete ${key === 'birthDate' ? 'formats' : 'values'} under ${key}`;
+  return `${toInline(column)} has ${words.join(', ')}: ${effects[key]}; add ${key === 'birthDate' ? 'formats' : `values (${meanings[key]})`} to ${key}`;
 }
