@@ -46,6 +46,7 @@ const meanings = {
   dirty: 'only what events or changes of dossiers have marked',
   'dry-run': 'print plan and cost; store nothing, search nothing',
   file: 'roster file (CSV) in place of the configured one',
+  'key-file': 'file of the private key: `init` reads it, `sandbox` writes it',
   limit: 'how many at most',
   'max-searches': 'stop after this many searches',
   'no-report': 'store the results without writing a report',

@@ -18,7 +18,7 @@ import { findMissingService } from '../app-context.js';
 import type { Finding } from '../doctor/finding.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
-import { examples } from '../options.js';
+import { examples, shared } from '../options.js';
 import { formatTable } from '../text.js';
 import { formatFindings } from './doctor.js';
 import { describeDelimiter, describeFile, describeGuess, listUnknown } from './roster.js';
@@ -35,17 +35,20 @@ interface InitOptions {
 export function addInitCommand(program: Command, act: Act): void {
   program
     .command('init')
-    .description('write nightscreen.config.yaml for a service and a roster file, check it, and print the next command')
+    .summary('write a configuration for a service and a roster file')
+    .description(
+      'write nightscreen.config.yaml for a service and a roster file, check it, and print the next command; asks on a terminal',
+    )
     .option('--url <address>', 'address of the service, with its version prefix')
-    .option('--key-file <file>', 'file that holds the private key')
+    .addOption(shared('key-file', '<file>'))
     .addOption(new Option('--sandbox', 'try it with `nightscreen sandbox` as the service').conflicts('url'))
-    .option('--file <file>', 'roster file (CSV), in any language, encoding and delimiter')
-    .option('--roster <name>', 'name of the roster (default: from the name of the file)')
+    .addOption(shared('file', '<file>'))
+    .addOption(shared('roster', '<name>'))
     .addHelpText(
       'after',
       examples([
         'init --sandbox --file customers.csv',
-        'init --url https://service.example/v1 --key-file ./service-key --file customers.csv',
+        'init --url https://service.example/v1 --key-file key --file crm.csv',
       ]),
     )
     .action((options: InitOptions) => act((invocation) => initialise(invocation, options)));

@@ -59,10 +59,7 @@ export function addSandboxCommand(program: Command, act: Act): void {
     .addOption(shared('port', '<number>').argParser(parseWholeNumber(0, 65_535)).default(0))
     .option('--watchlist <path...>', 'lists to search: fixture JSON, OFAC folder, UN XML (default: the demo list)')
     .option('--dossiers <file>', 'dossiers to list, as fixture JSON')
-    .option(
-      '--key-file <file>',
-      'write the private test key to this file, for NIGHTSCREEN_API_KEY_FILE of another process',
-    )
+    .addOption(shared('key-file', '<file>'))
     .addHelpText(
       'after',
       examples(['sandbox --port 8080 --key-file ./sandbox-key', 'sandbox --watchlist ./ofac ./un.xml --json']),
