@@ -15,6 +15,7 @@ import {
   ReportError,
   ResponseError,
   RosterError,
+  RosterHeldError,
   RunLockedError,
   StoreError,
 } from '../errors.js';
@@ -38,6 +39,8 @@ function describeNext(error: unknown, isDoctor: boolean): string | null {
     return '`nightscreen --help` lists the commands, `nightscreen COMMAND --help` their options';
   if (error instanceof ConfigError)
     return 'correct the settings above; docs/configuration.md describes each one, and `nightscreen config show` prints those in force';
+  // Its message says what to do.
+  if (error instanceof RosterHeldError) return null;
   if (error instanceof RosterError) return 'correct the roster and start again; nothing was spent';
   if (error instanceof AuthenticationError)
     return 'check NIGHTSCREEN_API_KEY: it is malformed, revoked, or belongs to another service';

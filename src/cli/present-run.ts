@@ -93,11 +93,12 @@ export function formatRun(summary: RunSummary): string {
     ...summary.reasons.map((reason) => ['because', reason]),
     ...(summary.remarks ?? []).map((remark) => ['note', remark]),
     ...describeSums(summary),
-    summary.artifacts !== null && ['files', summary.artifacts],
     summary.mail !== null && summary.mail !== undefined && ['mail', describeMail(summary.mail)],
     describeNext(summary),
   ];
-  return formatTable(rows) + formatChanges({ changes: summary.acceptedChanges ?? [] });
+  const page: Row = summary.artifacts !== null && ['report', `${summary.artifacts}/report.html`];
+  const changes = formatChanges({ changes: summary.acceptedChanges ?? [] });
+  return changes === '' ? formatTable([...rows, page]) : `${formatTable(rows)}${changes}\n${formatTable([page])}`;
 }
 
 /** The result of a command that made one run. */

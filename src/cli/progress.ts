@@ -175,11 +175,11 @@ const toSecondsOrNull = (ms: number | null | undefined): number | null => (ms ==
 
 const toSeconds = (ms: number): number => Math.max(0, Math.round(ms / 1_000));
 
-/** A span in short form: `45 s`, `12 min`, `3 h 20 min`, `5 d 2 h`. */
+/** A span, exact below an hour: `45 s`, `12 min 5 s`, `3 h 20 min`, `5 d 2 h`. */
 export function describeSpan(seconds: number): string {
-  if (seconds < 90) return `${seconds} s`;
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min${seconds % 60 === 0 ? '' : ` ${seconds % 60} s`}`;
   const minutes = Math.round(seconds / 60);
-  if (minutes < 90) return `${minutes} min`;
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
@@ -294,7 +294,11 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
         say(yellow('warning', terminal), `   ${event.message}`);
         break;
       case 'run_finished':
-        if (event.state !== 'complete') say(yellow(event.state, terminal), `  ${event.reasons.join('; ')}`);
+        // The summary of a run that screened gives its reasons; other runs have none.
+        if (event.state !== 'complete') {
+          const hasSummary = event.state === 'incomplete' || event.state === 'stopped';
+          say(yellow(event.state, terminal), `  ${hasSummary ? event.runId : event.reasons.join('; ')}`);
+        }
     }
   };
   return {

@@ -51,7 +51,14 @@ export async function runCommandLine({
   const lastRun = new LastRun();
   const redact = (text: string): string => readSecrets.redact(toRedactor(listEnvironmentSecrets(environment))(text));
   const isQuiet = words.includes('--quiet');
-  const commandLog = new CommandLog({ terminal, lastRun, redact, findLevel, isQuiet });
+  const commandLog = new CommandLog({
+    terminal,
+    lastRun,
+    redact,
+    findLevel,
+    isQuiet,
+    isScheduled: () => /^schedule(?: run| watchdog)?$/.test(command),
+  });
   const listening = listenForSignals(commandLog.stopping);
   const isJson = words.includes('--json');
   let helpText = '';
@@ -264,11 +271,13 @@ interface LogMeans {
   findLevel: () => (typeof logLevels)[number];
   /** Whether notices stay unsaid. */
   isQuiet?: boolean;
+  /** Whether the command is one that a scheduler starts, whose messages are all log lines. */
+  isScheduled?: () => boolean;
 }
 
 /**
- * Reports notices, stops and failures of a command: as words on a screen, elsewhere as log lines with the current run and roster. A failure
- * before the first run is written as words too, for readers of plain command output.
+ * Reports notices, stops and failures of a command once: as words on a screen, elsewhere as log lines with the current run and roster. A
+ * failure before the first run is written as words elsewhere too, unless a scheduler started the command.
  */
 export class CommandLog {
   readonly #means: LogMeans;
@@ -300,18 +309,23 @@ export class CommandLog {
     }
   };
 
-  /** Reports that the command failed; the stack appears at level debug only. */
-  failed(description: ReturnType<typeof describeError>, error: unknown): void {
-    const { terminal, lastRun, redact, findLevel } = this.#means;
+  /** Reports that the command failed; the stack appears at level debug only. What the end of its run said is not repeated. */
+  failed(given: ReturnType<typeof describeError>, error: unknown): void {
+    const { terminal, lastRun, redact, findLevel, isQuiet, isScheduled } = this.#means;
     const level = findLevel();
     const isDebug = level === 'debug';
-    const logger = this.#openLogger(level);
+    const isShown = !isQuiet && (terminal.isScreen || !['error', 'silent'].includes(level));
+    const isSaid = isShown && lastRun.reasons.includes(given.message);
+    const message = `${lastRun.current?.runId} ended for the reason above`;
+    const description = isSaid ? { ...given, message } : given;
+    const isLogged = lastRun.current !== null || isScheduled?.() === true;
+    const logger = isLogged ? this.#openLogger(level) : null;
     const { problems, where, next, ...said } = description;
     const facts = { ...(problems.length > 0 && { problems }), ...(where !== null && { where }), ...(next && { next }) };
     logger?.error({ ...this.#describeRun(), ...said, ...facts, ...(isDebug ? { err: error } : {}) }, 'command_failed');
-    if (logger !== null && lastRun.current !== null) return;
+    if (logger !== null) return;
     terminal.writeMessage(redact(`${formatError(description)}${this.#describeUnfinished()}`));
-    if (isDebug && error instanceof Error && logger === null) terminal.writeMessage(redact(`${error.stack ?? ''}\n`));
+    if (isDebug && error instanceof Error) terminal.writeMessage(redact(`${error.stack ?? ''}\n`));
   }
 
   /** Null on a screen and at level `silent`. */

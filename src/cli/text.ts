@@ -1,26 +1,119 @@
-import { formatCount } from '../reports/text.js';
+import { formatCount, toVisibleText } from '../reports/text.js';
 import type { Mail } from '../runs/mail/manage.js';
 
 /** A row of a table; false is left out. */
 export type Row = readonly (string | number)[] | false;
 
-/** Rows as aligned columns, two spaces apart; cells that are numbers are aligned to the right. */
-export function formatTable(given: readonly Row[]): string {
-  const rows = given.filter((row) => row !== false);
-  const widths: number[] = [];
-  for (const row of rows) {
-    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, String(cell).length);
-  }
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => {
-        const width = widths[column] ?? 0;
-        return typeof cell === 'number' ? String(cell).padStart(width) : cell.padEnd(width);
-      })
-      .join('  ')
-      .trimEnd(),
+// Of two columns: East Asian scripts, full-width forms and emoji. Without a column: marks that combine, and joiners.
+const wide =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1f9ff}\u{20000}-\u{3fffd}]/u;
+const withoutWidth = /[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff]/u;
+
+/** The columns that a text takes on a screen, characters that are made visible included. */
+export function measureWidth(text: string): number {
+  if (/^[ -~]*$/.test(text)) return text.length;
+  return [...toVisibleText(text)].reduce(
+    (sum, character) => sum + (wide.test(character) ? 2 : withoutWidth.test(character) ? 0 : 1),
+    0,
   );
-  return lines.map((line) => `${line}\n`).join('');
+}
+
+const pad = (text: string, width: number, isNumber: boolean): string => {
+  const space = ' '.repeat(Math.max(0, width - measureWidth(text)));
+  return isNumber ? `${space}${text}` : `${text}${space}`;
+};
+
+/** The words of a cell. A command to type is one word up to the end of its clause, so that it can be copied. */
+function toTokens(text: string): readonly string[] {
+  const tokens: string[] = [];
+  let isCommand = false;
+  for (const word of text.split(' ')) {
+    if (isCommand) tokens.push(`${tokens.pop() ?? ''} ${word}`);
+    else tokens.push(word);
+    isCommand = (isCommand || /^[(`]?nightscreen$/.test(word)) && !/[.;,:)`]$/.test(word);
+  }
+  return tokens;
+}
+
+/** A text in lines of at most `width` columns; a longer word has a line of its own. */
+function wrap(text: string, width: number): readonly string[] {
+  if (measureWidth(text) <= width) return [text];
+  const lines: string[] = [];
+  for (const token of toTokens(text)) {
+    const line = lines.at(-1);
+    const longer = `${line ?? ''} ${token}`;
+    if (line === undefined || measureWidth(longer) > width) lines.push(token);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines;
+}
+
+const gap = 2;
+const leastLastWidth = 24;
+const indentBelow = 4;
+
+/** The widths of columns that together fit `width`, if words stay whole; else the narrowest. `mins` are their narrowest widths. */
+function shrink(natural: readonly number[], mins: readonly number[], width: number): number[] {
+  const widths = [...natural];
+  let excess = widths.reduce((sum, each) => sum + each, gap * (widths.length - 1)) - width;
+  while (excess > 0) {
+    const slack = widths.map((each, column) => each - (mins[column] ?? 0));
+    const most = slack.indexOf(Math.max(...slack));
+    const cut = Math.min(excess, slack[most] ?? 0);
+    if (cut <= 0) break;
+    // Halves, so that several wide columns share what is missing.
+    const step = Math.max(1, Math.min(cut, Math.ceil((slack[most] ?? 0) / 2)));
+    widths[most] = (widths[most] ?? 0) - step;
+    excess -= step;
+  }
+  return widths;
+}
+
+function renderRow(row: readonly (string | number)[], widths: readonly number[]): string {
+  const cells = row.map((cell, column) => wrap(String(cell), widths[column] ?? 0));
+  const height = Math.max(1, ...cells.map((lines) => lines.length));
+  return Array.from({ length: height }, (_, at) => {
+    const line = row.map((cell, column) =>
+      pad(cells[column]?.[at] ?? '', widths[column] ?? 0, typeof cell === 'number'),
+    );
+    return `${line.join(' '.repeat(gap)).trimEnd()}\n`;
+  }).join('');
+}
+
+/** The columns of the screen for data; unlimited where it goes to a file or another program. */
+const screenWidth = (): number =>
+  process.stdout.isTTY === true ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY;
+
+/**
+ * Rows as aligned columns, two spaces apart; cells that are numbers are aligned to the right. On a narrower screen long cells are wrapped
+ * within their column, and a last column without room is written below its row.
+ */
+export function formatTable(given: readonly Row[], width = screenWidth()): string {
+  const rows = given.filter((row) => row !== false);
+  const count = Math.max(0, ...rows.map((row) => row.length));
+  const measure = (of: (cell: string) => number): number[] =>
+    Array.from({ length: count }, (_, column) =>
+      rows.reduce((most, row) => Math.max(most, of(String(row[column] ?? ''))), 0),
+    );
+  const natural = measure(measureWidth);
+  if (natural.reduce((sum, each) => sum + each, gap * (count - 1)) <= width) {
+    return rows.map((row) => renderRow(row, natural)).join('');
+  }
+  const mins = measure((cell) => toTokens(cell).reduce((most, token) => Math.max(most, measureWidth(token)), 0));
+  // Prose needs more room than its longest word.
+  const isProse = (natural.at(-1) ?? 0) > 2 * leastLastWidth;
+  const last = isProse ? leastLastWidth : Math.min(mins.at(-1) ?? 0, leastLastWidth);
+  const beside = shrink(natural, [...mins.slice(0, -1), last], width);
+  const used = beside.reduce((sum, each) => sum + each, gap * (count - 1));
+  if (used <= width || count < 2) return rows.map((row) => renderRow(row, beside)).join('');
+  const above = shrink(natural.slice(0, -1), mins.slice(0, -1), width);
+  return rows
+    .map((row) => {
+      const rest = row.slice(count - 1).flatMap((cell) => wrap(String(cell), width - indentBelow));
+      const below = rest.filter((line) => line !== '').map((line) => `${' '.repeat(indentBelow)}${line}\n`);
+      return `${renderRow(row.slice(0, count - 1), above)}${below.join('')}`;
+    })
+    .join('');
 }
 
 const toWords = (name: string): string => name.replaceAll(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);

@@ -162,6 +162,9 @@ export const evidenceSettingsSchema = z.strictObject({
 export class LastRun {
   #run: { runId: string; roster: string | null; isFinished: boolean } | null = null;
 
+  /** Why the latest finished run is not complete. */
+  reasons: readonly string[] = [];
+
   /** Lists the running jobs of a scheduler; null in other processes. */
   listJobs: (() => readonly string[]) | null = null;
 
@@ -172,7 +175,10 @@ export class LastRun {
 
   note(event: RunEvent): void {
     if (event.kind === 'run_started') this.#run = { runId: event.runId, roster: event.roster, isFinished: false };
-    if (event.kind === 'run_finished' && event.runId === this.#run?.runId) this.#run.isFinished = true;
+    if (event.kind === 'run_finished' && event.runId === this.#run?.runId) {
+      this.#run.isFinished = true;
+      this.reasons = event.reasons;
+    }
   }
 }
 

@@ -51,17 +51,19 @@ function addList(runs: Command, act: Act): void {
         const { listRuns } = await import('../../runs/run-reference.js');
         return withAppContext(invocation, { needsDatabase: true }, async ({ database }) => {
           const listed = await listRuns(database, limit);
-          const numbers = ['planned', 'screened', 'failed', 'remaining', 'changes'] as const;
           const rows = listed.map((run) => [
             ...[run.runId, run.roster ?? '-', run.state, toMinute(run.startedAt)],
-            ...numbers.map((name) => run[name] ?? '-'),
+            run.planned === null
+              ? '-'
+              : `${formatCount(run.planned - (run.failed ?? 0) - (run.remaining ?? 0))} of ${formatCount(run.planned)}`,
+            run.changes ?? '-',
             run.state !== 'running'
               ? run.reasons.join('; ')
               : run.heldBy === null
                 ? 'its process died; the next start resumes it'
                 : `held by ${run.heldBy}`,
           ]);
-          const head = ['run', 'roster', 'state', 'started', ...numbers, 'because'];
+          const head = ['run', 'roster', 'state', 'started', 'screened', 'changes', 'because'];
           return {
             exitCode: exitCodes.complete,
             document: { schema: 'nightscreen/run-list/1', runs: listed },

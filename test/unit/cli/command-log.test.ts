@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { describeError } from '../../../src/cli/describe-error.js';
 import { CommandLog } from '../../../src/cli/run-command-line.js';
-import { ReportError } from '../../../src/errors.js';
+import { ReportError, RosterError } from '../../../src/errors.js';
 import type { createLogger } from '../../../src/logging.js';
 import { LastRun } from '../../../src/runs/app-context.js';
 
@@ -10,14 +10,21 @@ const runId = '2026-01-01-screen-1';
 /** What is written when a command ends, having begun a run or not. */
 function end(
   act: (log: CommandLog) => void,
-  { isScreen = false, state = 'none', level = 'info' as Parameters<typeof createLogger>[0]['level'] } = {},
+  {
+    isScreen = false,
+    state = 'none',
+    reasons = [] as readonly string[],
+    isQuiet = false,
+    isScheduled = false,
+    level = 'info' as Parameters<typeof createLogger>[0]['level'],
+  } = {},
 ): string {
   let said = '';
   const lastRun = new LastRun();
   if (state !== 'none') {
     lastRun.note({ kind: 'run_started', runId, runKind: 'screen', roster: 'retail', resumed: false });
     if (state === 'finished') {
-      lastRun.note({ kind: 'run_finished', runId, runKind: 'screen', state: 'complete', reasons: [] });
+      lastRun.note({ kind: 'run_finished', runId, runKind: 'screen', state: 'refused', reasons });
     }
   }
   const writeMessage = (text: string): void => {
@@ -25,7 +32,7 @@ function end(
   };
   const terminal = { writeData: async () => {}, writeMessage, isScreen, columns: 80, hasColours: false };
   const redact = (text: string): string => text.replaceAll('planted', '[secret]');
-  act(new CommandLog({ terminal, lastRun, redact, findLevel: () => level }));
+  act(new CommandLog({ terminal, lastRun, redact, findLevel: () => level, isQuiet, isScheduled: () => isScheduled }));
   return said;
 }
 
@@ -46,13 +53,29 @@ describe('where standard error is no screen', () => {
     }
   });
 
-  test('before any run the words follow it, and with the log off they stand alone', () => {
-    const [line = '', words] = end(fail).split('\n');
-    expect(JSON.parse(line)).toMatchObject({ level: 'error', code: 'report_exists' });
-    expect(words).toBe('nightscreen: [secret]: a "different" report [report_exists]');
+  test('before any run it is words alone, unless a scheduler started the command, and so it is with the log off', () => {
+    const words = 'nightscreen: [secret]: a "different" report [report_exists]\n';
+    expect(end(fail)).toBe(words);
+    expect(JSON.parse(end(fail, { isScheduled: true }))).toMatchObject({ level: 'error', code: 'report_exists' });
     expect(end(fail, { state: 'going', level: 'silent' })).toMatch(
       /^nightscreen: .*\n {2}run: {3}\S+ of retail has not/,
     );
+  });
+
+  test('what the end of its run said is not said again, unless nothing was shown of it', () => {
+    const refused = new RosterError('roster_held', 'the roster is held');
+    const refuse =
+      (level: 'info' | 'error', isQuiet = false) =>
+      (isScreen: boolean): string =>
+        end((log) => log.failed(describeError(refused), refused), {
+          ...{ state: 'finished', reasons: [refused.message], level, isQuiet, isScreen },
+        });
+    for (const isScreen of [true, false]) {
+      expect(refuse('info')(isScreen)).toContain(`${runId} ended for the reason above`);
+      expect(refuse('info')(isScreen)).not.toContain('is held');
+      expect(refuse('error', true)(isScreen)).toContain('the roster is held');
+    }
+    expect(refuse('error')(false)).toContain('the roster is held');
   });
 
   test('at level debug the stack is in the line, not under it', () => {

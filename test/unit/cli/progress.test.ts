@@ -71,7 +71,7 @@ it('a line is never wider than it may be, and names trouble first', () => {
     'screen    600 of 1,000  50.0/50 per s  8 s left  610 matches, 3 hits  waits for the rate',
   );
   const troubled = { ...figures, waitingFor: { kind: 'outage', seconds: 75 } } as const;
-  expect(describeProgress(troubled, 60)).toMatch(/^screen {4}600 of 1,000 {2}service unreachable for 75 s/);
+  expect(describeProgress(troubled, 60)).toMatch(/^screen {4}600 of 1,000 {2}service unreachable for 1 min/);
   fc.assert(
     fc.property(fc.nat(300), (width) => describeProgress(figures, width).length <= width),
     { numRuns: 50 },
@@ -133,4 +133,23 @@ it('without a screen a line with the same figures is logged every so often and a
   } finally {
     vi.useRealTimers();
   }
+});
+
+it('the reasons of a run are written once: by its summary, or here where it has none', () => {
+  let written = '';
+  const terminal = {
+    writeData: async () => undefined,
+    writeMessage: (text: string) => {
+      written += text;
+    },
+    isScreen: true,
+    columns: 80,
+    hasColours: false,
+  };
+  const { emit, close } = showProgress(terminal, 50);
+  const ended = { kind: 'run_finished', runId, runKind: 'rescreen' } as const;
+  emit({ ...ended, state: 'incomplete', reasons: ['one customer failed'] });
+  emit({ ...ended, state: 'refused', reasons: ['the roster is held'] });
+  close();
+  expect(written).toBe(`incomplete  ${runId}\nrefused  the roster is held\n`);
 });

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { describeSpan } from '../../../src/cli/progress.js';
+import { formatTable, measureWidth } from '../../../src/cli/text.js';
+
+test.each([
+  ['plain', 5],
+  ['Zoë', 3],
+  ['Zoe\u0308', 3],
+  ['王小明', 6],
+  ['ｱﾝﾅ', 3],
+  ['アンナ', 6],
+  ['김민준', 6],
+  ['محمد', 4],
+  ['مُحَمَّد', 4],
+  ['नमस्ते', 4],
+  ['😀', 2],
+  ['a\u001bb', '[U+001B]'.length + 2],
+])('%s takes %i columns of a screen', (text, columns) => {
+  expect(measureWidth(text)).toBe(columns);
+});
+
+describe('a table', () => {
+  test('aligns native scripts by the columns that they take', () => {
+    const table = formatTable([
+      ['王小明', 'CN', 1],
+      ['مُحَمَّد', 'SA', 20],
+      ['Erika Muster', 'DE', 300],
+    ]);
+    const lines = table.trimEnd().split('\n');
+    expect(lines.map((line) => measureWidth(line.slice(0, line.search(/(?:CN|SA|DE)/))))).toEqual([14, 14, 14]);
+    expect(lines.map(measureWidth)).toEqual([21, 21, 21]);
+  });
+
+  const because =
+    'the list was cut off, so the roster is held: correct it, then nightscreen runs resume 2026-11-25-onboard-1';
+  const table = (width: number): string =>
+    formatTable(
+      [
+        ['run', '2026-11-25-onboard-1'],
+        ['because', because],
+      ],
+      width,
+    );
+
+  test('wraps a long cell within its column, and loses no character of it', () => {
+    for (const width of [40, 60, 80, 100]) {
+      const lines = table(width).trimEnd().split('\n');
+      expect(lines.filter((line) => measureWidth(line) > width && !line.includes('nightscreen runs'))).toEqual([]);
+      const cell = lines.slice(1).map((line) => line.slice(9));
+      expect(cell.join(' ')).toBe(because);
+      expect(lines.slice(2).every((line) => line.startsWith(' '.repeat(9)))).toBe(true);
+    }
+  });
+
+  test('keeps a command to copy on one line', () => {
+    expect(table(50)).toMatch(/^ {9}nightscreen runs resume 2026-11-25-onboard-1$/m);
+  });
+
+  test('is not wrapped where it goes to a file or another program', () => {
+    expect(table(Number.POSITIVE_INFINITY).trimEnd().split('\n')).toHaveLength(2);
+  });
+
+  test('writes a last column without room below its row', () => {
+    const row = [...Array.from({ length: 6 }, (_, at) => `${at}`.repeat(11)), because];
+    const lines = formatTable([row], 80).trimEnd().split('\n');
+    expect(lines[0]).toBe(row.slice(0, 6).join('  '));
+    expect(lines.slice(1).join(' ').replaceAll(/ {2,}/g, ' ').trim()).toBe(because);
+    expect(lines.filter((line) => measureWidth(line) > 80)).toEqual([]);
+  });
+});
+
+test.each([
+  [0, '0 s'],
+  [59, '59 s'],
+  [60, '1 min'],
+  [89, '1 min 29 s'],
+  [725, '12 min 5 s'],
+  [3_599, '59 min 59 s'],
+  [3_600, '1 h 0 min'],
+  [12_000, '3 h 20 min'],
+  [180_000, '2 d 2 h'],
+])('%i seconds are %s, exact below an hour', (seconds, words) => {
+  expect(describeSpan(seconds)).toBe(words);
+});
