@@ -3,7 +3,7 @@ import { findBaseUrlProblem } from '../client/settings.js';
 import { jobsSettingsSchema } from '../scheduling/settings.js';
 import { type SettingPath, startsWith } from './environment.js';
 import { findNearMiss } from './near-miss.js';
-import { configSchema } from './schema.js';
+import { configSchema, controlsKey } from './schema.js';
 
 /** A mistake in a setting; `isAboutKey`: its key is wrong, not its value. */
 interface Mistake {
@@ -92,7 +92,7 @@ function describeIssue(schema: z.ZodType, input: unknown, issue: Issue, base: Se
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map((key) => {
-        const known = listKnownKeys(schema, path);
+        const known = listKnownKeys(schema, path).map((name) => (name === 'canaries' ? controlsKey : name));
         const meant = findNearMiss(key, known);
         const advice = meant ? `did you mean ${meant}?` : `known here: ${known.join(', ')}`;
         return { path: [...path, key], isAboutKey: true, message: `unknown setting; ${advice}` };

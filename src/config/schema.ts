@@ -93,9 +93,14 @@ export const configSchema = z.strictObject({
     .prefault({})
     .describe('what is logged'),
 });
+/** How files name the setting `canaries`, whose own name is accepted as well. */
+export const controlsKey = 'controls';
+
+const formerName = { title: 'list', description: `another name of \`${controlsKey}\``, deprecated: true };
+
 /** The configuration file as a JSON Schema (draft 7) for editors; rules over several settings, or about the key, are checked only on loading. */
 export function toConfigJsonSchema(): Record<string, unknown> {
-  const { $schema, ...rest } = z.toJSONSchema(configSchema, {
+  const { $schema, properties, ...rest } = z.toJSONSchema(configSchema, {
     target: 'draft-7',
     io: 'input',
     override: ({ zodSchema, jsonSchema }) => {
@@ -105,7 +110,16 @@ export function toConfigJsonSchema(): Record<string, unknown> {
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
   });
-  return { $schema, $id: 'urn:nightscreen:config:1', title: 'nightscreen.config.yaml', ...rest };
+  const named = Object.entries(properties ?? {}).flatMap(([key, property]) =>
+    key === 'canaries'
+      ? [
+          [controlsKey, property],
+          [key, formerName],
+        ]
+      : [[key, property]],
+  );
+  const head = { $schema, $id: 'urn:nightscreen:config:1', title: 'nightscreen.config.yaml' };
+  return { ...head, ...rest, properties: Object.fromEntries(named) };
 }
 
 /** SHA-256 (hex) of the settings that define a search and a change; customers, times and rates are not part of it. */

@@ -23,8 +23,8 @@ function checkKey(config: Config): Finding {
   if (mode === 'live' && config.settings.canaries.length === 0) {
     return doubtful(
       'key',
-      `live, ${print}, but there are no canaries`,
-      'write `canaries:`; without them no live run is complete',
+      `live, ${print}, but there are no control searches`,
+      'write `controls:`; without them no live run is complete',
     );
   }
   return well('key', `${mode}, ${print}`);
@@ -154,7 +154,7 @@ function checkCanaries({ settings: { canaries } }: Config): Finding[] {
   if (canaries.length === 0) return [];
   const { covered, missing } = findCanaryCoverage(canaries);
   const cover = `${canaries.length} cover ${covered.length} of ${covered.length + missing.length} kinds`;
-  if (missing.length === 0) return [well('canaries', cover)];
-  const next = 'add a listed party of each kind to `canaries:`, with the `topics` for which it is listed';
-  return [doubtful('canaries', `${cover}; missing: ${missing.join('; ')}`, next)];
+  if (missing.length === 0) return [well('controls', cover)];
+  const next = 'add a listed party of each kind to `controls:`, with the `topics` for which it is listed';
+  return [doubtful('controls', `${cover}; missing: ${missing.join('; ')}`, next)];
 }

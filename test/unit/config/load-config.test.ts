@@ -35,7 +35,7 @@ describe('mistakes', () => {
 rosters:
   - { name: retail, csv: { path: a.csv } }
   - { name: retail, csv: { path: b.csv } }
-canaries:
+controls:
   - { type: persn, name: "", expect: match }
 reports:
 jobs:
@@ -49,8 +49,8 @@ sweeep: {}
       'nightscreen.config.yaml:3:11 service.rate.perSecnd',
       'nightscreen.config.yaml:3:38 service.rate.concurrency',
       'nightscreen.config.yaml:6:13 rosters[1].name',
-      'nightscreen.config.yaml:8:13 canaries[0].type',
-      'nightscreen.config.yaml:8:26 canaries[0].name',
+      'nightscreen.config.yaml:8:13 controls[0].type',
+      'nightscreen.config.yaml:8:26 controls[0].name',
       'nightscreen.config.yaml:9:1 reports',
       'nightscreen.config.yaml:11:21 jobs.rescreen.cron',
       'nightscreen.config.yaml:11:45 jobs.rescreen.timezone',
@@ -58,6 +58,20 @@ sweeep: {}
     ];
     expect(problems).toHaveLength(places.length);
     for (const [index, place] of places.entries()) expect(problems[index]).toContain(`${place} `);
+  });
+
+  test('control searches are read by either of their names, and refused under both', () => {
+    const list = '[{ type: person, name: Zephyrine Ottakringer-Mbaluka, expect: none }]';
+    for (const name of ['controls', 'canaries']) {
+      const { settings, originOf } = load(`# names\n${name}: ${list}\n`);
+      expect(settings.canaries).toMatchObject([{ expect: 'none' }]);
+      expect(originOf(['canaries'])).toBe('nightscreen.config.yaml:2');
+      expect(findProblems(`${name}: 1\n`)[0]).toMatch(`nightscreen.config.yaml:1:11 ${name} must be a list`);
+    }
+    expect(findProblems(`controls: ${list}\ncanaries: ${list}\n`)).toEqual([
+      'nightscreen.config.yaml:1:1 controls is another name of `canaries`, which the file has too; keep one of them',
+    ]);
+    expect(findProblems('contrls: []\n')[0]).toContain('did you mean controls?');
   });
 
   test('an unknown setting that is nearly right names the right one', () => {

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { configSchema } from '../../../src/config/schema.js';
-import { readShipped, readShippedYaml } from '../../helpers/shipped-files.js';
+import { loadConfig } from '../../../src/config/load-config.js';
+import { readShipped, readShippedYaml, root } from '../../helpers/shipped-files.js';
 
 const allows = { '/data/': ['compose', 'kubernetes/base'], '/var/lib/nightscreen/': ['systemd'] };
 
 test.each(
   Object.entries(allows).flatMap(([writable, folders]) => folders.map((folder) => [folder, writable] as const)),
 )('deploy/%s/nightscreen.config.yaml is a configuration that writes below %s only', (folder, writable) => {
-  const given: unknown = readShippedYaml(`deploy/${folder}/nightscreen.config.yaml`);
-  const { reports, watchdog, metrics, database } = configSchema.parse(given);
+  const file = `deploy/${folder}/nightscreen.config.yaml`;
+  const { reports, watchdog, metrics, database } = loadConfig({ environment: {}, folder: root, file }).settings;
   const usesFolder = folder === 'systemd' ? [database.folder] : [];
   const written = [reports.dir, watchdog.noteFile, ...usesFolder, ...(metrics.textfile ? [metrics.textfile] : [])];
   expect(written.filter((path) => !path.startsWith(writable))).toEqual([]);

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { allJobs } from '../../../jobs/all-jobs.js';
-import type { Config } from '../../../src/config/load-config.js';
-import { configSchema } from '../../../src/config/schema.js';
+import { type Config, loadConfig } from '../../../src/config/load-config.js';
 import { listInstants, toDate, toDayNumberOf } from '../../../src/local-time.js';
 import { toCronTimes } from '../../../src/scheduling/due-times.js';
 import { planJobs } from '../../../src/scheduling/schedule.js';
-import { listShipped, readCronJobs, readShipped, readShippedYaml, readUnit } from '../../helpers/shipped-files.js';
+import { listShipped, readCronJobs, readShipped, readUnit, root } from '../../helpers/shipped-files.js';
 
 const configurations = [
   'deploy/compose/nightscreen.config.yaml',
@@ -13,7 +12,8 @@ const configurations = [
   'deploy/systemd/nightscreen.config.yaml',
   'nightscreen.config.example.yaml',
 ];
-const readSettings = (path: string): Config['settings'] => configSchema.parse(readShippedYaml(path));
+const readSettings = (path: string): Config['settings'] =>
+  loadConfig({ environment: {}, folder: root, file: path }).settings;
 
 const firstDay = toDayNumberOf('2026-01-01');
 const dates = Array.from({ length: 3_653 }, (_, day) => toDate(firstDay + day));
