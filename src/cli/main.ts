@@ -6,18 +6,22 @@ const fewestOpenFiles = 512;
 
 refuseFewOpenFiles(process.argv.includes('--json'));
 const { boundHeap, publishExit } = await import('./process.js');
-const { runCommandLine } = await import('./run-command-line.js');
+const { findOverview } = await import('./overview.js');
 const { openTerminal } = await import('./terminal.js');
 boundHeap();
-const exitCode = await runCommandLine({
-  words: process.argv.slice(2),
-  environment: process.env,
-  folder: process.cwd(),
-  terminal: openTerminal(process.env),
-});
+const words = process.argv.slice(2);
+const terminal = openTerminal(process.env);
+const overview = findOverview(words);
+const exitCode = await (overview === null ? runCommand() : terminal.writeData(overview).then(() => 0));
 await publishExit(exitCode);
 // Idle connections may stay open for seconds; all data is written and all resources are closed at this point.
 process.exit(exitCode);
+
+/** Loads the commands, and runs one. */
+async function runCommand(): Promise<number> {
+  const { runCommandLine } = await import('./run-command-line.js');
+  return runCommandLine({ words, environment: process.env, folder: process.cwd(), terminal });
+}
 
 /** Ends the process with exit code 2 when it may open too few files; without this check Node prints a stack. */
 function refuseFewOpenFiles(isJson: boolean): void {

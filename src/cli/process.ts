@@ -4,7 +4,6 @@ import { createRequire } from 'node:module';
 import { hostname, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { z } from 'zod';
 
 const exits = channel('nightscreen:exit');
 
@@ -20,7 +19,7 @@ export async function publishExit(exitCode: number, maxWaitMs = 5_000): Promise<
 const fromHere = createRequire(import.meta.url);
 
 /** The version of Nightscreen. */
-export const { version } = z.object({ version: z.string() }).parse(fromHere('#package.json'));
+export const { version }: { version: string } = fromHere('#package.json');
 
 /** The absolute path of a demo fixture; throws when the installation lacks it. */
 export function findDemoFixture(name: string): string {

@@ -1,9 +1,9 @@
-import { Command, CommanderError, Help, type HelpConfiguration, Option } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import type { Logger } from 'pino';
 import { type Environment, readSecret, secretNames } from '../config/environment.js';
 import { createLogger, openRedactor, toRedactor } from '../logging.js';
 import { LastRun } from '../runs/app-context.js';
-import { logLevels } from '../vocabulary.js';
+import type { logLevels } from '../vocabulary.js';
 import { addCheckCommand } from './commands/check.js';
 import { addConfigCommand } from './commands/config.js';
 import { addCoverageCommand } from './commands/coverage.js';
@@ -30,8 +30,7 @@ import { describeError, formatError } from './describe-error.js';
 import { exitCodes, InterruptedError, toErrorExitCode } from './exit-code.js';
 import type { Act, Invocation, Notify, Outcome } from './invocation.js';
 import { mailDirectly } from './notify.js';
-import { examples } from './options.js';
-import { version } from './process.js';
+import { createBareProgram } from './overview.js';
 import { loadInvocationConfig } from './session.js';
 import type { Terminal } from './terminal.js';
 
@@ -162,26 +161,6 @@ function listEnvironmentSecrets(environment: Environment): string[] {
   });
 }
 
-const daily = 'Daily commands:';
-const more = 'More:';
-
-const exitCodeHelp = `
-Exit codes: 0 complete, 1 unexpected, 2 refused before anything was spent,
-            3 finished with problems, 4 stopped early and resumable
-`;
-
-/** Help fits a terminal of 24 lines: `help` and, below the program, `--help` are not listed, and terms are short. */
-const shortHelp: HelpConfiguration = {
-  visibleCommands: (command) => new Help().visibleCommands(command).filter((inner) => inner.name() !== 'help'),
-  visibleOptions: (command) =>
-    new Help().visibleOptions(command).filter(({ long }) => long !== '--help' || command.parent === null),
-  subcommandTerm: (command) =>
-    [
-      command.name(),
-      ...command.registeredArguments.map((each) => (each.required ? `<${each.name()}>` : `[${each.name()}]`)),
-    ].join(' '),
-};
-
 /** The commander program; `act` takes the work of the called command, and usage errors are thrown. */
 export function createProgram(
   act: Act,
@@ -190,46 +169,33 @@ export function createProgram(
     writeErr: (text: string) => void;
   },
 ): Command {
-  const program = new Command('nightscreen')
-    .description('Screens customer rosters night after night and reports exactly what changed.')
-    .version(version, '-v, --version', 'print the version')
-    .helpOption('-h, --help', 'show help')
-    .option('--config <file>', 'configuration file (default: ./nightscreen.config.yaml when there is one)')
-    .option('--json', 'print one JSON document on standard output')
-    .option('--quiet', 'print no progress and no notices, only errors and results')
-    .addOption(new Option('--log-level <level>', 'how much to log').choices(logLevels))
-    .exitOverride()
-    .configureOutput(output)
-    .configureHelp(shortHelp)
-    .addHelpText('after', examples(['demo', 'onboard --file customers.csv']) + exitCodeHelp)
-    .addHelpText('afterAll', ({ command }) => (command.parent === null ? '' : 'Global options: nightscreen --help'));
-
-  program.commandsGroup(daily);
-  addInitCommand(program, act);
-  addDemoCommand(program, act);
-  addOnboardCommand(program, act);
-  addRescreenCommand(program, act);
-  addReviewCommand(program, act);
-  addReportCommand(program, act);
-  addStatusCommand(program, act);
-  program.commandsGroup(more);
-  addImportCommand(program, act);
-  addScreenCommand(program, act);
-  addSweepCommand(program, act);
-  addReconcileCommand(program, act);
-  addCoverageCommand(program, act);
-  addCheckCommand(program, act);
-  addRunsCommand(program, act);
-  addRosterCommand(program, act);
-  addOutboxCommand(program, act);
-  addScheduleCommand(program, act);
-  addDoctorCommand(program, act);
-  addConfigCommand(program, act);
-  addDbCommand(program, act);
-  addSandboxCommand(program, act);
-  addLabCommand(program, act);
-  program.helpCommand('help [command]', 'show help for a command');
-  return program;
+  return createBareProgram(output, (program, group) => {
+    if (group === 'daily') {
+      addInitCommand(program, act);
+      addDemoCommand(program, act);
+      addOnboardCommand(program, act);
+      addRescreenCommand(program, act);
+      addReviewCommand(program, act);
+      addReportCommand(program, act);
+      addStatusCommand(program, act);
+      return;
+    }
+    addImportCommand(program, act);
+    addScreenCommand(program, act);
+    addSweepCommand(program, act);
+    addReconcileCommand(program, act);
+    addCoverageCommand(program, act);
+    addCheckCommand(program, act);
+    addRunsCommand(program, act);
+    addRosterCommand(program, act);
+    addOutboxCommand(program, act);
+    addScheduleCommand(program, act);
+    addDoctorCommand(program, act);
+    addConfigCommand(program, act);
+    addDbCommand(program, act);
+    addSandboxCommand(program, act);
+    addLabCommand(program, act);
+  });
 }
 
 const endingSignals = ['SIGINT', 'SIGTERM'] as const;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { renderCompletion } from '../../../src/cli/completion.js';
+import { findOverview } from '../../../src/cli/overview.js';
 import { createProgram } from '../../../src/cli/run-command-line.js';
 import { findProgram } from '../../helpers/cli-process.js';
 import { findRefusal, splitWords } from '../../helpers/shipped-files.js';
@@ -77,6 +78,15 @@ test('the help of the program fits 80 columns, with a line for each command', ()
     if (command.name() === 'migrate') continue;
     const summary = command.summary() || command.description();
     expect(lines.filter((line) => line.endsWith(` ${summary}`))).toHaveLength(1);
+  }
+});
+
+test('the overview, which loads no command, is the help of the program', () => {
+  const help = renderHelp(program);
+  for (const word of ['-h', '--help', 'help']) expect(findOverview([word])).toBe(help);
+  expect(findOverview(['-v'])).toMatch(/^\d+\.\d+\.\d+\n$/);
+  for (const words of [[], ['runs'], ['--help', '--json'], ['help', 'runs'], ['runs', '--help']]) {
+    expect(findOverview(words)).toBeNull();
   }
 });
 
