@@ -114,10 +114,10 @@ export function formatError(description: ErrorDescription): string {
 }
 
 const adviceOnBackups: Readonly<Record<string, string>> = {
-  backup_missing: 'name the file that `nightscreen db backup` wrote; a relative path starts at the current folder',
+  backup_missing: 'name the file that `nightscreen db backup FILE` wrote; a relative path starts at the current folder',
   backup_unreadable: 'name the file itself, or grant this user the right to read it; the backup may be intact',
   backup_broken:
-    'copy the file again from its original place and compare `sha256sum` with the output of `nightscreen db backup`, or take an older backup',
+    'copy the file again from its original place and compare `sha256sum` with the output of `nightscreen db backup FILE`, or take an older backup',
   database_not_empty:
     'a scheduler or a cron line may have used a new database already: stop it, create the database again, and restore',
 };

@@ -44,7 +44,7 @@ export const configSchema = z.strictObject({
   webhooks: webhooksSettingsSchema.default([]).describe('systems that receive changes of state'),
   listen: listenSettingsSchema
     .prefault({})
-    .describe('how events of the service are received (`nightscreen reconcile listen`)'),
+    .describe('how events of the service are received (`nightscreen reconcile listen --port N`)'),
   jobs: jobsSettingsSchema
     .prefault({})
     .describe('when the jobs of `nightscreen schedule` start; a job without an entry keeps its default'),

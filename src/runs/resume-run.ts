@@ -30,8 +30,12 @@ export async function resumeRun(
       `${toRunId(run)} looked up marked dossiers, which are still marked; start nightscreen sweep --dirty again`,
     );
   if (run.kind === 'sweep') return runSweep(app, { writeReport: true }, signal);
-  if (run.kind === 'check') throw refuse(`${toRunId(run)} was a single check; repeat it with nightscreen check`);
-  if (run.kind === 'assure') throw refuse(`${toRunId(run)} measured recall; continue it with nightscreen lab assure`);
+  if (run.kind === 'check')
+    throw refuse(`${toRunId(run)} was a single check; repeat it with nightscreen check NAME --type TYPE --reason TEXT`);
+  if (run.kind === 'assure')
+    throw refuse(
+      `${toRunId(run)} measured recall; continue it with the same list, sample and seed: nightscreen lab assure FILE --sample N --seed TEXT`,
+    );
   if (run.kind === 'reconcile') throw refuse(`${toRunId(run)} made no calls; start nightscreen reconcile again`);
   if (run.kind === 'import' || run.rosterId === null) {
     throw refuse(`${toRunId(run)} is an import; import the roster again instead`);

@@ -90,10 +90,12 @@ async function addPdf(result: ReportResult, chromium: string | undefined): Promi
 /** Throws ConfigError for a run without a roster and without a sweep, with the command that shows its result. */
 async function findReportable(database: Database, text: string): Promise<RunRow> {
   const run = await findRun(database, text);
-  const instead = { check: 'is a single check', assure: 'is a measurement of recall' };
   if (run.kind !== 'check' && run.kind !== 'assure') return run;
-  const show = run.kind === 'check' ? 'check --show' : 'lab assure show';
-  const message = `${toRunId(run)} ${instead[run.kind]}; reports exist only for runs of a roster and for sweeps. \`nightscreen ${show} ${run.runId}\` or \`nightscreen runs show ${run.runId}\` shows its result`;
+  const [what, show] =
+    run.kind === 'check'
+      ? ['is a single check', `nightscreen check --show ${run.runId}`]
+      : ['is a measurement of recall', `nightscreen lab assure show ${run.runId}`];
+  const message = `${toRunId(run)} ${what}; reports exist only for runs of a roster and for sweeps. \`${show}\` or \`nightscreen runs show ${run.runId}\` shows its result`;
   throw new ConfigError([{ where: 'run', path: '', message }]);
 }
 

@@ -297,7 +297,7 @@ export async function showAssurance(database: Database, text: string): Promise<A
   const run = await findRun(database, text);
   const measurement = await describeAssurance(database, run);
   if (measurement !== null) return measurement;
-  const message = `${toRunId(run)} is not a recall measurement; \`nightscreen runs show\` describes it`;
+  const message = `${toRunId(run)} is not a recall measurement; \`nightscreen runs show ${run.runId}\` describes it`;
   throw new ConfigError([{ where: 'run', path: '', message }]);
 }
 

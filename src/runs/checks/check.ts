@@ -200,7 +200,7 @@ export async function showCheck(database: Database, text: string): Promise<Check
   const run = await findRun(database, text);
   const check = await describeCheck(database, run);
   if (check !== null) return check;
-  const message = `${toRunId(run)} is not a single check; \`nightscreen runs show\` describes it`;
+  const message = `${toRunId(run)} is not a single check; \`nightscreen runs show ${run.runId}\` describes it`;
   throw new ConfigError([{ where: 'run', path: '', message }]);
 }
 

@@ -64,7 +64,7 @@ function parseLine(path: string, number: number, text: string): Line {
   if (number === 1 && !isHeader) {
     throw new BackupError(
       'backup_format',
-      `${path} is not a backup of Nightscreen, or is one of a newer version. Restore a file that \`nightscreen db backup\` has written.`,
+      `${path} is not a backup of Nightscreen, or is one of a newer version. Restore a file that \`nightscreen db backup FILE\` has written.`,
     );
   }
   if (line !== undefined && isHeader === (number === 1)) return line;
