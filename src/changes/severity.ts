@@ -15,18 +15,25 @@ import type { Corroboration } from './corroboration.js';
 
 const topicPattern = z
   .string()
-  .regex(/^[^\s*]+$/, 'is a topic without white space or asterisks, such as sanction or role.pep');
+  .regex(/^[^\s*]+$/, 'is a risk category without white space or asterisks, such as sanction or role.pep');
 
 /** The topic families (service facts: AML vocabulary); a topic includes those below it: `crime` for `crime.fraud`. */
 export const topicFamiliesSchema = z.strictObject({
-  sanction: z.array(topicPattern).min(1).default(['sanction']).describe('topics that mean a sanction'),
-  crime: z.array(topicPattern).default(['crime', 'wanted']).describe('topics that mean a crime'),
-  pep: z.array(topicPattern).default(['role.pep']).describe('topics that mean political exposure'),
-  associate: z.array(topicPattern).default(['role.rca']).describe('topics that mean closeness to an exposed person'),
+  sanction: z
+    .array(topicPattern)
+    .min(1)
+    .default(['sanction'])
+    .describe('risk categories (`topics`) that mean a sanction'),
+  crime: z.array(topicPattern).default(['crime', 'wanted']).describe('risk categories that mean a crime'),
+  pep: z.array(topicPattern).default(['role.pep']).describe('risk categories that mean political exposure'),
+  associate: z
+    .array(topicPattern)
+    .default(['role.rca'])
+    .describe('risk categories that mean closeness to an exposed person'),
   other: z
     .array(topicPattern)
     .default(['debarment', 'role', 'poi', 'reg', 'export', 'corp', 'fin', 'gov', 'asset', 'mil', 'invest'])
-    .describe('known topics of less weight; a topic of no family counts as unknown, which is serious'),
+    .describe('known risk categories of less weight; any other one counts as unknown, which is serious'),
 });
 export type TopicFamilies = z.infer<typeof topicFamiliesSchema>;
 
@@ -98,7 +105,7 @@ export const severityRules = [
   {
     rule: 'sanction_hit_gained',
     severity: 'critical',
-    when: 'a hit with a sanction topic that it did not have before, or was no hit with',
+    when: 'a hit with a sanction that it did not have before, or a sanctioned match that became a hit',
     applies: (assessed) => isHitNow(assessed) && gains(assessed, 'sanction'),
   },
   {
@@ -125,20 +132,20 @@ export const severityRules = [
   {
     rule: 'sanction_birth_date_agrees',
     severity: 'high',
-    when: 'a sanction topic below the threshold, and the birth date agrees',
+    when: 'a sanction below the threshold, and the birth date agrees',
     applies: (assessed) => gains(assessed, 'sanction') && assessed.corroboration.birthDate === 'agree',
   },
   {
     rule: 'unknown_topic',
     severity: 'high',
-    when: 'a topic of no family that we know',
+    when: 'a risk category that is not known',
     applies: ({ difference, families }) =>
       findGainedTopics(difference).some((topic) => isUnknownTopic(families, topic)),
   },
   {
     rule: 'sanction_below_threshold',
     severity: 'medium',
-    when: 'a sanction topic below the threshold',
+    when: 'a sanction below the threshold',
     applies: (assessed) => gains(assessed, 'sanction'),
   },
   {
@@ -231,7 +238,7 @@ export const changeSettingsSchema = z.strictObject({
     .max(1)
     .default(0.02)
     .describe('a score has to move by at least this much from the value last reported or decided on'),
-  topics: topicFamiliesSchema.prefault({}).describe('which topics belong together'),
+  topics: topicFamiliesSchema.prefault({}).describe('which risk categories belong together'),
   severities: z
     .partialRecord(z.enum(ruleNames), z.enum(severities))
     .default({})

@@ -24,7 +24,7 @@ export async function mailDirectly(invocation: Invocation, failed: FailedWork): 
 
 /**
  * Sends changes of state to webhooks right after decisions, because a blocked account may wait for them; it waits as long as one answer may
- * take. Unsent changes are reported on standard error and stay queued; the decisions are stored in any case. A login with a reviewer's
+ * take. Unsent changes are reported on standard error and stay queued; the dispositions are stored in any case. A login with a reviewer's
  * documented rights cannot send them, which is no failure.
  */
 export async function notifyDecidedStates(
@@ -47,15 +47,15 @@ export async function notifyDecidedStates(
       const { organisationId } = await readOrganisation(app.database, app.settings.organisation);
       const waiting = await countWaiting(app.database, organisationId);
       if (waiting > 0)
-        say('the decisions are stored; this login does not send changes of state to webhooks itself', 'info');
+        say('the dispositions are stored; this login does not send changes of state to webhooks itself', 'info');
       return;
     }
     const { waiting } = await notifyStates(app, {
       signal: AbortSignal.any([signal, AbortSignal.timeout(webhookWaitMs)]),
     });
-    if (waiting > 0) say('the decisions are stored, but not all changes of state could be sent to webhooks');
+    if (waiting > 0) say('the dispositions are stored, but not all changes of state could be sent to webhooks');
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    say(`the decisions are stored, but changes of state cannot be sent to webhooks from here (${reason})`);
+    say(`the dispositions are stored, but changes of state cannot be sent to webhooks from here (${reason})`);
   }
 }

@@ -32,7 +32,9 @@ export const configSchema = z.strictObject({
   changes: changeSettingsSchema.prefault({}).describe('what counts as a change, and its severity'),
   review: reviewSettingsSchema
     .prefault({})
-    .describe('the working hours of reviewers, which decisions need two of them, and how long decisions are valid'),
+    .describe(
+      'the working hours of reviewers, which dispositions need two of them, and how long dispositions are valid',
+    ),
   evidence: evidenceSettingsSchema.prefault({}).describe('what is stored beside the answers to searches'),
   sweep: sweepSettingsSchema.prefault({}).describe('how dossiers are read'),
   reconciliation: reconciliationSettingsSchema

@@ -36,7 +36,7 @@ const definitions = {
     ['roster', 'tier', 'searches'],
   ],
   cadence_seconds: ['The screening interval of a tier', ['tier']],
-  open_items: ['Alerts that wait for a decision, by severity and age', ['roster', 'severity', 'age']],
+  open_items: ['Open alerts, by severity and age', ['roster', 'severity', 'age']],
   outbox_entries: ['Mails and messages that are not sent', ['kind', 'state']],
   outbox_oldest_timestamp_seconds: ['When the oldest of them was queued', ['kind', 'state']],
   incidents_open: ['Open incidents of the watchdog', ['kind']],

@@ -11,7 +11,7 @@ export const discrepancyFacts = {
   },
   approved_with_sanctions_alert: {
     title: 'open sanctions alert with an approved dossier',
-    next: 'Decide the alert first; until then treat the approval as provisional.',
+    next: 'Enter a disposition for the alert first. Until then the approval is provisional.',
     severity: 'critical',
     isFixed: true,
   },
@@ -23,7 +23,7 @@ export const discrepancyFacts = {
   },
   test_dossier: {
     title: 'test dossier in live data',
-    next: 'Find out who verified a live customer with a test key; a test verification proves nothing.',
+    next: 'Find out who verified a live customer with a test key; a test verification is no proof.',
     severity: 'critical',
     isFixed: true,
   },
@@ -67,12 +67,12 @@ export const discrepancyFacts = {
   },
   approved_with_open_alert: {
     title: 'open alert with an approved dossier',
-    next: 'Decide the alert.',
+    next: 'Enter a disposition for the alert.',
     severity: 'medium',
   },
   approved_with_truncated_answer: {
     title: 'approved dossier with a truncated screening answer',
-    next: 'Search the name with more facts; the truncated matches are not known.',
+    next: 'Search for the name with more facts. The truncated matches are not known.',
     severity: 'medium',
   },
   approved_before_name_change: {

@@ -372,7 +372,7 @@ function listContradictions(facts: RunFacts, counts: RunCounts): readonly Sum[] 
   return [
     equal(term('failed', counts.failed), allowed),
     equal(term('remaining', counts.remaining), allowed),
-    equal(term('failed canaries', failedCanaries), allowed),
+    equal(term('failed control searches', failedCanaries), allowed),
   ];
 }
 

@@ -149,7 +149,7 @@ export class ChangeTally {
         assessShare('changed_7_days', week, known, `${what}, ${since}`, { ...limit, times: 3 }),
       assessShare('changed_countries', countries, known, whatCountries, ofCountries) ??
         assessShare('changed_7_days', weekCountries, known, `${whatCountries}, ${since}`, { ...ofCountries, times: 3 }),
-      assessShare('changed_alerts', withAlerts, scale.withAlerts, 'customers with alerts or decisions are changed', {
+      assessShare('changed_alerts', withAlerts, scale.withAlerts, 'customers with alerts or dispositions are changed', {
         share: settings.maxChangedAlertsShare,
         count: settings.maxChangedAlertsCustomers,
         key: 'maxChangedAlertsShare',

@@ -367,12 +367,12 @@ export const guardsSchema = z.strictObject({
   maxChangedCountriesShare: share
     .default(0.05)
     .describe('known customers with other countries; three times as many within seven days'),
-  maxChangedAlertsShare: share.default(0.05).describe('changed customers of those with an alert or a decision'),
+  maxChangedAlertsShare: share.default(0.05).describe('changed customers of those with an alert or a disposition'),
   maxChangedAlertsCustomers: z
     .int()
     .min(0)
     .default(4)
-    .describe('so many changed customers with an alert or a decision are let through whatever their share is'),
+    .describe('so many changed customers with an alert or a disposition are let through whatever their share is'),
   shapes: z
     .boolean()
     .default(true)

@@ -250,7 +250,7 @@ const nothingOpen: Comparison = { blocker: null, differences: [] };
 
 async function compare(request: RunRequest, open: RunRow): Promise<Comparison> {
   if (request.findBlocker) return request.findBlocker(open);
-  return { blocker: 'this kind of run always starts anew', differences: [] };
+  return { blocker: 'this kind of run always starts again from the beginning', differences: [] };
 }
 
 /** Stores with a resumed run who accepted its edited roster. */

@@ -23,7 +23,7 @@ const share = z.number().min(0).max(1);
 
 /** When a person must accept the answers of a run; shares of 1. */
 export const holdSettingsSchema = z.strictObject({
-  vanishedShare: share.default(0.1).describe('known hits of a topic family that one run no longer finds'),
+  vanishedShare: share.default(0.1).describe('known hits of a risk category that one run no longer finds'),
   vanishedLeast: z
     .int()
     .min(1)

@@ -322,7 +322,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     await reportJob.run(app);
     const subjects = (await readFolder(settings.mail.directory)).match(/Subject: .*/g);
     expect(subjects).toHaveLength(2);
-    expect(subjects).toEqual(expect.arrayContaining([expect.stringContaining('first-time')]));
+    expect(subjects).toEqual(expect.arrayContaining([expect.stringContaining('first screening')]));
     await reportJob.run(app);
     expect((await readFolder(settings.mail.directory)).match(/Subject: .*/g)).toHaveLength(2);
   });

@@ -60,7 +60,7 @@ function formatCoverage(coverage: Coverage): string {
     formatTable([head, ...rows, ...together]),
     `\nstates       ${describeCounts(total.states)}\n`,
     Object.keys(total.failedBecause).length === 0 ? '' : `last failed  ${describeCounts(total.failedBecause)}\n`,
-    `cadence      ${describeCounts(cadence.hours)} hours${cadence.reason === null ? '' : `: ${cadence.reason}`}\n`,
+    `frequency    ${describeCounts(cadence.hours)} hours${cadence.reason === null ? '' : `: ${cadence.reason}`}\n`,
     ...rosters.flatMap(({ roster, gaps }) => gaps.map((each) => `${describeUnreadable(roster, each)}\n`)),
     listed.length === 0 ? '' : `\nNot covered\n${formatTable(listed)}`,
     gap === null ? '' : `\n${gap}\n`,

@@ -151,7 +151,7 @@ function addReplay(lab: Command, act: Act): void {
 /** The limits of any replay. */
 const limits = [
   'The threshold of the service decided at the time of the search which matches it returned and flagged as hits. A replay cannot show other matches; a lower threshold of the service needs new searches.',
-  'Decisions stay as they were made; a replay does not know how reviewers would have decided about other items.',
+  'Dispositions stay as they were made. A replay does not know how reviewers would have decided about other alerts.',
 ];
 
 type Replay = Awaited<ReturnType<typeof replaySettings>>;
@@ -171,16 +171,16 @@ function presentReplay(replay: Replay, file: string): Outcome {
       ['evaluated', evaluated.length === 0 ? `${file} changes nothing that can be evaluated` : evaluated.join('; ')],
       [
         'stored',
-        `${countNoun(stored.changes, 'change')} and ${countNoun(stored.baseline, 'first-time match', 'first-time matches')}, each assessed under the settings of its night`,
+        `${countNoun(stored.changes, 'change')} and ${countNoun(stored.baseline, 'match of a first screening', 'matches of first screenings')}, each assessed under the settings of its night`,
       ],
     ]),
     formatTable([
       ['', 'in force', 'with the file', 'more', 'fewer', 'other severity'],
       toRow('changes', changes),
       ...listParts(changes),
-      toRow('first-time matches', baseline),
+      toRow('first screenings', baseline),
       ...listParts(baseline),
-      ['items to decide', items.present, items.other, items.onlyOther, items.onlyPresent, ''],
+      ['open alerts', items.present, items.other, items.onlyOther, items.onlyPresent, ''],
     ]),
     examples.length === 0 ? 'no event would differ\n' : formatTable(examples.map(toExampleRow)),
     cannot.map((sentence) => `${sentence}\n`).join(''),

@@ -3,7 +3,15 @@ import { ConfigError, flagError } from '../../errors.js';
 import { countNoun } from '../../reports/text.js';
 import { describeOwner } from '../../reports/words.js';
 import type { ShownItem, UndoResult } from '../../runs/review/decide.js';
-import { detailWords, severityWords } from '../../vocabulary/words.js';
+import {
+  absenceWords,
+  alertStateWords,
+  describeDisposition,
+  describeTopic,
+  detailWords,
+  roleWords,
+  severityWords,
+} from '../../vocabulary/words.js';
 import { type Severity, severities } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
@@ -41,18 +49,18 @@ function formatItem({ mark, roster, mode, party, listed, severity, details, hist
   const { state, absence, openedAt, dueAt, owner } = item;
   const waits = state === 'open' || state === 'proposed';
   const head: Row[] = [
-    ['item', mark],
+    ['alert', mark],
     [
       'customer',
-      `${party.reference} in ${roster} (${party.role}), ${party.name}, born ${party.birthDate ?? 'unknown'}`,
+      `${party.reference} in ${roster} (${roleWords[party.role]}), ${party.name}, born ${party.birthDate ?? 'unknown'}`,
     ],
     [
       'listed',
-      `${listed.name}, ${listed.topics.join(', ') || 'no topics'}, born ${listed.birthDates.join(' or ') || 'unknown'}`,
+      `${listed.name}, ${listed.topics.map(describeTopic).join(', ') || 'no risk category'}, born ${listed.birthDates.join(' or ') || 'unknown'}`,
     ],
     [
       'state',
-      `${state}${absence === null ? '' : ` (${absence.replaceAll('_', ' ')})`}, ${severityWords[severity].toLowerCase()}${waits ? `, since ${toMinute(openedAt)}` : ''}${dueAt === null || !waits ? '' : `, due ${toMinute(dueAt)}`}`,
+      `${alertStateWords[state]}${absence === null ? '' : ` (${absenceWords[absence]})`}, ${severityWords[severity].toLowerCase()}${waits ? `, since ${toMinute(openedAt)}` : ''}${dueAt === null || !waits ? '' : `, due ${toMinute(dueAt)}`}`,
     ],
     owner !== null && ['assigned to', describeOwner(owner)],
     mode === 'test' && ['mode', 'test'],
@@ -63,12 +71,21 @@ function formatItem({ mark, roster, mode, party, listed, severity, details, hist
   ];
   const rows = history.map(({ at, what, who, isAttested, reason, comment }) => [
     toMinute(at),
-    what.replaceAll('_', ' '),
+    historyWords.get(what) ?? describeDisposition(what),
     who === null ? '' : `${who}${isAttested ? ' (attested)' : ''}`,
     [reason, ...(comment === null ? [] : [comment])].join(' - '),
   ]);
   return `${formatTable(head)}${formatTable(rows)}`;
 }
+
+/** The events of an alert whose codes are not words of their own. */
+const historyWords: ReadonlyMap<string, string> = new Map([
+  ['reopened', 're-opened'],
+  ['rekeyed', 'same party with a new id'],
+  ['absent', 'match absent'],
+  ['gone', 'no longer matched'],
+  ['returned', 'matched again'],
+]);
 
 function addUndo(review: Command, act: Act): void {
   addByOption(review.command('undo <alert>'))
@@ -104,14 +121,14 @@ function requireText(text: string, flag: string): string {
   throw flagError(flag, 'is empty');
 }
 
-const noItem = 'is not the code of an item: check it against the list or review show';
+const noItem = 'is not the code of an alert: check it against the list or review show';
 
 const undoRefusalWords = {
   no_item: noItem,
-  unknown_item: 'no such item here: it belongs to another database',
+  unknown_item: 'no such alert here: it belongs to another database',
   changed_since: 'the match or the customer has changed since: see review show, or export again',
-  decided_since: 'a newer decision exists: see review show',
-  nothing_to_undo: 'it has no decision to undo',
+  decided_since: 'a newer disposition exists: see review show',
+  nothing_to_undo: 'it has no disposition to undo',
 } as const;
 
 function presentUndo(result: UndoResult, mark: string): Outcome {
@@ -126,11 +143,11 @@ function presentUndo(result: UndoResult, mark: string): Outcome {
     return { exitCode: exitCodes.complete, document: { schema, undone: 'acceptance' }, text };
   }
   const { undone, isListed, keepsConfirmed } = result;
-  const what = `${undone.isFinal ? 'the decision' : 'the proposal'} ${undone.verdict.replaceAll('_', ' ')} of ${undone.reviewer}`;
+  const what = `the ${undone.isFinal ? 'disposition' : 'pending approval'} ${describeDisposition(undone.verdict)} of ${undone.reviewer}`;
   const now = isListed
-    ? 'the item waits for a decision'
-    : 'the match is absent, and the item waits for a decision (no_longer_matched)';
-  const still = keepsConfirmed ? '; the customer stays confirmed until the next decision' : '';
+    ? 'the alert is open again and needs a disposition'
+    : 'the match is absent, and the alert needs the disposition no_longer_matched';
+  const still = keepsConfirmed ? '; the customer stays a true match until the next disposition' : '';
   return {
     exitCode: exitCodes.complete,
     document: { schema, undone, isListed, keepsConfirmed },
@@ -171,10 +188,10 @@ function addAssign(review: Command, act: Act): void {
           const document = { schema: 'nightscreen/review-assignment/1', to, assigned, sameAlready, refused } as const;
           if (refused.length > 0) {
             const lines = refused.map(({ mark, reason }) => [mark, assignmentRefusals[reason]]);
-            return { exitCode: exitCodes.refused, document, text: `no item was assigned\n${formatTable(lines)}` };
+            return { exitCode: exitCodes.refused, document, text: `no alert was assigned\n${formatTable(lines)}` };
           }
-          const already = sameAlready === 0 ? '' : `, ${countNoun(sameAlready, 'item')} assigned already`;
-          const text = `${countNoun(assigned, 'item')} assigned to ${to ?? 'nobody'}${already}\n`;
+          const already = sameAlready === 0 ? '' : `, ${countNoun(sameAlready, 'alert')} assigned already`;
+          const text = `${countNoun(assigned, 'alert')} assigned to ${to ?? 'nobody'}${already}\n`;
           return { exitCode: exitCodes.complete, document, text };
         });
       }),
@@ -189,7 +206,7 @@ function toChoice(marks: readonly string[], options: AssignOptions) {
     throw flagError('--to', 'or --nobody is required, but not both');
   }
   if (marks.length > 0 === fits) {
-    const message = 'name items, or choose them by --customer, --severity or --roster, but not both';
+    const message = 'name alerts, or choose them by --customer, --severity or --roster, but not both';
     throw new ConfigError([{ where: 'arguments', message, path: '' }]);
   }
   return { marks, customer, severity, roster };
@@ -204,7 +221,7 @@ function toSeverity(text: string | undefined): Severity | null {
 
 const assignmentRefusals = {
   no_item: noItem,
-  not_waiting: 'does not wait for a decision here',
+  not_waiting: 'is not open here',
 } as const;
 
 interface DelegateOptions {

@@ -9,6 +9,7 @@ import { quoteArgument } from '../../runs/quote-argument.js';
 import type { ImportedDecisions } from '../../runs/review/import-list.js';
 import type { ImportedLegacy } from '../../runs/review/legacy.js';
 import type { WorkingList } from '../../runs/review/lists.js';
+import { describeDisposition } from '../../vocabulary/words.js';
 import type { RunMode } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
@@ -105,11 +106,11 @@ function addImport(review: Command, act: Act): void {
 
 /** Why a decision is refused. */
 const refusalWords = {
-  unknown_item: 'no such item here: the list belongs to another database',
+  unknown_item: 'no such alert here: the list belongs to another database',
   no_longer_listed: 'the alert is closed: its match is no longer listed',
   still_listed: 'the match is listed: no_longer_matched is only for an absent match',
   changed_since: 'the match or the customer has changed since the export: export again',
-  decided_since: 'a decision was made since the export: export again',
+  decided_since: 'a disposition was made since the export: export again',
   unknown_discrepancy: 'no such discrepancy here: the list belongs to another database',
   resolved: 'the discrepancy is resolved',
   discrepancy_changed: 'the discrepancy or its acceptance has changed since the export: export again',
@@ -130,7 +131,7 @@ function presentExport(
   const counted = countNoun(discrepancies.count, 'discrepancy', 'discrepancies');
   const list = (separator: string, ofItems: string, ofDiscrepancy: string): string =>
     [...(hasItems ? [ofItems] : []), ...(hasDiscrepancies ? [ofDiscrepancy] : [])].join(separator);
-  const written = list(' and ', `${countNoun(shown, 'item')} to decide`, counted);
+  const written = list(' and ', `${countNoun(shown, 'open alert')}`, counted);
   const howTo = list(
     '; ',
     'decision (true_match, false_positive or inconclusive; no_longer_matched where absence says why the match is absent) and reason',
@@ -172,15 +173,18 @@ export function presentImportedDecisions(
   const would = (what: string): string => (isApplied ? what : `would be ${what}`);
   const counts: Row[] = [
     [would('decided'), String(decided.length)],
-    proposed.length > 0 && [would('proposed'), `${proposed.length}, to be confirmed by another person`],
+    proposed.length > 0 && [would('proposed'), `${proposed.length}, pending the approval of another person`],
     confirmed.length > 0 && [would('confirmed'), String(confirmed.length)],
     ['decided already', String(sameAlready.length)],
-    proposedAlready.length > 0 && ['proposed already', `${proposedAlready.length}, to be confirmed by another person`],
+    proposedAlready.length > 0 && [
+      'proposed already',
+      `${proposedAlready.length}, pending the approval of another person`,
+    ],
     [
-      'without a decision',
+      'without a disposition',
       onlyReasons === 0
         ? String(undecided)
-        : `${undecided}, of which ${countNoun(onlyReasons, 'row')} with a reason but no decision`,
+        : `${undecided}, of which ${countNoun(onlyReasons, 'row')} with a reason but no disposition`,
     ],
     discrepancies !== null && [
       `discrepancies ${isApplied ? '' : 'that '}${would('accepted')}`,
@@ -188,7 +192,7 @@ export function presentImportedDecisions(
     ],
     acceptanceProposed.length > 0 && [
       'discrepancies proposed',
-      `${acceptanceProposed.length}, to be confirmed by another person`,
+      `${acceptanceProposed.length}, pending the approval of another person`,
     ],
     acceptedAlready.length > 0 && ['accepted already', String(acceptedAlready.length)],
     ['refused', String(bad.length)],
@@ -198,7 +202,7 @@ export function presentImportedDecisions(
     ...instead.map(({ row: { line, customer }, verdict, reviewer }) => [
       `line ${line}`,
       toVisibleText(customer ?? ''),
-      `replaces the ${toWords(verdict)} that ${reviewer} proposed`,
+      `replaces the ${describeDisposition(verdict)} that ${reviewer} proposed`,
     ]),
   ];
   return {
@@ -238,17 +242,15 @@ export function presentImportedDecisions(
     const waiting =
       pending === 0
         ? ''
-        : `; ${countNoun(pending, 'proposal')} of yours ${pending === 1 ? 'waits' : 'wait'} for another person, who lists them with: nightscreen review export --proposals`;
+        : `; ${countNoun(pending, 'pending approval')} of yours. Another person lists ${pending === 1 ? 'it' : 'them'} with: nightscreen review export --proposals`;
     if (isApplied && isNew) return `stored${waiting}`;
     if (!isNew && (isApplied || bad.length === 0)) {
-      return `nothing was stored, because the list has no new valid decision${waiting}`;
+      return `nothing was stored, because the list has no new valid disposition${waiting}`;
     }
     if (!wasApplied) return `nothing was stored; to store it: ${storing}${bad.length > 0 ? ' --partial' : ''}`;
     return `nothing was stored, because ${countNoun(bad.length, 'row')} would be refused; correct the list, or store the other rows: ${storing} --partial`;
   }
 }
-
-const toWords = (verdict: string): string => verdict.replaceAll('_', ' ');
 
 const isWorkbook = (file: string): boolean => extname(file).toLowerCase() === '.xlsx';
 
@@ -292,7 +294,7 @@ async function writeWorkingList(
   const notice =
     leftOut === 0
       ? ''
-      : `${countNoun(leftOut, 'item')} more did not fit; a list of all items: ${toWhole(join(dirname(file), 'review.csv'))}\n`;
+      : `${countNoun(leftOut, 'alert')} more did not fit; a list of all alerts: ${toWhole(join(dirname(file), 'review.csv'))}\n`;
   return { leftOut, notice };
 }
 
@@ -357,7 +359,7 @@ export function presentLegacy(
   const table: Row[] = [
     ['rows', String(counts.rows)],
     [isApplied ? 'accepted for 90 days' : 'would be accepted for 90 days', String(counts.decided)],
-    proposed > 0 && ['to be confirmed by another person', String(proposed)],
+    proposed > 0 && ['pending the approval of another person', String(proposed)],
     ['left open as a sample', String(counts.sample)],
     counts.onLiveAccounts > 0 && ['of these on a live account', String(counts.onLiveAccounts)],
     counts.onTestAccounts > 0 && ['of these on a test account', String(counts.onTestAccounts)],
@@ -397,7 +399,7 @@ export function presentLegacy(
     const command = `nightscreen review import --legacy ${quoteArgument(file)} --apply`;
     const isStored = counts.decided + counts.proposed + counts.sample > 0;
     if (isApplied && isStored) return 'stored';
-    if (isApplied) return 'nothing was stored, because the list has no new valid decision';
+    if (isApplied) return 'nothing was stored, because the list has no new valid disposition';
     if (!wasApplied) return `nothing was stored; to store it: ${command}${untaken.length > 0 ? ' --partial' : ''}`;
     return `nothing was stored, because ${countNoun(untaken.length, 'row')} would be refused; correct them, or store the other rows: ${command} --partial`;
   }

@@ -314,7 +314,7 @@ function toFacts(cells: LegacyRow['cells']): LegacyRow['facts'] {
   if (empty !== undefined) return { problem: `${empty} is empty` };
   const verdict = parseVerdict(cells.decision);
   if (verdict === null || verdict === 'no_longer_matched')
-    return { problem: `the decision is not one of ${dispositionVerdicts.join(', ')}` };
+    return { problem: `the disposition is not one of ${dispositionVerdicts.join(', ')}` };
   if (cells.match_id === '' && cells.listed_name === '') {
     return { problem: 'match_id and listed_name are both empty' };
   }
@@ -410,9 +410,9 @@ const words = {
   name_differs: 'the match with that id has another name today',
   birth_date_differs: 'the listed party has another birth date, or none to compare',
   unreadable: 'the row cannot be read',
-  decided_here: 'a reviewer has already decided it here',
-  taken_otherwise: 'another decision about it was imported before',
-  contradicted: 'another row about the same match has another decision',
+  decided_here: 'a reviewer has already entered a disposition here',
+  taken_otherwise: 'another disposition of it was imported before',
+  contradicted: 'another row about the same match has another disposition',
 } as const;
 
 /** A row that is not imported, or not on every account that has its match. */

@@ -77,7 +77,7 @@ export async function requireKnown(
   const name = person?.name ?? null;
   if (!person || name === null || (await wasEverNamed(database, organisationId, name))) return;
   if ((await isKnownReviewer(database, name)) === true) return;
-  throw refuse(`flag ${person.flag}`, `is ${name}, but no item was ever assigned to this name and no reviewer has it`);
+  throw refuse(`flag ${person.flag}`, `is ${name}, but no alert was ever assigned to this name and no reviewer has it`);
 }
 
 const refuse = (where: string, message: string): ConfigError => new ConfigError([{ where, message, path: '' }]);

@@ -27,7 +27,7 @@ export const reviewSettingsSchema = z.strictObject({
   expiresAfterDays: z
     .partialRecord(severity, z.int().min(1).max(3_650))
     .default({})
-    .describe('days until a decision expires, by severity; decisions of other severities never expire'),
+    .describe('days until a disposition expires, by severity; dispositions of other severities never expire'),
   autoClose: z
     .boolean()
     .default(false)

@@ -38,13 +38,13 @@ export async function assessRun(database: Queryable, { app, run }: AnsweredRun, 
 }
 
 const familyWords: Readonly<Record<HitFamily, string>> = {
-  any: 'of all topics',
+  any: 'of all risk categories',
   sanction: 'for sanctions',
   crime: 'for crime',
   pep: 'for political exposure',
   associate: 'for closeness to exposed persons',
-  other: 'of other known topics',
-  unknown: 'of unknown topics',
+  other: 'of other known risk categories',
+  unknown: 'of unknown risk categories',
 };
 
 /** Why a run is held, in words with both figures. */

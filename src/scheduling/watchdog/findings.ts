@@ -149,7 +149,7 @@ function assessSweepEnd(ended: NightFacts | null): readonly Finding[] {
   if (ended === null || (ended.state === 'complete' && ended.isProven !== false)) return [];
   const { runId, name, state, reasons } = ended;
   const because = reasons.length > 0 ? reasons.join('; ') : 'it gives no reason';
-  const reason = `${name} ended ${state}: ${because}; it reports no dossier as gone`;
+  const reason = `${name} ended ${state}: ${because}; it reports no dossier as removed`;
   const mark = `${state}: ${because.replace(/\d+/g, '#')}`;
   const actions = [`See what happened: nightscreen runs show ${name}`, again];
   return [{ ...sweepSubject, runId, isKnown: false, kind: 'partial', reason, mark, actions }];
@@ -246,7 +246,7 @@ function assessAge({ overdue: { customers, oldestScreenedAt } }: RosterFacts, no
   const since = oldestScreenedAt === null || isAhead ? '' : `; the oldest is of ${oldestScreenedAt.toISOString()}`;
   return {
     kind: 'screening_overdue',
-    reason: `the screening of ${countNoun(customers, 'customer')} is ${isAhead ? 'dated in the future' : 'older than the cadence allows'}${since}`,
+    reason: `the screening of ${countNoun(customers, 'customer')} is ${isAhead ? 'dated in the future' : 'older than the screening frequency allows'}${since}`,
     mark: 'screening_overdue',
     actions: ['List them: nightscreen coverage --limit 20', 'Screen the customers that are due: nightscreen rescreen'],
   };

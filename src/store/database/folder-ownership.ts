@@ -21,7 +21,7 @@ export async function requireOwnFolder(folder: string, command: string, me = pro
   const give = `\`${me === administrator ? '' : 'sudo '}chown -R ${me} ${quote(place)}\``;
   if (owner !== me) {
     throw new FolderOwnerError(
-      `the folder ${place} of the embedded database belongs to uid ${owner}, and this command runs as uid ${me}, so neither could read the files of the other. Nothing was written`,
+      `the folder ${place} of the embedded database belongs to uid ${owner}. This command runs as uid ${me}, so neither could read the files of the other. Nothing was written`,
       `run it as the owner: \`sudo -u '#${owner}' ${command}\`. Change the owner only if the nightly runs will run as uid ${me}, while no command runs: ${give}`,
     );
   }

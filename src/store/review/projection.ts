@@ -184,10 +184,7 @@ async function saveItemChanges(
   );
   const items = saved[0]?.items ?? 0;
   if (items === changes.length) return;
-  throw new StoreError(
-    'items_not_whole',
-    `${items} of ${changes.length} review items could be stored; please report this`,
-  );
+  throw new StoreError('items_not_whole', `${items} of ${changes.length} alerts could be stored; please report this`);
 }
 
 /** A change that is not in an item yet. */

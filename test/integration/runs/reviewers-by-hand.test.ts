@@ -153,7 +153,7 @@ describe('a reviewer with SQL by hand', () => {
     const until = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
     const away = { to: boriss, until, reason: 'away', by };
     const unknown = delegateItems(ada, { ...away, from: 'adda' });
-    await expect(unknown).rejects.toThrow(/is adda, but no item was ever assigned/);
+    await expect(unknown).rejects.toThrow(/is adda, but no alert was ever assigned/);
     await delegateItems(ada, { ...away, from: adas });
     expect(await listDelegations(ada)).toMatchObject([{ from: adas, to: boriss }]);
     const list = { roster: null, exportedBy: 'a test' };

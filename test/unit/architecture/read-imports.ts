@@ -49,6 +49,23 @@ function readText(node: Node | null): string | undefined {
   return node?.type === 'Literal' && typeof node.value === 'string' ? node.value : undefined;
 }
 
+/** The strings of a file that are sentences or parts of them, without SQL, markup and style sheets; a placeholder is an ellipsis. */
+export function readMessages(file: string): readonly string[] {
+  const found: string[] = [];
+  new Visitor({
+    Literal: ({ value }) => {
+      if (typeof value === 'string') found.push(value);
+    },
+    TemplateLiteral: ({ quasis }) => {
+      found.push(quasis.map(({ value }) => value.cooked ?? '').join('…'));
+    },
+  }).visit(parse(file));
+  return found.filter((text) => /[a-z…] [a-z…]/i.test(text) && !sql.test(text) && !/[{}]|=\\?"/.test(text));
+}
+
+const sql =
+  /^\s*[(,]?(with|select|insert|update|delete|case|coalesce|(left |cross )?join|and|or|where|create|lock|alter|set|from|order by|not exists|exists|count|max|min|bool_or|array|jsonb?_|string_to|string_agg|least|greatest|distinct|values|when|union|limit|returning|truncate|analyze|drop|begin|commit)\b|\b(select|where|from|join) [a-z_]+[.( ]|::|\bis (not )?(null|distinct)\b| as "|= \$\d|:=/;
+
 const nameOf = (name: ModuleExportName): string => (name.type === 'Literal' ? name.value : name.name);
 
 /** What a file declares at its top: the names that it exports, and how many interfaces and type aliases there are. */

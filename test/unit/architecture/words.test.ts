@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { listFiles, readMessages } from './read-imports.js';
 
 /** Words that have a plain technical term; in identifiers, comments, messages and documents alike. */
 const forbidden = new Set(
@@ -44,6 +45,16 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** Former words of the field's terms, and others that have a plain one, in what users read: messages, help, reports and mail. */
+const retired =
+  /\b(canary|canaries|cadence|items?|decisions?|proposals?|settled|left ?overs?|topics?|capped|opened again|whom|whoever|anew)\b/i;
+
+/** Settings, columns, codes and options, which are named as they are written. */
+const writtenSo = /`[^`]*`|\b\w+\.\w+[\w.]*|--[\w-]+|\w+_\w+/g;
+
+/** Records of the service that it names so, lists of words, and a text that keys a digest. */
+const otherMeanings = ['src/dossiers/sweep-dossiers.ts', 'src/roster/headers.ts', 'src/matches/item-code.ts'];
+
 const listTexts = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.(ts|mjs|md|ya?ml|json|sh|service|conf|env)$/.test(entry.name))
@@ -78,4 +89,28 @@ it('each exception is still needed', () => {
     return names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text)).map((name) => `${place}: ${name}`);
   });
   expect(unneeded).toEqual([]);
+});
+
+const listMessages = (): readonly (readonly [file: string, text: string])[] =>
+  listFiles('src')
+    .filter((file) => !/^src\/(sandbox|client|names)\//.test(file))
+    .flatMap((file) => readMessages(file).map((text) => [file, text] as const));
+
+it('no message, help text, report or mail holds a former word of the vocabulary', () => {
+  const found = listMessages()
+    .filter(([file, text]) => !otherMeanings.includes(file) && retired.test(text.replaceAll(writtenSo, '')))
+    .map(([file, text]) => `${file}: ${text}`);
+  expect(found).toEqual([]);
+});
+
+/** Lists of words. */
+const wordLists = ['src/roster/headers.ts', 'src/roster/read-date.ts', 'src/roster/inspect/column-guess.ts'];
+const mostWords = 25;
+
+it('no sentence of a message, help text, report or mail has more than 25 words', () => {
+  const long = listMessages()
+    .filter(([file]) => !wordLists.includes(file))
+    .flatMap(([file, text]) => text.split(/[.!?:;](?:\s|$)|\n/).map((sentence) => `${file}: ${sentence.trim()}`))
+    .filter((sentence) => (sentence.match(/ [\p{L}\p{N}…]/gu)?.length ?? 0) > mostWords);
+  expect(long).toEqual([]);
 });

@@ -90,7 +90,7 @@ describe('a report whose sums do not hold is refused, with both figures', () => 
 
   it('a run with a failed canary or a failed customer cannot call itself complete', () => {
     expect(refusalOf({ ...buildRedFacts(), state: 'complete' })).toContain(
-      'failed canaries 1 is not allowed in a complete run 0',
+      'failed control searches 1 is not allowed in a complete run 0',
     );
     expect(refusalOf({ ...buildEventfulFacts(), state: 'complete' })).toContain(
       'failed 2 is not allowed in a complete run 0',

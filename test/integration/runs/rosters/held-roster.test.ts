@@ -59,7 +59,7 @@ describeOnChosenDatabase('a night whose roster is held', (open, databases) => {
     const held = await run(app, { selection: 'all', writeReport: true });
     expect(held).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { rows: 0, screened: 50, skipped: 1 } });
     expect(held.reasons[0]).toMatch(
-      /^the roster is held: 20 of 50 known customers have the name that another one had: .* \[guard names_rotated\]; 20 of 20 customers with alerts or decisions are changed: .* The last accepted roster was screened, and 1 new customer of it is not screened\. .* nightscreen rescreen --roster people --accept-roster --by NAME --reason TEXT$/,
+      /^the roster is held: 20 of 50 known customers have the name that another one had: .* \[guard names_rotated\]; 20 of 20 customers with alerts or dispositions are changed: .* The last accepted roster was screened, and 1 new customer of it is not screened\. .* nightscreen rescreen --roster people --accept-roster --by NAME --reason TEXT$/,
     );
     expect(searched(sandbox, 'Nova Entrant')).toBe(0);
     expect(await readUnaccepted(database)).toEqual(['C-51 not_screened roster_held']);

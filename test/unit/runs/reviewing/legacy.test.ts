@@ -80,7 +80,7 @@ it('a row is judged on each account where its match is, and told once with the a
     { kind: 'decided', mode: 'test', itemId: 2 },
   ]);
   expect(findUntaken(assessed)).toMatchObject([
-    { row, problem: 'live account: a reviewer has already decided it here' },
+    { row, problem: 'live account: a reviewer has already entered a disposition here' },
   ]);
   const where = { file: 'old.csv', unmatched: 'unmatched.csv', wasApplied: true };
   const emit = (rows: readonly AssessedRow[]) =>
