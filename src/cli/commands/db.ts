@@ -225,7 +225,7 @@ function presentBackup(file: string, { header, rows, bytes, sha256 }: WrittenBac
       ['size', `${formatSize(bytes)}, SHA-256 ${sha256}`],
       [
         'keep',
-        'as safe as the database: it has all names, decisions and answers. It does not have reports and configuration',
+        'as safe as the database: it has all names, dispositions and answers. It does not have reports and configuration',
       ],
     ]),
   };
@@ -259,7 +259,7 @@ function presentRestore(file: string, restored: RestoreSummary, applied: readonl
           'open',
           `${openRuns.join(', ')}: if it ended after the backup, move its folder out of reports.dir before it resumes`,
         ],
-        ['lost', 'all results, decisions and spending since then; docs/operations.md describes what to do'],
+        ['lost', 'all results, dispositions and spending since then; docs/operations.md describes what to do'],
         ['next', 'nightscreen doctor, then nightscreen runs list; grant reviewers and readers their rights again'],
       ]),
   };

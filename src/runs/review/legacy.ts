@@ -210,7 +210,7 @@ async function takeRows(
   const results = await decideItems(transaction, context, decisions);
   const refused = results.find(({ kind }) => kind === 'refused');
   if (refused !== undefined) {
-    throw new StoreError('legacy_not_decided', `item ${refused.itemId} was held and could not be decided`);
+    throw new StoreError('legacy_not_decided', `alert ${refused.itemId} was held and could not get a disposition`);
   }
   return { rows, proposed: results.filter(({ kind }) => kind === 'proposed').length };
 }
