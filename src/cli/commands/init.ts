@@ -48,7 +48,7 @@ export function addInitCommand(program: Command, act: Act): void {
       'after',
       examples([
         'init --sandbox --file customers.csv',
-        'init --url https://service.example/v1 --key-file key --file crm.csv',
+        'init --url https://api.example/v1 --key-file key --file crm.csv',
       ]),
     )
     .action((options: InitOptions) => act((invocation) => initialise(invocation, options)));
