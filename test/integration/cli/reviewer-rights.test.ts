@@ -104,9 +104,9 @@ webhooks: [{ url: 'http://127.0.0.1:${port}/', secretEnv: HOOK_SECRET }]
     // One's own proposals again: they wait for somebody else.
     const again = await as(logins.ada, 'import', list, '--apply');
     expect(again).toMatch(/^decided already +1$/m);
-    expect(again).toMatch(/^proposed already +1, to be confirmed by another person$/m);
-    expect(again).toContain('1 proposal of yours waits for another person');
-    expect(await as(logins.ada, 'show', 'C-1')).toMatch(/^state +confirmed/m);
+    expect(again).toMatch(/^proposed already +1, pending the approval of another person$/m);
+    expect(again).toContain('1 pending approval of yours');
+    expect(await as(logins.ada, 'show', 'C-1')).toMatch(/^state +true match/m);
     await as(logins.ada, 'assign', '--customer', 'C-2', '--to', 'boris');
     await as(
       logins.ada,
@@ -124,7 +124,7 @@ webhooks: [{ url: 'http://127.0.0.1:${port}/', secretEnv: HOOK_SECRET }]
     await as(logins.boris, 'export', '--out', list, '--proposals');
     expect(await fill(() => 'false_positive')).toEqual(['C-2']);
     expect(await as(logins.boris, 'import', list, '--apply')).toMatch(/^confirmed +1$/m);
-    const [, mark = ''] = /^item +(\S+)$/m.exec(await as(logins.boris, 'show', 'C-2')) ?? [];
+    const [, mark = ''] = /^alert +(\S+)$/m.exec(await as(logins.boris, 'show', 'C-2')) ?? [];
     await as(logins.boris, 'undo', mark, '--reason', 'a slip');
     expect(reported.join('')).not.toContain('confirmed');
     expect(await run(['status', 'send'])).toMatchObject({ exitCode: 0 });
@@ -149,7 +149,7 @@ webhooks: [{ url: 'http://127.0.0.1:${port}/', secretEnv: HOOK_SECRET }]
       return as(login, 'import', list, '--apply');
     };
     expect(await fill(logins.ada, 'name_conflict')).toMatch(
-      /^discrepancies proposed +1, to be confirmed by another person/m,
+      /^discrepancies proposed +1, pending the approval of another person/m,
     );
     expect(await as(logins.ada, 'import', list, '--apply')).toMatch(/^accepted already +1$/m);
     expect(await fill(logins.ada, 'customer_without_dossier')).toMatch(/^discrepancies accepted +2$/m);

@@ -76,7 +76,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     const held = await run(app);
     expect(held).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 0, failed: 30, changes: 0 } });
     expect(held.reasons[0]).toMatch(
-      /answers for 30 customers are held, because 20 of 20 known hits of all topics vanished \(all of them\)/,
+      /answers for 30 customers are held, because 20 of 20 known hits of all risk categories vanished \(all of them\)/,
     );
     expect(held.reasons[0]).toContain(`nightscreen runs accept ${held.runId} --by NAME --reason TEXT`);
     expect(await readStates(database)).toEqual(before);
@@ -157,7 +157,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     const held = await runAfter(2, 3);
     expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0 } });
     expect(held.reasons[0]).toContain(
-      '6 of 20 known hits of all topics vanished within seven days (the bound is 15 %)',
+      '6 of 20 known hits of all risk categories vanished within seven days (the bound is 15 %)',
     );
   });
 

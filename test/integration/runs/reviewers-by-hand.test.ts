@@ -157,7 +157,7 @@ describe('a reviewer with SQL by hand', () => {
     await delegateItems(ada, { ...away, from: adas });
     expect(await listDelegations(ada)).toMatchObject([{ from: adas, to: boriss }]);
     const list = { roster: null, exportedBy: 'a test' };
-    await expect(exportItems(ada, { ...list, assignee: 'adda' })).rejects.toThrow(/is adda, but no item/);
+    await expect(exportItems(ada, { ...list, assignee: 'adda' })).rejects.toThrow(/is adda, but no alert/);
     expect((await exportItems(ada, { ...list, assignee: boriss })).items).toHaveLength(1);
   });
 });
