@@ -148,7 +148,8 @@ const listGuards = ({ heldBy }: ImportPreview): Row[] =>
         `${message} [guard ${guard}]; ${look}`,
       ]);
 
-const listWarnings = ({ unmapped }: ImportPreview): Row[] => unmapped.map((message) => ['warning', message]);
+const listWarnings = ({ unmapped, warnings }: ImportPreview): Row[] =>
+  [...warnings.map(({ message, look }) => `${message}; ${look}`), ...unmapped].map((message) => ['warning', message]);
 
 const shownRejections = 20;
 

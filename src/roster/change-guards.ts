@@ -1,5 +1,5 @@
 import anyAscii from 'any-ascii';
-import { assessShare, type GuardSettings, type Verdict } from './guards.js';
+import { assessShare, type Verdict, type WrittenGuards } from './guards.js';
 
 /** The part of a customer's record that guards compare. */
 export interface ComparedRecord {
@@ -128,7 +128,8 @@ export class ChangeTally {
     return [...alerts, ...others, ...reordered].slice(0, mostExamples);
   }
 
-  assess(scale: ChangeScale, settings: GuardSettings): readonly Verdict[] {
+  assess(scale: ChangeScale, settings: WrittenGuards): readonly Verdict[] {
+    const { path } = settings;
     const { changed, countries, week, weekCountries, withAlerts } = this.#counts;
     const { known } = scale;
     const what = 'known customers have another name, type, birth date or party, or lost a value';
@@ -136,6 +137,7 @@ export class ChangeTally {
       share: settings.maxChangedShare,
       count: settings.maxChangedCustomers,
       key: 'maxChangedShare',
+      path,
     } as const;
     const ofCountries = {
       ...limit,
@@ -153,6 +155,7 @@ export class ChangeTally {
         share: settings.maxChangedAlertsShare,
         count: settings.maxChangedAlertsCustomers,
         key: 'maxChangedAlertsShare',
+        path,
       }),
     ];
     return [...(settings.shapes ? this.#assessShapes(scale) : []), ...verdicts.filter((verdict) => verdict !== null)];

@@ -93,6 +93,10 @@ export interface GuardFigures {
   leaversByRow: number;
   isFirst: boolean;
   isDelta: boolean;
+  /** A test key of an organisation that has never used a live one: then the quality of a first import only warns. */
+  isTrial: boolean;
+  /** What an earlier import let through in the same way: such rows are no reason to hold the roster again. */
+  accepted?: AcceptedQuality | undefined;
   /** Whether the rows are re-imported rejects of this roster. */
   isFedBack: boolean;
   known: number;
@@ -120,38 +124,33 @@ export interface GuardFigures {
 /** A verdict without its advice. */
 export type Verdict = Omit<GuardVerdict, 'look'>;
 
+/** Rows of a snapshot that an earlier import had as well, and that were accepted with it. */
+export interface AcceptedQuality {
+  rejected: number;
+  partyRejected: number;
+  duplicates: number;
+  doubts: readonly ColumnDoubts[];
+}
+
+/** Guards of the quality of rows; such rows are listed in each report. */
+export const qualityGuards: readonly GuardName[] = ['rejects', 'party_rejects', 'doubts', 'duplicates'];
+
 /** Re-imported rejects that are rejected again prove no fault of the roster. */
 const aboutRejects: readonly GuardName[] = ['empty', 'rejects'];
 
-/** Gives every guard that a snapshot violates, those of its changes included. A delta is not compared with the whole roster. */
+/**
+ * Gives every guard that a snapshot violates, those of its changes included; a verdict that does not hold is a warning. A delta is not compared
+ * with the whole roster.
+ */
 export function assessSnapshot(
   figures: GuardFigures,
-  settings: GuardSettings,
+  settings: WrittenGuards,
   changes: readonly Verdict[] = [],
-): readonly GuardVerdict[] {
-  const rejectLimit = {
-    share: settings.maxRejectShare,
-    key: 'maxRejectShare',
-    count: settings.maxRejectedRows,
-    // A few rejected rows pass, but not a source with a majority of them.
-    half: { from: 1, key: 'maxRejectedRows' },
-  } as const;
+): readonly (GuardVerdict & { isWarning: boolean })[] {
+  const { path } = settings;
   const verdicts = [
     assessEmptiness(figures),
-    assessShare('rejects', figures.rejected, figures.rows, 'rows were rejected', rejectLimit),
-    assessShare(
-      'party_rejects',
-      figures.partyRejected,
-      figures.partyRows,
-      'rows of related parties were rejected',
-      rejectLimit,
-    ),
-    ...(figures.isDelta ? [] : figures.doubts.map((column) => assessDoubts(column, settings))),
-    assessShare('duplicates', figures.duplicates, figures.rows, 'rows repeat another one', {
-      share: settings.maxDuplicateShare,
-      count: settings.maxDuplicateRows,
-      key: 'maxDuplicateShare',
-    }),
+    ...assessQuality(figures, settings),
     figures.isFirst
       ? null
       : assessShare('leavers', figures.leaversByRow, figures.known, 'customers are offboarded by their own rows', {
@@ -159,6 +158,7 @@ export function assessSnapshot(
           key: 'maxShrinkNight',
           count: settings.maxMissingCustomers,
           half: halfMissing,
+          path,
         }),
     figures.cutOff.length > 0 ? { guard: 'cut_off' as const, message: figures.cutOff.join('; ') } : null,
     figures.isDelta ? null : assessControlTotal(figures),
@@ -171,7 +171,69 @@ export function assessSnapshot(
   return verdicts
     .filter((verdict) => verdict !== null)
     .filter(({ guard }) => !(figures.isFedBack && aboutRejects.includes(guard)))
-    .map((verdict) => ({ ...verdict, look: guardAdvice[verdict.guard] }));
+    .map((verdict) => ({ ...verdict, isWarning: isTolerated(verdict, figures), look: guardAdvice[verdict.guard] }));
+}
+
+/** A trial begins with the file as it is, unless most of it is unusable. */
+function isTolerated({ guard }: Verdict, { isFirst, isTrial, ...sums }: GuardFigures): boolean {
+  if (!isFirst || !isTrial || !qualityGuards.includes(guard)) return false;
+  if (guard === 'rejects') return 2 * sums.rejected <= sums.rows;
+  return guard !== 'party_rejects' || 2 * sums.partyRejected <= sums.partyRows;
+}
+
+/** The share at which most rows are affected: the only one that is judged in a small roster. */
+const most = 0.5;
+
+function assessQuality(figures: GuardFigures, settings: WrittenGuards): readonly (Verdict | null)[] {
+  const { accepted, rows, partyRows } = figures;
+  const { path } = settings;
+  const toLimit = <Key extends keyof GuardSettings>(share: number, key: Key, of: number) =>
+    of < settings.sharesFromRows && share < most ? { share: most, key: 'sharesFromRows' as const } : { share, key };
+  const toRejectLimit = (of: number, passed = 0) => ({
+    ...toLimit(settings.maxRejectShare, 'maxRejectShare', of),
+    count: settings.maxRejectedRows,
+    // A few rejected rows pass, but not a source with a majority of them.
+    half: { from: 1, key: 'maxRejectedRows' as const },
+    accepted: passed,
+    path,
+  });
+  return [
+    assessShare('rejects', figures.rejected, rows, 'rows were rejected', toRejectLimit(rows, accepted?.rejected)),
+    assessShare(
+      'party_rejects',
+      figures.partyRejected,
+      partyRows,
+      'rows of related parties were rejected',
+      toRejectLimit(partyRows, accepted?.partyRejected),
+    ),
+    ...(figures.isDelta ? [] : figures.doubts).map((column) => {
+      const inDoubt = column.doubts - column.unknown;
+      // A value that states that it is unknown is no sign of a wrongly read column.
+      const what = `values of column ${JSON.stringify(column.column.slice(0, 60))} are in doubt`;
+      return assessShare('doubts', inDoubt, column.read + inDoubt, what, {
+        ...toLimit(settings.maxDoubtShare, 'maxDoubtShare', rows),
+        count: settings.maxDoubtRows,
+        accepted: countSameDoubts(column, accepted?.doubts ?? []),
+        path,
+      });
+    }),
+    assessShare('duplicates', figures.duplicates, rows, 'rows repeat another one', {
+      ...toLimit(settings.maxDuplicateShare, 'maxDuplicateShare', rows),
+      count: settings.maxDuplicateRows,
+      accepted: accepted?.duplicates ?? 0,
+      path,
+    }),
+  ];
+}
+
+/** Rows whose value is in doubt as it was in as many rows of the accepted import. */
+function countSameDoubts({ column, values }: ColumnDoubts, accepted: readonly ColumnDoubts[]): number {
+  const before = accepted.find((each) => each.column === column)?.values ?? [];
+  return values.reduce((sum, { value, why, rows }) => {
+    if (why === 'says_unknown') return sum;
+    const same = before.find((each) => each.value === value && each.why === why);
+    return sum + Math.min(rows, same?.rows ?? 0);
+  }, 0);
 }
 
 function assessControlTotal({ controlTotal, rows }: GuardFigures): Verdict | null {
@@ -186,12 +248,13 @@ function assessControlTotal({ controlTotal, rows }: GuardFigures): Verdict | nul
 /** A small roster may lose a few customers, but not most of them in one night. */
 const halfMissing = { from: 2, key: 'maxMissingCustomers' } as const;
 
-function assessAgainstBefore(figures: GuardFigures, settings: GuardSettings): readonly (Verdict | null)[] {
+function assessAgainstBefore(figures: GuardFigures, settings: WrittenGuards): readonly (Verdict | null)[] {
+  const { path } = settings;
   const { known, newlyAbsent, mostIn30Days, customers, joined, partyRowsBefore } = figures;
   const fewerParties = Math.max(0, partyRowsBefore - (figures.partyRows - figures.partyRejected));
-  const missingLimit = { count: settings.maxMissingCustomers };
-  const most = mostIn30Days ?? 0;
-  const fewer = Math.max(0, most - customers);
+  const missingLimit = { count: settings.maxMissingCustomers, path };
+  const largest = mostIn30Days ?? 0;
+  const fewer = Math.max(0, largest - customers);
   const mayGrow = known < settings.growthFromCustomers || joined <= settings.maxGrowth * known;
   return [
     assessShare('shrink_night', newlyAbsent, known, 'customers of the last snapshot are missing', {
@@ -200,7 +263,7 @@ function assessAgainstBefore(figures: GuardFigures, settings: GuardSettings): re
       share: settings.maxShrinkNight,
       key: 'maxShrinkNight',
     }),
-    assessShare('shrink_30_days', fewer, most, 'customers of the largest snapshot in 30 days are fewer now', {
+    assessShare('shrink_30_days', fewer, largest, 'customers of the largest snapshot in 30 days are fewer now', {
       ...missingLimit,
       share: settings.maxShrink30Days,
       key: 'maxShrink30Days',
@@ -220,24 +283,13 @@ function assessAgainstBefore(figures: GuardFigures, settings: GuardSettings): re
       ? null
       : {
           guard: 'growth',
-          message: `${joined} customers are new beside the ${known} of the last snapshot: ${toPercent(joined / known, settings.maxGrowth)} (at most ${toPercent(settings.maxGrowth)}, guards.maxGrowth)`,
+          message: `${joined} customers are new beside the ${known} of the last snapshot: ${toPercent(joined / known, settings.maxGrowth)} (at most ${toPercent(settings.maxGrowth)}, ${path}.maxGrowth)`,
         },
     settings.columns ? assessColumns('columns', figures.headers, figures.headersBefore, figures.isRead) : null,
     settings.columns
       ? assessColumns('party_columns', figures.partyHeaders, figures.partyHeadersBefore, figures.isPartyRead)
       : null,
   ];
-}
-
-/** A value that states that it is unknown is no sign of a wrongly read column. */
-function assessDoubts({ column, read, doubts, unknown }: ColumnDoubts, settings: GuardSettings): Verdict | null {
-  const inDoubt = doubts - unknown;
-  const what = `values of column ${JSON.stringify(column.slice(0, 60))} are in doubt`;
-  return assessShare('doubts', inDoubt, read + inDoubt, what, {
-    share: settings.maxDoubtShare,
-    count: settings.maxDoubtRows,
-    key: 'maxDoubtShare',
-  });
 }
 
 function assessEmptiness({ rows, customers, known }: GuardFigures): Verdict | null {
@@ -256,6 +308,8 @@ export function assessShare(
     times = 1,
     half,
     key,
+    path,
+    accepted = 0,
     ...of
   }: {
     share: number;
@@ -265,17 +319,22 @@ export function assessShare(
     /** Within `count`, more than half is still too many from `from` on; `key` is the setting of the count. */
     half?: { from: number; key: keyof GuardSettings };
     times?: number;
+    /** So many of the part were accepted with an earlier import; they count only as part of a majority. */
+    accepted?: number;
+    /** Where the settings are written. */
+    path: string;
   },
 ): Verdict | null {
   const limit = { share: times * of.share, count: times * of.count };
   if (part <= limit.share * whole) return null;
-  const isFew = part <= limit.count;
+  const open = part - accepted;
+  const isFew = open <= limit.count || (accepted > 0 && open <= limit.share * whole);
   if (isFew && !(half !== undefined && part >= half.from && 2 * part > whole)) return null;
   const share = toPercent(part / whole, limit.share);
-  const few = isFew && half ? `; more than half is too many even within guards.${half.key}` : '';
+  const few = isFew && half ? `; more than half is too many even within ${path}.${half.key}` : '';
   return {
     guard,
-    message: `${part} of ${whole} ${what}: ${share} (at most ${toPercent(limit.share)}, ${times === 1 ? '' : `${times} times `}guards.${key}${few})`,
+    message: `${part} of ${whole} ${what}: ${share} (at most ${toPercent(limit.share)}, ${times === 1 ? '' : `${times} times `}${path}.${key}${few})`,
   };
 }
 
@@ -322,6 +381,13 @@ export const guardsSchema = z.strictObject({
     .default(5)
     .describe(
       'so many rejected rows are let through whatever their share is, as long as they are not over half of all: a tenth of a small roster may be one row',
+    ),
+  sharesFromRows: z
+    .int()
+    .min(0)
+    .default(200)
+    .describe(
+      'the shares of rejected, doubtful and repeated rows are judged from so many rows on; in a smaller roster only more than half of them is too many',
     ),
   maxDoubtShare: share
     .default(0.2)
@@ -382,3 +448,6 @@ export const guardsSchema = z.strictObject({
 });
 /** The `guards` of a roster with defaults. */
 export type GuardSettings = z.output<typeof guardsSchema>;
+
+/** Guards and the path at which they are written, such as `rosters[0].guards`. */
+export type WrittenGuards = GuardSettings & { path: string };

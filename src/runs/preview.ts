@@ -8,7 +8,7 @@ import { findLastAccount, findRoster } from '../store/organisations.js';
 import { type ForcedScreening, forceScreenings, type PlanCounts, previewPlan } from '../store/plan.js';
 import { carryForcedScreenings } from '../store/plan-sql.js';
 import { readStagedRejections } from '../store/roster-staging.js';
-import { insertRun, setRunAccount } from '../store/runs.js';
+import { insertRun, isOnTrial, setRunAccount } from '../store/runs.js';
 import { countNewRequests } from '../store/save-requests.js';
 import type { PlanSelection } from '../vocabulary.js';
 import { toImportMode } from './account.js';
@@ -16,7 +16,7 @@ import type { AppContext } from './app-context.js';
 import { compareRoster, toStoredList } from './checks/because-of.js';
 import { compareSnapshot } from './import/compare-snapshot.js';
 import { stageRoster } from './import/stage.js';
-import { openImportedRoster } from './roster-scope.js';
+import { findRosterPath, openImportedRoster } from './roster-scope.js';
 import { expectControlSearches, toPlanInput } from './screening/plan.js';
 
 /** The preview of a screening: nothing is stored or called. */
@@ -102,8 +102,12 @@ export async function previewImport(
         emit: () => undefined,
       });
       const mode = toImportMode(app);
-      const rule = { importedAt: now, leaveAfterDays: settings.screening.leaveAfterDays, mode };
-      const { counts, isFirst, isFedBack, heldBy, changes } = await compareSnapshot(
+      const rule = {
+        ...{ importedAt: now, leaveAfterDays: settings.screening.leaveAfterDays, mode },
+        isTrial: await isOnTrial(transaction, settings.organisation, mode),
+        path: findRosterPath(settings.rosters, roster.name),
+      };
+      const { counts, isFirst, isFedBack, heldBy, warnings, changes } = await compareSnapshot(
         transaction,
         staged,
         roster,
@@ -118,6 +122,7 @@ export async function previewImport(
         doubts: source.doubts,
         distinctSearches: await countNewRequests(transaction, { ...staged, isFirst }),
         heldBy,
+        warnings,
         unmapped: mode === 'test' ? source.unmapped : [],
         isFedBack,
         changes,

@@ -36,6 +36,12 @@ export function findGivenFile(configured: readonly RosterSettings[], roster: Ros
   return configured.find(({ name }) => name === roster.name)?.csv?.path === path ? null : path;
 }
 
+/** The path of a roster's settings; of a roster that is only named on the command line, where they would be written. */
+export function findRosterPath(configured: readonly RosterSettings[], roster: string): string {
+  const place = configured.findIndex(({ name }) => name === roster);
+  return `rosters[${place < 0 ? configured.length : place}]`;
+}
+
 /** Gives one digest for the sources of a roster; a single source keeps its own. */
 export function joinDigests(digests: readonly string[]): string {
   const [only, ...others] = digests;

@@ -14,6 +14,8 @@ import {
   type SettingsRecord,
   saveSettingsRecord,
 } from '../store/organisations.js';
+import { isOnTrial } from '../store/runs.js';
+import { toImportMode } from './account.js';
 import type { AppContext, RunSettings } from './app-context.js';
 import { findReviewer } from './review/people.js';
 import { reviewSettingsSchema } from './review/settings.js';
@@ -82,6 +84,8 @@ export function compareAssessment(
   accepted: AssessmentSettings,
   now: AssessmentSettings,
   rosters: readonly string[] = Object.keys(toRecord(now['guards'])),
+  /** The rosters in the order of the configuration. */
+  configured: readonly string[] = rosters,
 ): AssessmentComparison {
   const choose = (settings: AssessmentSettings): AssessmentSettings => {
     const guards = toRecord(settings['guards']);
@@ -91,9 +95,11 @@ export function compareAssessment(
   const known = toRecord(keepKnown(assessmentSchema, stored));
   const read = fillIn(choose(known));
   const inForce = fillIn(choose(now));
-  const changed = nameChangedSettings(read, inForce);
-  const unknown = new Set(nameChangedSettings(stored, known).map(({ path }) => path));
-  const unread = nameChangedSettings(stored, inForce).filter(({ path }) => unknown.has(path));
+  const compare = (before: AssessmentSettings, after: AssessmentSettings) =>
+    nameChangedSettings(asWritten(before, configured), asWritten(after, configured));
+  const changed = compare(read, inForce);
+  const unknown = new Set(compare(stored, known).map(({ path }) => path));
+  const unread = compare(stored, inForce).filter(({ path }) => unknown.has(path));
   const findSame = (named: typeof changed, path: string) => named.find((each) => each.path === path);
   return {
     // With the accepted value, also when this version no longer reads it.
@@ -108,7 +114,27 @@ export function compareAssessment(
 export const compareSettings = (
   present: Parameters<typeof toAssessmentSettings>[0],
   other: Parameters<typeof toAssessmentSettings>[0],
-): AssessmentComparison => compareAssessment(toAssessmentSettings(present), toAssessmentSettings(other));
+): AssessmentComparison => compareWith(toAssessmentSettings(present), other);
+
+const compareWith = (
+  accepted: AssessmentSettings,
+  settings: Parameters<typeof toAssessmentSettings>[0],
+  roster?: string,
+): AssessmentComparison => {
+  const configured = settings.rosters.map(({ name }) => name);
+  const rosters = roster === undefined ? configured : [roster];
+  return compareAssessment(accepted, toAssessmentSettings(settings), rosters, configured);
+};
+
+/** Settings by the paths at which they are written; guards stand with their roster, control searches under `controls`. */
+function asWritten(settings: AssessmentSettings, configured: readonly string[]): AssessmentSettings {
+  const { guards, canaries, ...rest } = settings;
+  const ofRosters = Object.entries(toRecord(guards)).map(([name, each]): [string, unknown] => {
+    const place = configured.indexOf(name);
+    return [`rosters[${place < 0 ? configured.length : place}].guards`, each];
+  });
+  return { ...rest, ...(canaries === undefined ? {} : { controls: canaries }), ...Object.fromEntries(ofRosters) };
+}
 
 /** The settings with all defaults. */
 const fillIn = (settings: AssessmentSettings): AssessmentSettings => toJson(assessmentSchema.parse(settings));
@@ -151,25 +177,32 @@ export const acceptCommand = 'nightscreen config accept --by NAME --reason TEXT'
 
 /**
  * Returns the record of the settings in force; the first run of an organisation stores one. Throws ConfigError with each difference and the
- * command to accept them when assessment settings of this roster differ from the accepted ones. Settings unknown to this version only cause
- * a warning.
+ * command to accept them when assessment settings of this roster differ from the accepted ones. In a trial they apply at once, with a record of
+ * their own, except a policy that closes alerts. Settings unknown to this version only cause a warning.
  */
 export async function requireAcceptedSettings(
   app: AppContext,
-  { organisation: { organisationId }, roster }: Pick<RosterScope, 'organisation' | 'roster'>,
+  { organisation: { organisationId, name: organisation }, roster }: Pick<RosterScope, 'organisation' | 'roster'>,
 ): Promise<number> {
   const { database, clock, settings } = app;
   const now = toAssessmentSettings(settings);
-  const requireSame = (accepted: SettingsRecord): number => {
-    const { differences, retired } = compareAssessment(accepted.settings, now, [roster]);
-    if (differences.length > 0) throw refuse(accepted, [...differences, ...retired]);
+  const isTrial = await isOnTrial(database, organisation, toImportMode(app));
+  const which = isTrial ? {} : { exceptReason: trialReason };
+  const requireSame = async (accepted: SettingsRecord): Promise<number> => {
+    const { differences, retired } = compareWith(accepted.settings, settings, roster);
+    if (differences.length > 0) {
+      if (!isTrial || (settings.review.autoClose && !isAutoClosing(accepted))) {
+        throw refuse(accepted, [...differences, ...retired]);
+      }
+      return applyOnTrial(app, organisationId, roster);
+    }
     if (retired.length > 0) {
       const message = `${describeRetired(accepted, retired)}. To record that: ${acceptCommand}`;
       app.emit({ kind: 'warning', runId: null, code: 'settings_retired', message });
     }
     return accepted.recordId;
   };
-  const accepted = await readAcceptedSettings(database, organisationId);
+  const accepted = await readAcceptedSettings(database, organisationId, which);
   if (accepted !== null) return requireSame(accepted);
   // Closing alerts without a person needs a named acceptance, also before the first run.
   if (settings.review.autoClose) {
@@ -177,7 +210,7 @@ export async function requireAcceptedSettings(
     throw new ConfigError([{ where: 'settings', path: 'review.autoClose', message }]);
   }
   return database.transaction(async (transaction) => {
-    const sooner = await readAcceptedSettings(transaction, organisationId, { isLocked: true });
+    const sooner = await readAcceptedSettings(transaction, organisationId, { ...which, isLocked: true });
     if (sooner !== null) return requireSame(sooner);
     return saveSettingsRecord(transaction, organisationId, {
       settings: now,
@@ -186,6 +219,33 @@ export async function requireAcceptedSettings(
       acceptedBy: 'first settings',
       isAttested: true,
       reason: 'recorded by the first run',
+      acceptedAt: clock.now(),
+    });
+  });
+}
+
+/** The reason of records that nobody accepted: they are in force for a test key only, and a live key does not see them. */
+const trialReason = 'applied at once with a test key; a live key needs an acceptance';
+
+/** Records changed settings without an acceptance; the next report names them. */
+async function applyOnTrial(app: AppContext, organisationId: number, roster: string): Promise<number> {
+  const { database, clock, settings } = app;
+  const by = await findReviewer(database, database.dialect === 'embedded' ? 'test key' : undefined);
+  return database.transaction(async (transaction) => {
+    const before = await readAcceptedSettings(transaction, organisationId, { isLocked: true });
+    const { differences, retired } = compareWith(before?.settings ?? {}, settings, roster);
+    // Another process has recorded the same meanwhile.
+    if (before !== null && differences.length === 0) return before.recordId;
+    const message = `changed settings apply at once, because the key is a test key: ${differences.join('; ')}. A live key needs an acceptance: ${acceptCommand}`;
+    app.emit({ kind: 'warning', runId: null, code: 'settings_applied', message });
+    const kept = keepGuards(before?.settings ?? {}, toAssessmentSettings(settings));
+    return saveSettingsRecord(transaction, organisationId, {
+      settings: kept,
+      digest: digestAssessment(kept),
+      differences: [...differences, ...retired],
+      acceptedBy: by.name,
+      isAttested: by.isAttested,
+      reason: trialReason,
       acceptedAt: clock.now(),
     });
   });
@@ -206,14 +266,15 @@ function refuse(accepted: SettingsRecord, differences: readonly string[]): Confi
   return new ConfigError([{ where: 'settings', path: '', message }]);
 }
 
-/** The differences from the accepted settings; `accepted` is null while none are recorded. */
+/** The differences from the settings that a person accepted, or that were the first; `accepted` is null while none are recorded. */
 export async function findUnacceptedSettings(
   database: Queryable,
   settings: Pick<RunSettings, 'organisation'> & Parameters<typeof toAssessmentSettings>[0],
 ): Promise<AssessmentComparison & { accepted: SettingsRecord | null }> {
-  const accepted = (await readSettingsHistory(database, settings.organisation)).at(-1) ?? null;
+  const history = await readSettingsHistory(database, settings.organisation);
+  const accepted = history.findLast(({ reason }) => reason !== trialReason) ?? null;
   if (accepted === null) return { accepted, differences: [], retired: [] };
-  return { accepted, ...compareAssessment(accepted.settings, toAssessmentSettings(settings)) };
+  return { accepted, ...compareWith(accepted.settings, settings) };
 }
 
 /** Whether settings newly enable the closing of alerts by policy, which takes two people under four eyes. */
@@ -237,9 +298,12 @@ export async function acceptSettings(
   const { database, clock, settings } = app;
   const { organisationId } = await openOrganisation(app);
   return database.transaction(async (transaction) => {
-    const accepted = await readAcceptedSettings(transaction, organisationId, { isLocked: true });
+    const accepted = await readAcceptedSettings(transaction, organisationId, {
+      isLocked: true,
+      exceptReason: trialReason,
+    });
     const now = toAssessmentSettings(settings);
-    const { differences, retired } = compareAssessment(accepted?.settings ?? now, now);
+    const { differences, retired } = compareWith(accepted?.settings ?? now, settings);
     const named = [...differences, ...retired];
     if (accepted !== null && named.length === 0) return { recorded: false, isProposed: false, differences: named };
     const kept = keepGuards(accepted?.settings ?? {}, now);

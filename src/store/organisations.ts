@@ -163,12 +163,12 @@ const columns = `settings_record.settings_record_id as "recordId", settings_reco
 
 /**
  * The last accepted settings of an organisation; null before the first. `isLocked`: no other process records its settings until the
- * transaction ends.
+ * transaction ends. `exceptReason`: records with this reason do not count.
  */
 export async function readAcceptedSettings(
   database: Queryable,
   organisationId: number,
-  { isLocked = false } = {},
+  { isLocked = false, exceptReason = '' } = {},
 ): Promise<SettingsRecord | null> {
   if (isLocked) {
     await database.execute('select from organisation where organisation_id = $1 for no key update', [organisationId]);
@@ -176,8 +176,9 @@ export async function readAcceptedSettings(
   return findRow(
     database,
     recordRow,
-    `select ${columns} from settings_record where organisation_id = $1 order by settings_record_id desc limit 1`,
-    [organisationId],
+    `select ${columns} from settings_record where organisation_id = $1 and reason <> $2
+     order by settings_record_id desc limit 1`,
+    [organisationId, exceptReason],
   );
 }
 

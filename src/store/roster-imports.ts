@@ -229,7 +229,8 @@ const snapshotColumns = `
       and customer.first_import_id < reject.import_id
   ) as "keptRecords",
   overridden_guards, doubts`;
-const columnDoubtsRow = z.object({
+/** The doubts about a column, as they are stored with an import. */
+export const columnDoubtsRow = z.object({
   column: z.string(),
   field: z.enum(['birthDate', 'countries', 'riskTier', 'active', 'endDate', 'aliases']),
   read: z.number(),

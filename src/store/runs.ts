@@ -77,6 +77,19 @@ export async function takeOverRun(
   return firstRow(rows, 'run');
 }
 
+/** Whether an organisation only tries Nightscreen out: the key is a test key, and no run ever had a live one. */
+export async function isOnTrial(database: Queryable, organisation: string, mode: RunMode): Promise<boolean> {
+  if (mode === 'live') return false;
+  return readValue(
+    database,
+    z.boolean(),
+    `select not exists (
+       select from run join organisation using (organisation_id) where organisation.name = $1 and run.mode = 'live'
+     ) as on_trial`,
+    [organisation],
+  );
+}
+
 /** Stores the stage of a run. */
 export async function setRunStage(database: Queryable, runId: number, stage: RunStage): Promise<void> {
   await database.execute('update run set stage = $2 where run_id = $1', [runId, stage]);

@@ -20,7 +20,7 @@ afterAll(() => sandbox.close());
 const configuration = `service:
   rate: { perSecond: 50, concurrency: 4 }
   retry: { maxAttempts: 1 }
-canaries: [{ type: person, name: Canary Listed, expect: match }]
+controls: [{ type: person, name: Canary Listed, expect: match }]
 rosters: [{ name: people, csv: { path: people.csv } }]
 `;
 const searches = (): number => listSearches(sandbox).length;

@@ -102,7 +102,7 @@ async function checkAccepted(database: Database, { settings }: Config): Promise<
   const since = describeSince(accepted);
   if (differences.length > 0) {
     const named = [...differences, ...retired].join('; ');
-    const message = `the assessment settings differ from those ${since}, so runs are refused: ${named}`;
+    const message = `the assessment settings differ from those ${since}, so runs with a live key are refused: ${named}`;
     return [doubtful('settings', message, `set them back, or accept them: ${acceptCommand}`)];
   }
   if (retired.length === 0) return [well('settings', `the assessment settings equal those ${since}`)];

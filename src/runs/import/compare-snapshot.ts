@@ -2,12 +2,17 @@ import { RosterError } from '../../errors.js';
 import { formatCount } from '../../reports/text.js';
 import { ChangeTally } from '../../roster/change-guards.js';
 import { maxParties } from '../../roster/customer.js';
-import { assessSnapshot, changeGuards, type GuardSettings, guardsSchema } from '../../roster/guards.js';
+import { assessSnapshot, changeGuards, guardsSchema, qualityGuards, type WrittenGuards } from '../../roster/guards.js';
 import { createIsRead, standardHeaders, standardPartyHeaders } from '../../roster/headers.js';
 import type { PartySettings, RosterSettings } from '../../roster/settings.js';
 import type { Queryable } from '../../store/database/database.js';
 import { type ImportConflict, resolveRows } from '../../store/roster-conflicts.js';
-import { compareRecords, readComparedFigures, summarizeSnapshot } from '../../store/roster-figures.js';
+import {
+  compareRecords,
+  readAcceptedQuality,
+  readComparedFigures,
+  summarizeSnapshot,
+} from '../../store/roster-figures.js';
 import { digestRecord, type SlottedParty, type SlottedRecord, type StagedImport } from '../../store/roster-staging.js';
 import type { RunMode } from '../../vocabulary.js';
 import type { StagedSource } from './stage.js';
@@ -21,7 +26,7 @@ export async function compareSnapshot(
     StagedSource,
     'headers' | 'partyHeaders' | 'unmapped' | 'cutRows' | 'isFedBack' | 'ordinals' | 'doubts' | 'controlTotal'
   >,
-  rule: { importedAt: Date; leaveAfterDays: number; mode: RunMode },
+  rule: { importedAt: Date; leaveAfterDays: number; mode: RunMode; isTrial: boolean; path: string },
 ) {
   const { isDelta } = staged;
   const isFirst = await resolveRows(transaction, staged, maxParties, {
@@ -36,30 +41,41 @@ export async function compareSnapshot(
   const { known, mostIn30Days, partyRows: partyRowsBefore } = before;
   const isFedBack = source.isFedBack && isDelta && !isFirst;
   const figures = { ...counts, isFirst, isDelta, isFedBack, known, mostIn30Days, partyRowsBefore };
-  const settings = guardsSchema.parse(roster.guards ?? {});
+  const settings = { ...guardsSchema.parse(roster.guards ?? {}), path: `${rule.path}.guards` };
   const compared = { headers: source.headers, known, now: rule.importedAt };
   const changes = isFirst
     ? { verdicts: [], examples: [] }
     : await assessChanges(transaction, staged, compared, settings);
-  const heldBy = assessSnapshot(
-    {
-      ...figures,
-      headers: source.headers,
-      headersBefore: before.headers,
-      partyHeaders: source.partyHeaders,
-      partyHeadersBefore: before.partyHeaders,
-      isRead: toIsRead(roster, source.headers, standardHeaders),
-      isPartyRead: toIsPartyRead(roster, source.partyHeaders),
-      unmapped: source.unmapped,
-      cutOff: describeCuts(source.cutRows, isFirst ? cutReferences : before.references),
-      isLive: rule.mode === 'live',
-      doubts: source.doubts,
-      ...(source.controlTotal !== undefined && { controlTotal: source.controlTotal }),
-    },
-    settings,
-    changes.verdicts,
-  );
-  return { counts, plain, isFirst, isFedBack, heldBy, changes: changes.examples, onTheWay };
+  const { isTrial, mode } = rule;
+  const given = {
+    ...figures,
+    headers: source.headers,
+    headersBefore: before.headers,
+    partyHeaders: source.partyHeaders,
+    partyHeadersBefore: before.partyHeaders,
+    isRead: toIsRead(roster, source.headers, standardHeaders),
+    isPartyRead: toIsPartyRead(roster, source.partyHeaders),
+    unmapped: source.unmapped,
+    cutOff: describeCuts(source.cutRows, isFirst ? cutReferences : before.references),
+    isLive: mode === 'live',
+    isTrial,
+    doubts: source.doubts,
+    ...(source.controlTotal !== undefined && { controlTotal: source.controlTotal }),
+  };
+  const found = assessSnapshot(given, settings, changes.verdicts);
+  const named = found.flatMap(({ guard }) => (qualityGuards.includes(guard) ? [guard] : []));
+  // What passed in a trial, or was accepted by name, is looked up only when it matters.
+  const accepted =
+    named.length === 0 || isFirst
+      ? undefined
+      : await readAcceptedQuality(transaction, staged, { mode, isTrial, guards: named });
+  const verdicts = accepted === undefined ? found : assessSnapshot({ ...given, accepted }, settings, changes.verdicts);
+  return {
+    ...{ counts, plain, isFirst, isFedBack, onTheWay },
+    heldBy: verdicts.filter(({ isWarning }) => !isWarning),
+    warnings: verdicts.filter(({ isWarning }) => isWarning),
+    changes: changes.examples,
+  };
 }
 
 /** Without a header columns are numbered, so a new column may shift others: then every column counts. */
@@ -100,7 +116,7 @@ async function assessChanges(
   transaction: Queryable,
   staged: StagedImport,
   { headers, known, now }: { headers: readonly string[]; known: number; now: Date },
-  settings: GuardSettings,
+  settings: WrittenGuards,
 ) {
   const tally = new ChangeTally();
   for await (const batch of compareRecords(transaction, staged, { now, guards: changeGuards })) {

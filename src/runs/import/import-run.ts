@@ -10,12 +10,12 @@ import { readAcceptedChanges, readSnapshot, saveRosterAcceptance, saveRosterHold
 import { mergeSnapshot, takeNumbers } from '../../store/roster-merge.js';
 import { beginStaging, clearStaging, type StagedImport } from '../../store/roster-staging.js';
 import { computeRunSums } from '../../store/run-sums.js';
-import { closeRun, type RunRow, setRunStage, toRunId } from '../../store/runs.js';
+import { closeRun, isOnTrial, type RunRow, setRunStage, toRunId } from '../../store/runs.js';
 import { saveRequests } from '../../store/save-requests.js';
 import { toImportMode } from '../account.js';
 import type { AppContext } from '../app-context.js';
 import { quoteArgument } from '../quote-argument.js';
-import { findGivenFile, openRosterScope } from '../roster-scope.js';
+import { findGivenFile, findRosterPath, openRosterScope } from '../roster-scope.js';
 import { type RunSummary, toRunSummary } from '../run-summary.js';
 import { type RunSession, withLease, withRun } from '../session.js';
 import { requireAcceptedSettings } from '../settings-acceptance.js';
@@ -141,17 +141,22 @@ async function importSnapshot(
   const { mode } = run;
   // With a live key they hold the roster.
   if (mode === 'test') for (const message of source.unmapped) warnUnmapped(session, source.source, message);
-  const rule = { importedAt: clock.now(), leaveAfterDays: settings.screening.leaveAfterDays, mode };
+  const { organisationId, name: organisation } = session.organisation;
+  const rule = {
+    ...{ importedAt: clock.now(), leaveAfterDays: settings.screening.leaveAfterDays, mode },
+    isTrial: await isOnTrial(app.database, organisation, mode),
+    path: findRosterPath(settings.rosters, roster.name),
+  };
   const staged = { runId: run.runId, rosterId, isDelta: options.isDelta ?? false };
   const compared = await session.write((transaction) => compareSnapshot(transaction, staged, roster, source, rule));
   signal.throwIfAborted();
+  for (const { message, look } of compared.warnings) warnQuality(session, source.source, `${message}; ${look}`);
   if (compared.heldBy.length > 0 && !options.acceptRoster && options.keepsFormer && !compared.isFirst) {
     await keepFormer(session, staged, source, compared);
     return null;
   }
   const acceptance = await holdOrPass(session, source.source, compared, options);
   const numbers = await session.write((transaction) => takeNumbers(transaction, 2 * source.ordinals + 1));
-  const { organisationId } = session.organisation;
   const origin = {
     ...staged,
     ...source,
@@ -175,6 +180,12 @@ async function importSnapshot(
 
 function warnUnmapped({ app, runId }: RunSession, source: string, message: string): void {
   app.emit({ kind: 'warning', runId, code: 'unmapped_column', message: `${source}: ${message}` });
+}
+
+/** In a trial the first import goes on; the rows are listed in its report. */
+function warnQuality({ app, runId }: RunSession, source: string, message: string): void {
+  const text = `${source}: ${message}. With a live key this would hold the roster. With a test key the first import goes on`;
+  app.emit({ kind: 'warning', runId, code: 'roster_quality', message: text });
 }
 
 /** A server works on two connections at once; the embedded database has only one. */

@@ -23,7 +23,7 @@ import { type DatabaseLocation, openDatabase } from '../../../src/store/database
 import { readSettingsHistory, saveSettingsRecord } from '../../../src/store/organisations.js';
 import { holdItems } from '../../../src/store/review/decisions.js';
 import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases.js';
-import { makeAcceptance, makeOddNames, openSmallSites } from '../../helpers/small-site.js';
+import { makeAcceptance, makeOddNames, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import { fileOf, listed, people, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 86_400_000;
@@ -69,6 +69,13 @@ async function confirmFirst({ database, settings }: AppContext, reference: strin
   });
 }
 
+/** An import with a live key: settings must be accepted from then on. */
+async function endTrial({ work, roster }: Pick<SmallSite, 'work' | 'roster'>): Promise<void> {
+  const app = await work();
+  app.settings.service.mode = 'live';
+  await runImport(app, roster, signal);
+}
+
 describeOnChosenDatabase('assessment settings', (open) => {
   const begin = openSmallSites(open);
 
@@ -76,6 +83,7 @@ describeOnChosenDatabase('assessment settings', (open) => {
     const { sandbox, database, roster, work } = await begin();
     const plan = { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: true } as const;
     const before = await work({ offsetMs: -dayMs });
+    await endTrial({ work, roster });
     const nightOne = await runScreening(before, plan, signal);
     expect(await readSettingsHistory(database, 'default')).toMatchObject([{ acceptedBy: 'first settings' }]);
     expect((await showRun(database, nightOne.runId)).settingsChanges).toEqual([]);
@@ -125,7 +133,7 @@ describeOnChosenDatabase('assessment settings', (open) => {
     const beside = await work({ settings: { rosters: [roster, others] } });
     await runImport(beside, roster, signal);
     const { accepted, differences } = await findUnacceptedSettings(database, beside.settings);
-    expect(differences).toEqual(['guards.others.maxGrowth was 0.5 and is 2']);
+    expect(differences).toEqual(['rosters[1].guards.maxGrowth was 0.5 and is 2']);
 
     if (accepted === null) throw new Error('nothing was recorded');
     const acceptance = await makeAcceptance({ database });
@@ -205,7 +213,7 @@ describeOnChosenDatabase('assessment settings', (open) => {
       present: { severity: 'high' },
       other: { severity: 'low' },
     });
-    expect(other.notEvaluated).toEqual(['canaries was a list of 2 and is a list of 0']);
+    expect(other.notEvaluated).toEqual(['controls was a list of 2 and is a list of 0']);
     expect(other.stored.changes).toBe(other.changes.present);
   });
 });

@@ -86,7 +86,7 @@ describeOnChosenDatabase('changes of known customers', (open) => {
     await nights.play({ header, guards: {}, rows: people(2_001).map(toRow) });
     const night = { header, guards: {}, rows: changing(2_001, 501, suffix), day: 1 };
     await expect(nights.play(night)).rejects.toThrow(
-      /501 of 2001 known customers have another name, type, birth date or party, or lost a value: 25.04 % \(at most 1 %, guards.maxChangedShare\) \[guard changed\].*--accept-roster --by NAME --reason TEXT/,
+      /501 of 2001 known customers have another name, type, birth date or party, or lost a value: 25.04 % \(at most 1 %, rosters\[0\]\.guards\.maxChangedShare\) \[guard changed\].*--accept-roster --by NAME --reason TEXT/,
     );
     const { app, settings } = await nights.prepare(night);
     const { changes } = await previewImport(app, settings, new AbortController().signal);
@@ -120,7 +120,7 @@ describeOnChosenDatabase('changes of known customers', (open) => {
     const slowly = (day: number) => nights.play({ header, guards: {}, rows: changing(400, 20 * day, suffix), day });
     for (const day of [0, 1, 2, 3]) await slowly(day);
     await expect(slowly(4)).rejects.toThrow(
-      /80 of 400 .* within seven days: 20 % \(at most 3 %, 3 times guards.maxChangedShare\)/,
+      /80 of 400 .* within seven days: 20 % \(at most 3 %, 3 times rosters\[0\]\.guards\.maxChangedShare\)/,
     );
     await nights.close();
   });

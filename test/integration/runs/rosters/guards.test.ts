@@ -20,7 +20,13 @@ describeOnChosenDatabase('guards of a roster', (open) => {
   it('hold a snapshot with both figures, change nothing, and are noted with the import that overrides them, never without it', async () => {
     const database = await open();
     const nights = await openRosterNights(database);
-    const guards = { maxRejectedRows: 2, maxMissingCustomers: 2, maxDuplicateRows: 2, growthFromCustomers: 10 };
+    const guards = {
+      sharesFromRows: 0,
+      maxRejectedRows: 2,
+      maxMissingCustomers: 2,
+      maxDuplicateRows: 2,
+      growthFromCustomers: 10,
+    };
     const play = (rows: readonly string[], others = {}) => nights.play({ header, rows, guards, ...others });
     const held = async (rows: readonly string[], others = {}): Promise<unknown> =>
       play(rows, others).catch((error: unknown) => {
@@ -43,7 +49,7 @@ describeOnChosenDatabase('guards of a roster', (open) => {
     await expect(play(bad(3))).rejects.toMatchObject({ code: 'roster_without_customers' });
     expect([await readParties(database), await readChanges(database)]).toEqual(before);
     await expect(play(rowsOf(96))).rejects.toThrow(
-      /4 of 100 customers of the last snapshot are missing: 4 % \(at most 1 %, guards.maxShrinkNight\) \[guard shrink_night\]; check whether .*: nightscreen import --file \S+ --roster people --accept-roster --by NAME --reason TEXT/,
+      /4 of 100 customers of the last snapshot are missing: 4 % \(at most 1 %, rosters\[0\]\.guards\.maxShrinkNight\) \[guard shrink_night\]; check whether .*: nightscreen import --file \S+ --roster people --accept-roster --by NAME --reason TEXT/,
     );
     const acceptRoster = await makeAcceptance({ database });
     const countAccepted = () =>

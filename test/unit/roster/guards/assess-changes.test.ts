@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { ChangeTally, type ComparedRecord } from '../../../../src/roster/change-guards.js';
 import { guardsSchema } from '../../../../src/roster/guards.js';
 
-const settings = guardsSchema.parse({});
+const settings = { ...guardsSchema.parse({}), path: 'rosters[0].guards' };
 const toRecord = (name: string, facts: Partial<NonNullable<ComparedRecord['parties'][0]>> = {}): ComparedRecord => ({
   riskTier: null,
   parties: [{ role: 'customer', type: 'person', name, birthDate: '1970-03-04', countries: ['dk'], ...facts }],

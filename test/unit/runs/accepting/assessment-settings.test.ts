@@ -98,19 +98,19 @@ it('what an older version knew and this one does not is told, and is nobody’s 
   // A person has put another value in its place, and another control search.
   const chosen = { canaries: [canary('Somebody Else'), canary('Another')], changes: { scoreStep: 0.5 } };
   expect(compareAssessment(older, assessing(chosen)).differences).toEqual([
-    'canaries was a list of 2 and is a different list of 2',
     'changes.scoreStep was 4 and is 0.5',
     'changes.severities.hit_lost was low and is not set',
+    'controls was a list of 2 and is a different list of 2',
   ]);
 });
 
 it('guards are compared for the rosters that are run, and those of others are kept as they were accepted', () => {
   const accepted = assessing({ rosters: [roster('retail', { maxGrowth: 2 }), roster('staff', { maxGrowth: 3 })] });
   const now = assessing({ rosters: [roster('staff', { maxGrowth: 4 })] });
-  expect(compareAssessment(accepted, now, ['retail']).differences).toEqual([
-    'guards.retail.maxGrowth was 2 and is 0.5',
+  expect(compareAssessment(accepted, now, ['retail'], ['staff']).differences).toEqual([
+    'rosters[1].guards.maxGrowth was 2 and is 0.5',
   ]);
-  expect(compareAssessment(accepted, now).differences).toEqual(['guards.staff.maxGrowth was 3 and is 4']);
+  expect(compareAssessment(accepted, now).differences).toEqual(['rosters[0].guards.maxGrowth was 3 and is 4']);
   expect(compareAssessment(accepted, now, ['given'])).toEqual(nothing);
   const kept = keepGuards(accepted, now);
   expect(compareAssessment(kept, accepted, ['retail'])).toEqual(nothing);
