@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AcceptedQuality } from '../roster/guards.js';
 import type { RunMode } from '../vocabulary.js';
 import { findRow, findValue, firstRow, type Queryable, readValue, requireAll } from './database/database.js';
 import { columnDoubtsRow } from './roster-imports.js';
@@ -228,54 +229,60 @@ export async function summarizeSnapshot(
   return { counts, plain, onTheWay, before };
 }
 
-/** Where the rows of a snapshot are staged, and whether they are of related parties. */
-const stagings = [
-  { table: 'roster_staging', isParty: false },
-  { table: 'roster_party_staging', isParty: true },
-] as const;
+/** The staged rows that equal rejected rows of an earlier import; a contradicting row equals one of the same customer. */
+function countSameRejects(transaction: Queryable, runId: number, importId: number, isParty: boolean): Promise<number> {
+  return readValue(
+    transaction,
+    z.number(),
+    `with staged as (
+       select reject_reason as reason, coalesce(reference, '') as reference, coalesce(fields::text, '') as fields, count(*) as rows
+       from ${isParty ? 'roster_party_staging' : 'roster_staging'} where run_id = $1 and reject_reason is not null
+       group by 1, 2, 3
+     ),
+     accepted as (
+       select reason, coalesce(reference, '') as reference,
+         case when reason = 'conflicting_id' then '' else fields::text end as fields, count(*) as rows
+       from roster_reject where import_id = $2 and is_party = $3 group by 1, 2, 3
+     )
+     select coalesce(sum(least(staged.rows, accepted.rows)), 0)::integer as rows
+     from staged join accepted using (reason, reference, fields)`,
+    [runId, importId, isParty],
+  );
+}
+
+const acceptedRow = z.object({ importId: z.number(), duplicates: z.number(), doubts: z.array(columnDoubtsRow) });
 
 /**
- * The staged rows that equal rows of the roster's last import against these guards, which a person accepted with a key of this mode; in a trial,
- * of its last import. A contradicting row equals one of the same customer.
+ * For each guard the rows of the staged snapshot that the roster's last import had as well when a person accepted it against this guard with a
+ * key of this mode; in a trial, those of its last import.
  */
 export async function readAcceptedQuality(
   transaction: Queryable,
   { runId, rosterId, isDelta }: StagedImport,
   { mode, isTrial, guards }: { mode: RunMode; isTrial: boolean; guards: readonly string[] },
-) {
-  const former = await findRow(
-    transaction,
-    z.object({ importId: z.number(), duplicates: z.number(), doubts: z.array(columnDoubtsRow) }),
-    `select import_id, roster_import.duplicates, roster_import.doubts
-     from roster_import join run using (run_id)
-     where roster_import.roster_id = $1 and is_delta = $2 and run.mode = $3 and ($4 or overridden_guards @> $5::text[])
-     order by import_id desc limit 1`,
-    [rosterId, isDelta, mode, isTrial, [...guards]],
-  );
-  if (former === null) return undefined;
-  const { importId, duplicates, doubts } = former;
-  const [rejected = 0, partyRejected = 0] = await Promise.all(
-    stagings.map(({ table, isParty }) =>
-      readValue(
-        transaction,
-        z.number(),
-        `with staged as (
-           select reject_reason as reason, coalesce(reference, '') as reference, coalesce(fields::text, '') as fields, count(*) as rows
-           from ${table} where run_id = $1 and reject_reason is not null group by 1, 2, 3
-         ),
-         accepted as (
-           select reason, coalesce(reference, '') as reference,
-             case when reason = 'conflicting_id' then '' else fields::text end as fields, count(*) as rows
-           from roster_reject where import_id = $2 and is_party = $3 group by 1, 2, 3
-         )
-         select coalesce(sum(least(staged.rows, accepted.rows)), 0)::integer as rows
-         from staged join accepted using (reason, reference, fields)`,
-        [runId, importId, isParty],
-      ),
-    ),
-  );
-  return { rejected, partyRejected, duplicates, doubts };
+): Promise<AcceptedQuality> {
+  const accepted = { rejected: 0, partyRejected: 0, duplicates: 0, doubts: none };
+  for (const guard of new Set(guards)) {
+    const former = await findRow(
+      transaction,
+      acceptedRow,
+      `select import_id, roster_import.duplicates, roster_import.doubts
+       from roster_import join run using (run_id)
+       where roster_import.roster_id = $1 and is_delta = $2 and run.mode = $3 and ($4 or $5 = any (overridden_guards))
+       order by import_id desc limit 1`,
+      [rosterId, isDelta, mode, isTrial, guard],
+    );
+    if (former === null) continue;
+    const { importId, duplicates, doubts } = former;
+    if (guard === 'rejects') accepted.rejected = await countSameRejects(transaction, runId, importId, false);
+    if (guard === 'party_rejects') accepted.partyRejected = await countSameRejects(transaction, runId, importId, true);
+    if (guard === 'duplicates') accepted.duplicates = duplicates;
+    if (guard === 'doubts') accepted.doubts = doubts;
+  }
+  return accepted;
 }
+
+const none: AcceptedQuality['doubts'] = [];
 
 const batchSize = 5_000;
 

@@ -114,11 +114,11 @@ describe('guards', () => {
   it('hold a source of any size of which over half of the customer or party rows are rejected', () => {
     const five = { rows: 5, customers: 0, known: 5, mostIn30Days: 5 };
     expect(assess({ ...five, customers: 2, rejected: 3 })).toEqual([
-      'rejects: 3 of 5 rows were rejected: 60 % (at most 0.5 %, rosters[2].guards.maxRejectShare; more than half is too many even within rosters[2].guards.maxRejectedRows)',
+      'rejects: 3 of 5 rows were rejected: 60 % (at most 50 %, rosters[2].guards.sharesFromRows; more than half is too many even within rosters[2].guards.maxRejectedRows)',
     ]);
     expect(assess({ ...five, rejected: 5 }).map((verdict) => verdict.split(':')[0])).toEqual(['empty', 'rejects']);
     expect(assess({ partyRows: 5, partyRejected: 5 })).toEqual([
-      'party_rejects: 5 of 5 rows of related parties were rejected: 100 % (at most 0.5 %, rosters[2].guards.maxRejectShare; more than half is too many even within rosters[2].guards.maxRejectedRows)',
+      'party_rejects: 5 of 5 rows of related parties were rejected: 100 % (at most 50 %, rosters[2].guards.sharesFromRows; more than half is too many even within rosters[2].guards.maxRejectedRows)',
     ]);
     expect(assess({ partyRows: 1, partyRejected: 1, isFirst: true })).toHaveLength(1);
     expect(assess({ partyRows: 4, partyRejected: 2 })).toEqual([]);

@@ -33,7 +33,7 @@ it('what judges is named with both values', () => {
   ).toEqual([
     'changes.scoreStep was 0.02 and is 0.05',
     'changes.severities.pep_hit_gained was not set and is high',
-    'guards.retail.maxShrinkNight was 0.01 and is 0.2',
+    'rosters[0].guards.maxShrinkNight was 0.01 and is 0.2',
     'screening.canariesEvery was 10000 and is 500',
     'service.aml.nameField was name and is full_name',
   ]);
@@ -41,7 +41,7 @@ it('what judges is named with both values', () => {
 
 it('lists are told by their length, never by the names in them', () => {
   expect(compare({ canaries: [canary('Somebody Listed')] }, { canaries: [] })).toEqual([
-    'canaries was a list of 1 and is a list of 0',
+    'controls was a list of 1 and is a list of 0',
   ]);
   expect(compare({ canaries: [canary('Somebody Listed')] }, { canaries: [canary('Another')] })).toEqual([
     'canaries was a list of 1 and is a different list of 1',
@@ -85,10 +85,10 @@ it('what an older version knew and this one does not is told, and is nobody’s 
   const canaries = [canary('Somebody Listed'), canary('Another')];
   const inForce = { canaries, changes: { severities: { hit_lost: 'low' } } };
   const retired = [
-    'canaries was a list of 2 and is a different list of 2',
     'changes.oldStep was 0.05 and is not set',
     'changes.scoreStep was 4 and is 0.02',
     'changes.severities.hit_of_old was high and is not set',
+    'controls was a list of 2 and is a different list of 2',
     'matching.depth was 3 and is not set',
   ];
   expect(compareAssessment(older, assessing(inForce))).toEqual({
@@ -145,7 +145,10 @@ it('whatever a former version has left behind, what a person has changed is name
       const stored = left.reduce<unknown>((given, [group, key, value]) => put(given, `${group}${key}`, value), base);
       const now = chosen.reduce<unknown>((given, [path, value]) => put(given, path, value), base);
       const { differences } = compareAssessment(toAssessment.parse(stored), toAssessment.parse(now));
-      expect(differences.map((words) => words.split(' was ')[0])).toEqual(chosen.map(([path]) => path));
+      const written = chosen.map(([path]) =>
+        path.replace(/^guards\.retail/, 'rosters[0].guards').replace(/^canaries/, 'controls'),
+      );
+      expect(differences.map((words) => words.split(' was ')[0])).toEqual(written.toSorted());
     }),
     { numRuns: 60 },
   );
