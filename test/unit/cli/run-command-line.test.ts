@@ -194,7 +194,7 @@ describe('config', () => {
     expect(shown.stdout).toMatch(/^CORE_URL +set +env CORE_URL$/m);
     expect(shown.stdout).toMatch(/^HOOK_SECRET +set +env HOOK_SECRET_FILE$/m);
     expect(shown.stdout).toMatch(/^DATABASE_URL +not set +-$/m);
-    expect(shown.stdout).toMatch(/^rosters\.0\.postgres\.query .*\[secret\].* named\.yaml:1$/m);
+    expect(shown.stdout).toMatch(/^rosters\[0\]\.postgres\.query .*\[secret\].* named\.yaml:1$/m);
     const document = await run('config show --config named.yaml --json', environment);
     expect(shown.stdout + shown.stderr + document.stdout).not.toContain('planted');
   });

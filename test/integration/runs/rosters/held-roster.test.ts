@@ -118,7 +118,7 @@ describeOnChosenDatabase('a night whose roster is held', (open, databases) => {
     const { roster, run, work } = await openSite(names);
     const path = String(roster.csv?.path);
     const app = await work({ settings: { canaries } });
-    await writeFile(path, `${toCsv(names)}${'X-1,robot,Ann\n'.repeat(6)}`);
+    await writeFile(path, `${toCsv(names)}${'X-1,robot,Ann\n'.repeat(60)}`);
     await expect(run(app)).rejects.toBeInstanceOf(RosterHeldError);
     await writeFile(path, toCsv(names.slice(0, 45)));
     await runImport(app, roster, signal);

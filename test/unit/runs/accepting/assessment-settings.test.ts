@@ -44,7 +44,7 @@ it('lists are told by their length, never by the names in them', () => {
     'controls was a list of 1 and is a list of 0',
   ]);
   expect(compare({ canaries: [canary('Somebody Listed')] }, { canaries: [canary('Another')] })).toEqual([
-    'canaries was a list of 1 and is a different list of 1',
+    'controls was a list of 1 and is a different list of 1',
   ]);
 });
 
