@@ -55,7 +55,8 @@ function openSourceFile(sources: ConfigSources): SourceFile | null {
   return readSourceFile(file, named ?? defaultFile);
 }
 
-const formatPath = (path: SettingPath): string =>
+/** A path as messages write it, such as `rosters[0].guards`. */
+export const formatPath = (path: SettingPath): string =>
   path.reduce<string>((text, key) => (typeof key === 'number' ? `${text}[${key}]` : text ? `${text}.${key}` : key), '');
 
 /** The mistakes of the file, or of the settings that it is a part of; of broken YAML only those before the break. */

@@ -1,7 +1,8 @@
 import { Argument, type Command } from 'commander';
 import { toKeyFingerprint } from '../../client/credentials.js';
 import { listNamedSecrets, type SettingPath, secretNames } from '../../config/environment.js';
-import type { Config } from '../../config/load-config.js';
+import { type Config, formatPath } from '../../config/load-config.js';
+import { controlsKey } from '../../config/schema.js';
 import { ConfigError } from '../../errors.js';
 import { toRedactor } from '../../logging.js';
 import { formatTime, toVisibleText } from '../../reports/text.js';
@@ -218,7 +219,7 @@ function describeSecret(config: Config, name: string) {
 /** Every setting with its origin; for every secret, those that settings name included, only whether it is set. */
 export function describeConfig(config: Config) {
   const settings = listLeaves(config.settings, []).map(({ path, value }) => ({
-    path: path.join('.'),
+    path: formatPath(path[0] === 'canaries' ? [controlsKey, ...path.slice(1)] : path),
     value,
     origin: config.originOf(path),
   }));
