@@ -170,7 +170,7 @@ describe('webhooks of state changes', () => {
     const list = await readFile(join(folder, 'list.csv'), 'utf8');
     const rows = z.array(z.record(z.string(), z.string())).parse(parse(list, { bom: true, columns: true }));
     const [row] = rows;
-    const decided = [{ ...row, decision: 'false_positive', reason: 'another birth date' }];
+    const decided = [{ ...row, disposition: 'false_positive', reason: 'another birth date' }];
     await writeFile(join(folder, 'list.csv'), stringify(decided, { header: true }));
     const imported = await command(['review', 'import', 'list.csv', '--apply'], withKey);
     expect(imported).toEqual({ exitCode: 0, said: '' });

@@ -91,7 +91,7 @@ describe('canaries', () => {
     const page = await readFile(join(red.artifacts ?? '', 'report.html'), 'utf8');
     expect(page).toContain('round 2 failed (after 10 searches)');
     expect(page).not.toMatch(/have a valid screening|No match changed/);
-    expect(toSubject(toReport(facts))).toContain('[RED] canary failed');
+    expect(toSubject(toReport(facts))).toContain('[RED] control search failed');
 
     const again = await run(await work({ settings: everyTen }));
     expect(again).toMatchObject({ state: 'complete', counts: { planned: 25, screened: 25 } });
