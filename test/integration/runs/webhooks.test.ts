@@ -183,7 +183,7 @@ describe('webhooks of state changes', () => {
     expect(undone).toEqual({
       exitCode: 0,
       said: expect.stringMatching(
-        /decisions are stored, .*NIGHTSCREEN_WEBHOOK_SECRET.*nightscreen status send sends them"/,
+        /dispositions are stored, .*NIGHTSCREEN_WEBHOOK_SECRET.*nightscreen status send sends them"/,
       ),
     });
     expect(received).toHaveLength(1);
