@@ -320,7 +320,8 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     await run(app, { kind: 'onboard', selection: 'new' });
     await run(app);
     await reportJob.run(app);
-    const subjects = (await readFolder(settings.mail.directory)).match(/Subject: .*/g);
+    const unfolded = (await readFolder(settings.mail.directory)).replace(/\r?\n /g, ' ');
+    const subjects = unfolded.match(/Subject: .*/g);
     expect(subjects).toHaveLength(2);
     expect(subjects).toEqual(expect.arrayContaining([expect.stringContaining('first screening')]));
     await reportJob.run(app);
