@@ -11,7 +11,8 @@ import { ConfigError } from './errors.js';
 export async function makeFolder(folder: string, remedy: string): Promise<void> {
   const problem = findFolderProblem(folder);
   if (problem !== null) throw new ConfigError([{ where: folder, path: '', message: `${problem}; ${remedy}` }]);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  // A relative path in a working folder that was removed meanwhile keeps Node trying for ever.
+  await mkdir(resolve(folder), { recursive: true, mode: 0o700 });
 }
 
 /** Gives the reason why a folder, or its nearest existing parent, is not writable; null when no reason is known. Creates nothing. */

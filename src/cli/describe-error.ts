@@ -41,7 +41,7 @@ function describeNext(error: unknown, isDoctor: boolean): string | null {
     return 'correct the settings above; docs/configuration.md describes each one, and `nightscreen config show` prints those in force';
   // Its message says what to do.
   if (error instanceof RosterHeldError) return null;
-  if (error instanceof RosterError) return 'correct the roster and start again; nothing was spent';
+  if (error instanceof RosterError) return 'correct the file or the query and start again; nothing was spent';
   if (error instanceof AuthenticationError)
     return 'check NIGHTSCREEN_API_KEY: it is malformed, revoked, or belongs to another service';
   if (error instanceof PaymentRequiredError)
