@@ -96,7 +96,8 @@ it('a rate never exceeds the calls of its window, however they come', () => {
   expect(describeSpan(12_000)).toBe('3 h 20 min');
 });
 
-it('a screen gets one line redrawn within its width, and what happened stays above it', () => {
+/** Progress on a screen of so many columns, and all that it has written. */
+function showOnScreen(columns: number) {
   let written = '';
   const terminal = {
     writeData: async () => undefined,
@@ -104,13 +105,18 @@ it('a screen gets one line redrawn within its width, and what happened stays abo
       written += text;
     },
     isScreen: true,
-    columns: 40,
+    columns,
     hasColours: false,
   };
-  const { emit, close } = showProgress(terminal, 50);
+  return { ...showProgress(terminal, 50), readWritten: () => written };
+}
+
+it('a screen gets one line redrawn within its width, and what happened stays above it', () => {
+  const { emit, close, readWritten } = showOnScreen(40);
   for (const event of [...begin, step(1)]) emit(event);
   emit({ kind: 'warning', runId, code: 'x', message: 'careful' });
   close();
+  const written = readWritten();
   const drawn = written.split('\r\u001b[2K');
   expect(drawn.every((line) => line.includes('\n') || line.length < 40)).toBe(true);
   expect(written).toContain('run 2026-01-01-rescreen-1 resumes\n');
@@ -136,20 +142,10 @@ it('without a screen a line with the same figures is logged every so often and a
 });
 
 it('the reasons of a run are written once: by its summary, or here where it has none', () => {
-  let written = '';
-  const terminal = {
-    writeData: async () => undefined,
-    writeMessage: (text: string) => {
-      written += text;
-    },
-    isScreen: true,
-    columns: 80,
-    hasColours: false,
-  };
-  const { emit, close } = showProgress(terminal, 50);
+  const { emit, close, readWritten } = showOnScreen(80);
   const ended = { kind: 'run_finished', runId, runKind: 'rescreen' } as const;
   emit({ ...ended, state: 'incomplete', reasons: ['one customer failed'] });
   emit({ ...ended, state: 'refused', reasons: ['the roster is held'] });
   close();
-  expect(written).toBe(`incomplete  ${runId}\nrefused  the roster is held\n`);
+  expect(readWritten()).toBe(`incomplete  ${runId}\nrefused  the roster is held\n`);
 });

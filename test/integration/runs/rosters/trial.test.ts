@@ -23,7 +23,7 @@ const { signal } = new AbortController();
 describeOnChosenDatabase('a trial with a test key', (open) => {
   const begin = openSmallSites(open);
 
-  it('begins with a messy roster as it is, names each rejected row, and goes on with the same rows every night', async () => {
+  it('begins with a messy roster as it is, names each rejected row, and accepts the same rows every night', async () => {
     const database = await open();
     const nights = await openRosterNights(database);
     const play = (night: RosterNight) => nights.play({ header, guards: {}, ...night });
