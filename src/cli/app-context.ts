@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { Client } from '../client/client.js';
 import type { AttemptObserver } from '../client/operation.js';
 import { type Clock, systemClock } from '../clock.js';
-import { listNamedSecrets } from '../config/environment.js';
+import { keyVariable, listNamedSecrets } from '../config/environment.js';
 import type { Config } from '../config/load-config.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { listEntries } from '../mail/settings.js';
@@ -45,10 +45,9 @@ export function findMissingService(config: Config): ConfigProblem[] {
     const message = 'is not set: set NIGHTSCREEN_BASE_URL or write it into the file, as in https://service.example/v1';
     problems.push({ where: config.originOf(['service', 'baseUrl']), path: 'service.baseUrl', message });
   }
-  if (config.secret('NIGHTSCREEN_API_KEY') === undefined) {
-    const message =
-      'is not set: it holds the private key of the service (or NIGHTSCREEN_API_KEY_FILE names a file with it)';
-    problems.push({ where: 'env NIGHTSCREEN_API_KEY', path: '', message });
+  if (config.secret(keyVariable) === undefined) {
+    const message = `is not set: it holds the private key of the service (or ${keyVariable}_FILE names a file with it)`;
+    problems.push({ where: `env ${keyVariable}`, path: '', message });
   }
   return problems;
 }
@@ -122,7 +121,7 @@ async function openMigrated({
 
 /** A key from a file can be read again. */
 function toKeySource({ secrets, secret }: Config): { readKeyAgain?: () => string | undefined } {
-  const key = secrets.find(({ name }) => name === 'NIGHTSCREEN_API_KEY');
+  const key = secrets.find(({ name }) => name === keyVariable);
   return key && key.from !== key.name ? { readKeyAgain: () => secret(key.name) } : {};
 }
 
@@ -134,8 +133,6 @@ function findNextRescreening({ settings }: Config, now: Date): Date | null {
   const { cron, timezone = 'UTC', enabled = true } = settings.jobs.rescreen ?? {};
   return cron === undefined || !enabled ? null : findNextRun({ cron, timezone }, new Date(now.getTime() + earlyMs));
 }
-
-const keyVariable = 'NIGHTSCREEN_API_KEY';
 
 /**
  * Opens and migrates the database and builds the context of a run; the client is created at first use. Throws ConfigError when the database

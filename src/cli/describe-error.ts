@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import { keyVariable } from '../config/environment.js';
 import {
   ApiError,
   AuthenticationError,
@@ -43,7 +44,7 @@ function describeNext(error: unknown, isDoctor: boolean): string | null {
   if (error instanceof RosterHeldError) return null;
   if (error instanceof RosterError) return 'correct the file or the query and start again; nothing was spent';
   if (error instanceof AuthenticationError)
-    return 'check NIGHTSCREEN_API_KEY: it is malformed, revoked, or belongs to another service';
+    return `check ${keyVariable}: it is malformed, revoked, or belongs to another service`;
   if (error instanceof PaymentRequiredError)
     return 'top up the account, then `nightscreen runs resume ID` continues the run';
   if (error instanceof PermissionError) return 'request the right for this operation from the service';
@@ -127,17 +128,17 @@ const awayStates = /^(?:08|53|57P|55000)/;
 const forbiddenState = '42501';
 const tooManyConnectionsState = '53300';
 const adviceOnRoom =
-  'the database has no connection left: raise max_connections (or the limit of its role), end idle sessions, or run fewer processes of Nightscreen; then start the same command again';
+  'the database has no connection left: raise max_connections (or the limit of its role), end idle sessions, or run fewer processes of Nightscreen. Then start the same command again';
 const adviceOnReading =
-  'the database is read-only: DATABASE_URL names a standby, or default_transaction_read_only is on; name the primary, or switch it off, then start the same command again';
+  'the database is read-only: DATABASE_URL names a standby, or default_transaction_read_only is on. Name the primary, or switch it off, then start the same command again';
 
 function describeStoreNext(error: StoreError, isDoctor: boolean): string | null {
   if (error instanceof FolderOwnerError) return error.remedy;
   if (error instanceof RunLockedError) return `wait until it has finished, or stop it: ${error.holder}`;
   if (error instanceof DatabaseMissingError)
-    return 'use the folder (or --config), the user and the DATABASE_URL of the nightly runs; only commands that screen, such as `nightscreen onboard` and `rescreen`, create a database';
+    return 'use the folder (or --config), the user and the DATABASE_URL of the nightly runs. Only commands that screen create a database, such as `nightscreen onboard` and `nightscreen rescreen`';
   if (error.code === 'schema_in_use')
-    return 'this version needs a newer schema, and nothing was changed: wait until that process has finished, or stop it (its run can be resumed), then start the same command again';
+    return 'this version needs a newer schema, and nothing was changed. Wait until that process has finished, or stop it: its run can be resumed. Then start the same command again';
   if (error instanceof BackupError) return adviceOnBackups[error.code] ?? null;
   if (findState(error) === tooManyConnectionsState) return adviceOnRoom;
   if (error instanceof DatabaseError && error.code === 'database_error') return describeDatabaseNext(error, isDoctor);

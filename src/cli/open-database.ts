@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { toKeyMode } from '../client/credentials.js';
+import { keyVariable } from '../config/environment.js';
 import type { Config } from '../config/load-config.js';
 import { DatabaseMissingError } from '../errors.js';
 import type { Database, Queryable } from '../store/database/database.js';
@@ -14,7 +15,7 @@ export function locateDatabase({ secret, settings }: Pick<Config, 'secret' | 'se
   if (url !== undefined) return { url };
   const { folder, durable } = settings.database;
   if (durable !== 'auto') return { folder, isDurable: durable === 'always' };
-  const key = secret('NIGHTSCREEN_API_KEY');
+  const key = secret(keyVariable);
   const mode = settings.service.mode ?? (key === undefined ? 'unknown' : toKeyMode(key));
   // Without a key, as for a reviewer, the folder keeps the durability of its runs; a test key does not lower that of a live key.
   return mode === 'live' ? { folder, isDurable: true } : { folder };

@@ -106,7 +106,7 @@ export async function goByDatabaseClock(app: AppContext): Promise<AppContext> {
   const apartMs = row.now.getTime() - (askedAt.getTime() + clock.now().getTime()) / 2;
   if (Math.abs(apartMs) <= mostApartMs) return app;
   const minutes = Math.round(Math.abs(apartMs) / 60_000);
-  const message = `the clock of this host is ${minutes} minutes ${apartMs > 0 ? 'behind' : 'ahead of'} the database's clock, which the watchdog uses; set it (NTP), because jobs on this host use it`;
+  const message = `the clock of this host is ${minutes} minutes ${apartMs > 0 ? 'behind' : 'ahead of'} the database's clock. The watchdog uses the database's clock, but the jobs of this host use theirs: set it by NTP`;
   emit({ kind: 'warning', runId: null, code: 'clock_apart', message });
   return { ...app, clock: { ...clock, now: () => new Date(clock.now().getTime() + apartMs) } };
 }

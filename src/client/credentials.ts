@@ -220,7 +220,7 @@ export const createIdentify = (settings: {
       async (error: unknown): Promise<KeyIdentity> => {
         const target = findRedirect(error);
         if (target !== null) {
-          const advice = `the address answers with a redirect to ${target}, and redirects are not followed; set it to the final address with its version prefix, such as /v1`;
+          const advice = `the address answers with a redirect to ${target}, and redirects are not followed. Set it to the final address with its version prefix, such as /v1`;
           throw refuse('service.baseUrl', advice, error);
         }
         if (!(error instanceof NotFoundError)) throw error;
@@ -233,7 +233,7 @@ export const createIdentify = (settings: {
         });
         if (agreedMode !== 'unknown') return { publicKey: null, isTest: agreedMode === 'test' };
         const message =
-          'the account has no public key, so the service does not say whether the private key is a test or a live one: set it to test or live';
+          'the account has no public key, so the service does not say whether the private key is a test key. Set it to test or live';
         throw refuse('service.mode', message, error);
       },
     );

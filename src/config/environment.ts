@@ -37,9 +37,12 @@ const overriding = (name: string, path: SettingPath, example: string): Variable 
   example,
 });
 
+/** The variable with the private key of the service. */
+export const keyVariable = 'NIGHTSCREEN_API_KEY';
+
 /** Every variable with a fixed name; settings name further ones (`urlEnv`, `secretEnv`). */
 export const variables: readonly Variable[] = [
-  secret('NIGHTSCREEN_API_KEY', 'private key of the service', 'private_sandbox_...'),
+  secret(keyVariable, 'private key of the service', 'private_sandbox_...'),
   secret(
     'DATABASE_URL',
     '`postgres://` or `postgresql://` URL; absent means the embedded database',

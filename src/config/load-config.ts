@@ -8,6 +8,7 @@ import type { RunMode } from '../vocabulary.js';
 import {
   type Environment,
   findUnknownVariables,
+  keyVariable,
   type Override,
   readSecret,
   type Secret,
@@ -151,7 +152,7 @@ const protocolsByName: Readonly<Record<string, readonly string[]>> = {
 const leastPasswordLength = 12;
 
 function findProblem(secret: Secret, mode: RunMode | undefined): string | undefined {
-  if (secret.name === 'NIGHTSCREEN_API_KEY') return findKeyProblem(secret.value, mode);
+  if (secret.name === keyVariable) return findKeyProblem(secret.value, mode);
   if (secret.name !== 'NIGHTSCREEN_ARCHIVE_PASSWORD') return findUrlProblem(secret);
   const isShort = secret.value.length < leastPasswordLength;
   return isShort ? `must have at least ${leastPasswordLength} characters` : undefined;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { findBaseUrlProblem } from '../client/settings.js';
 import { jobsSettingsSchema } from '../scheduling/settings.js';
-import { type SettingPath, startsWith } from './environment.js';
+import { keyVariable, type SettingPath, startsWith } from './environment.js';
 import { findNearMiss } from './near-miss.js';
 import { configSchema, controlsKey } from './schema.js';
 
@@ -190,7 +190,7 @@ function advise(path: SettingPath): string {
   }
   const example = examples.find(([prefix]) => place.startsWith(prefix))?.[1];
   if (example !== undefined) return `remove it here and name the environment variable that holds it, as in ${example}`;
-  const name = /^mail|smtp/.test(place) ? 'SMTP_URL' : /database/.test(place) ? 'DATABASE_URL' : 'NIGHTSCREEN_API_KEY';
+  const name = /^mail|smtp/.test(place) ? 'SMTP_URL' : /database/.test(place) ? 'DATABASE_URL' : keyVariable;
   return `remove it here and set ${name} or ${name}_FILE in the environment`;
 }
 

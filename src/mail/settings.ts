@@ -32,7 +32,7 @@ const recipientSchema = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      'only when changes or first matches of these severities were found; a red run is mailed in any case, and so is a partial one that no other recipient gets',
+      'only when changes or first matches of these severities were found. A red run is always mailed, and so is a partial run that no other recipient gets',
     ),
   attach: z
     .enum(attachments)

@@ -380,7 +380,7 @@ export const guardsSchema = z.strictObject({
     .min(0)
     .default(5)
     .describe(
-      'so many rejected rows are let through whatever their share is, as long as they are not over half of all: a tenth of a small roster may be one row',
+      'so many rejected rows are let through whatever their share is, up to half of all rows. A tenth of a small roster may be one row',
     ),
   sharesFromRows: z
     .int()

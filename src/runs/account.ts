@@ -97,7 +97,7 @@ export function findLiveProblems(
   }
   if (isEmbeddedRefused) {
     const message =
-      'is false: a live key makes no search with the embedded database, which is one disk of one host without a replica; set DATABASE_URL, or set it to true';
+      'is false: a live key makes no search with the embedded database, which is one disk of one host without a replica. Set DATABASE_URL, or set it to true';
     miss('database.acceptEmbedded', message);
   }
   return problems;

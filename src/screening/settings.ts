@@ -65,7 +65,7 @@ export const screeningSettingsSchema = z
       .positive()
       .default(hoursPerDay)
       .describe(
-        'a customer is due when the next run would come later than this and 2 hours (below 24: 1 hour) after the run that last screened it, and overdue an hour later (below 24: then); more than 24 needs `cadence.reason`',
+        'a customer is due when the next run would come more than this and 2 hours after the run that last screened it. It is overdue an hour later. Below 24, it is due and overdue after this and 1 hour. More than 24 needs `cadence.reason`',
       ),
     cadence: cadenceSettingsSchema.optional().describe('the same by risk tier, instead of `cadenceHours`'),
     leaveAfterDays: z

@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander';
 import { toKeyFingerprint } from '../../client/credentials.js';
-import { listNamedSecrets, type SettingPath, secretNames } from '../../config/environment.js';
+import { keyVariable, listNamedSecrets, type SettingPath, secretNames } from '../../config/environment.js';
 import { type Config, formatPath } from '../../config/load-config.js';
 import { controlsKey } from '../../config/schema.js';
 import { ConfigError } from '../../errors.js';
@@ -190,8 +190,6 @@ export function addConfigCommand(program: Command, act: Act): void {
   addHistory(config, act);
   addCompletion(config, act);
 }
-
-const keyVariable = 'NIGHTSCREEN_API_KEY';
 
 function listLeaves(value: unknown, path: SettingPath): { path: SettingPath; value: unknown }[] {
   const entries: [string | number, unknown][] = Array.isArray(value)

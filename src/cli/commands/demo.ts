@@ -4,6 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { type Clock, shiftedClock, systemClock } from '../../clock.js';
+import { keyVariable } from '../../config/environment.js';
 import type { Config } from '../../config/load-config.js';
 import { configSchema, digestSettings } from '../../config/schema.js';
 import { ConfigError } from '../../errors.js';
@@ -78,8 +79,8 @@ async function makeDemoConfig(folder: DemoFolder, baseUrl: string, apiKey: strin
     settings,
     file: null,
     settingsDigest: digestSettings(settings),
-    secrets: [{ name: 'NIGHTSCREEN_API_KEY', value: apiKey, from: 'NIGHTSCREEN_API_KEY' }],
-    secret: (name) => (name === 'NIGHTSCREEN_API_KEY' ? apiKey : undefined),
+    secrets: [{ name: keyVariable, value: apiKey, from: keyVariable }],
+    secret: (name) => (name === keyVariable ? apiKey : undefined),
     originOfSecret: () => null,
     originOf: () => 'demo',
   };

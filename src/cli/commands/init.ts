@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { type Command, Option } from 'commander';
 import { findKeyProblem, toKeyMode } from '../../client/credentials.js';
 import { findBaseUrlProblem } from '../../client/settings.js';
-import { readSecret } from '../../config/environment.js';
+import { keyVariable, readSecret } from '../../config/environment.js';
 import { defaultFile, loadConfig } from '../../config/load-config.js';
 import { ConfigError, flagError } from '../../errors.js';
 import { countNoun, formatCount, toVisibleText } from '../../reports/text.js';
@@ -132,7 +132,7 @@ const questions = {
   },
   keyFile: {
     flag: '--key-file',
-    missing: 'is missing: the file that holds the private key (or set NIGHTSCREEN_API_KEY)',
+    missing: `is missing: the file that holds the private key (or set ${keyVariable})`,
     ask: 'File that holds the private key: ',
   },
   file: { flag: '--file', missing: 'is missing: the roster file (CSV)', ask: 'Roster file (CSV): ' },
@@ -142,7 +142,7 @@ const questions = {
 async function findAnswers(invocation: Invocation, { url, keyFile, sandbox, file }: InitOptions): Promise<Answers> {
   const { environment } = invocation;
   const hasUrl = url !== undefined || sandbox === true || Boolean(environment['NIGHTSCREEN_BASE_URL']);
-  const hasKey = keyFile !== undefined || sandbox === true || readSecret(environment, keyName) !== undefined;
+  const hasKey = keyFile !== undefined || sandbox === true || readSecret(environment, keyVariable) !== undefined;
   const missing = [
     ...(hasUrl ? [] : [questions.url]),
     ...(hasKey ? [] : [questions.keyFile]),
@@ -186,22 +186,21 @@ async function ask(
   }
 }
 
-const keyName = 'NIGHTSCREEN_API_KEY';
-const keyFileName = `${keyName}_FILE`;
+const keyFileName = `${keyVariable}_FILE`;
 
 /** The mode of the key, the environment with it, and the commands that give it to the next command. */
 async function chooseKey({ environment, folder }: Invocation, { keyFile }: Answers) {
   if (keyFile === undefined) {
-    const key = readSecret(environment, keyName)?.value;
+    const key = readSecret(environment, keyVariable)?.value;
     return { mode: toMode(key), environment, commands: [] };
   }
   const file = resolve(folder, keyFile);
-  const given = { ...environment, [keyName]: undefined, [keyFileName]: file };
-  const key = readSecret(given, keyName)?.value ?? '';
+  const given = { ...environment, [keyVariable]: undefined, [keyFileName]: file };
+  const key = readSecret(given, keyVariable)?.value ?? '';
   const problem = findKeyProblem(key, undefined);
   if (problem !== undefined) throw flagError('--key-file', `${file} ${problem}`);
   const commands = [
-    ...(environment[keyName] ? [`unset ${keyName}`] : []),
+    ...(environment[keyVariable] ? [`unset ${keyVariable}`] : []),
     ...(environment[keyFileName] === file ? [] : [`export ${keyFileName}=${quoteArgument(file)}`]),
   ];
   return { mode: toMode(key), environment: given, commands };
@@ -221,7 +220,7 @@ function toConfiguration(
   { url, mode, path }: { url: string | undefined; mode: RunMode | null; path: string },
 ): readonly string[] {
   const head = [
-    '# docs/configuration.md describes each setting. Secrets are never in this file: NIGHTSCREEN_API_KEY has the key.',
+    `# docs/configuration.md describes each setting. Secrets are never in this file: ${keyVariable} has the key.`,
     'service:',
     url === undefined
       ? '  # baseUrl: https://service.example/v1 # NIGHTSCREEN_BASE_URL gives it now'

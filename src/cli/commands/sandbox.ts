@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { keyVariable } from '../../config/environment.js';
 import { flagError } from '../../errors.js';
 import { writePrivately } from '../../files.js';
 import type { loadWorld } from '../../sandbox/world.js';
@@ -84,7 +85,7 @@ export function addSandboxCommand(program: Command, act: Act): void {
           const others =
             'paste these two lines into a second terminal; Ctrl-C ends the sandbox, --json prints its other keys';
           if (!quiet) terminal.writeMessage(`sandbox ready: ${lists}\n${others}\n`);
-          await terminal.writeData(`export NIGHTSCREEN_BASE_URL=${url}\nexport NIGHTSCREEN_API_KEY=${privateKey}\n`);
+          await terminal.writeData(`export NIGHTSCREEN_BASE_URL=${url}\nexport ${keyVariable}=${privateKey}\n`);
         }
         await waitForAbort(signal);
         await sandbox.close();

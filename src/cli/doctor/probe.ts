@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import { createClient } from '../../client/client.js';
+import { keyVariable } from '../../config/environment.js';
 import type { Config } from '../../config/load-config.js';
 import { ApiError, AuthenticationError, NightscreenError, ResponseError } from '../../errors.js';
 import type { RunMode } from '../../vocabulary.js';
@@ -78,7 +79,7 @@ export async function probeService(
 ): Promise<ProbeReport> {
   const { service, canaries } = config.settings;
   const calls = { total: 0, searches: 0 };
-  const [baseUrl, apiKey] = [service.baseUrl, config.secret('NIGHTSCREEN_API_KEY')];
+  const [baseUrl, apiKey] = [service.baseUrl, config.secret(keyVariable)];
   if (mode === null || baseUrl === undefined || apiKey === undefined) {
     const next = 'correct what the checks of key and service report, then probe again';
     return { findings: [wrong(check, 'not tried: the mode is unclear', next)], calls, snippet: '' };

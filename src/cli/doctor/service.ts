@@ -1,5 +1,6 @@
 import type { Client } from '../../client/client.js';
 import { toKeyFingerprint, toKeyMode } from '../../client/credentials.js';
+import { keyVariable } from '../../config/environment.js';
 import type { Config } from '../../config/load-config.js';
 import { NotFoundError } from '../../errors.js';
 import { findCanaryCoverage } from '../../matches/canary.js';
@@ -11,9 +12,9 @@ import { describeError } from '../describe-error.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 
 function checkKey(config: Config): Finding {
-  const key = config.secret('NIGHTSCREEN_API_KEY');
+  const key = config.secret(keyVariable);
   if (key === undefined) {
-    return wrong('key', 'NIGHTSCREEN_API_KEY is not set', 'set it, or NIGHTSCREEN_API_KEY_FILE, to the private key');
+    return wrong('key', `${keyVariable} is not set`, `set it, or ${keyVariable}_FILE, to the private key`);
   }
   const mode = toKeyMode(key);
   const print = `fingerprint ${toKeyFingerprint(key)}`;
@@ -80,12 +81,12 @@ export async function checkService(config: Config): Promise<{ findings: Finding[
 async function checkConnection(config: Config): Promise<{ findings: Finding[]; mode: RunMode | null }> {
   const key = checkKey(config);
   const { service } = config.settings;
-  const apiKey = config.secret('NIGHTSCREEN_API_KEY');
+  const apiKey = config.secret(keyVariable);
   if (service.baseUrl === undefined || apiKey === undefined) {
     const isUrlMissing = service.baseUrl === undefined;
     const [problem] = findMissingService(config);
     const message = isUrlMissing ? `${problem?.path ?? ''} is not set` : 'not checked, because there is no key';
-    const missing = wrong('service', message, 'set NIGHTSCREEN_BASE_URL and NIGHTSCREEN_API_KEY');
+    const missing = wrong('service', message, `set NIGHTSCREEN_BASE_URL and ${keyVariable}`);
     return { findings: [key, missing], mode: null };
   }
   const { createClient } = await import('../../client/client.js');
@@ -135,7 +136,7 @@ function checkClock(skewsMs: readonly number[]): Finding {
 
 /** Whether a live key has its required budget and database; a test key needs none. */
 function checkBudget(config: Config): Finding[] {
-  const key = config.secret('NIGHTSCREEN_API_KEY');
+  const key = config.secret(keyVariable);
   const mode = config.settings.service.mode ?? (key === undefined ? 'unknown' : toKeyMode(key));
   if (mode !== 'live') return [];
   const isRefused = config.secret('DATABASE_URL') === undefined && !config.settings.database.acceptEmbedded;

@@ -230,7 +230,7 @@ function doubtGarbledLetters(profiles: readonly ColumnProfile[], encoding: Encod
     const remedy =
       encoding === 'utf-8' ? 'have the file exported again' : 'try --encoding utf-8, or have it exported again';
     return [
-      `the letters of ${header} are garbled in ${garbled.length} of ${values.length} rows, such as ${JSON.stringify(first.value)} for ${JSON.stringify(first.text)}: they are UTF-8 that was read in the encoding ${first.label}; ${remedy}`,
+      `the letters of ${header} are garbled in ${garbled.length} of ${values.length} rows, such as ${JSON.stringify(first.value)} for ${JSON.stringify(first.text)}. They are UTF-8 that was read in the encoding ${first.label}: ${remedy}`,
     ];
   });
 }

@@ -229,7 +229,7 @@ async function planInvitations({ app, organisation, accountId, rosters }: Scope,
   if (missing > 0 && counts.notInvitable === missing) {
     const columns = [...new Set(rosters.map(({ invite }) => invite.recipient))].join(', ');
     throw refuse(
-      `none of ${missing} customers without a dossier has a recipient in the column ${columns}; a column that is new in columns.attributes is read with the next import`,
+      `none of ${missing} customers without a dossier has a recipient in the column ${columns}. A column that is new in columns.attributes is read with the next import`,
     );
   }
   return { tasks, counts };

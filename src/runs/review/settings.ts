@@ -32,7 +32,7 @@ export const reviewSettingsSchema = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'closes undecided alerts of political exposure or less whose match was absent for seven days and three complete answers; a named person must accept this policy',
+      'closes undecided alerts of political exposure or less whose match was absent for seven days and three complete answers. A named person must accept this policy',
     ),
 });
 export type ReviewSettings = z.infer<typeof reviewSettingsSchema>;
