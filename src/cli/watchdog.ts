@@ -303,11 +303,12 @@ async function reportReachable(config: Config, listener: PingListener): Promise<
 
 /** True when at least one mail was accepted, or when there is no recipient. */
 async function mail(config: Config, alarm: Alarm, { complain, signal }: PingListener): Promise<boolean> {
-  const { mail: settings } = config.settings;
+  const { mail: settings, review } = config.settings;
   if (!settings) return true;
   const recipients = listRecipients(settings, { kind: 'failure', roster: null, level: 'red', severities: [] });
   const key = ['unreachable', alarm.phase, alarm.openedAt.toISOString()];
-  const messages = recipients.map(({ address }) => buildAlarmMessage(alarm, key, address, settings));
+  const frame = { from: settings.from, timezone: review.timezone };
+  const messages = recipients.map(({ address }) => buildAlarmMessage(alarm, key, address, frame));
   const limit = limitSending(attemptLimitMs, signal);
   try {
     const results = await deliver(messages, settings, config.secret('SMTP_URL'), limit.signal);

@@ -1,4 +1,4 @@
-import { formatDay, formatTime, toVisibleText } from '../reports/text.js';
+import { formatDay, formatMinute, toVisibleText } from '../reports/text.js';
 import { digestMessageId, type MailMessage, toBody } from './message.js';
 import type { MailSettings } from './settings.js';
 
@@ -19,30 +19,41 @@ export interface Failure {
 
 const mostInSubject = 90;
 
+/** The sender, and the reviewers' time zone, in which a mail gives its times. */
+type MailFrame = Pick<MailSettings, 'from'> & { timezone: string };
+
+/** Reasons come from logs and errors, where instants are in ISO 8601. */
+const inZone = (text: string, timezone: string): string =>
+  text.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z/g, (instant) =>
+    formatMinute(new Date(instant), timezone),
+  );
+
 /** The message to one recipient about a failure; `key` identifies the incident. The same key and recipient have the same Message-ID. */
 export function buildFailureMessage(
   { task, roster, outcome, reason, at, actions }: Failure,
   key: readonly string[],
   recipient: string,
-  settings: Pick<MailSettings, 'from'>,
+  { from, timezone }: MailFrame,
 ): MailMessage {
+  const reasons = inZone(reason, timezone).split('\n').map(toVisibleText);
   const what = toVisibleText(`${task}${roster === null ? '' : ` of ${roster}`} ${outcome}`);
-  const [first = ''] = reason.split('\n');
+  const [first = ''] = reasons;
   const lines = {
     headline: `RED: ${what}`,
-    sentences: reason.split('\n').map(toVisibleText),
+    sentences: reasons,
     details: actions.map(toVisibleText),
     facts: [
       ['Roster', toVisibleText(roster ?? 'all')],
-      ['When', formatTime(at)],
+      ['When', formatMinute(at, timezone)],
+      ['Times in', timezone],
     ] as const,
     closing: 'This message is sent once a day for the same reason. It contains no personal data.',
   };
   return {
-    messageId: digestMessageId(['failure', ...key, recipient.toLowerCase()], settings.from),
-    from: settings.from,
+    messageId: digestMessageId(['failure', ...key, recipient.toLowerCase()], from),
+    from,
     to: recipient,
-    subject: `[RED] ${what}: ${shorten(toVisibleText(first))} - ${formatDay(at, 'UTC')}`,
+    subject: `[RED] ${what}: ${shorten(first)} - ${formatDay(at, timezone)}`,
     date: at,
     ...toBody(lines),
     attachments: [],
@@ -81,28 +92,29 @@ export function buildAlarmMessage(
   { phase, title, reason, openedAt, at, actions, host, installation }: Alarm,
   key: readonly string[],
   recipient: string,
-  settings: Pick<MailSettings, 'from'>,
+  { from, timezone }: MailFrame,
 ): MailMessage {
-  const what = toVisibleText(title);
+  const what = toVisibleText(inZone(title, timezone));
   const level = phase === 'over' ? 'RECOVERED' : 'ALARM';
   const was = phase === 'over' ? 'Reason of the alarm: ' : '';
   const lines = {
     headline: `${level}: ${what}`,
-    sentences: [toVisibleText(`${was}${reason}`)],
+    sentences: [toVisibleText(`${was}${inZone(reason, timezone)}`)],
     actions: actions.map(toVisibleText),
     facts: [
-      ['Since', formatTime(openedAt)],
-      [phase === 'over' ? 'Over' : 'Checked', formatTime(at)],
+      ['Since', formatMinute(openedAt, timezone)],
+      [phase === 'over' ? 'Over' : 'Checked', formatMinute(at, timezone)],
+      ['Times in', timezone],
       ...(installation === undefined ? [] : [['Installation', toVisibleText(installation)] as const]),
       ...(host === undefined ? [] : [['Watchdog on', host] as const]),
     ] as const,
     closing: closings[phase],
   };
   return {
-    messageId: digestMessageId(['alarm', ...key, recipient.toLowerCase()], settings.from),
-    from: settings.from,
+    messageId: digestMessageId(['alarm', ...key, recipient.toLowerCase()], from),
+    from,
     to: recipient,
-    subject: `[${level}] ${what} - ${formatDay(at, 'UTC')}`,
+    subject: `[${level}] ${what} - ${formatDay(at, timezone)}`,
     date: at,
     ...toBody(lines),
     attachments: [],

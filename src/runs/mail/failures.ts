@@ -32,6 +32,12 @@ export interface FailedWork {
 const refusals = [ConfigError, RosterError, RunLockedError, ApiError, RunHalted, NotStartedError];
 const lookUp = 'See the runs and their states: nightscreen runs list';
 
+/** Whom a failure is mailed to, and the time zone of its times. */
+interface FailureSettings {
+  mail: MailSettings;
+  review: { timezone: string };
+}
+
 /** The failure in words; of an unexpected error only its kind, because its text could contain anything. */
 export function describeFailure(work: FailedWork): Pick<Failure, 'outcome' | 'reason' | 'actions'> {
   const { error } = work;
@@ -70,8 +76,12 @@ function describeStop({ task, signal }: FailedWork): Pick<Failure, 'outcome' | '
 }
 
 /** The mails about failed work, one for each recipient; those of the same incident and day have the same Message-ID. */
-export function buildFailureMails(work: FailedWork, mail: MailSettings, at: Date): readonly MailMessage[] {
-  return buildMails({ ...describeFailure(work), task: work.task, roster: work.roster, at }, mail);
+export function buildFailureMails(
+  work: FailedWork,
+  { mail, review: { timezone } }: FailureSettings,
+  at: Date,
+): readonly MailMessage[] {
+  return buildMails({ ...describeFailure(work), task: work.task, roster: work.roster, at }, { mail, timezone });
 }
 
 /**
@@ -81,8 +91,9 @@ export function buildFailureMails(work: FailedWork, mail: MailSettings, at: Date
  */
 export async function mailFailure(app: AppContext, work: FailedWork): Promise<void> {
   const { database, settings, clock } = app;
-  if (!settings.mail || isDoneElsewhere(work)) return;
-  const mails = buildFailureMails(work, settings.mail, clock.now());
+  const { mail, review } = settings;
+  if (!mail || isDoneElsewhere(work)) return;
+  const mails = buildFailureMails(work, { mail, review }, clock.now());
   try {
     const { organisationId } = await openOrganisation(app);
     await database.transaction((transaction) => queueMails(app, transaction, { organisationId, runId: null }, mails));
@@ -125,20 +136,27 @@ export async function queueBrokenRun(
   transaction: Queryable,
   { outcome, reasons }: Pick<Failure, 'outcome'> & { reasons: readonly string[] },
 ): Promise<void> {
-  const { settings, clock } = app;
-  if (!settings.mail) return;
+  const {
+    settings: { mail, review },
+    clock,
+  } = app;
+  if (!mail) return;
   const actions = [`See what happened: nightscreen runs show ${runId}`];
   const failure = { task: run.kind, roster, outcome, reason: reasons.join('\n'), at: clock.now(), actions };
-  await queueMails(app, transaction, run, buildMails(failure, settings.mail, runId));
+  await queueMails(app, transaction, run, buildMails(failure, { mail, timezone: review.timezone }, runId));
 }
 
-function buildMails(failure: Failure, mail: MailSettings, incident = ''): readonly MailMessage[] {
+function buildMails(
+  failure: Failure,
+  { mail, timezone }: { mail: MailSettings; timezone: string },
+  incident = '',
+): readonly MailMessage[] {
   const { task, roster, outcome, reason, at } = failure;
   // A figure, such as the age of a heartbeat, makes no new incident.
   const why = reason.replace(/\d+/g, '#');
   const key = [task, roster ?? '', outcome, incident, at.toISOString().slice(0, 10), why];
   const recipients = listRecipients(mail, { kind: 'failure', roster, level: 'red', severities: [] });
-  return recipients.map(({ address }) => buildFailureMessage(failure, key, address, mail));
+  return recipients.map(({ address }) => buildFailureMessage(failure, key, address, { from: mail.from, timezone }));
 }
 
 async function queueMails(

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Alarm, buildAlarmMessage } from '../../../src/mail/failure-message.js';
+import { type Alarm, buildAlarmMessage, buildFailureMessage } from '../../../src/mail/failure-message.js';
 
 const alarm: Alarm = {
   phase: 'begun',
@@ -9,7 +9,7 @@ const alarm: Alarm = {
   at: new Date('2026-11-22T07:30:00Z'),
   actions: ['See the coverage of the rosters: nightscreen coverage'],
 };
-const settings = { from: 'night@bank.example' };
+const settings = { from: 'night@bank.example', timezone: 'UTC' };
 const build = (changes: Partial<Alarm>, key = ['7', changes.phase ?? 'begun'], to = 'ops@bank.example') =>
   buildAlarmMessage({ ...alarm, ...changes }, key, to, settings);
 
@@ -34,4 +34,28 @@ it('begun and over are two mails, one for each recipient, and the same is told o
   expect(over.messageId).not.toBe(begun.messageId);
   expect(build({ phase: 'over', at: new Date('2026-11-23T00:00:00Z') }).messageId).toBe(over.messageId);
   expect(build({}, undefined, 'mlro@bank.example').messageId).not.toBe(begun.messageId);
+});
+
+it('the times of an alarm and of a failure, those of their reasons included, are in the named zone of the reviewers', () => {
+  const frame = { ...settings, timezone: 'Asia/Tokyo' };
+  const at = new Date('2026-11-21T16:30:00Z');
+  const reason = 'it was due at 2026-11-21T15:05:00.000Z (0 2 * * * UTC)';
+  const sent = [
+    buildAlarmMessage({ ...alarm, at, reason }, ['7'], 'ops@bank.example', frame),
+    buildFailureMessage(
+      { task: 'rescreen', roster: 'retail', outcome: 'did not run', reason, at, actions: [] },
+      ['7'],
+      'ops@bank.example',
+      frame,
+    ),
+  ];
+  for (const { subject, text, html } of sent) {
+    expect(subject).toMatch(/ - 2026-11-22$/);
+    for (const body of [text, html]) {
+      expect(body).toContain('it was due at 2026-11-22 00:05 (0 2 * * * UTC)');
+      expect(body).toContain('2026-11-22 01:30');
+      expect(body).toContain('Asia/Tokyo');
+      expect(body).not.toMatch(/\dZ|\d UTC/);
+    }
+  }
 });
