@@ -17,7 +17,7 @@ import {
   stateWords,
   toWords,
 } from '../vocabulary/words.js';
-import type { CustomerState } from '../vocabulary.js';
+import { type CustomerState, severities } from '../vocabulary.js';
 import {
   type Markup,
   noMarkup,
@@ -181,11 +181,14 @@ function showReconciliation(facts: ReconciliationFacts, run: Report['run']): Mar
   return html`<p>Roster ${showText(roster)} against the dossiers swept ${showTime(sweptAt, run)}.${unproven}</p>
 <p>${countNoun(sums.customers, 'customer')} = ${formatCount(sums.withDossier)} with a dossier + ${formatCount(sums.withoutDossier)} without + ${formatCount(sums.notExpected)} not expected to have one + ${formatCount(sums.ambiguousCustomers)} with a shared reference.<br>
 ${countNoun(sums.dossiers, 'dossier')} = ${formatCount(sums.withCustomer)} with a customer + ${formatCount(sums.withoutCustomer)} without + ${formatCount(sums.ambiguousDossiers)} with a shared reference + ${formatCount(sums.ofOtherRosters)} of other rosters.${sums.notCompared === 0 ? noMarkup : html`<br>Birth date and country were not compared for ${countNoun(sums.notCompared, 'customer')} with a dossier: no record of an applicant was fetched (<code>sweep.details</code>).`}</p>
-${current.length === 0 ? html`<p class="quiet">${unprovenBecause === null ? 'Roster, screenings and dossiers agree.' : 'No discrepancy is known.'}</p>` : showTable(`${countNoun(open, 'open discrepancy', 'open discrepancies')}`, toDiscrepancyColumns(run), current, null)}
+${current.length === 0 ? html`<p class="quiet">${unprovenBecause === null ? 'Roster, screenings and dossiers agree.' : 'No discrepancy is known.'}</p>` : showTable(`${countNoun(open, 'open discrepancy', 'open discrepancies')}`, toDiscrepancyColumns(run), current.toSorted(bySeverity), null, { name: 'kinds' })}
 ${current.length === 0 ? noMarkup : html`<p>The sheet Discrepancies of <code>report.xlsx</code> lists each of them. You can accept each of them there until a given day, except critical ones.</p>`}
 ${showInvitations(facts)}
-${newsCount === 0 ? html`<p class="quiet">No discrepancy is new.</p>` : showTable(`${countNoun(newsCount, 'change')} since the last comparison`, toNewsColumns(run), news, 'report.json', { count: newsCount })}`;
+${newsCount === 0 ? html`<p class="quiet">No discrepancy is new.</p>` : showTable(`${countNoun(newsCount, 'change')} since the last comparison`, toNewsColumns(run), news, 'report.json', { count: newsCount, name: 'news' })}`;
 }
+
+const bySeverity = (a: CurrentDiscrepancies, b: CurrentDiscrepancies): number =>
+  severities.indexOf(a.severity) - severities.indexOf(b.severity);
 
 function showInvitations({ invitations }: ReconciliationFacts): Markup {
   if (invitations === null) return noMarkup;
@@ -367,7 +370,7 @@ function showDossiers(report: Report): Markup {
     'dossiers',
     'Dossiers',
     html`${sweeps.map((sweep) => showSweep(sweep, report.run))}
-${changes.length === 0 ? html`<p class="quiet">No dossier changed.</p>` : showTable(countNoun(changes.length, 'dossier change'), dossierColumns, changes, 'changes.csv')}`,
+${changes.length === 0 ? html`<p class="quiet">No dossier changed.</p>` : showTable(countNoun(changes.length, 'dossier change'), dossierColumns, changes, 'changes.csv', { name: 'dossiers' })}`,
   );
 }
 

@@ -38,7 +38,9 @@ export const reportScript = `
   const tools = document.querySelector('.tools');
   if (tools) {
     const [text, severity, cause, sort, output] = ['text', 'severity', 'cause', 'sort', 'shown'].map((name) => tools.querySelector('[data-tool=' + name + ']'));
-    const lines = all('#changes [data-score], #changes .hits tbody tr:not(.kind)').map((element, place) => ({
+    // Read at the first use: thousands of lines would delay the first paint.
+    let read;
+    const readLines = () => read ??= all('#changes [data-score], #changes .hits tbody tr:not(.kind)').map((element, place) => ({
       element, place,
       list: element.parentElement,
       section: element.closest('.severity'),
@@ -55,6 +57,7 @@ export const reportScript = `
       since: (a, b) => (a.since < b.since ? -1 : a.since > b.since ? 1 : a.place - b.place),
     };
     const filter = () => {
+      const lines = readLines();
       const wanted = fold(text.value.trim());
       let shown = 0;
       for (const line of lines) {
@@ -70,14 +73,15 @@ export const reportScript = `
       output.textContent = filtered ? shown.toLocaleString('en') + ' of ' + lines.length.toLocaleString('en') + ' on this page' : '';
     };
     const arrange = () => {
-      for (const line of [...lines].sort(by[sort.value])) line.list.append(line.element);
+      for (const line of [...readLines()].sort(by[sort.value])) line.list.append(line.element);
     };
     tools.hidden = false;
     text.addEventListener('input', filter);
     severity.addEventListener('change', filter);
     cause.addEventListener('change', filter);
     sort.addEventListener('change', arrange);
-    filter();
+    // A browser may restore what was entered before.
+    if (text.value !== '' || severity.value !== '' || cause.value !== '') filter();
     if (sort.value !== 'listed') arrange();
   }
 
@@ -371,9 +375,10 @@ th,td{text-align:left;vertical-align:top;padding:.38rem .9rem .38rem 0;border-bo
 th:last-child,td:last-child{padding-right:0}
 thead th{font-size:.84rem;font-weight:600;color:var(--muted);border-bottom-color:var(--ink);overflow-wrap:normal}
 tbody th{font-weight:400}
-.number{text-align:right;white-space:nowrap;padding-right:1.6rem}
+.number{text-align:right;white-space:nowrap;padding-right:1.6rem}thead th.number{white-space:normal}
 .list{table-layout:fixed}
 .list .number{width:5.5rem;padding-right:.9rem}.list .number:last-child{padding-right:0}.list thead th:first-child:not(.number){width:26%}.hits thead th:first-child:not(.number){width:14%}
+.list.kinds thead th:first-child{width:44%}.list.kinds thead th:nth-child(2){width:12%}.list.dossiers code{font-size:.8em}.list.dossiers thead th:nth-child(2){width:30%}.list.news thead th:nth-child(2),.list.news thead th:nth-child(3){width:13%}.list.news thead th:nth-child(4){width:28%}.list.news code{font-size:.8em}
 .reference{font-family:var(--mono);font-size:.86em;font-weight:600;margin-right:.35em}
 .none{color:var(--muted)}
 .rest{font-weight:600}
