@@ -9,9 +9,10 @@ import { z } from 'zod';
 import { toFileRoster } from '../src/roster/settings.js';
 import { runScreening } from '../src/runs/screening-run.js';
 import { startSandbox } from '../src/sandbox/start-sandbox.js';
+import { describeTables, listTables } from '../src/store/backup/format.js';
 import { writeBackup } from '../src/store/backup/write-backup.js';
 import type { Database } from '../src/store/database/database.js';
-import { migrate } from '../src/store/database/migrate.js';
+import { migrate, packagedMigrations, readMigrations } from '../src/store/database/migrate.js';
 import { openDatabase } from '../src/store/database/open-database.js';
 import { canaries, makeAppContext, people, watchlist, writeRoster } from './helpers/small-world.js';
 
@@ -78,7 +79,8 @@ function toSql(lines: readonly string[], roster: string): { schema: number; sql:
       );
     } else if ('table' in each) {
       table = each.table;
-      begin = `delete from ${table};\ninsert into ${table} overriding system value select * from`;
+      const columns = tables.get(table)?.written.join(', ');
+      begin = `delete from ${table};\ninsert into ${table} (${columns}) overriding system value select ${columns} from`;
     } else if ('sequences' in each) {
       for (const [name, last] of Object.entries(each.sequences))
         if (last !== null) statements.push(`select setval('${name}', ${last});`);
@@ -91,6 +93,7 @@ let table = '';
 const [folder, roster, url, publicKey] = process.argv.slice(2);
 const left = folder && roster && url && publicKey ? { folder, roster, url, publicKey } : await leaveNights();
 const database: Database = await openDatabase({ folder: left.folder }, 'fixture');
+const tables = await describeTables(database, listTables(await readMigrations(packagedMigrations())));
 let text = '';
 const write = async (lines: string): Promise<void> => {
   text += lines;

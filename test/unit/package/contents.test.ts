@@ -44,7 +44,7 @@ it('the package holds the program, its pages, its examples and what the demo rea
       'docs/configuration.md',
     ],
     ...['deploy/systemd', 'deploy/docker', 'deploy/kubernetes', 'deploy/prometheus', 'fixtures/demo', 'docs/schemas'],
-    'sql/0001_organisations_and_runs.sql',
+    'sql/0001_organisations.sql',
   ];
   expect(needed.filter((path) => !isPacked(path))).toEqual([]);
   expect(packed.filter((path) => /^(?:test|\.ci|src|docs\/images|fixtures\/rosters)\//.test(path))).toEqual([]);

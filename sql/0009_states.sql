@@ -1,115 +1,57 @@
--- One definition of a customer's state, alerts that absence does not close, and customers whom the roster names without a readable record.
+-- The state of each customer, its changes, and who is told of them.
 
--- Ids that the newest file of a roster names without an acceptable record, and that have no accepted record either: customers who cannot be
--- screened yet. A row leaves when a record is accepted, or when a later accepted file no longer names the id.
-create table unaccepted_customer (
-  roster_id bigint not null references roster,
-  reference text not null,
-  reason text not null check (reason in ('row_rejected', 'conflicting_duplicate', 'roster_held')),
-  since timestamptz not null,
-  run_id bigint not null references run,
-  primary key (roster_id, reference)
+-- By how much a screening outlasts its cadence: two hours so that one night skips the customers, and one for a next night that starts late.
+-- In src/screening/cadence.ts it is the same.
+create function screening_grace(cadence interval) returns interval language sql immutable as $$
+  select case when cadence < interval '1 day' then interval '1 hour' else interval '3 hours' end
+$$;
+
+-- Each time a customer's state was seen to be another than before: when a run was planned or closed, or a reviewer decided.
+create table customer_state_change (
+  change_id bigint generated always as identity primary key,
+  customer_id bigint not null,
+  -- Null for a customer whose first state this is.
+  from_state text,
+  to_state text not null,
+  reason text,
+  is_test boolean not null,
+  as_of timestamptz,
+  due_at timestamptz,
+  expires_at timestamptz,
+  run_id bigint references run,
+  changed_at timestamptz not null
 );
 
--- Since when the roster names a related party of the customer that cannot be read and was never known; null while there is none.
-alter table customer add column unreadable_party_since timestamptz;
+create index customer_state_change_by_customer on customer_state_change (customer_id, change_id);
 
--- Why the match of an alert is absent, and since when; null while it is listed as a hit.
-alter table review_item
-  add column absence text check (absence in ('not_returned', 'below_threshold', 'customer_changed', 'settings_changed')),
-  add column absent_since timestamptz,
-  add check ((absence is null) = (absent_since is null));
-
-alter table disposition drop constraint disposition_verdict_check;
-alter table disposition add constraint disposition_verdict_check
-  check (verdict in ('true_match', 'false_positive', 'inconclusive', 'no_longer_matched'));
-
-alter table review_event drop constraint review_event_kind_check;
-alter table review_event add constraint review_event_kind_check
-  check (kind in ('opened', 'reopened', 'escalated', 'rekeyed', 'absent', 'gone', 'returned', 'assigned'));
-
--- The most serious topic family of the listed party, and whether the customer counts as a true match because of the alert: a true match ends
--- only by a later false positive or `no_longer_matched`.
-alter table review_item
-  add column topic text check (topic in ('sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none')),
-  add column is_confirmed boolean not null default false;
-
-create function was_confirmed(item bigint) returns boolean stable language sql as $$
-  select coalesce((
-    select max(said.disposition_id) filter (where said.verdict = 'true_match')
-      > coalesce(max(said.disposition_id) filter (
-          where said.verdict in ('false_positive', 'no_longer_matched') and undo.disposition_id is null
-        ), 0)
-    from disposition said
-    left join disposition undo on undo.item_id = item and undo.kind = 'undone' and undo.refers_to = said.disposition_id
-    where said.item_id = item and said.kind in ('decided', 'confirmed')
-  ), false)
-$$;
-
--- Until now an alert was closed when its match was absent, whatever had been decided: those that nobody has dismissed wait again.
-update review_item set
-  is_confirmed = was_confirmed(item_id),
-  topic = (
-    select (array['none', 'sanction', 'crime', 'unknown', 'pep', 'associate'])[1 + coalesce(min(case
-      when listed.topic ~ '^sanction(\.|$)' then 1 when listed.topic ~ '^(crime|wanted)(\.|$)' then 2
-      when listed.topic ~ '^role\.pep(\.|$)' then 4 when listed.topic ~ '^role\.rca(\.|$)' then 5 else 3
-    end), 0)]
-    from jsonb_array_elements_text(review_item.listed -> 'topics') as listed (topic)
-  );
-update review_item set absence = 'not_returned', absent_since = now() where state = 'gone';
-update review_item set state = case when exists (
-  select from disposition made where made.disposition_id = review_item.disposition_id and made.kind = 'proposed'
-) then 'proposed' else 'open' end
-where state = 'gone' and not exists (
-  select from disposition made
-  where made.disposition_id = review_item.disposition_id and made.kind <> 'proposed' and made.verdict = 'false_positive'
+-- Decided about while a run was open: to be looked at closely when the next one is planned or closed.
+create table decided_state (
+  customer_id bigint primary key
 );
-alter table review_item alter column topic set not null;
 
--- An alert has the state that the last disposition gives it. Reviewers need no right to give it another.
-create or replace function apply_disposition() returns trigger language plpgsql security definer as $$
-begin
-  update review_item item set
-    disposition_id = case when new.kind <> 'undone' then new.disposition_id end,
-    is_confirmed = was_confirmed(new.item_id),
-    state = case
-      when new.kind = 'proposed' then 'proposed'
-      when new.verdict = 'no_longer_matched' then 'gone'
-      when new.verdict = 'false_positive' then case when item.absence is null then 'settled' else 'gone' end
-      -- A true match whose match is absent waits for `no_longer_matched`.
-      when new.verdict = 'true_match' and item.absence is null then 'confirmed'
-      else 'open'
-    end,
-    -- A proposal and `inconclusive` leave the alert waiting: its age goes on.
-    opened_at = case when new.kind = 'undone' and item.state not in ('open', 'proposed') then new.decided_at else item.opened_at end,
-    due_at = case when new.kind = 'undone' and item.state not in ('open', 'proposed') then new.due_at else item.due_at end
-  where item.item_id = new.item_id;
-  return null;
-end
-$$;
+-- Where changes of state are told; as the configuration of the last run says.
+create table webhook (
+  webhook_id bigint generated always as identity primary key,
+  organisation_id bigint not null references organisation,
+  url text not null,
+  -- Only changes from or to one of these; null for all.
+  states text[],
+  -- Only customers of these rosters; null for all.
+  rosters text[],
+  is_active boolean not null,
+  unique (organisation_id, url)
+);
 
--- `no_longer_matched` is said only of an alert whose match is absent.
-create function require_absence() returns trigger language plpgsql as $$
-begin
-  if new.verdict = 'no_longer_matched' and (select absence from review_item where item_id = new.item_id) is null then
-    raise exception 'the match of alert % is listed', new.item_id using errcode = 'integrity_constraint_violation';
-  end if;
-  return new;
-end
-$$;
+-- Changes of state that are in no message to this webhook yet.
+create table webhook_event (
+  webhook_id bigint references webhook,
+  change_id bigint,
+  -- Changes of state that wait until the run is accepted, and later ones of the same customers.
+  held_run_id bigint references run,
+  primary key (webhook_id, change_id)
+);
 
-create trigger require_absence before insert on disposition for each row execute function require_absence();
-
--- The state of a customer is computed from answers and alerts alone: nothing of it is stored beside them.
-drop view customer_screening_status;
-drop view customer_standing;
-drop trigger record_decided_state on party_state;
-drop trigger require_settled on party_state;
-drop function require_settled;
-drop function find_unrecorded_states;
-drop function to_standing_state;
-alter table party_state drop column reviewed_state;
-update party_state set former_answer = former_answer - 'reviewed_state' where former_answer is not null;
+create index webhook_event_held on webhook_event (held_run_id) where (held_run_id is not null);
 
 -- Each party of each roster on each account (null: no account yet) by its last answer that counts and by its alerts. An answer of an open run
 -- that waits for control searches does not count yet; the answer before it does.
@@ -206,10 +148,7 @@ cross join lateral (
 ) news
 where party.is_current or alerts.waiting > 0 or alerts.is_confirmed or news.is_open;
 
--- Each customer of a roster once: those in scope, those who have left and are a true match, and the ids without an accepted record. Judged
--- at one moment, by the account of the roster's last live run, else of its last test run, and by the screening frequency that this account's
--- last run planned with, unless the session's settings nightscreen.status_at, .status_account and .status_hours name others.
--- A state by the alerts outranks one that a missing or expired answer gives; the worst state of the parties is the customer's.
+-- Each customer in the state that answers, alerts and dispositions give. A run over marked customers says nothing of the others.
 create view customer_standing as
 with basis as materialized (
   select
@@ -219,6 +158,7 @@ with basis as materialized (
     array(
       select run.run_id from run
       where run.roster_id = roster.roster_id and run.account_id = account.account_id and run.in_scope is not null
+        and run.selection is distinct from 'dirty'
       order by run.run_id desc limit 3
     ) as plan_run_ids,
     coalesce(nullif(current_setting('nightscreen.status_hours', true), '')::jsonb, (
@@ -249,8 +189,7 @@ select
   customer.screened_at as as_of,
   customer.never_screened,
   case when customer.standing > 2 then customer.screened_at + customer.cadence end as due_at,
-  -- An hour for a night that starts late.
-  case when customer.standing > 2 then customer.screened_at + customer.cadence + interval '1 hour' end as expires_at,
+  case when customer.standing > 2 then customer.screened_at + customer.cadence + screening_grace(customer.cadence) end as expires_at,
   customer.is_provisional,
   customer.run_id,
   customer.waiting,
@@ -295,7 +234,8 @@ cross join lateral (
       when party.run_id is null then 1
       when party.has_changed then 2
       -- An answer that is dated ahead was dated by a clock that was wrong: it has no age.
-      when party.screened_at + tier.cadence + interval '1 hour' <= basis.moment or party.screened_at > basis.moment + interval '1 hour' then 3
+      when party.screened_at + tier.cadence + screening_grace(tier.cadence) <= basis.moment
+        or party.screened_at > basis.moment + interval '1 hour' then 3
       when not party.is_proven then 4
       else 5
     end as standing
@@ -321,7 +261,7 @@ select
 from basis
 join unaccepted_customer unaccepted on unaccepted.roster_id = basis.roster_id;
 
--- What other systems read, with rights on this view alone: exactly one row for each customer.
+-- One row per customer for the systems that block accounts. `held` is by party and account, because a customer's parties may have been answered for by different runs.
 create view customer_screening_status as
 select
   organisation.name as organisation,
@@ -346,7 +286,21 @@ select
   case
     when last.to_state = standing.state and last.is_test = standing.is_test then last.changed_at
     when standing.reason = 'expired' then standing.expires_at
-  end as changed_at
+  end as changed_at,
+  exists (
+    select from run_hold hold
+    join run held on held.run_id = hold.run_id
+    join account on account.account_id = held.account_id and account.is_test = standing.is_test
+    join screening on screening.run_id = hold.run_id and screening.outcome = 'failed' and screening.outcome_reason = 'held'
+    join party on party.party_id = screening.party_id and party.customer_id = standing.customer_id
+    where hold.kind = 'answers' and hold.accepted_at is null
+      and not exists (
+        select from party_state newer
+        join run answering on answering.run_id = newer.run_id and answering.state not in ('running', 'stopped')
+        join account of_newer on of_newer.account_id = newer.account_id and of_newer.is_test = account.is_test
+        where newer.party_id = screening.party_id and newer.run_id > hold.run_id
+      )
+  ) as held
 from customer_standing standing
 join organisation using (organisation_id)
 left join run on run.run_id = standing.run_id
@@ -372,8 +326,60 @@ language sql stable as $$
     and (last.to_state, last.is_test) is distinct from (standing.state, standing.is_test)
 $$;
 
+-- What two see at once is recorded once, and the changes of a customer are numbered in their order: held until the transaction ends.
+create function hold_states(for_roster bigint) returns void language sql as $$
+  select from organisation
+  where organisation_id = (select organisation_id from roster where roster_id = for_roster)
+  for no key update
+$$;
+
+-- Records of these customers of a roster who stand otherwise than was recorded last, and what webhooks are to be told of it; gives how many.
+-- Each is looked up by indexes, planned once for a session: whatever the statistics say, a single one takes no longer than that.
+create function record_states_of(customers bigint[], for_roster bigint, with_new boolean) returns bigint
+language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+  recorded bigint;
+begin
+  with changed as (
+    insert into customer_state_change (
+      customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at
+    )
+    select
+      standing.customer_id, last.to_state, standing.state, standing.reason, standing.is_test, standing.as_of, standing.due_at,
+      standing.expires_at, standing.run_id, standing.moment
+    from unnest(customers) as one (customer_id)
+    -- Fenced off: one after another.
+    cross join lateral (select * from customer_standing where customer_standing.customer_id = one.customer_id offset 0) standing
+    left join lateral (
+      select change.to_state, change.is_test from customer_state_change change
+      where change.customer_id = standing.customer_id
+      order by change.change_id desc limit 1
+    ) last on true
+    where standing.roster_id = for_roster
+      and standing.is_test is not null and standing.is_provisional is not true
+      and (with_new or last.to_state is not null)
+      and (last.to_state, last.is_test) is distinct from (standing.state, standing.is_test)
+    order by standing.customer_id
+    returning change_id, from_state, to_state
+  ),
+  told as (
+    insert into webhook_event (webhook_id, change_id)
+    select webhook.webhook_id, changed.change_id
+    from roster
+    join webhook on webhook.organisation_id = roster.organisation_id and webhook.is_active
+    cross join changed
+    where roster.roster_id = for_roster
+      and (webhook.rosters is null or roster.name = any (webhook.rosters))
+      and (webhook.states is null or changed.from_state = any (webhook.states) or changed.to_state = any (webhook.states))
+  )
+  select count(*) into recorded from changed;
+  return recorded;
+end
+$$;
+
 -- Whoever does not own the tables has the states judged now, on the roster's own account.
-create or replace function record_state_changes(for_roster bigint, for_customer bigint, with_new boolean) returns bigint
+create function record_state_changes(for_roster bigint, for_customer bigint, with_new boolean) returns bigint
 language plpgsql security definer as $$
 declare
   looked_at bigint[] := array[for_customer];
@@ -404,7 +410,7 @@ end
 $$;
 
 -- A decision changes a state the moment it is made; while a run is open, the run records the state when it closes.
-create or replace function record_decided_state() returns trigger language plpgsql security definer as $$
+create function record_decided_state() returns trigger language plpgsql security definer as $$
 declare
   whose record;
 begin
@@ -429,69 +435,5 @@ end
 $$;
 
 create constraint trigger record_decided_state after update on review_item
-  deferrable initially deferred
-  for each row when ((old.state, old.is_confirmed) is distinct from (new.state, new.is_confirmed))
+  deferrable initially deferred for each row when ((old.state, old.is_confirmed) is distinct from (new.state, new.is_confirmed))
   execute function record_decided_state();
-
-revoke execute on function find_unrecorded_states, record_state_changes from public;
-
--- Ids without an accepted record when the run was planned, by reason: in scope and skipped, beside the customers of the plan.
-alter table run add column unaccepted jsonb;
-
-do $$
-declare
-  tables_schema regnamespace := (select relnamespace from pg_class where oid = 'run'::regclass);
-  function_name text;
-begin
-  foreach function_name in array array['apply_disposition', 'record_decided_state', 'record_state_changes', 'require_absence', 'was_confirmed'] loop
-    execute format('alter function %s.%I set search_path = pg_catalog, %s, pg_temp', tables_schema, function_name, tables_schema);
-  end loop;
-end
-$$;
-
--- Alerts that a policy closes which a named person accepted, and that policy's second person.
-
--- What one person accepts of the settings where two people are needed: recorded in force only when another person accepts the same.
-create table settings_proposal (
-  settings_proposal_id bigint generated always as identity primary key,
-  organisation_id bigint not null references organisation,
-  -- Of the settings, as in settings_record.
-  digest text not null,
-  accepted_by text not null check (accepted_by <> ''),
-  is_attested boolean not null,
-  reason text not null check (reason <> ''),
-  accepted_at timestamptz not null
-);
-
-create trigger refuse_rewriting before update or delete or truncate on settings_proposal for each statement
-  execute function refuse_rewriting();
-create trigger require_acceptor before insert on settings_proposal for each row execute function require_acceptor();
-
--- Who accepted the settings first, where two people did.
-alter table settings_record
-  add column proposed_by text,
-  add check (proposed_by <> accepted_by);
-
--- The policy is the actor of such a disposition, never a person: a run stores it, for nothing but an absent alert.
-alter table disposition drop constraint disposition_origin_check;
-alter table disposition add constraint disposition_origin_check check (
-  origin in ('review', 'legacy')
-  or origin = 'policy' and reviewer = 'review.autoClose' and kind = 'decided' and verdict = 'no_longer_matched' and not is_attested
-);
-
-drop trigger require_reviewer on disposition;
-create trigger require_reviewer before insert on disposition for each row when (new.origin <> 'policy') execute function require_reviewer();
-create trigger require_table_owner before insert on disposition for each row when (new.origin = 'policy')
-  execute function require_table_owner();
-drop trigger require_second_person on disposition;
-create trigger require_second_person before insert on disposition for each row when (new.origin <> 'policy')
-  execute function require_second_person();
-
--- A row of a working list that confirms many absent alerts of one listed party at once: which alerts it names.
-create table review_bulk (
-  bulk_id bigint generated always as identity primary key,
-  sheet_id bigint not null references review_sheet,
-  item_ids bigint[] not null check (cardinality(item_ids) between 2 and 500)
-);
-
-create trigger refuse_rewriting before update or delete or truncate on review_bulk for each statement execute function refuse_rewriting();

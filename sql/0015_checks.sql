@@ -1,12 +1,4 @@
--- Single checks, published lists that forced searches, and measured recall; all of it evidence.
-
-alter table run drop constraint run_kind_check;
-alter table run add constraint run_kind_check
-  check (kind in ('import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure'));
-
--- A run that a published list began asks about the customers that it forces, and about nobody else.
-alter table run drop constraint run_selection_check;
-alter table run add constraint run_selection_check check (selection in ('due', 'new', 'all', 'forced'));
+-- Single checks, and comparisons with published lists.
 
 -- One ad-hoc search: who asked for it and why; what it came to hangs on the answer.
 create table single_check (
@@ -39,9 +31,9 @@ create table list_comparison (
   digest text not null,
   listed integer not null,
   spellings integer not null,
-  compared_parties integer not null default 0,
-  forced_parties integer not null default 0,
-  forced_customers integer not null default 0,
+  compared_parties integer default 0 not null,
+  forced_parties integer default 0 not null,
+  forced_customers integer default 0 not null,
   -- Null until every customer has been compared with it.
   compared_at timestamptz
 );
@@ -61,8 +53,8 @@ create table assurance (
 );
 
 create table assurance_item (
-  run_id bigint not null references assurance,
-  ordinal integer not null,
+  run_id bigint references assurance,
+  ordinal integer,
   request_id bigint not null references screening_request,
   listed_id text,
   listed_name text not null,

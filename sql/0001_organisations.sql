@@ -1,0 +1,186 @@
+-- Who screens whom, under which accepted settings, and who may do what.
+
+-- History is only added to; an empty table may be emptied.
+create function refuse_rewriting() returns trigger language plpgsql as $$
+declare
+  is_filled boolean := true;
+begin
+  if tg_op = 'TRUNCATE' then
+    execute format('select exists (select from %I.%I)', tg_table_schema, tg_table_name) into is_filled;
+  end if;
+  if not is_filled then
+    return null;
+  end if;
+  raise exception 'rows of % are never changed or removed', tg_table_name using errcode = 'restrict_violation';
+end
+$$;
+
+-- What is led to still cannot be removed.
+create function refuse_orphans() returns trigger language plpgsql as $$
+declare
+  child text;
+  parts text[];
+  found_any boolean;
+begin
+  foreach child in array tg_argv loop
+    parts := string_to_array(child, '.');
+    execute format('select exists (select from %I child join gone on gone.%I = child.%I)', parts[1], parts[3], parts[2]) into found_any;
+    if found_any then
+      raise foreign_key_violation using message = format('rows of %I still lead to what is removed from %I', parts[1], tg_table_name);
+    end if;
+  end loop;
+  return null;
+end
+$$;
+
+-- On a server nobody accepts anything under another name than that of their login. The embedded database knows one login only: there a name
+-- is attested. The first settings of an organisation nobody has to accept.
+create function require_acceptor() returns trigger language plpgsql as $$
+begin
+  if tg_table_name = 'settings_record' then
+    if new.accepted_by = 'first settings' and not exists (select from settings_record where organisation_id = new.organisation_id) then
+      return new;
+    end if;
+  end if;
+  if version() ~ 'emscripten' then
+    if not new.is_attested then
+      raise exception 'nobody is authenticated on the embedded database' using errcode = 'insufficient_privilege';
+    end if;
+  elsif new.is_attested or new.accepted_by <> session_user then
+    raise exception '% cannot accept anything in the name of %', session_user, new.accepted_by using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$$;
+
+-- Nobody assigns or delegates under another name than that of their login, as nobody decides.
+create function require_actor() returns trigger language plpgsql as $$
+begin
+  if version() ~ 'emscripten' then
+    if not new.is_attested then
+      raise exception 'nobody is authenticated on the embedded database' using errcode = 'insufficient_privilege';
+    end if;
+  elsif new.is_attested or new.actor is distinct from session_user then
+    raise exception '% cannot assign in the name of %', session_user, new.actor using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$$;
+
+-- On a server nobody decides under another name than that of their login, and where the role nightscreen_reviewer exists only its members
+-- do. The embedded database knows one login only: there a name is attested.
+create function require_reviewer() returns trigger language plpgsql as $$
+begin
+  if version() ~ 'emscripten' then
+    if not new.is_attested then
+      raise exception 'nobody is authenticated on the embedded database' using errcode = 'insufficient_privilege';
+    end if;
+  elsif new.is_attested or new.reviewer <> session_user then
+    raise exception '% cannot decide in the name of %', session_user, new.reviewer using errcode = 'insufficient_privilege';
+  elsif exists (select from pg_roles where rolname = 'nightscreen_reviewer')
+    and not pg_has_role(session_user, 'nightscreen_reviewer', 'member') then
+    raise exception '% is not a member of the role nightscreen_reviewer', session_user using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$$;
+
+-- What became of an item in a run is said by whoever runs, whose tables they are.
+create function require_table_owner() returns trigger language plpgsql as $$
+begin
+  if not pg_has_role(session_user, (select relowner from pg_class where oid = tg_relid), 'member') then
+    raise exception '% cannot say that an item is %', session_user, new.kind using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$$;
+
+create table organisation (
+  organisation_id bigint generated always as identity primary key,
+  name text not null unique,
+  -- Secret of the keyed digests: an answer cannot be recovered from its digest by dictionary.
+  digest_key bytea not null,
+  created_at timestamptz not null,
+  -- The last pause of the schedule; it is over at `schedule_paused_until`, which a resume sets to its own moment.
+  schedule_paused_at timestamptz,
+  schedule_paused_until timestamptz,
+  -- user@host.
+  schedule_paused_by text,
+  schedule_pause_reason text,
+  schedule_resumed_by text,
+  check ((schedule_paused_at is null) = (schedule_paused_until is null))
+);
+
+-- One account at the service and one mode: what a test key found says nothing about a live one.
+create table account (
+  account_id bigint generated always as identity primary key,
+  organisation_id bigint not null references organisation,
+  public_key text not null,
+  is_test boolean not null,
+  base_url text not null,
+  created_at timestamptz not null,
+  unique (organisation_id, public_key)
+);
+
+create table roster (
+  roster_id bigint generated always as identity primary key,
+  organisation_id bigint not null references organisation,
+  name text not null,
+  created_at timestamptz not null,
+  unique (organisation_id, name)
+);
+
+-- The settings that judge as somebody accepted them; the newest of an organisation are in force.
+create table settings_record (
+  settings_record_id bigint generated always as identity primary key,
+  organisation_id bigint not null references organisation,
+  settings jsonb not null,
+  -- SHA-256 (hex) of them with their keys in order.
+  digest text not null,
+  -- What differs from the record before, in words; empty for the first.
+  differences text[] not null,
+  accepted_by text not null check (accepted_by <> ''),
+  -- True where nobody but the person says who they are.
+  is_attested boolean not null,
+  reason text not null check (reason <> ''),
+  accepted_at timestamptz not null,
+  -- Who accepted the settings first, where two people did.
+  proposed_by text,
+  check (proposed_by <> accepted_by)
+);
+
+create index settings_record_by_organisation on settings_record (organisation_id, settings_record_id);
+
+-- What one person accepts of the settings where two people are needed: recorded in force only when another person accepts the same.
+create table settings_proposal (
+  settings_proposal_id bigint generated always as identity primary key,
+  organisation_id bigint not null references organisation,
+  -- Of the settings, as in settings_record.
+  digest text not null,
+  accepted_by text not null check (accepted_by <> ''),
+  is_attested boolean not null,
+  reason text not null check (reason <> ''),
+  accepted_at timestamptz not null
+);
+
+-- For which severities nobody decides alone that a match is, or is not, the customer; the last one of an organisation holds.
+create table four_eyes_rule (
+  rule_id bigint generated always as identity primary key,
+  organisation_id bigint not null references organisation,
+  severities text[] not null check (severities <@ array['critical', 'high', 'medium', 'low', 'info']),
+  set_at timestamptz not null,
+  set_by text default session_user not null
+);
+
+create trigger refuse_rewriting before delete or update or truncate on settings_record for each statement
+  execute function refuse_rewriting();
+create trigger require_acceptor before insert on settings_record for each row
+  execute function require_acceptor();
+
+create trigger refuse_rewriting before delete or update or truncate on settings_proposal for each statement
+  execute function refuse_rewriting();
+create trigger require_acceptor before insert on settings_proposal for each row
+  execute function require_acceptor();
+
+create trigger refuse_rewriting before delete or update or truncate on four_eyes_rule for each statement
+  execute function refuse_rewriting();

@@ -1,0 +1,230 @@
+-- Runs: what was asked for, who runs it, how it ended, and what it is held for.
+
+-- A run cannot be stored as come to its end with sums that do not hold; null sums are those of a sweep or of an early stop.
+create function run_sums_hold(sums jsonb) returns boolean language sql immutable as $$
+  select coalesce(
+    (counts.rows = counts.customers + counts.rejected + counts.duplicates)
+    and (counts."inScope" = counts.planned + counts.skipped)
+    and (counts.planned = counts.screened + counts.reused + counts.failed + counts.remaining)
+    and (
+      counts."inScope" = states.clear + states.below_threshold + states.settled_false_positive + states.incompletely_seen
+        + states.not_screened + states.open_hit + states.confirmed
+    ),
+    false
+  )
+  from jsonb_to_record(sums -> 'counts') as counts (
+    rows bigint, customers bigint, rejected bigint, duplicates bigint, "inScope" bigint, planned bigint, skipped bigint,
+    screened bigint, reused bigint, failed bigint, remaining bigint
+  )
+  cross join jsonb_to_record(sums -> 'states') as states (
+    clear bigint, below_threshold bigint, settled_false_positive bigint, incompletely_seen bigint, not_screened bigint,
+    open_hit bigint, confirmed bigint
+  )
+$$;
+
+-- Locks are rows: the epoch is the fencing number that every write of a run checks.
+create table lease (
+  lease_key text primary key,
+  epoch bigint not null,
+  owner text not null,
+  acquired_at timestamptz not null,
+  heartbeat_at timestamptz not null,
+  expires_at timestamptz not null
+);
+
+create table run (
+  run_id bigint generated always as identity primary key,
+  organisation_id bigint not null references organisation,
+  roster_id bigint references roster,
+  -- Null until the service has said whose key it is.
+  account_id bigint references account,
+  mode text not null check (mode in ('test', 'live')),
+  kind text not null check (kind in ('import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure', 'reconcile')),
+  state text not null check (state in ('running', 'complete', 'incomplete', 'stopped', 'unbalanced', 'refused', 'abandoned')),
+  state_reasons text[] default '{}' not null,
+  -- How far it has come; a resumed run goes on from here.
+  stage text not null check (stage in ('started', 'imported', 'planned', 'screened', 'finished')),
+  -- Which parties its plan asks about; null for a run without a plan.
+  selection text check (selection in ('due', 'new', 'all', 'forced', 'dirty')),
+  -- Customers it answers for, counted apart from its plan.
+  in_scope integer,
+  lease_key text not null,
+  epoch bigint not null,
+  owner text not null,
+  resumed integer default 0 not null,
+  settings_digest text not null,
+  version text not null,
+  -- The run whose results this one is compared with.
+  compared_run_id bigint references run,
+  started_at timestamptz not null,
+  finished_at timestamptz,
+  -- Sums, fixed when the run closes: counts, states, skipped, baseline.
+  sums jsonb,
+  -- How often each risk tier is screened, and why less than daily where it is.
+  cadence jsonb,
+  -- Calls that the service may have billed, counted from the ledger when the run closes; null for one that is open.
+  billable_attempts integer,
+  -- The settings that a run was begun with, without secrets, so that what differs can be named before it is resumed.
+  settings jsonb,
+  halted_by text check (halted_by in ('account', 'address', 'outage', 'budget', 'max_searches', 'signal')),
+  -- The last batch that was saved before a round of control searches passed as a whole: what was saved later is not confirmed yet.
+  confirmed_batch_id bigint,
+  -- The file that was given with the command in place of the configured source; '-' for standard input.
+  roster_file text,
+  -- Up to which of a run's changes its items are made.
+  projected_change_id bigint,
+  -- What waited for reviewers when the run closed: a report says so, whenever it is made again.
+  open_items jsonb,
+  -- How many hits were new, and how many of their records were asked for; null where none were to be fetched.
+  details jsonb,
+  -- Under which of them a run was begun.
+  settings_record_id bigint references settings_record,
+  -- How its calls went: rate, repeats, breaks, cost.
+  health jsonb,
+  -- Items that nobody has to decide about any more, and what the run did with them.
+  settled_items jsonb,
+  -- Ids without an accepted record when the run was planned, by reason: in scope and skipped, beside the customers of the plan.
+  unaccepted jsonb,
+  constraint run_sums_hold check ((state not in ('complete', 'incomplete', 'stopped')) or (sums is null) or run_sums_hold(sums))
+);
+
+create index run_by_lease on run (lease_key, run_id);
+
+create index run_by_account on run (account_id, run_id);
+
+-- Every process that worked on a run, in the order of the epochs.
+create table run_holder (
+  run_id bigint references run,
+  epoch bigint,
+  owner text not null,
+  taken_at timestamptz not null,
+  -- What was no longer as the run was begun with, in words.
+  differences text[] not null,
+  primary key (run_id, epoch)
+);
+
+-- Which keys a run worked under: one, unless the key was replaced while it ran.
+create table run_key (
+  run_id bigint references run,
+  -- The first 12 hex digits of the key's SHA-256.
+  fingerprint text,
+  first_used_at timestamptz not null,
+  primary key (run_id, fingerprint)
+);
+
+create table run_hold (
+  run_id bigint references run,
+  -- `answers`: all answers of the run are withheld. `webhooks`: only what webhooks would be sent of it.
+  kind text check (kind in ('answers', 'webhooks')),
+  -- In words, with both figures.
+  reasons text[] not null check (cardinality(reasons) > 0),
+  customers integer not null,
+  -- Alerts that its answers opened although they are withheld.
+  opened_alerts integer default 0 not null,
+  -- How many customers of the roster are in which state while it is held.
+  states jsonb default '{}'::jsonb not null,
+  held_at timestamptz not null,
+  -- When somebody accepted it.
+  accepted_at timestamptz,
+  primary key (run_id, kind)
+);
+
+-- Who proposed to accept a held run, and who accepted it.
+create table run_acceptance (
+  acceptance_id bigint generated always as identity primary key,
+  run_id bigint not null references run,
+  is_proposal boolean not null,
+  accepted_by text not null check (accepted_by <> ''),
+  is_attested boolean not null,
+  reason text not null check (reason <> ''),
+  accepted_at timestamptz not null
+);
+
+create unique index run_acceptance_once on run_acceptance (run_id) where (not is_proposal);
+
+create index run_acceptance_by_run on run_acceptance (run_id);
+
+-- What a run found against what is usual, and whether its lists look capped; judged when it closes.
+create table run_watch (
+  run_id bigint primary key references run,
+  -- Whether later runs are compared with it.
+  is_comparable boolean not null,
+  -- Customers screened, and what their answers held; the squares, per answer, tell how bunched that is.
+  screened integer not null,
+  matches bigint not null,
+  match_squares double precision not null,
+  hits bigint not null,
+  hit_squares double precision not null,
+  -- The judgement of both rates; null where the run was not judged.
+  rates jsonb,
+  cap integer,
+  cap_standing text check (cap_standing in ('known', 'found', 'gone')),
+  -- Customers with a list of just that length.
+  capped_customers integer,
+  -- Changes of the service's data beside searches for customers who had been screened before: what is usual is told from these.
+  searches_again integer,
+  -- Changes per search, added up, and their squares: parties that share a search count once.
+  changes double precision,
+  change_squares double precision,
+  volume jsonb,
+  check ((cap is null) = (cap_standing is null)),
+  check ((cap is null) = (capped_customers is null))
+);
+
+-- Searches that were made again before a run was judged.
+create table run_second_search (
+  run_id bigint primary key references run,
+  searches integer not null,
+  -- Listed parties that had vanished by the first answers.
+  vanished integer not null
+);
+
+-- Of each run that came to its end: listed parties that were hits before it, by topic family, and how many of them it no longer found.
+create table run_vanishing (
+  run_id bigint references run,
+  family text check (family in ('any', 'sanction', 'crime', 'pep', 'associate', 'other', 'unknown')),
+  -- Among the customers that the run searched for; `standing`: among all of the roster.
+  known integer not null,
+  vanished integer not null,
+  standing integer not null,
+  primary key (run_id, family),
+  check ((vanished >= 0) and (vanished <= known)),
+  check (standing >= known)
+);
+
+-- Customers in scope whom a run cannot screen whatever the service answers: without a readable record, or with a related party that cannot be
+-- read. Kept with its plan, so that its report says the same whenever it is made.
+create table run_gap (
+  run_id bigint references run,
+  reference text collate "C",
+  -- Null: no record was ever accepted.
+  customer_id bigint,
+  reason text not null,
+  primary key (run_id, reference)
+);
+
+-- Where four eyes are set, a held run is accepted by two people. On the embedded database a second person is only another name that the first one types.
+create function require_second_acceptor() returns trigger language plpgsql as $$
+begin
+  if not new.is_proposal
+    and coalesce((
+      select cardinality(rule.severities) from four_eyes_rule rule join run on run.organisation_id = rule.organisation_id
+      where run.run_id = new.run_id order by rule.rule_id desc limit 1
+    ), 0) > 0
+    and (version() ~ 'emscripten' or not exists (
+      select from run_acceptance proposal
+      where proposal.run_id = new.run_id and proposal.is_proposal and proposal.accepted_by <> new.accepted_by
+    ))
+  then
+    raise exception 'accepting a run takes two people' using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$$;
+
+create trigger refuse_rewriting before delete or update or truncate on run_acceptance for each statement
+  execute function refuse_rewriting();
+create trigger require_acceptor before insert on run_acceptance for each row
+  execute function require_acceptor();
+create trigger require_second_acceptor before insert on run_acceptance for each row
+  execute function require_second_acceptor();

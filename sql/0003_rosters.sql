@@ -1,0 +1,286 @@
+-- Rosters as they were imported: customers, their parties and versions, and what was not accepted.
+
+-- A reference as it is compared: without regard to the case of Latin letters and to white space. Null for an empty one.
+create function fold_reference(reference text) returns text immutable strict parallel safe language sql as $$
+  select nullif(lower(btrim(regexp_replace(reference, '\s+', ' ', 'g')) collate "C"), '')
+$$;
+
+create sequence screening_request_block start 1099511627776;
+
+create table roster_import (
+  import_id bigint generated always as identity primary key,
+  run_id bigint not null references run,
+  roster_id bigint not null references roster,
+  source text not null,
+  source_digest text not null,
+  imported_at timestamptz not null,
+  rows integer not null,
+  customers integer not null,
+  rejected integer not null,
+  duplicates integer not null,
+  absent integer not null,
+  is_delta boolean default false not null,
+  headers text[],
+  party_headers text[],
+  joined integer default 0 not null,
+  changed integer default 0 not null,
+  leavers integer default 0 not null,
+  returned integer default 0 not null,
+  -- Ids of which rows contradict each other; all their rows count as rejected.
+  conflicts integer default 0 not null,
+  party_rows integer default 0 not null,
+  party_rejected integer default 0 not null,
+  -- Guards that held it and were overridden.
+  overridden_guards text[] default '{}' not null,
+  -- Rows, those of related parties included, whose customer id cannot be read: they may be anybody's.
+  unreadable_ids integer default 0 not null,
+  -- Of each column with values in doubt: how many values were read, how many are in doubt, and the most frequent of these.
+  doubts jsonb default '[]'::jsonb not null,
+  -- How many rows the source said it had.
+  control_total bigint,
+  check (rows = ((customers + rejected) + duplicates))
+);
+
+create index roster_import_by_run on roster_import (run_id);
+
+create table roster_reject (
+  import_id bigint references roster_import,
+  -- Place in the source, from 1.
+  ordinal integer,
+  line integer not null,
+  column_name text,
+  reason text not null,
+  reference text,
+  -- json keeps the order of the source's columns.
+  fields json not null,
+  file text,
+  value_class text,
+  -- A row of a source of related parties; not counted among the roster's rows.
+  is_party boolean default false not null,
+  primary key (import_id, ordinal)
+);
+
+-- The first accepted rows with a value in doubt.
+create table roster_doubt (
+  import_id bigint references roster_import,
+  -- Place in the source, from 1.
+  ordinal integer,
+  line integer not null,
+  file text,
+  reference text not null,
+  -- Each column with the reason.
+  doubts jsonb not null,
+  -- json keeps the order of the source's columns.
+  fields json not null,
+  -- A row of a source of related parties.
+  is_party boolean not null,
+  primary key (import_id, ordinal)
+);
+
+-- Rosters that guards held while their runs went on with the last accepted roster.
+create table roster_hold (
+  hold_id bigint generated always as identity primary key,
+  run_id bigint not null references run,
+  roster_id bigint not null references roster,
+  source text not null,
+  source_digest text not null,
+  held_at timestamptz not null,
+  -- Ids that no accepted roster has named: customers whom nobody screens until the roster is accepted or mended.
+  new_ids integer not null,
+  -- Each guard with what it found, in words that give both figures.
+  held_by jsonb not null,
+  changes jsonb not null,
+  -- What to type to take it all the same.
+  command text not null
+);
+
+create index roster_hold_by_run on roster_hold (run_id);
+
+-- Rosters that somebody took although guards would have held them.
+create table roster_acceptance (
+  acceptance_id bigint generated always as identity primary key,
+  run_id bigint not null references run,
+  accepted_by text not null check (accepted_by <> ''),
+  is_attested boolean not null,
+  reason text not null check (reason <> ''),
+  accepted_at timestamptz not null,
+  -- Each guard with what it found, in words that give both figures.
+  held_by jsonb not null,
+  -- The first of the changes that guards found, each with the facts before and after.
+  changes jsonb default '[]'::jsonb not null
+);
+
+create index roster_acceptance_by_run on roster_acceptance (run_id);
+
+-- Who is no longer shown, has left or has come back, by the snapshot that said so.
+create table roster_standing (
+  import_id bigint references roster_import,
+  customer_id bigint,
+  kind text check (kind in ('absent', 'left', 'returned')),
+  because text,
+  primary key (import_id, customer_id, kind)
+);
+
+-- Ids that the newest file of a roster names without an acceptable record, and that have no accepted record either: customers who cannot be
+-- screened yet. A row leaves when a record is accepted, or when a later accepted file no longer names the id.
+create table unaccepted_customer (
+  roster_id bigint references roster,
+  reference text,
+  reason text not null check (reason in ('row_rejected', 'conflicting_duplicate', 'roster_held')),
+  since timestamptz not null,
+  run_id bigint not null references run,
+  primary key (roster_id, reference)
+);
+
+-- Customers without a readable record, and rows without a readable id, whom somebody has accepted until a day: runs and coverage do not end in
+-- exit code 3 because of them, and their state stays.
+create table coverage_exception (
+  exception_id bigint generated always as identity primary key,
+  roster_id bigint not null references roster,
+  reason text not null check (reason in ('row_rejected', 'conflicting_duplicate', 'roster_held', 'related_party_unreadable', 'unreadable_id')),
+  -- Null: rows whose id cannot be read, at most so many.
+  reference text collate "C",
+  rows integer,
+  until date not null,
+  accepted_by text not null check (accepted_by <> ''),
+  is_attested boolean not null,
+  because text not null check (because <> ''),
+  accepted_at timestamptz not null,
+  check ((reason = 'unreadable_id') = (reference is null)),
+  check ((rows is null) = (reference is not null))
+);
+
+create index coverage_exception_by_roster on coverage_exception (roster_id, reference);
+
+create table customer (
+  customer_id bigint generated always as identity primary key,
+  roster_id bigint not null,
+  reference text collate "C" not null,
+  version integer not null,
+  -- Half of the digest, as bytes.
+  record_digest bytea not null,
+  first_import_id bigint not null,
+  absent_since timestamptz,
+  -- Of what the customer's own row says, where the record holds more than that; null where it does not.
+  own_digest bytea,
+  -- Null: a customer still.
+  left_at timestamptz,
+  -- Answers from before do not count any more; null for one who never came back after having left.
+  returned_at timestamptz,
+  left_because text check (left_because in ('inactive', 'end_date', 'absent')),
+  -- Since when the roster names a related party of the customer that cannot be read and was never known; null while there is none.
+  unreadable_party_since timestamptz,
+  reference_key text collate "C" generated always as (fold_reference(reference)) stored,
+  unique (roster_id, reference),
+  check ((left_at is null) = (left_because is null))
+);
+
+-- They are few, and looked for with each import.
+create index customer_unreadable_party on customer (roster_id) where (unreadable_party_since is not null);
+
+create index customer_by_reference_key on customer (roster_id, reference_key) include (customer_id, left_at);
+
+-- Every record a customer ever had, so that an old report can be made again.
+create table customer_version (
+  customer_id bigint,
+  version integer,
+  import_id bigint not null,
+  risk_tier text check (risk_tier in ('low', 'medium', 'high')),
+  record jsonb not null,
+  -- Which parts of the record are not as in the version before; null for the first.
+  changed_fields text[],
+  primary key (customer_id, version)
+);
+
+create index customer_version_changed on customer_version (import_id) where (changed_fields is not null);
+
+-- What is sent: parties with the same request share it.
+create table screening_request (
+  request_id bigint generated always as identity primary key,
+  organisation_id bigint not null,
+  -- Text is compared byte by byte: a sorting rule of some language makes the indexes of a million rows three times as slow.
+  type text collate "C" not null check (type in ('person', 'entity')),
+  name text collate "C" not null,
+  unique (organisation_id, name, type)
+);
+
+create table party (
+  -- A first import gives a million of them numbers; those that a connection has left over are lost.
+  party_id bigint generated always as identity (cache 100) primary key,
+  customer_id bigint not null,
+  -- Nobody gets a place that somebody had: over the years more than a small integer holds.
+  ordinal integer not null,
+  request_id bigint not null,
+  -- Parties that a newer record no longer has stay for their history.
+  is_current boolean not null,
+  unique (customer_id, ordinal)
+);
+
+-- Blocks of customer numbers are taken one after another.
+create table customer_block (
+  is_only boolean default true primary key check (is_only)
+);
+
+create function take_customer_ids(wanted bigint) returns bigint language plpgsql as $$
+declare
+  last bigint;
+begin
+  perform from customer_block for update;
+  last := nextval(pg_get_serial_sequence('customer', 'customer_id'));
+  perform setval(pg_get_serial_sequence('customer', 'customer_id'), last + wanted);
+  return last;
+end
+$$;
+
+create function take_request_ids(wanted bigint) returns bigint language plpgsql as $$
+declare
+  last bigint;
+begin
+  perform from customer_block for update;
+  last := nextval('screening_request_block');
+  perform setval('screening_request_block', last + wanted);
+  return last;
+end
+$$;
+
+-- What each snapshot has changed, customer by customer.
+create view roster_change as
+select first_import_id as import_id, customer_id, 'joined' as kind, null::text[] as fields, null::text as because from customer
+union all
+select import_id, customer_id, 'changed', changed_fields, null from customer_version where changed_fields is not null
+union all
+select import_id, customer_id, kind, null, because from roster_standing;
+
+create trigger refuse_orphans after delete on organisation referencing old table as gone for each statement
+  execute function refuse_orphans('screening_request.organisation_id.organisation_id');
+
+create trigger refuse_orphans after delete on roster referencing old table as gone for each statement
+  execute function refuse_orphans('customer.roster_id.roster_id');
+
+create trigger refuse_orphans after delete on roster_import referencing old table as gone for each statement
+  execute function refuse_orphans('customer.first_import_id.import_id', 'customer_version.import_id.import_id');
+
+create trigger refuse_rewriting before delete or update or truncate on roster_hold for each statement
+  execute function refuse_rewriting();
+
+create trigger refuse_rewriting before delete or update or truncate on roster_acceptance for each statement
+  execute function refuse_rewriting();
+create trigger require_acceptor before insert on roster_acceptance for each row
+  execute function require_acceptor();
+
+create trigger refuse_rewriting before delete or update or truncate on coverage_exception for each statement
+  execute function refuse_rewriting();
+create trigger require_acceptor before insert on coverage_exception for each row
+  execute function require_acceptor();
+
+create trigger refuse_orphans after delete on customer referencing old table as gone for each statement
+  execute function refuse_orphans('customer_version.customer_id.customer_id', 'party.customer_id.customer_id');
+create trigger refuse_orphans_of_standing after delete on customer referencing old table as gone for each statement
+  execute function refuse_orphans('roster_standing.customer_id.customer_id');
+create trigger refuse_orphans_of_states after delete on customer referencing old table as gone for each statement
+  execute function refuse_orphans('customer_state_change.customer_id.customer_id');
+
+create trigger refuse_orphans after delete on screening_request referencing old table as gone for each statement
+  execute function refuse_orphans('party.request_id.request_id');
+
+insert into customer_block default values;

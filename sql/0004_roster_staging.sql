@@ -1,0 +1,137 @@
+-- A roster between its file and the tables of customers. Nothing here outlives an import.
+
+-- Which imports have something staged: to look for it among a million rows would take longer than to remove them.
+create unlogged table roster_stager (
+  run_id bigint primary key
+);
+
+create unlogged table roster_staging (
+  run_id bigint not null,
+  -- Place in the source, from 1.
+  ordinal integer not null,
+  line integer not null,
+  -- Further parties of the customer's own stand in the record.
+  parties smallint,
+  -- Accepted, and stands for a customer by itself.
+  is_plain boolean default true not null,
+  -- The same record as in an earlier row.
+  is_repetition boolean default false not null,
+  reference text collate "C",
+  -- Null: the row is rejected as it stands.
+  record_digest bytea,
+  -- Why the row itself says that the customer has left.
+  leaves text check (leaves in ('inactive', 'end_date')),
+  -- The customer itself.
+  type text collate "C",
+  sent_name text collate "C",
+  file text,
+  reject_reason text,
+  reject_column text,
+  value_class text,
+  fields json,
+  check ((not is_plain) or ((reject_reason is null) and (not is_repetition)))
+);
+
+-- The fields of accepted rows as they stand, in case another row contradicts one of them: those of a chunk in one text, each row behind its
+-- place, with the unit separator between fields and the record separator between rows.
+create unlogged table roster_raw (
+  run_id bigint not null,
+  first_ordinal integer not null,
+  last_ordinal integer not null,
+  rows text not null
+);
+
+-- What accepted rows say, apart from what they are judged by: of a roster that is as it was, nobody reads it.
+create unlogged table roster_record (
+  run_id bigint not null,
+  ordinal integer not null,
+  risk_tier text,
+  record jsonb not null
+);
+
+-- Rows of a first snapshot of which the same is sent as of another row, or as was sent before; those of all others have numbers of their own.
+create unlogged table roster_request (
+  run_id bigint not null,
+  ordinal integer not null,
+  request_id bigint not null
+);
+
+-- The same as for rows of the roster for related parties.
+create unlogged table roster_party_staging (
+  run_id bigint not null,
+  ordinal integer not null,
+  line integer not null,
+  file text,
+  reference text collate "C",
+  -- Null: the row is rejected as it stands.
+  party jsonb,
+  reject_reason text,
+  reject_column text,
+  value_class text,
+  fields json
+);
+
+-- Customers that are put together from several rows, or from rows and what is known of them.
+create unlogged table roster_case (
+  run_id bigint,
+  reference text collate "C",
+  ordinal integer,
+  own_record jsonb,
+  own_digest bytea,
+  leaves text,
+  -- Records that contradict each other.
+  conflicts jsonb default '[]'::jsonb not null,
+  related jsonb default '[]'::jsonb not null,
+  -- A row of theirs was not accepted, so that what was known of them stays.
+  keeps_related boolean default false not null,
+  -- The snapshot itself shows the customer.
+  is_shown boolean default false not null,
+  primary key (run_id, reference)
+);
+
+-- What a snapshot changes; of a roster's first one only its cases.
+create unlogged table roster_step (
+  run_id bigint not null,
+  kind text not null check (kind in ('new', 'changed', 'same')),
+  -- False: known, and not in the snapshot.
+  is_shown boolean not null,
+  -- The snapshot says more of the customer than rows that were not accepted.
+  has_record boolean not null,
+  reference text collate "C" not null,
+  customer_id bigint,
+  version integer,
+  ordinal integer,
+  record jsonb,
+  record_digest bytea,
+  own_digest bytea,
+  leaves text
+);
+
+-- Empties what a run has staged. Small tables are not truncated: truncating takes 10 ms, and every statement about them is planned again.
+create function clear_roster_staging(cleared_run_id bigint) returns void language plpgsql as $$
+begin
+  if not exists (select from roster_stager where run_id = cleared_run_id) then
+    return;
+  end if;
+  delete from roster_case where run_id = cleared_run_id;
+  delete from roster_step where run_id = cleared_run_id;
+  delete from roster_party_staging where run_id = cleared_run_id;
+  if pg_table_size('roster_staging') + pg_table_size('roster_record') + pg_table_size('roster_raw') > 1048576 then
+    begin
+      lock table roster_staging, roster_record, roster_raw, roster_request in access exclusive mode nowait;
+      if not exists (select from roster_stager where run_id <> cleared_run_id) then
+        truncate roster_staging, roster_record, roster_raw, roster_request;
+        delete from roster_stager where run_id = cleared_run_id;
+        return;
+      end if;
+    exception when lock_not_available or insufficient_privilege then
+      null;
+    end;
+  end if;
+  delete from roster_request where run_id = cleared_run_id;
+  delete from roster_raw where run_id = cleared_run_id;
+  delete from roster_record where run_id = cleared_run_id;
+  delete from roster_staging where run_id = cleared_run_id;
+  delete from roster_stager where run_id = cleared_run_id;
+end
+$$;

@@ -1,0 +1,92 @@
+-- What the service answered: each answer once, its matches, and the records behind them.
+
+-- Answers by keyed digest: an unchanged answer is stored once, ever.
+create table response (
+  response_id bigint generated always as identity primary key,
+  organisation_id bigint not null references organisation,
+  digest bytea not null,
+  body text not null,
+  total bigint not null,
+  truncated boolean not null,
+  first_seen_at timestamptz not null,
+  -- What the matches of an answer come to, so that a run that closes need not read them all again; null in answers older than this, whose
+  -- matches are counted.
+  matches integer,
+  hits integer,
+  first_match_id text,
+  unique (organisation_id, digest),
+  check ((hits >= 0) and (hits <= matches))
+);
+
+create table match (
+  response_id bigint references response,
+  rank integer,
+  match_id text not null,
+  name text not null,
+  schema text not null,
+  is_hit boolean not null,
+  score double precision not null,
+  topics text[] not null,
+  birth_dates text[] not null,
+  countries text[] not null,
+  primary key (response_id, rank)
+);
+
+create table match_detail (
+  detail_id bigint generated always as identity primary key,
+  account_id bigint not null references account,
+  kind text not null check (kind in ('activity', 'entity')),
+  record_id text not null,
+  -- SHA-256 of `body`: what is the same again is kept once.
+  digest bytea not null check (length(digest) = 32),
+  -- The JSON as it came, but for links that open something by themselves: they are never stored.
+  body text not null,
+  withheld_links integer not null check (withheld_links >= 0),
+  -- AML entities that it names.
+  entity_ids text[] not null,
+  first_run_id bigint not null references run,
+  first_fetched_at timestamptz not null,
+  unique (account_id, kind, record_id, digest)
+);
+
+-- Each record that a run asked for, once in a run.
+create table detail_lookup (
+  run_id bigint references run,
+  kind text not null check (kind in ('activity', 'entity')),
+  record_id text,
+  asked_at timestamptz not null,
+  status smallint,
+  -- Stable code of why there is nothing to keep.
+  reason text,
+  detail_id bigint references match_detail,
+  -- SHA-256 of the body as received; another than the kept one's where links were withheld.
+  received_digest bytea check (length(received_digest) = 32),
+  service_request_id text,
+  primary key (run_id, record_id),
+  check ((detail_id is null) = (reason is not null)),
+  check ((detail_id is null) = (received_digest is null))
+);
+
+create index detail_lookup_by_detail on detail_lookup (detail_id);
+
+-- Lengths at which an account's lists were found to be cut without a word.
+create table list_cap (
+  cap_id bigint generated always as identity primary key,
+  account_id bigint not null references account,
+  length integer not null check (length > 0),
+  found_run_id bigint not null references run,
+  found_at timestamptz not null,
+  -- The run that had a longer list, or one that showed a shorter cap.
+  gone_run_id bigint references run,
+  gone_at timestamptz,
+  check ((gone_run_id is null) = (gone_at is null))
+);
+
+-- One at a time stands for an account.
+create unique index list_cap_standing on list_cap (account_id) where (gone_at is null);
+
+create trigger refuse_rewriting before delete or update or truncate on match_detail for each statement
+  execute function refuse_rewriting();
+
+create trigger refuse_rewriting before delete or update or truncate on detail_lookup for each statement
+  execute function refuse_rewriting();

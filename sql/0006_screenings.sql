@@ -1,0 +1,360 @@
+-- What a run plans, sends and finds: planned screenings, the ledger of searches, control searches, and each party's last answer.
+
+-- What one transaction of a run saved; evidence hangs on these.
+create table commit_batch (
+  batch_id bigint generated always as identity primary key,
+  run_id bigint not null references run,
+  epoch bigint not null,
+  sequence integer not null,
+  items integer not null,
+  committed_at timestamptz not null,
+  unique (run_id, sequence)
+);
+
+-- Plan and outcome of one party in one run, one compact record.
+create table screening (
+  run_id bigint,
+  party_id bigint,
+  request_id bigint not null,
+  response_id bigint,
+  batch_id bigint,
+  customer_version integer not null,
+  plan_reason text not null check (plan_reason in ('new', 'changed', 'cadence', 'forced', 'previously_failed', 'overdue', 'not_due', 'not_selected')),
+  outcome text not null check (outcome in ('remaining', 'screened', 'reused', 'failed', 'skipped')),
+  -- Stable code, for failed and skipped.
+  outcome_reason text,
+  -- The place of a planned party's search: risk, then reason, then age; null for a party that is not searched for.
+  search_order smallint,
+  primary key (run_id, party_id),
+  check ((outcome in ('screened', 'reused')) = (response_id is not null))
+) with (fillfactor = 80);
+
+-- Whose answer stands in for a search: found when the plan is made, used when its run begins to screen.
+create table screening_reuse (
+  run_id bigint references run,
+  party_id bigint references party,
+  response_id bigint not null references response,
+  -- The run that had it answered, and when.
+  answered_run_id bigint not null references run,
+  answered_at timestamptz not null,
+  primary key (run_id, party_id)
+);
+
+-- Whom a run asks about whatever their cadence says; filled before its plan is made.
+create table forced_screening (
+  run_id bigint references run,
+  party_id bigint references party,
+  because text not null check (because <> ''),
+  primary key (run_id, party_id)
+);
+
+-- The ledger: every POST of a run, noted as in flight before it is sent.
+create table search_attempt (
+  attempt_id bigint generated always as identity primary key,
+  run_id bigint not null,
+  request_id bigint not null,
+  started_at timestamptz not null,
+  ended_at timestamptz,
+  status smallint,
+  outcome text not null check (outcome in (
+    'in_flight', 'ok', 'error_status', 'bad_response', 'timeout',
+    'connection', 'aborted', 'not_sent', 'unknown'
+  )),
+  service_request_id text
+) with (fillfactor = 45);
+
+create index search_attempt_by_run on search_attempt (run_id, request_id);
+
+-- The last valid answer for a party on an account, which the next one is compared with.
+create table party_state (
+  account_id bigint references account,
+  party_id bigint references party,
+  run_id bigint not null,
+  request_id bigint not null,
+  response_id bigint not null references response,
+  customer_version integer not null,
+  settings_digest text not null,
+  screened_at timestamptz not null,
+  state text not null check (state in ('clear', 'below_threshold', 'incompletely_seen', 'open_hit')),
+  -- Scores last reported where they differ from the answer's, by match id: slow drift is measured from these.
+  reported_scores jsonb,
+  -- Known matches that cut lists have hidden since they were last seen.
+  unreturned jsonb,
+  -- The newest run in which a search for the party failed; it counts while no later run has had a valid answer.
+  failed_run_id bigint,
+  -- The answer before the one of `run_id`: null where there was none. Read only while that run is open; the next answer overwrites it.
+  former_run_id bigint,
+  former_screened_at timestamptz,
+  -- What it said and under which settings; null where it was the same and only its date is new.
+  former_answer jsonb,
+  primary key (account_id, party_id)
+) with (fillfactor = 45);
+
+-- The few answers that were cut: who was never searched is found in the primary key alone.
+create index party_state_incomplete on party_state (account_id, party_id) where (state = 'incompletely_seen');
+
+-- Parties that a snapshot no longer names although what is known of them is not settled: an open hit, or a list that was cut.
+create table dropped_party (
+  import_id bigint references roster_import,
+  party_id bigint references party,
+  account_id bigint references account,
+  -- The last version of the customer that names the party.
+  customer_version integer not null,
+  state text not null,
+  primary key (import_id, party_id, account_id)
+);
+
+-- Control searches of a run and what came of them.
+create table canary_outcome (
+  run_id bigint references run,
+  ordinal smallint,
+  type text not null,
+  name text not null,
+  expect text not null check (expect in ('match', 'none')),
+  verdict text not null check (verdict in ('passed', 'failed')),
+  found text,
+  response_id bigint references response,
+  -- Canaries are asked several times in a run; a failed round stays beside those that passed later.
+  -- From 1 in each run.
+  round integer default 1,
+  occasion text default 'start' not null check (occasion in ('start', 'resumed', 'periodic', 'control', 'end')),
+  -- Searches of the plan that were answered by then.
+  searches integer default 0 not null,
+  asked_at timestamptz not null,
+  label text,
+  -- A hit must carry one of them; empty where any hit will do.
+  topics text[] default '{}' not null,
+  primary key (run_id, round, ordinal)
+);
+
+-- Answers that control searches took back: no longer an outcome of their run, and evidence all the same.
+create table taken_back_answer (
+  run_id bigint references run,
+  party_id bigint references party,
+  outcome text not null check (outcome in ('screened', 'reused')),
+  response_id bigint not null references response,
+  batch_id bigint references commit_batch,
+  taken_back_at timestamptz not null,
+  -- Of a held run: what the party's state said, so that accepting the run restores it; null where only its date was new.
+  answer jsonb,
+  primary key (run_id, party_id, batch_id)
+);
+
+-- Planned anew each time: a plan made for a few customers would be a poor one for a million.
+create function check_screening_references() returns trigger language plpgsql set plan_cache_mode = force_custom_plan as $$
+begin
+  if exists (
+    select from (select distinct run_id from planned) named where not exists (select from run where run.run_id = named.run_id)
+  ) or exists (
+    select from planned where not exists (select from party where party.party_id = planned.party_id)
+  ) then
+    raise foreign_key_violation using message = 'a screening names a run or a party that does not exist';
+  end if;
+  return null;
+end
+$$;
+
+create function keep_run() returns trigger language plpgsql as $$
+begin
+  if exists (select from search_attempt where run_id = old.run_id) or exists (select from party_state where run_id = old.run_id) then
+    raise foreign_key_violation
+      using message = format('run %s is still referred to', old.run_id), table = tg_table_name, constraint = tg_name;
+  end if;
+  return null;
+end
+$$;
+
+create function refuse_emptying() returns trigger language plpgsql as $$
+begin
+  lock table screening in share mode;
+  if exists (select from screening) then
+    raise foreign_key_violation using message = format('%s cannot be emptied before screening is', tg_table_name);
+  end if;
+  return null;
+end
+$$;
+
+-- The lock lets those finish who are about to add screenings, and whoever comes later sees what is gone.
+create function refuse_missing() returns trigger language plpgsql as $$
+declare
+  key text := tg_argv[0];
+  is_named boolean;
+begin
+  lock table screening in share mode;
+  execute format('select exists (select from gone join screening on screening.%1$I = gone.%1$I)', key) into is_named;
+  if is_named then
+    raise foreign_key_violation using message = format('a %s that has screenings cannot be removed', tg_table_name);
+  end if;
+  return null;
+end
+$$;
+
+create function refuse_other_reference() returns trigger language plpgsql as $$
+begin
+  raise foreign_key_violation using message = format('%s cannot be changed: screenings go by it', tg_argv[0]);
+end
+$$;
+
+-- A call stays with the run that made it.
+create function refuse_other_run() returns trigger language plpgsql as $$
+begin
+  raise integrity_constraint_violation
+    using message = format('attempt %s belongs to run %s', old.attempt_id, old.run_id), table = tg_table_name, constraint = tg_name;
+end
+$$;
+
+-- A foreign key looks its run up again for every row, and all rows of a statement are of one run. Looked up once for each statement, under
+-- the same lock, it holds as well.
+create function require_run() returns trigger language plpgsql security definer as $$
+declare
+  missing bigint;
+begin
+  select wanted.run_id into missing
+  from (select distinct run_id from written) wanted
+  where not exists (select from run where run.run_id = wanted.run_id for key share)
+  limit 1;
+  if found then
+    raise foreign_key_violation
+      using message = format('there is no run %s for rows of %I', missing, tg_table_name), table = tg_table_name, constraint = tg_name;
+  end if;
+  return null;
+end
+$$;
+
+create function date_states(for_account bigint, by_run bigint, moment timestamptz, parties bigint[], others bigint[]) returns bigint
+language plpgsql set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+  known bigint;
+begin
+  with dated as (
+    update party_state set
+      run_id = case when party_id = any (others) then run_id else by_run end,
+      screened_at = case when party_id = any (others) then screened_at else moment end,
+      former_run_id = case when party_id = any (others) or run_id = by_run then former_run_id else run_id end,
+      former_screened_at = case when party_id = any (others) or run_id = by_run then former_screened_at else screened_at end,
+      former_answer = case when party_id = any (others) or run_id = by_run then former_answer end
+    where account_id = for_account and party_id = any (parties)
+    returning party_id
+  )
+  select count(*) filter (where party_id <> all (others)) into known from dated;
+  return known;
+end
+$$;
+
+-- Rejected rows of related parties are no rows of the roster.
+create view run_balance as
+select
+  run.run_id,
+  coalesce(imported.rows, 0)::bigint as rows,
+  coalesce(imported.customers, 0)::bigint as customers,
+  coalesce(imported.duplicates, 0)::bigint as duplicates,
+  rejects.rejected,
+  coalesce(run.in_scope, 0)::bigint as in_scope,
+  tally.in_plan,
+  tally.planned,
+  tally.skipped,
+  tally.screened,
+  tally.reused,
+  tally.failed,
+  tally.remaining,
+  answers.answered_parties,
+  answers.proven_parties,
+  calls.answered_searches,
+  calls.recorded_searches
+from run
+left join lateral (
+  select import_id, rows, customers, duplicates from roster_import
+  where roster_import.run_id = run.run_id
+  order by import_id desc limit 1
+) imported on true
+cross join lateral (
+  select count(*) as rejected from roster_reject where roster_reject.import_id = imported.import_id and not is_party
+) rejects
+-- Each customer once, in the worst state of its parties.
+cross join lateral (
+  select
+    count(*) as in_plan,
+    count(*) filter (where worst > 0) as planned,
+    count(*) filter (where worst = 0) as skipped,
+    count(*) filter (where worst = 1) as reused,
+    count(*) filter (where worst = 2) as screened,
+    count(*) filter (where worst = 3) as remaining,
+    count(*) filter (where worst = 4) as failed
+  from (
+    select max(array_position(array['skipped', 'reused', 'screened', 'remaining', 'failed'], screening.outcome) - 1) as worst
+    from screening
+    join party on party.party_id = screening.party_id
+    where screening.run_id = run.run_id
+    group by party.customer_id
+  ) customers
+) tally
+-- Nobody is screened without an answer that is stored, nor without the transaction that stored it.
+cross join lateral (
+  select
+    coalesce(sum(answered), 0)::bigint as answered_parties,
+    coalesce(sum(stored) filter (
+      where outcome = 'reused'
+        or exists (select from commit_batch batch where batch.batch_id = saved.batch_id and batch.run_id = run.run_id)
+    ), 0)::bigint as proven_parties
+  from (
+    select
+      screening.outcome,
+      screening.batch_id,
+      count(*) as answered,
+      count(*) filter (
+        where exists (select from response where response.response_id = screening.response_id)
+      ) as stored
+    from screening
+    where screening.run_id = run.run_id and screening.outcome in ('screened', 'reused')
+    group by screening.outcome, screening.batch_id
+  ) saved
+) answers
+-- Nor without a call in the ledger that this run made and that was answered.
+cross join lateral (
+  select
+    count(*) filter (where is_answered) as answered_searches,
+    count(*) filter (where is_answered and is_recorded) as recorded_searches
+  from (
+    select request_id, bool_or(is_answer) as is_answered, bool_or(not is_answer) as is_recorded
+    from (
+      select screening.request_id, true as is_answer
+      from screening where screening.run_id = run.run_id and screening.outcome = 'screened'
+      union all
+      select attempt.request_id, false
+      from search_attempt attempt where attempt.run_id = run.run_id and attempt.outcome = 'ok'
+    ) beside
+    group by request_id
+  ) searched
+) calls;
+
+create trigger run_keeps_number before update of run_id on run for each row when (old.run_id is distinct from new.run_id)
+  execute function refuse_other_reference('the number of a run');
+create trigger run_stays after delete on run referencing old table as gone for each statement
+  execute function refuse_missing('run_id');
+create trigger run_is_kept before truncate on run for each statement
+  execute function refuse_emptying();
+create trigger run_referred_to after delete or update of run_id on run for each row
+  execute function keep_run();
+
+create trigger party_keeps_number before update of party_id on party for each row when (old.party_id is distinct from new.party_id)
+  execute function refuse_other_reference('the number of a party');
+create trigger party_stays after delete on party referencing old table as gone for each statement
+  execute function refuse_missing('party_id');
+create trigger party_is_kept before truncate on party for each statement
+  execute function refuse_emptying();
+
+create trigger screening_references after insert on screening referencing new table as planned for each statement
+  execute function check_screening_references();
+create trigger screening_keeps_references before update of run_id, party_id on screening for each row
+  when ((old.run_id, old.party_id) is distinct from (new.run_id, new.party_id))
+  execute function refuse_other_reference('the run or the party of a screening');
+
+create trigger search_attempt_run after insert on search_attempt referencing new table as written for each statement
+  execute function require_run();
+create trigger search_attempt_run_moved after update of run_id on search_attempt for each row
+  execute function refuse_other_run();
+
+create trigger party_state_run after insert on party_state referencing new table as written for each statement
+  execute function require_run();
+create trigger party_state_run_changed after update on party_state referencing new table as written for each statement
+  execute function require_run();

@@ -1,0 +1,320 @@
+-- What reviewers have to decide about, what they have decided, and the history of both.
+
+-- Each working list that was written.
+create table review_sheet (
+  sheet_id bigint generated always as identity primary key,
+  exported_at timestamptz not null,
+  exported_by text not null,
+  -- Of the workbook of a run's report: what it shows, what is most urgent first, and of how many that waited.
+  run_id bigint references run,
+  shown_ids bigint[],
+  waiting integer,
+  check (((run_id is null) = (shown_ids is null)) and ((run_id is null) = (waiting is null)))
+);
+
+create index review_sheet_by_run on review_sheet (run_id) where (run_id is not null);
+
+create table review_item (
+  item_id bigint generated always as identity primary key,
+  account_id bigint not null references account,
+  party_id bigint not null references party,
+  state text not null check (state in ('open', 'proposed', 'settled', 'confirmed', 'gone')),
+  -- The match as it was last seen, and the version of the customer's record beside which it was.
+  listed jsonb not null,
+  customer_version integer not null,
+  severity text not null check (severity in ('critical', 'high', 'medium', 'low', 'info')),
+  rule text not null,
+  priority smallint not null check ((priority >= 0) and (priority <= 999)),
+  is_baseline boolean not null,
+  -- Since when it waits: since it was opened, or opened again.
+  opened_at timestamptz not null,
+  due_at timestamptz,
+  -- The decision that stands, or the proposal that nobody has confirmed yet.
+  disposition_id bigint,
+  assigned_to text,
+  -- Counts what has happened to the item: each change of its row, each decision, and what an older system says.
+  revision bigint default 1 not null,
+  -- Why the match of an alert is absent, and since when; null while it is listed as a hit.
+  absence text check (absence in ('not_returned', 'below_threshold', 'customer_changed', 'settings_changed')),
+  absent_since timestamptz,
+  -- The most serious topic family of the listed party, and whether the customer counts as a true match because of the alert: a true match ends
+  -- only by a later false positive or `no_longer_matched`.
+  topic text not null check (topic in ('sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none')),
+  is_confirmed boolean default false not null,
+  constraint review_item_decided check ((disposition_id is not null) or (state in ('open', 'gone'))),
+  check ((absence is null) = (absent_since is null))
+) with (fillfactor = 80);
+
+create index review_item_by_party on review_item (party_id, account_id);
+
+create index review_item_waiting on review_item (account_id) where (state in ('open', 'proposed'));
+
+-- An alert that waits, or a true match: found without reading every alert there ever was.
+create index review_item_alerted on review_item (party_id) where ((state <> 'gone') and ((state in ('open', 'proposed')) or is_confirmed));
+
+create table disposition (
+  disposition_id bigint generated always as identity primary key,
+  item_id bigint not null references review_item,
+  kind text not null check (kind in ('decided', 'proposed', 'confirmed', 'undone')),
+  -- Null for a decision that is undone.
+  verdict text check (verdict in ('true_match', 'false_positive', 'inconclusive', 'no_longer_matched')),
+  reviewer text not null check (reviewer <> ''),
+  -- True where nobody but the reviewer says who the reviewer is.
+  is_attested boolean not null,
+  reason text not null check (reason <> ''),
+  comment text,
+  decided_at timestamptz not null,
+  origin text not null,
+  -- What the reviewer saw, and its keyed digest: the decision holds while it is the same.
+  seen jsonb not null,
+  seen_digest bytea not null,
+  expires_at timestamptz,
+  -- The working list that it came by.
+  sheet_id bigint references review_sheet,
+  -- The proposal that is confirmed, or the decision that is undone.
+  refers_to bigint references disposition,
+  -- When the item is due that waits again because a decision is undone.
+  due_at timestamptz,
+  check ((kind = 'undone') = (verdict is null)),
+  check ((kind in ('confirmed', 'undone')) = (refers_to is not null)),
+  check ((due_at is null) or (kind = 'undone')),
+  check (
+    origin in ('review', 'legacy')
+    or (origin = 'policy' and reviewer = 'review.autoClose' and kind = 'decided' and verdict = 'no_longer_matched' and not is_attested)
+  )
+);
+
+create index disposition_by_item on disposition (item_id);
+
+-- What became of an item in runs, and by people other than by deciding.
+create table review_event (
+  event_id bigint generated always as identity primary key,
+  item_id bigint not null references review_item,
+  kind text not null check (kind in ('opened', 'reopened', 'escalated', 'rekeyed', 'absent', 'gone', 'returned', 'assigned')),
+  happened_at timestamptz not null,
+  run_id bigint references run,
+  -- What was no longer as it was decided on; `expired`, `returned`.
+  reasons text[] default '{}' not null,
+  severity text not null,
+  actor text,
+  assigned_to text,
+  -- True where nobody but the actor says who the actor is.
+  is_attested boolean default false not null,
+  check ((kind = 'assigned') = (run_id is null))
+);
+
+create index review_event_by_item on review_event (item_id);
+
+create index review_event_of_decided on review_event (run_id) where (kind in ('reopened', 'gone'));
+
+-- An item as such workbooks show it; what stays as it was is stored once.
+create table shown_item (
+  shown_id bigint generated always as identity primary key,
+  item_id bigint not null references review_item,
+  facts jsonb not null,
+  -- What the facts were put together from; null where that was before it was noted. Who answers for an item can be another without it.
+  revision bigint,
+  owner jsonb
+);
+
+create index shown_item_by_item on shown_item (item_id, shown_id);
+
+-- A row of a working list that confirms many absent alerts of one listed party at once: which alerts it names.
+create table review_bulk (
+  bulk_id bigint generated always as identity primary key,
+  sheet_id bigint not null references review_sheet,
+  item_ids bigint[] not null check ((cardinality(item_ids) >= 2) and (cardinality(item_ids) <= 500))
+);
+
+-- Who stands in for whom, and until when; of a person the last one holds. Without a name it ends what came before.
+create table review_delegation (
+  delegation_id bigint generated always as identity primary key,
+  organisation_id bigint not null references organisation,
+  from_name text not null check (from_name <> ''),
+  to_name text,
+  -- The last day, and when it is over.
+  until date,
+  ends_at timestamptz,
+  reason text not null check (reason <> ''),
+  happened_at timestamptz not null,
+  actor text not null,
+  is_attested boolean not null,
+  check ((to_name <> '') and (to_name <> from_name)),
+  check (((to_name is null) = (ends_at is null)) and ((to_name is null) = (until is null)))
+);
+
+create index review_delegation_by_name on review_delegation (organisation_id, from_name);
+
+-- What an older system had decided about items, as it says so; each item's is taken once, and neither changed nor removed.
+create table legacy_decision (
+  item_id bigint primary key references review_item,
+  verdict text not null check (verdict in ('true_match', 'false_positive', 'inconclusive')),
+  reason text not null check (reason <> ''),
+  comment text,
+  -- By whom and when in the older system, in its own words.
+  decided_by text not null check (decided_by <> ''),
+  decided_at text not null check (decided_at <> ''),
+  -- Not taken over, so that somebody here looks at it: the older system's work is tried on these.
+  is_sample boolean not null,
+  -- Who has brought it here.
+  reviewer text not null check (reviewer <> ''),
+  is_attested boolean not null,
+  imported_at timestamptz not null,
+  check ((not is_sample) or (verdict = 'false_positive'))
+);
+
+alter table review_item add constraint review_item_disposition_fkey foreign key (disposition_id) references disposition(disposition_id);
+
+create function was_confirmed(item bigint) returns boolean stable language sql as $$
+  select coalesce((
+    select max(said.disposition_id) filter (where said.verdict = 'true_match')
+      > coalesce(max(said.disposition_id) filter (
+          where said.verdict in ('false_positive', 'no_longer_matched') and undo.disposition_id is null
+        ), 0)
+    from disposition said
+    left join disposition undo on undo.item_id = item and undo.kind = 'undone' and undo.refers_to = said.disposition_id
+    where said.item_id = item and said.kind in ('decided', 'confirmed')
+  ), false)
+$$;
+
+-- An alert has the state that the last disposition gives it. Reviewers need no right to give it another.
+create function apply_disposition() returns trigger language plpgsql security definer as $$
+begin
+  update review_item item set
+    disposition_id = case when new.kind <> 'undone' then new.disposition_id end,
+    is_confirmed = was_confirmed(new.item_id),
+    state = case
+      when new.kind = 'proposed' then 'proposed'
+      when new.verdict = 'no_longer_matched' then 'gone'
+      when new.verdict = 'false_positive' then case when item.absence is null then 'settled' else 'gone' end
+      -- A true match whose match is absent waits for `no_longer_matched`.
+      when new.verdict = 'true_match' and item.absence is null then 'confirmed'
+      else 'open'
+    end,
+    -- A proposal and `inconclusive` leave the alert waiting: its age goes on.
+    opened_at = case when new.kind = 'undone' and item.state not in ('open', 'proposed') then new.decided_at else item.opened_at end,
+    due_at = case when new.kind = 'undone' and item.state not in ('open', 'proposed') then new.due_at else item.due_at end
+  where item.item_id = new.item_id;
+  return null;
+end
+$$;
+
+create function count_revision() returns trigger language plpgsql as $$
+begin
+  new.revision := old.revision + 1;
+  return new;
+end
+$$;
+
+-- `no_longer_matched` is said only of an alert whose match is absent.
+create function require_absence() returns trigger language plpgsql as $$
+begin
+  if new.verdict = 'no_longer_matched' and (select absence from review_item where item_id = new.item_id) is null then
+    raise exception 'the match of alert % is listed', new.item_id using errcode = 'integrity_constraint_violation';
+  end if;
+  return new;
+end
+$$;
+
+-- One person restricts at once. Releasing an alert (`false_positive`, `no_longer_matched`) takes two of a severity with four eyes; and where four
+-- eyes are set for any severity, of every sanctions alert and of whoever counts as a true match. A proposal becomes a decision only by
+-- another person who has seen the same and says the same. What is confirmed or undone is the decision that holds.
+create function require_second_person() returns trigger language plpgsql as $$
+declare
+  item review_item;
+  referred disposition;
+begin
+  select * into item from review_item where item_id = new.item_id for update;
+  if new.kind in ('proposed', 'confirmed') and version() ~ 'emscripten' then
+    raise exception 'on the embedded database no second person can be told from the first' using errcode = 'insufficient_privilege';
+  end if;
+  if new.kind in ('confirmed', 'undone') then
+    select * into referred from disposition where disposition_id = new.refers_to;
+    if referred.item_id is distinct from new.item_id or item.disposition_id is distinct from new.refers_to then
+      raise exception 'decision % does not stand about item %', new.refers_to, new.item_id using errcode = 'integrity_constraint_violation';
+    end if;
+  end if;
+  if new.kind = 'confirmed' then
+    if referred.kind <> 'proposed' or referred.verdict <> new.verdict
+      or referred.seen_digest <> new.seen_digest or referred.seen <> new.seen then
+      raise exception 'decision % proposes something else', new.refers_to using errcode = 'integrity_constraint_violation';
+    end if;
+    if referred.reviewer = new.reviewer then
+      raise exception 'what % has proposed is confirmed by another person', new.reviewer using errcode = 'insufficient_privilege';
+    end if;
+  elsif new.kind = 'decided' and new.verdict in ('false_positive', 'no_longer_matched') and coalesce((
+    select rule.severities <> '{}' and (item.severity = any (rule.severities) or item.topic = 'sanction' or item.is_confirmed)
+    from four_eyes_rule rule join account using (organisation_id)
+    where account.account_id = item.account_id order by rule.rule_id desc limit 1
+  ), false) then
+    raise exception 'the release of alert % is decided by two people', new.item_id using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$$;
+
+-- What an older system says changes no other column of the item.
+create function note_legacy_decision() returns trigger language plpgsql security definer as $$
+begin
+  update review_item set revision = revision where item_id = new.item_id;
+  return null;
+end
+$$;
+
+-- Who answers for what is assigned to a person at a moment, over as many who stand in for each other; null for the person.
+create function find_stand_in(organisation bigint, owner text, moment timestamptz) returns text stable language plpgsql as $$
+declare
+  person text := owner;
+  last_said review_delegation;
+begin
+  for step in 1..10 loop
+    select * into last_said from review_delegation
+    where organisation_id = organisation and from_name = person order by delegation_id desc limit 1;
+    exit when not found or last_said.to_name is null or last_said.ends_at <= moment;
+    person := last_said.to_name;
+  end loop;
+  return nullif(person, owner);
+end
+$$;
+
+create trigger count_revision before update on review_item for each row
+  execute function count_revision();
+
+create trigger refuse_rewriting before delete or update or truncate on disposition for each statement
+  execute function refuse_rewriting();
+create trigger apply_disposition after insert on disposition for each row
+  execute function apply_disposition();
+create trigger require_absence before insert on disposition for each row
+  execute function require_absence();
+create trigger require_reviewer before insert on disposition for each row when (new.origin <> 'policy')
+  execute function require_reviewer();
+create trigger require_table_owner before insert on disposition for each row when (new.origin = 'policy')
+  execute function require_table_owner();
+create trigger require_second_person before insert on disposition for each row when (new.origin <> 'policy')
+  execute function require_second_person();
+
+create trigger refuse_rewriting before delete or update or truncate on review_event for each statement
+  execute function refuse_rewriting();
+create trigger require_actor before insert on review_event for each row when (new.kind = 'assigned')
+  execute function require_actor();
+create trigger require_table_owner before insert on review_event for each row when (new.kind <> 'assigned')
+  execute function require_table_owner();
+
+create trigger refuse_rewriting before delete or update or truncate on review_bulk for each statement
+  execute function refuse_rewriting();
+
+create trigger refuse_rewriting before delete or update or truncate on review_delegation for each statement
+  execute function refuse_rewriting();
+create trigger require_actor before insert on review_delegation for each row
+  execute function require_actor();
+
+create trigger refuse_rewriting before delete or update or truncate on legacy_decision for each statement
+  execute function refuse_rewriting();
+create trigger require_reviewer before insert on legacy_decision for each row
+  execute function require_reviewer();
+create trigger note_legacy_decision after insert on legacy_decision for each row
+  execute function note_legacy_decision();
+
+alter table review_item
+  alter column account_id set statistics 20,
+  alter column party_id set statistics 20;

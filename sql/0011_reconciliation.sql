@@ -1,0 +1,150 @@
+-- Where roster, screenings and dossiers disagree.
+
+-- What one comparison of a roster came to.
+create table reconciliation (
+  run_id bigint references run,
+  roster_id bigint references roster,
+  account_id bigint not null references account,
+  sweep_run_id bigint not null references run,
+  -- Why absence proves nothing; null where the sweep is proven and recent.
+  unproven_because text,
+  reconciled_at timestamptz not null,
+  -- Customers and dossiers by where they belong.
+  sums jsonb not null,
+  -- What stood when it ended, by kind and severity, with its age.
+  standing jsonb not null,
+  -- Up to which event a comparison has told of discrepancies: its list is the same whenever it is made.
+  last_event_id bigint,
+  -- What became of invitations, and who was excluded why, when a comparison ended; null where a roster invites nobody.
+  invitations jsonb,
+  primary key (run_id, roster_id)
+);
+
+create index reconciliation_by_roster on reconciliation (roster_id, account_id, reconciled_at);
+
+-- Each disagreement once, whenever it stood. A row changes only when the disagreement does.
+create table discrepancy (
+  discrepancy_id bigint generated always as identity primary key,
+  account_id bigint not null references account,
+  -- The roster whose comparison found it, and says when it has ended.
+  roster_id bigint not null references roster,
+  kind text not null,
+  -- Customer and dossier, as far as the kind is about them.
+  subject text not null,
+  customer_id bigint references customer,
+  dossier_id text,
+  severity text not null check (severity in ('critical', 'high', 'medium', 'low')),
+  facts jsonb not null,
+  state text not null check (state in ('open', 'accepted', 'resolved')),
+  -- Since when it stands, this time.
+  opened_at timestamptz not null,
+  resolved_at timestamptz,
+  -- The last day for which somebody has accepted it.
+  accepted_until date,
+  unique (account_id, kind, subject),
+  check ((state <> 'accepted') or ((severity <> 'critical') and (accepted_until is not null))),
+  check ((state = 'resolved') = (resolved_at is not null))
+);
+
+create index discrepancy_standing on discrepancy (roster_id, account_id) where (state <> 'resolved');
+
+-- What became of a discrepancy, in order.
+create table discrepancy_event (
+  event_id bigint generated always as identity primary key,
+  discrepancy_id bigint not null references discrepancy,
+  -- Null for what a person did.
+  run_id bigint references run,
+  kind text not null check (kind in ('opened', 'changed', 'returned', 'resolved', 'proposed', 'accepted', 'acceptance_ended')),
+  severity text not null,
+  facts jsonb not null,
+  happened_at timestamptz not null,
+  -- Who accepted it, why, and until when.
+  reviewer text,
+  reason text,
+  accepted_until date,
+  is_attested boolean default false not null,
+  -- The last event that whoever says this has seen.
+  seen_event_id bigint references discrepancy_event,
+  check ((kind in ('proposed', 'accepted')) = (accepted_until is not null)),
+  check ((kind in ('proposed', 'accepted', 'acceptance_ended')) or (reviewer is null)),
+  check ((accepted_until is null) or (reviewer is not null)),
+  check (((reviewer is null) = (reason is null)) and ((reviewer is null) = (seen_event_id is null)))
+);
+
+create index discrepancy_event_by_run on discrepancy_event (run_id);
+
+create index discrepancy_event_by_discrepancy on discrepancy_event (discrepancy_id);
+
+-- Reviewers need no right to change what reconciliation has found.
+create function apply_acceptance() returns trigger language plpgsql security definer as $$
+begin
+  update discrepancy set
+    state = case when new.kind = 'accepted' then 'accepted' else 'open' end,
+    accepted_until = case when new.kind = 'accepted' then new.accepted_until end
+  where discrepancy_id = new.discrepancy_id;
+  return null;
+end
+$$;
+
+-- What a person says of a discrepancy holds only of what the person has seen, and only within the rules, whatever program says it.
+create function check_acceptance() returns trigger language plpgsql security definer as $$
+declare
+  found discrepancy;
+  seen discrepancy_event;
+  today date;
+begin
+  select * into found from discrepancy where discrepancy_id = new.discrepancy_id for update;
+  select * into seen from discrepancy_event where discrepancy_id = new.discrepancy_id order by event_id desc limit 1;
+  if found.state = 'resolved' or seen.event_id is distinct from new.seen_event_id then
+    raise exception 'discrepancy % has changed since it was seen', new.discrepancy_id using errcode = 'integrity_constraint_violation';
+  end if;
+  new.severity := found.severity;
+  new.facts := found.facts;
+  if new.accepted_until is null then
+    return new;
+  end if;
+  if found.severity = 'critical' then
+    raise exception 'a critical discrepancy is never accepted' using errcode = 'insufficient_privilege';
+  end if;
+  -- Only whoever owns the tables may say that it is another day.
+  today := case
+    when pg_has_role(session_user, (select relowner from pg_class where oid = tg_relid), 'member') then new.happened_at
+    else clock_timestamp()
+  end::date;
+  if new.accepted_until > today + 181 then
+    raise exception 'a discrepancy is accepted for 180 days at most' using errcode = 'insufficient_privilege';
+  end if;
+  if new.kind = 'proposed' and version() ~ 'emscripten' then
+    raise exception 'on the embedded database no second person can be told from the first' using errcode = 'insufficient_privilege';
+  end if;
+  if new.kind = 'accepted' and coalesce((
+    select found.severity = any (rule.severities)
+    from four_eyes_rule rule join account using (organisation_id)
+    where account.account_id = found.account_id order by rule.rule_id desc limit 1
+  ), false) and not (
+    seen.kind = 'proposed' and seen.accepted_until = new.accepted_until and seen.reviewer <> new.reviewer
+  ) then
+    raise exception 'a discrepancy of severity % is accepted by two people', found.severity using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$$;
+
+create trigger refuse_rewriting before delete or update or truncate on discrepancy_event for each statement
+  execute function refuse_rewriting();
+create trigger check_acceptance before insert on discrepancy_event for each row when (new.reviewer is not null)
+  execute function check_acceptance();
+create trigger require_reviewer before insert on discrepancy_event for each row when (new.reviewer is not null)
+  execute function require_reviewer();
+create trigger apply_acceptance after insert on discrepancy_event for each row when (new.reviewer is not null)
+  execute function apply_acceptance();
+-- Comparisons insert many at once, mostly as the owner, who needs no closer look.
+do $$
+begin
+  execute format(
+    'create trigger require_table_owner before insert on discrepancy_event for each row
+       when (new.reviewer is null and current_user <> %L) execute function require_table_owner()',
+    (select relowner::regrole::text from pg_class where oid = 'discrepancy_event'::regclass)
+  );
+end
+$$;
