@@ -35,6 +35,21 @@ function toTokens(text: string): readonly string[] {
   return tokens;
 }
 
+const isCommandToken = (token: string): boolean => /^[(`]?nightscreen /.test(token);
+const continued = ' \\';
+
+/** A command in lines of at most `width` columns, broken before its options, so that it still can be copied into a shell. */
+function breakCommand(command: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const part of command.split(/ (?=--)/)) {
+    const longer = `${lines.at(-1) ?? ''} ${part}`;
+    if (lines.length === 0) lines.push(part);
+    else if (measureWidth(longer) + continued.length <= width) lines[lines.length - 1] = longer;
+    else lines.push(`  ${part}`);
+  }
+  return lines.map((line, at) => (at === lines.length - 1 ? line : `${line}${continued}`));
+}
+
 /** A text in lines of at most `width` columns; a longer word has a line of its own. */
 function wrap(text: string, width: number): readonly string[] {
   if (measureWidth(text) <= width) return [text];
@@ -42,20 +57,25 @@ function wrap(text: string, width: number): readonly string[] {
   for (const token of toTokens(text)) {
     const line = lines.at(-1);
     const longer = `${line ?? ''} ${token}`;
-    if (line === undefined || measureWidth(longer) > width) lines.push(token);
+    if (isCommandToken(token) && measureWidth(token) > width) lines.push(...breakCommand(token, width));
+    else if (line === undefined || measureWidth(longer) > width) lines.push(token);
     else lines[lines.length - 1] = longer;
   }
   return lines;
 }
 
 const gap = 2;
+const narrowGap = 1;
 const leastLastWidth = 24;
 const indentBelow = 4;
 
+const sumWidths = (widths: readonly number[], between: number): number =>
+  widths.reduce((sum, each) => sum + each, between * (widths.length - 1));
+
 /** The widths of columns that together fit `width`, if words stay whole; else the narrowest. `mins` are their narrowest widths. */
-function shrink(natural: readonly number[], mins: readonly number[], width: number): number[] {
+function shrink(natural: readonly number[], mins: readonly number[], width: number, between: number): number[] {
   const widths = [...natural];
-  let excess = widths.reduce((sum, each) => sum + each, gap * (widths.length - 1)) - width;
+  let excess = sumWidths(widths, between) - width;
   while (excess > 0) {
     const slack = widths.map((each, column) => each - (mins[column] ?? 0));
     const most = slack.indexOf(Math.max(...slack));
@@ -69,14 +89,21 @@ function shrink(natural: readonly number[], mins: readonly number[], width: numb
   return widths;
 }
 
-function renderRow(row: readonly (string | number)[], widths: readonly number[]): string {
-  const cells = row.map((cell, column) => wrap(String(cell), widths[column] ?? 0));
+const toCellText = (cell: string | number): string => (typeof cell === 'number' ? formatCount(cell) : cell);
+
+interface Columns {
+  widths: readonly number[];
+  /** Columns with a number; their heads are aligned to the right too. */
+  numeric: ReadonlySet<number>;
+  between?: number;
+}
+
+function renderRow(row: readonly (string | number)[], { widths, numeric, between = gap }: Columns): string {
+  const cells = row.map((cell, column) => wrap(toCellText(cell), widths[column] ?? 0));
   const height = Math.max(1, ...cells.map((lines) => lines.length));
   return Array.from({ length: height }, (_, at) => {
-    const line = row.map((cell, column) =>
-      pad(cells[column]?.[at] ?? '', widths[column] ?? 0, typeof cell === 'number'),
-    );
-    return `${line.join(' '.repeat(gap)).trimEnd()}\n`;
+    const line = cells.map((lines, column) => pad(lines[at] ?? '', widths[column] ?? 0, numeric.has(column)));
+    return `${line.join(' '.repeat(between)).trimEnd()}\n`;
   }).join('');
 }
 
@@ -85,33 +112,34 @@ const screenWidth = (): number =>
   process.stdout.isTTY === true ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY;
 
 /**
- * Rows as aligned columns, two spaces apart; cells that are numbers are aligned to the right. On a narrower screen long cells are wrapped
- * within their column, and a last column without room is written below its row.
+ * Rows as aligned columns, two spaces apart; columns with a number are aligned to the right. On a narrower screen long cells are wrapped within
+ * their column, then columns are one space apart, and at last a last column without room is written below its row.
  */
 export function formatTable(given: readonly Row[], width = screenWidth()): string {
   const rows = given.filter((row) => row !== false);
   const count = Math.max(0, ...rows.map((row) => row.length));
   const measure = (of: (cell: string) => number): number[] =>
     Array.from({ length: count }, (_, column) =>
-      rows.reduce((most, row) => Math.max(most, of(String(row[column] ?? ''))), 0),
+      rows.reduce((most, row) => Math.max(most, of(toCellText(row[column] ?? ''))), 0),
     );
   const natural = measure(measureWidth);
-  if (natural.reduce((sum, each) => sum + each, gap * (count - 1)) <= width) {
-    return rows.map((row) => renderRow(row, natural)).join('');
-  }
+  const numeric = new Set(rows.flatMap((row) => row.flatMap((cell, at) => (typeof cell === 'number' ? [at] : []))));
+  if (sumWidths(natural, gap) <= width) return rows.map((row) => renderRow(row, { widths: natural, numeric })).join('');
   const mins = measure((cell) => toTokens(cell).reduce((most, token) => Math.max(most, measureWidth(token)), 0));
   // Prose needs more room than its longest word.
   const isProse = (natural.at(-1) ?? 0) > 2 * leastLastWidth;
   const last = isProse ? leastLastWidth : Math.min(mins.at(-1) ?? 0, leastLastWidth);
-  const beside = shrink(natural, [...mins.slice(0, -1), last], width);
-  const used = beside.reduce((sum, each) => sum + each, gap * (count - 1));
-  if (used <= width || count < 2) return rows.map((row) => renderRow(row, beside)).join('');
-  const above = shrink(natural.slice(0, -1), mins.slice(0, -1), width);
+  for (const between of [gap, narrowGap]) {
+    const widths = shrink(natural, [...mins.slice(0, -1), last], width, between);
+    if (sumWidths(widths, between) > width && count > 1) continue;
+    return rows.map((row) => renderRow(row, { widths, numeric, between })).join('');
+  }
+  const widths = shrink(natural.slice(0, -1), mins.slice(0, -1), width, gap);
   return rows
     .map((row) => {
-      const rest = row.slice(count - 1).flatMap((cell) => wrap(String(cell), width - indentBelow));
+      const rest = row.slice(count - 1).flatMap((cell) => wrap(toCellText(cell), width - indentBelow));
       const below = rest.filter((line) => line !== '').map((line) => `${' '.repeat(indentBelow)}${line}\n`);
-      return `${renderRow(row.slice(0, count - 1), above)}${below.join('')}`;
+      return `${renderRow(row.slice(0, count - 1), { widths, numeric })}${below.join('')}`;
     })
     .join('');
 }

@@ -75,6 +75,11 @@ test('the first SIGTERM stops a run gracefully: exit code 4, one summary, and it
   const [exitCode] = await once(child, 'close');
   const summary = JSON.parse(stdout.text());
   expect([exitCode, summary.state]).toEqual([4, 'stopped']);
+  const listed = await runCli(['runs', 'list'], { folder });
+  expect(listed.stdout).toMatch(
+    new RegExp(`^${summary.runId} +many +stopped: ${summary.counts.remaining} remaining +\\d\\d:\\d\\d +40 `, 'm'),
+  );
+  expect(listed.stdout).toMatch(new RegExp(`^Why\n${summary.runId} +\\S`, 'm'));
   const resumed = await runCli(['runs', 'resume', summary.runId, '--json'], { folder, environment });
   expect(resumed.exitCode).toBe(0);
   expect(JSON.parse(resumed.stdout)).toMatchObject({ runId: summary.runId, counts: { remaining: 0 } });

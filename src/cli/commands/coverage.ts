@@ -22,18 +22,17 @@ const head = [
   'overdue',
   'unproven',
   'last failed',
-  'oldest screening',
+  'oldest',
 ];
 
 function toRow(roster: string, tier: string, sums: Coverage['total']): (string | number)[] {
-  const { inScope, valid, never, changed, overdue, unproven, failedBecause, oldestScreenedAt, oldestAgeHours } = sums;
+  const { inScope, valid, never, changed, overdue, unproven, failedBecause, oldestAgeHours } = sums;
   const failed = Object.values(failedBecause).reduce((sum, count) => sum + count, 0);
-  const oldest =
-    oldestScreenedAt === null || oldestAgeHours === null
-      ? '-'
-      : `${toMinute(oldestScreenedAt)} (${describeSpan(Math.round(oldestAgeHours * 3_600))})`;
-  return [roster, tier, ...[inScope, valid, never, changed, overdue, unproven, failed].map(formatCount), oldest];
+  const oldest = oldestAgeHours === null ? '-' : describeAge(oldestAgeHours);
+  return [roster, tier, inScope, valid, never, changed, overdue, unproven, failed, oldest];
 }
+
+const describeAge = (hours: number): string => describeSpan(Math.round(hours * 3_600));
 
 function toRows(roster: string, { total, tiers }: Pick<Coverage, 'total' | 'tiers'>): (string | number)[][] {
   const present = Object.entries(tiers).filter(([, sums]) => sums.inScope > 0);
@@ -58,9 +57,15 @@ function formatCoverage(coverage: Coverage): string {
   );
   return [
     formatTable([head, ...rows, ...together]),
-    `\nstates       ${describeCounts(total.states)}\n`,
-    Object.keys(total.failedBecause).length === 0 ? '' : `last failed  ${describeCounts(total.failedBecause)}\n`,
-    `frequency    ${describeCounts(cadence.hours)} hours${cadence.reason === null ? '' : `: ${cadence.reason}`}\n`,
+    `\n${formatTable([
+      ['states', describeCounts(total.states)],
+      Object.keys(total.failedBecause).length > 0 && ['last failed', describeCounts(total.failedBecause)],
+      total.oldestScreenedAt !== null && [
+        'oldest',
+        `${toMinute(total.oldestScreenedAt)} UTC, ${describeAge(total.oldestAgeHours ?? 0)} ago`,
+      ],
+      ['frequency', `${describeCounts(cadence.hours)} hours${cadence.reason === null ? '' : `: ${cadence.reason}`}`],
+    ])}`,
     ...rosters.flatMap(({ roster, gaps }) => gaps.map((each) => `${describeUnreadable(roster, each)}\n`)),
     listed.length === 0 ? '' : `\nNot covered\n${formatTable(listed)}`,
     gap === null ? '' : `\n${gap}\n`,

@@ -81,7 +81,7 @@ export function addOutboxCommand(program: Command, act: Act): void {
 export function presentMails(mails: readonly Mail[], { isTried }: { isTried: boolean }): Outcome {
   const isWell = mails.every(({ state }) => state === 'sent');
   const rows = mails.map((mail) => [
-    mail.id,
+    String(mail.id),
     mail.recipient ?? 'the recipients of a report that is not written yet',
     mail.subject ?? (mail.kind === 'webhook' ? 'changes of state' : `run ${mail.run}`),
     describeMailState(mail),

@@ -11,6 +11,7 @@ import {
 import { countNoun, formatCount, toVisibleText } from '../../reports/text.js';
 import { describeDetails, describeWaiting } from '../../reports/words.js';
 import type { describeRun } from '../../runs/describe-run.js';
+import type { listRuns } from '../../runs/run-reference.js';
 import type { acceptRun } from '../../runs/screening/close.js';
 import { rejectWords } from '../../vocabulary/words.js';
 import { isScreeningKind, type ListableOutcome, listableOutcomes } from '../../vocabulary.js';
@@ -36,7 +37,7 @@ import {
 } from '../present-run.js';
 import { describeSpan } from '../progress.js';
 import { loadInvocationConfig, requireService, withAppContext } from '../session.js';
-import { describeCounts, formatTable, type Row, toMinute } from '../text.js';
+import { describeCounts, formatTable, type Row } from '../text.js';
 
 const defaultLimit = 20;
 
@@ -51,27 +52,55 @@ function addList(runs: Command, act: Act): void {
         const { listRuns } = await import('../../runs/run-reference.js');
         return withAppContext(invocation, { needsDatabase: true }, async ({ database }) => {
           const listed = await listRuns(database, limit);
-          const rows = listed.map((run) => [
-            ...[run.runId, run.roster ?? '-', run.state, toMinute(run.startedAt)],
-            run.planned === null
-              ? '-'
-              : `${formatCount(run.planned - (run.failed ?? 0) - (run.remaining ?? 0))} of ${formatCount(run.planned)}`,
-            run.changes ?? '-',
-            run.state !== 'running'
-              ? run.reasons.join('; ')
-              : run.heldBy === null
-                ? 'its process died; the next start resumes it'
-                : `held by ${run.heldBy}`,
-          ]);
-          const head = ['run', 'roster', 'state', 'started', 'screened', 'changes', 'because'];
           return {
             exitCode: exitCodes.complete,
             document: { schema: 'nightscreen/run-list/1', runs: listed },
-            text: listed.length === 0 ? 'no runs yet\n' : formatTable([head, ...rows]),
+            text: formatRunList(listed),
           };
         });
       }),
     );
+}
+
+type ListedRun = Awaited<ReturnType<typeof listRuns>>[number];
+
+/** The runs, and below them why each is not complete, because a table has no room for reasons. */
+function formatRunList(listed: readonly ListedRun[]): string {
+  if (listed.length === 0) return 'no runs yet\n';
+  const head = ['run', 'roster', 'state', 'start (UTC)', 'planned', 'changes'];
+  const rows = listed.map((run) => [
+    run.runId,
+    run.roster ?? '-',
+    describeRunState(run),
+    run.startedAt.toISOString().slice(11, 16),
+    run.planned ?? '-',
+    run.changes ?? '-',
+  ]);
+  const firstWith = new Map<string, string>();
+  const reasons = listed.flatMap((run) => {
+    const why = listReasons(run);
+    const key = why.join('\n');
+    if (key === '') return [];
+    const former = firstWith.get(key);
+    if (former !== undefined) return [[run.runId, `as ${former}`]];
+    firstWith.set(key, run.runId);
+    return why.map((reason, index) => [index === 0 ? run.runId : '', reason]);
+  });
+  return `${formatTable([head, ...rows])}${reasons.length === 0 ? '' : `\nWhy\n${formatTable(reasons)}`}`;
+}
+
+/** The state, and the customers that were planned and are not screened. */
+function describeRunState({ state, failed, remaining }: ListedRun): string {
+  const open = [
+    ...((failed ?? 0) === 0 ? [] : [`${formatCount(failed ?? 0)} failed`]),
+    ...((remaining ?? 0) === 0 ? [] : [`${formatCount(remaining ?? 0)} remaining`]),
+  ];
+  return open.length === 0 ? state : `${state}: ${open.join(', ')}`;
+}
+
+function listReasons({ state, reasons, heldBy }: ListedRun): readonly string[] {
+  if (state !== 'running') return reasons;
+  return [heldBy === null ? 'its process died; the next start resumes it' : `held by ${heldBy}`];
 }
 
 function addShow(runs: Command, act: Act): void {

@@ -56,6 +56,38 @@ describe('a table', () => {
     expect(table(50)).toMatch(/^ {9}nightscreen runs resume 2026-11-25-onboard-1$/m);
   });
 
+  test('breaks a command that is wider than the screen before its options, so that a shell reads it as one', () => {
+    const command = 'nightscreen roster except --roster retail --all --until 2026-12-24 --by NAME --reason TEXT';
+    const lines = formatTable([['2026-11-25-onboard-1', `accept it: ${command}`]], 60)
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.slice(22));
+    expect(lines.length).toBeGreaterThan(3);
+    expect(lines.filter((line) => line.length > 38)).toEqual([]);
+    expect(
+      lines
+        .slice(1)
+        .join('\n')
+        .replaceAll(/\\\n +/g, ''),
+    ).toBe(command);
+  });
+
+  test('aligns a column of counts to the right with its head, and counts have commas between the thousands', () => {
+    expect(
+      formatTable([
+        ['tier', 'valid'],
+        ['high', 1_000_000],
+        ['low', '-'],
+      ]),
+    ).toBe('tier      valid\nhigh  1,000,000\nlow           -\n');
+  });
+
+  test('sets its columns closer before it writes the last one below', () => {
+    const cells = ['a'.repeat(20), 'b'.repeat(20), 'c'.repeat(20)];
+    expect(formatTable([cells], 62)).toBe(`${cells.join(' ')}\n`);
+    expect(formatTable([cells], 61).split('\n')).toHaveLength(3);
+  });
+
   test('is not wrapped where it goes to a file or another program', () => {
     expect(table(Number.POSITIVE_INFINITY).trimEnd().split('\n')).toHaveLength(2);
   });
