@@ -1,4 +1,4 @@
-import { formatDay, formatMinute, toVisibleText } from '../reports/text.js';
+import { formatDay, formatMinute, toSentence, toVisibleText } from '../reports/text.js';
 import { digestMessageId, type MailMessage, toBody } from './message.js';
 import type { MailSettings } from './settings.js';
 
@@ -40,8 +40,8 @@ export function buildFailureMessage(
   const [first = ''] = reasons;
   const lines = {
     headline: `RED: ${what}`,
-    sentences: reasons,
-    details: actions.map(toVisibleText),
+    sentences: reasons.map(toSentence),
+    actions: actions.map(toVisibleText),
     facts: [
       ['Roster', toVisibleText(roster ?? 'all')],
       ['When', formatMinute(at, timezone)],
@@ -77,7 +77,7 @@ export interface Alarm {
   /** The host of the watchdog. */
   host?: string;
   /** The organisation whose customers are screened. */
-  installation?: string;
+  organisation?: string;
 }
 
 const closings: Readonly<Record<Alarm['phase'], string>> = {
@@ -89,7 +89,7 @@ const closings: Readonly<Record<Alarm['phase'], string>> = {
 
 /** The message to one recipient about an incident; `key` identifies the news. The same key and recipient have the same Message-ID. */
 export function buildAlarmMessage(
-  { phase, title, reason, openedAt, at, actions, host, installation }: Alarm,
+  { phase, title, reason, openedAt, at, actions, host, organisation }: Alarm,
   key: readonly string[],
   recipient: string,
   { from, timezone }: MailFrame,
@@ -99,13 +99,13 @@ export function buildAlarmMessage(
   const was = phase === 'over' ? 'Reason of the alarm: ' : '';
   const lines = {
     headline: `${level}: ${what}`,
-    sentences: [toVisibleText(`${was}${inZone(reason, timezone)}`)],
+    sentences: [toSentence(toVisibleText(`${was}${inZone(reason, timezone)}`))],
     actions: actions.map(toVisibleText),
     facts: [
       ['Since', formatMinute(openedAt, timezone)],
       [phase === 'over' ? 'Over' : 'Checked', formatMinute(at, timezone)],
       ['Times in', timezone],
-      ...(installation === undefined ? [] : [['Installation', toVisibleText(installation)] as const]),
+      ...(organisation === undefined ? [] : [['Organisation', toVisibleText(organisation)] as const]),
       ...(host === undefined ? [] : [['Watchdog on', host] as const]),
     ] as const,
     closing: closings[phase],

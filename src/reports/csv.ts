@@ -1,7 +1,13 @@
 import { stringify } from 'csv-stringify/sync';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
-import { agreementWords, alertStateWords, dossierChangeWords, outcomeWords } from '../vocabulary/words.js';
+import {
+  agreementWords,
+  alertStateWords,
+  describeTopic,
+  dossierChangeWords,
+  outcomeWords,
+} from '../vocabulary/words.js';
 import type { Agreement, ItemState } from '../vocabulary.js';
 import type {
   ChangeItemFacts,
@@ -173,7 +179,7 @@ function matchColumns(when: string, toMatch: (line: ChangeLine) => Match | null)
     { header: `${when}_hit`, cell: (line) => toYesNo(toMatch(line)?.isHit) },
     { header: `${when}_score`, cell: (line) => toMatch(line)?.score ?? null },
     { header: `${when}_rank`, cell: (line) => toMatch(line)?.rank ?? null },
-    { header: `${when}_risk_categories`, cell: (line) => toMatch(line)?.topics.join('; ') ?? null },
+    { header: `${when}_risk_categories`, cell: (line) => toMatch(line)?.topics.map(describeTopic).join('; ') ?? null },
     { header: `${when}_birth_dates`, cell: (line) => toMatch(line)?.birthDates.join('; ') ?? null },
     { header: `${when}_countries`, cell: (line) => toMatch(line)?.countries.join('; ') ?? null },
     { header: `${when}_schema`, cell: (line) => toMatch(line)?.schema ?? null },

@@ -5,7 +5,7 @@ import {
   type ListedDiscrepancy,
   mostAcceptedDays,
 } from '../reconciliation/discrepancy.js';
-import { absenceWords, agreementWords, toWords } from '../vocabulary/words.js';
+import { absenceWords, agreementWords, describeTopic, toWords } from '../vocabulary/words.js';
 import { dispositionVerdicts } from '../vocabulary.js';
 import { type Column, partyColumns, renderCsv } from './csv.js';
 import type { DiscrepancyList, ToReviewFacts, WaitingItem } from './list-facts.js';
@@ -40,7 +40,7 @@ export const toWorkingListTable = (timezone: string): readonly Column<WaitingIte
   { header: 'due', cell: ({ dueAt }) => dueAt?.toISOString() ?? null },
   ...partyColumns<WaitingItem>(({ party }) => party),
   { header: 'listed_name', cell: ({ listed }) => listed.name },
-  { header: 'risk_categories', cell: ({ listed }) => listed.topics.join('; ') },
+  { header: 'risk_categories', cell: ({ listed }) => listed.topics.map(describeTopic).join('; ') },
   { header: 'listed_birth_dates', cell: ({ listed }) => listed.birthDates.join('; ') },
   { header: 'birth_date_compared', cell: ({ corroboration }) => agreementWords[corroboration.birthDate] },
   { header: 'listed_countries', cell: ({ listed }) => listed.countries.join('; ') },

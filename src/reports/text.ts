@@ -39,6 +39,13 @@ export function formatDuration(from: Date, until: Date): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/** The words with a capital letter and a full stop, where they lack them. */
+export function toSentence(words: string): string {
+  const text = words.trim();
+  const sentence = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
+}
+
 /** Orders texts by code units, independent of the machine's locale. */
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 

@@ -3,7 +3,7 @@ import { type Severity, severities } from '../vocabulary.js';
 import type { CadenceFacts, OpenItemsFacts } from './list-facts.js';
 import { describeDrops, describeNotices, listSnapshotRemarks } from './reasons.js';
 import { countBaseline, countChanges, type RunFacts, type SpanRunFacts } from './run-facts.js';
-import { countNoun, formatCount, formatDay, formatMinute } from './text.js';
+import { countNoun, formatCount, formatDay, formatMinute, toSentence } from './text.js';
 import { countCritical, countDays, describeWaiting } from './words.js';
 
 /** The result of a run in words, without personal data. */
@@ -208,12 +208,6 @@ function toRemarks(facts: RunFacts): readonly string[] {
   const isOwnImport = (facts.counts?.rows ?? 0) > 0;
   // The report lists the parties dropped by earlier imports too.
   return [...remarks, ...listSnapshotRemarks(isOwnImport ? facts.rosterSource : null, facts.droppedParties.length)];
-}
-
-function toSentence(words: string): string {
-  const text = words.trim();
-  const sentence = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
 const countSeverity = ({ changes, cut }: RunFacts, severity: Severity): number =>

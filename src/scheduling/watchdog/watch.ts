@@ -388,7 +388,7 @@ async function queueAlarm(
     at,
     actions,
     host: hostname(),
-    installation: organisation,
+    organisation,
   };
   const listAddresses = (some: readonly Incident[]): ReadonlySet<string> =>
     new Set(

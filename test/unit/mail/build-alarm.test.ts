@@ -17,12 +17,12 @@ it('the mail that an incident is over says what it was, from when to when, and t
   const { subject, text, html, attachments } = build({ phase: 'over' });
   expect(subject).toBe('[RECOVERED] retail: did not run - 2026-11-22');
   expect(text).toContain('RECOVERED: retail: did not run');
-  expect(text).toContain('Reason of the alarm: no screening of it has begun');
+  expect(text).toContain('Reason of the alarm: no screening of it has begun.');
   expect(text).toMatch(/Since:? +2026-11-21 04:00/);
   expect(text).toMatch(/Over:? +2026-11-22 07:30/);
   expect(text).toContain('nightscreen coverage');
   expect(text).toContain('Some work may still be missing');
-  expect(html).toContain('Reason of the alarm: no screening of it has begun');
+  expect(html).toContain('Reason of the alarm: no screening of it has begun.');
   expect(attachments).toEqual([]);
 });
 
@@ -43,7 +43,14 @@ it('the times of an alarm and of a failure, those of their reasons included, are
   const sent = [
     buildAlarmMessage({ ...alarm, at, reason }, ['7'], 'ops@bank.example', frame),
     buildFailureMessage(
-      { task: 'rescreen', roster: 'retail', outcome: 'did not run', reason, at, actions: [] },
+      {
+        task: 'rescreen',
+        roster: 'retail',
+        outcome: 'did not run',
+        reason,
+        at,
+        actions: ['See the runs: nightscreen runs list'],
+      },
       ['7'],
       'ops@bank.example',
       frame,
@@ -52,7 +59,8 @@ it('the times of an alarm and of a failure, those of their reasons included, are
   for (const { subject, text, html } of sent) {
     expect(subject).toMatch(/ - 2026-11-22$/);
     for (const body of [text, html]) {
-      expect(body).toContain('it was due at 2026-11-22 00:05 (0 2 * * * UTC)');
+      expect(body).toContain('It was due at 2026-11-22 00:05 (0 2 * * * UTC).');
+      expect(body).toContain('What to do');
       expect(body).toContain('2026-11-22 01:30');
       expect(body).toContain('Asia/Tokyo');
       expect(body).not.toMatch(/\dZ|\d UTC/);
