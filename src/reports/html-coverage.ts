@@ -184,7 +184,7 @@ ${countNoun(sums.dossiers, 'dossier')} = ${formatCount(sums.withCustomer)} with 
 ${current.length === 0 ? html`<p class="quiet">${unprovenBecause === null ? 'Roster, screenings and dossiers agree.' : 'No discrepancy is known.'}</p>` : showTable(`${countNoun(open, 'open discrepancy', 'open discrepancies')}`, toDiscrepancyColumns(run), current.toSorted(bySeverity), null, { name: 'kinds' })}
 ${current.length === 0 ? noMarkup : html`<p>The sheet Discrepancies of <code>report.xlsx</code> lists each of them. You can accept each of them there until a given day, except critical ones.</p>`}
 ${showInvitations(facts)}
-${newsCount === 0 ? html`<p class="quiet">No discrepancy is new.</p>` : showTable(`${countNoun(newsCount, 'change')} since the last comparison`, toNewsColumns(run), news, 'report.json', { count: newsCount, name: 'news' })}`;
+${newsCount === 0 ? html`<p class="quiet">No discrepancy is new.</p>` : showTable(`${countNoun(newsCount, 'change')} since the last comparison`, toNewsColumns(run), news, 'report.json', { count: newsCount, name: 'compared' })}`;
 }
 
 const bySeverity = (a: CurrentDiscrepancies, b: CurrentDiscrepancies): number =>

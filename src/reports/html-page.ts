@@ -378,7 +378,7 @@ tbody th{font-weight:400}
 .number{text-align:right;white-space:nowrap;padding-right:1.6rem}thead th.number{white-space:normal}
 .list{table-layout:fixed}
 .list .number{width:5.5rem;padding-right:.9rem}.list .number:last-child{padding-right:0}.list thead th:first-child:not(.number){width:26%}.hits thead th:first-child:not(.number){width:14%}
-.list.kinds thead th:first-child{width:44%}.list.kinds thead th:nth-child(2){width:12%}.list.dossiers code{font-size:.8em}.list.dossiers thead th:nth-child(2){width:30%}.list.news thead th:nth-child(2),.list.news thead th:nth-child(3){width:13%}.list.news thead th:nth-child(4){width:28%}.list.news code{font-size:.8em}
+.list.kinds thead th:first-child{width:44%}.list.kinds thead th:nth-child(2){width:12%}.list.dossiers code{font-size:.8em}.list.dossiers thead th:nth-child(2){width:30%}.list.compared thead th:nth-child(2),.list.compared thead th:nth-child(3){width:13%}.list.compared thead th:nth-child(4){width:28%}.list.compared code{font-size:.8em}
 .reference{font-family:var(--mono);font-size:.86em;font-weight:600;margin-right:.35em}
 .none{color:var(--muted)}
 .rest{font-weight:600}
