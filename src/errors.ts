@@ -63,18 +63,36 @@ export interface HeldBy {
 /** A roster that guards hold before any of it counts; nothing has changed, and no customer counts as offboarded. */
 export class RosterHeldError extends RosterError {
   readonly heldBy: readonly HeldBy[];
+  /** The lines of the message. */
+  readonly lines: readonly string[];
 
-  /** `override`: the command that accepts the roster in any case. */
-  constructor(source: string, heldBy: readonly HeldBy[], override: string, context: ErrorContext = {}) {
-    const reasons = heldBy.map(({ guard, message, look }) => `${message} [guard ${guard}]; ${look}`).join('. ');
-    super(
-      'roster_held',
-      `${source} is held: ${reasons}. Nothing was changed. Correct the source (the same command with --dry-run instead of --accept-roster shows the effect), or accept it as it is: ${override}`,
-      context,
-    );
+  /** `accept`: the command that accepts the roster in any case; `preview`: the one that only shows its effect. */
+  constructor(source: string, heldBy: readonly HeldBy[], accept: string, preview?: string) {
+    const lines = [
+      `${source} is held (${listGuards(heldBy)})`,
+      'Nothing of it counts: no customer was added, changed or offboarded.',
+      'What was found:',
+      ...describeHeldBy(heldBy),
+      'If the source is wrong, correct it and start the same command again.',
+      ...(preview === undefined ? [] : [`To see the effect without a change: ${preview}`]),
+      `If the source is right, accept it: ${accept}`,
+    ];
+    super('roster_held', lines.join('\n'));
     this.heldBy = heldBy;
+    this.lines = lines;
   }
 }
+
+/** The guards that hold a roster, by name. */
+export const listGuards = (heldBy: readonly { guard: string }[]): string =>
+  `${heldBy.length === 1 ? 'guard' : 'guards'} ${heldBy.map(({ guard }) => guard).join(', ')}`;
+
+/** What guards found and what to check, one line for each finding. */
+export const describeHeldBy = (heldBy: readonly HeldBy[]): readonly string[] =>
+  heldBy.map(
+    ({ guard, message, look }) =>
+      `- ${message} [guard ${guard}]. ${look.charAt(0).toUpperCase()}${look.slice(1)}${look.endsWith('?') ? '' : '.'}`,
+  );
 
 /** Work that did not start, because the work before it had to stop. */
 export class NotStartedError extends NightscreenError {

@@ -21,6 +21,7 @@ import {
   StoreError,
 } from '../errors.js';
 import { DatabaseError } from '../store/database/database.js';
+import { wrap } from './text.js';
 
 /** An error as it is reported: stable code, what happened, where, and what to do next. */
 interface ErrorDescription {
@@ -101,12 +102,14 @@ export function describeError(error: unknown, { isDoctor } = { isDoctor: false }
   };
 }
 
-/** The error as lines for people. */
-export function formatError(description: ErrorDescription): string {
+/** The error as lines for people, in at most `width` columns where words allow it. */
+export function formatError(description: ErrorDescription, width = Number.POSITIVE_INFINITY): string {
   const listed = description.problems.length > 1 ? description.problems : [];
   const problems = listed.map(({ where, path, message }) => `  ${where}: ${path === '' ? '' : `${path}: `}${message}`);
+  const [first = '', ...others] = description.message.split('\n');
   const lines = [
-    `nightscreen: ${description.message}${description.code === usageCode ? '' : ` [${description.code}]`}`,
+    `nightscreen: ${first}${description.code === usageCode ? '' : ` [${description.code}]`}`,
+    ...others.flatMap((line) => wrap(line, width - 2)).map((line) => `  ${line}`),
     ...problems,
     ...(description.where === null ? [] : [`  where: ${description.where}`]),
     ...(description.next === null ? [] : [`  next:  ${description.next}`]),

@@ -1,3 +1,4 @@
+import { describeHeldBy } from '../errors.js';
 import type { RunCounts } from '../reports/list-facts.js';
 import { describeSnapshot, listDoubtLines } from '../reports/reasons.js';
 import { countNoun, formatCount, toVisibleText } from '../reports/text.js';
@@ -7,11 +8,11 @@ import type { BecauseOf } from '../runs/checks/because-of.js';
 import type { CheckResult } from '../runs/checks/check.js';
 import type { previewImport, previewOnboarding } from '../runs/preview.js';
 import type { RunSummary } from '../runs/run-summary.js';
-import { rejectWords } from '../vocabulary/words.js';
+import { describeTopic, rejectWords, runStateWords } from '../vocabulary/words.js';
 import type { RejectReason } from '../vocabulary.js';
 import { exitCodes } from './exit-code.js';
 import type { Outcome } from './invocation.js';
-import { describeCounts, formatTable, type Row } from './text.js';
+import { describeCounts, formatTable, omitZeros, type Row } from './text.js';
 
 /** The matches of a run, where each distinct search counts once, and its changes, which are counted per customer and related party. */
 export const listFindings = ({ matches, hits, changes }: Pick<RunCounts, 'matches' | 'hits' | 'changes'>): Row[] => [
@@ -63,7 +64,7 @@ function describeSums({ kind, counts, snapshot, openItems }: RunSummary): Row[] 
       `${count(counts.searches)} distinct; ${countNoun(counts.attempts, 'call')}, control searches and repeats included`,
     ],
     ...listFindings(counts),
-    openItems !== null && openItems !== undefined && ['to decide', describeWaiting(openItems)],
+    openItems !== null && openItems !== undefined && ['alerts', describeWaiting(openItems)],
   ];
 }
 
@@ -85,12 +86,16 @@ function describeNext(summary: RunSummary): Row {
 const describeMail = ({ queued, sent }: NonNullable<RunSummary['mail']>): string =>
   sent === queued ? `${sent} sent` : `${sent} of ${queued} sent; nightscreen outbox list shows the others`;
 
+/** The reasons of a state; an item of a list belongs to the reason above it. */
+export const listReasons = (reasons: readonly string[]): Row[] =>
+  reasons.map((reason) => [reason.startsWith('- ') ? '' : 'because', reason]);
+
 /** A run's summary as lines for people, with the next command if one is needed. */
 export function formatRun(summary: RunSummary): string {
   const rows: Row[] = [
     ['run', `${summary.runId} (${summary.kind}${summary.roster === null ? '' : ` of ${summary.roster}`})`],
-    ['state', summary.state],
-    ...summary.reasons.map((reason) => ['because', reason]),
+    ['state', runStateWords[summary.state]],
+    ...listReasons(summary.reasons),
     ...(summary.remarks ?? []).map((remark) => ['note', remark]),
     ...describeSums(summary),
     summary.mail !== null && summary.mail !== undefined && ['mail', describeMail(summary.mail)],
@@ -136,17 +141,14 @@ function listReads({ roster, source, counts, rejectedByReason, doubts }: ImportP
     ]),
     ...listDoubtLines(doubts),
     conflicts > 0 && ['conflicts', `${formatCount(conflicts)} ids with rows that differ`],
-    ['customers', describeCounts(history)],
+    ['customers', describeCounts(omitZeros(history)) || 'no change'],
   ];
 }
 
 const listGuards = ({ heldBy }: ImportPreview): Row[] =>
   heldBy.length === 0
     ? [['guards', 'all passed']]
-    : heldBy.map(({ guard, message, look }, index) => [
-        index === 0 ? 'HELD' : '',
-        `${message} [guard ${guard}]; ${look}`,
-      ]);
+    : describeHeldBy(heldBy).map((finding, index) => [index === 0 ? 'HELD' : '', finding]);
 
 const listWarnings = ({ unmapped, warnings }: ImportPreview): Row[] =>
   [...warnings.map(({ message, look }) => `${message}; ${look}`), ...unmapped].map((message) => ['warning', message]);
@@ -234,19 +236,21 @@ export const toBecauseOfDocument = ({ comparison, forced }: BecauseOf): Record<s
 const verdicts: Readonly<Record<CheckResult['verdict'], string>> = {
   clear: 'clear: a valid, complete answer without results',
   below_threshold: 'below threshold: results, and none of them flagged by the service',
-  incompletely_seen: 'incompletely seen: the list of results is truncated, and it has no hit',
-  open_hit: 'open hit: the service flagged at least one listed party',
+  incompletely_seen: 'truncated: the list of results is truncated, and it has no hit',
+  open_hit: 'hit: the service flagged at least one listed party',
   not_screened: 'NOT SCREENED: there is no valid answer; this is not a clear result',
 };
 
 function describeMatches({ answer }: CheckResult): string {
   if (answer === null || answer.matches.length === 0) return '';
-  const head = ['rank', 'hit', 'score', 'name', 'kind', 'topics', 'born', 'countries', 'id'];
+  const head = ['rank', 'hit', 'score', 'name', 'kind', 'risk category', 'born', 'countries', 'id'];
   const rows = answer.matches.map(({ rank, isHit, score, name, schema, topics, birthDates, countries, id }) => [
     rank,
     isHit ? 'hit' : '-',
     String(score),
-    ...[name, schema, topics.join(' '), birthDates.join(' '), countries.join(' '), id].map(toVisibleText),
+    ...[name, schema, topics.map(describeTopic).join(', '), birthDates.join(' '), countries.join(' '), id].map(
+      toVisibleText,
+    ),
   ]);
   return `\n${formatTable([head, ...rows])}`;
 }
@@ -254,7 +258,7 @@ function describeMatches({ answer }: CheckResult): string {
 function describeAnswer({ answer, responseDigest }: CheckResult): [string, string][] {
   if (answer === null) return [];
   const hits = answer.matches.filter((match) => match.isHit).length;
-  const shown = `${formatCount(answer.matches.length)} of ${formatCount(answer.total)} results, ${formatCount(hits)} hits`;
+  const shown = `${formatCount(answer.matches.length)} of ${formatCount(answer.total)} results, ${countNoun(hits, 'hit')}`;
   return [
     ['answer', shown],
     ['digest', responseDigest ?? '-'],
@@ -316,7 +320,7 @@ function listMissed({ missed }: AssuranceResult): string {
 export const formatAssurance = (result: AssuranceResult): string =>
   formatTable([
     ['run', result.runId],
-    ['state', result.state],
+    ['state', runStateWords[result.state]],
     ...result.reasons.map((reason): [string, string] => ['because', reason]),
     ['list', `${result.file}: ${formatCount(result.listed)} entries, SHA-256 ${result.digest}`],
     ['sample', `${formatCount(result.total.sample)} names, ${result.spelling}, seed ${result.seed}`],

@@ -1,10 +1,11 @@
 import type { Logger } from 'pino';
 import type { ClientEvent } from '../client/client.js';
 import { systemClock } from '../clock.js';
-import { countNoun, formatCount, toVisibleText } from '../reports/text.js';
+import { countNoun, formatCount, toVisibleLines, toVisibleText } from '../reports/text.js';
 import type { RunEvent, RunStage } from '../runs/app-context.js';
+import { runStateWords } from '../vocabulary/words.js';
 import type { Terminal } from './terminal.js';
-import { describeCounts } from './text.js';
+import { describeCounts, describeReasons, omitZeros, wrap } from './text.js';
 
 /** The recent growth rate of a counter. */
 export class SlidingRate {
@@ -203,7 +204,7 @@ function describeWait(wait: Wait): string {
 export function describeProgress(figures: ProgressFigures, width: number): string {
   const { stage, done, total, callsPerSecond, limitPerSecond, rowsPerSecond, waitingFor, found, secondsLeft } = figures;
   const parts = [
-    `${stage.padEnd(9)} ${done === 0 && total === null ? '...' : formatCount(done)}${total === null ? '' : ` of ${formatCount(total)}`}`,
+    `${stageWords[stage].padEnd(9)} ${done === 0 && total === null ? '...' : formatCount(done)}${total === null ? '' : ` of ${formatCount(total)}`}`,
     ...(rowsPerSecond === null ? [] : [`${formatCount(rowsPerSecond)} rows per s`]),
     ...(callsPerSecond === null ? [] : [`${callsPerSecond.toFixed(1)}/${limitPerSecond} per s`]),
     ...(secondsLeft === null ? [] : [`${describeSpan(secondsLeft)} left`]),
@@ -223,6 +224,20 @@ export function describeProgress(figures: ProgressFigures, width: number): strin
 }
 
 const isTrouble = ({ kind }: Wait): boolean => kind === 'outage' || kind === 'pause' || kind === 'database';
+
+const stageWords: Readonly<Record<RunStage, string>> = {
+  import: 'import',
+  compare: 'compare',
+  plan: 'plan',
+  canaries: 'controls',
+  screen: 'screen',
+  details: 'details',
+  sweep: 'sweep',
+  reconcile: 'reconcile',
+  report: 'report',
+};
+// The names of stages and states, and the gap behind them.
+const headWidth = 10;
 
 const redrawMs = 100;
 // The seconds of a wait are redrawn without events.
@@ -261,16 +276,24 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
     if (isDrawn) terminal.writeMessage(clearLine, true);
     isDrawn = false;
   };
-  const say = (head: string, rest: string): void => {
+  const say = (rest: string, name = '', colour = (text: string) => text): void => {
     erase();
-    terminal.writeMessage(`${indent}${head}${toVisibleText(rest)}\n`, true);
+    const head = name === '' ? '' : name.padEnd(headWidth);
+    const width = terminal.isScreen ? terminal.columns - indent.length - head.length : Number.POSITIVE_INFINITY;
+    const [first = '', ...others] = wrap(toVisibleLines(rest), width);
+    const lines = [
+      `${colour(head.trimEnd())}${' '.repeat(head.length - head.trimEnd().length)}${first}`,
+      ...others.map((line) => `${' '.repeat(head.length)}${line}`),
+    ];
+    terminal.writeMessage(lines.map((line) => `${indent}${line}\n`).join(''), true);
   };
+  const warn = (text: string): string => yellow(text, terminal);
   const timer = setInterval(() => draw(idleRedrawMs), idleRedrawMs).unref();
   const emit = (event: RunEvent): void => {
     meter.note(event);
     switch (event.kind) {
       case 'run_started':
-        if (event.resumed) say('', `run ${event.runId} resumes`);
+        if (event.resumed) say(`run ${event.runId} resumes`);
         break;
       case 'progress':
         draw(redrawMs);
@@ -281,23 +304,23 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
         break;
       case 'stage_finished':
         say(
-          '',
-          `${event.stage.padEnd(9)} ${describeCounts(chooseCounts(event))}${event.occasion ? ` (${triggerWords[event.occasion]})` : ''}`,
+          `${describeStage(event)}${event.occasion ? ` (${triggerWords[event.occasion]})` : ''}`,
+          stageWords[event.stage],
         );
         break;
       case 'service': {
         const text = describeServiceEvent(event.event);
-        if (text !== null) say(yellow('service', terminal), `   ${text}`);
+        if (text !== null) say(text, 'service', warn);
         break;
       }
       case 'warning':
-        say(yellow('warning', terminal), `   ${event.message}`);
+        say(event.message, 'warning', warn);
         break;
       case 'run_finished':
         // The summary of a run that screened gives its reasons; other runs have none.
         if (event.state !== 'complete') {
           const hasSummary = event.state === 'incomplete' || event.state === 'stopped';
-          say(yellow(event.state, terminal), `  ${hasSummary ? event.runId : event.reasons.join('; ')}`);
+          say(hasSummary ? event.runId : event.reasons.join('\n'), runStateWords[event.state], warn);
         }
     }
   };
@@ -311,12 +334,17 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
   };
 }
 
-const countedAlways: ReadonlySet<string> = new Set(['rows', 'customers', 'rejected', 'duplicates']);
-
-/** Of an import only the counts that are not zero. */
-function chooseCounts({ stage, counts }: Extract<RunEvent, { kind: 'stage_finished' }>): typeof counts {
-  if (stage !== 'import') return counts;
-  return Object.fromEntries(Object.entries(counts).filter(([name, count]) => countedAlways.has(name) || count !== 0));
+/** The counts of a stage: of an import those that are not zero, of a plan with the reasons in words. */
+function describeStage({ stage, counts }: Extract<RunEvent, { kind: 'stage_finished' }>): string {
+  if (stage === 'plan') {
+    const { inScope = 0, planned = 0, searches = 0, ...reasons } = counts;
+    return [describeCounts({ inScope, planned, searches }), describeReasons(reasons)]
+      .filter((part) => part !== '')
+      .join('; ');
+  }
+  if (stage !== 'import') return describeCounts(counts);
+  const { rows = 0, customers = 0, rejected = 0, duplicates = 0, ...history } = counts;
+  return describeCounts({ rows, customers, rejected, duplicates, ...omitZeros(history) });
 }
 
 const shortestReportedMs = 5_000;

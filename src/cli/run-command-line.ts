@@ -281,7 +281,7 @@ export class CommandLog {
     const level = findLevel();
     const isDebug = level === 'debug';
     const isShown = !isQuiet && (terminal.isScreen || !['error', 'silent'].includes(level));
-    const isSaid = isShown && lastRun.reasons.includes(given.message);
+    const isSaid = isShown && [...lastRun.reasons, lastRun.reasons.join('\n')].includes(given.message);
     const message = `${lastRun.current?.runId} ended for the reason above`;
     const description = isSaid ? { ...given, message } : given;
     const isLogged = lastRun.current !== null || isScheduled?.() === true;
@@ -290,7 +290,11 @@ export class CommandLog {
     const facts = { ...(problems.length > 0 && { problems }), ...(where !== null && { where }), ...(next && { next }) };
     logger?.error({ ...this.#describeRun(), ...said, ...facts, ...(isDebug ? { err: error } : {}) }, 'command_failed');
     if (logger !== null) return;
-    terminal.writeMessage(redact(`${formatError(description)}${this.#describeUnfinished()}`));
+    terminal.writeMessage(
+      redact(
+        `${formatError(description, terminal.isScreen ? terminal.columns : undefined)}${this.#describeUnfinished()}`,
+      ),
+    );
     if (isDebug && error instanceof Error) terminal.writeMessage(redact(`${error.stack ?? ''}\n`));
   }
 

@@ -1,5 +1,8 @@
+import { describeReason } from '../reports/reasons.js';
 import { formatCount, toVisibleText } from '../reports/text.js';
 import type { Mail } from '../runs/mail/manage.js';
+import { stateOrder, stateWords } from '../vocabulary/words.js';
+import type { CustomerState } from '../vocabulary.js';
 
 /** A row of a table; false is left out. */
 export type Row = readonly (string | number)[] | false;
@@ -50,8 +53,17 @@ function breakCommand(command: string, width: number): readonly string[] {
   return lines.map((line, at) => (at === lines.length - 1 ? line : `${line}${continued}`));
 }
 
-/** A text in lines of at most `width` columns; a longer word has a line of its own. */
-function wrap(text: string, width: number): readonly string[] {
+/** A text in lines of at most `width` columns; a longer word has a line of its own. Items of a list are indented. */
+export const wrap = (text: string, width: number): readonly string[] =>
+  text.split('\n').flatMap((line) => {
+    if (!line.startsWith(bullet)) return wrapLine(line, width);
+    const lines = wrapLine(line.slice(bullet.length), width - bullet.length);
+    return lines.map((part, index) => `${index === 0 ? bullet : ' '.repeat(bullet.length)}${part}`);
+  });
+
+const bullet = '- ';
+
+function wrapLine(text: string, width: number): readonly string[] {
   if (measureWidth(text) <= width) return [text];
   const lines: string[] = [];
   for (const token of toTokens(text)) {
@@ -122,10 +134,15 @@ export function formatTable(given: readonly Row[], width = screenWidth()): strin
     Array.from({ length: count }, (_, column) =>
       rows.reduce((most, row) => Math.max(most, of(toCellText(row[column] ?? ''))), 0),
     );
-  const natural = measure(measureWidth);
+  const natural = measure((cell) => Math.max(...cell.split('\n').map(measureWidth)));
   const numeric = new Set(rows.flatMap((row) => row.flatMap((cell, at) => (typeof cell === 'number' ? [at] : []))));
   if (sumWidths(natural, gap) <= width) return rows.map((row) => renderRow(row, { widths: natural, numeric })).join('');
-  const mins = measure((cell) => toTokens(cell).reduce((most, token) => Math.max(most, measureWidth(token)), 0));
+  const mins = measure((cell) =>
+    cell
+      .split('\n')
+      .flatMap(toTokens)
+      .reduce((most, token) => Math.max(most, measureWidth(token)), 0),
+  );
   // Prose needs more room than its longest word.
   const isProse = (natural.at(-1) ?? 0) > 2 * leastLastWidth;
   const last = isProse ? leastLastWidth : Math.min(mins.at(-1) ?? 0, leastLastWidth);
@@ -144,12 +161,38 @@ export function formatTable(given: readonly Row[], width = screenWidth()): strin
     .join('');
 }
 
-const toWords = (name: string): string => name.replaceAll(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
+const countWords: ReadonlyMap<string, string> = new Map([
+  ['gone', 'removed'],
+  ['leavers', 'offboarded'],
+  ['leaversByRow', 'offboarded by their rows'],
+  ['otherRoles', 'unknown roles'],
+  ['unreadableIds', 'rows without a readable id'],
+]);
+
+const toWords = (name: string): string =>
+  countWords.get(name) ?? name.replaceAll(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /** Counts as one line, `rows 512, customers 505`, in the order given. */
 export const describeCounts = (counts: Readonly<Record<string, number | boolean>>): string =>
   Object.entries(counts)
     .map(([name, count]) => `${toWords(name)} ${typeof count === 'number' ? formatCount(count) : count ? 'yes' : 'no'}`)
+    .join(', ');
+
+/** The counts that are not zero. */
+export const omitZeros = (counts: Readonly<Record<string, number>>): Record<string, number> =>
+  Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== 0));
+
+/** Counts by reason, `never screened: 12; due again: 480`. */
+export const describeReasons = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .map(([code, count]) => `${describeReason(code)}: ${formatCount(count)}`)
+    .join('; ');
+
+/** Customers by state, `437 clear, 27 open alert`, without the states that nobody has. */
+export const describeStates = (counts: Readonly<Partial<Record<CustomerState, number>>>): string =>
+  stateOrder
+    .filter((state) => (counts[state] ?? 0) > 0)
+    .map((state) => `${formatCount(counts[state] ?? 0)} ${stateWords[state].name.toLowerCase()}`)
     .join(', ');
 
 /** Why a coverage check fails independently of single customers: a roster or all customers are missing; null otherwise. */

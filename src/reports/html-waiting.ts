@@ -137,7 +137,7 @@ function showStatus(item: WaitingItem, run: Report['run']): Markup {
   if (absence !== null) {
     const day = absentSince === null ? noMarkup : html` (since ${showDay(absentSince, run)})`;
     lines.push(
-      html`<b>Match absent</b>: ${absenceWords[absence]}${day}. Confirm it with the disposition no_longer_matched`,
+      html`<b>Match absent</b>: ${absenceWords[absence]}${day}. Confirm it with the disposition “no longer matched”`,
     );
   }
   if (state === 'proposed' && proposal !== null) {

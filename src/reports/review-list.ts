@@ -5,8 +5,14 @@ import {
   type ListedDiscrepancy,
   mostAcceptedDays,
 } from '../reconciliation/discrepancy.js';
-import { absenceWords, agreementWords, describeTopic, toWords } from '../vocabulary/words.js';
-import { dispositionVerdicts } from '../vocabulary.js';
+import {
+  absenceWords,
+  agreementWords,
+  describeDisposition,
+  describeTopic,
+  dispositionWords,
+  toWords,
+} from '../vocabulary/words.js';
 import { type Column, partyColumns, renderCsv } from './csv.js';
 import type { DiscrepancyList, ToReviewFacts, WaitingItem } from './list-facts.js';
 import {
@@ -55,15 +61,15 @@ export const toWorkingListTable = (timezone: string): readonly Column<WaitingIte
   { header: 'open_since', cell: ({ openedAt }) => openedAt.toISOString() },
   { header: 'reopened_because', cell: ({ reopenedBecause }) => reopenedBecause.join('; ') },
   { header: 'assigned_to', cell: ({ owner }) => owner && describeOwner(owner) },
-  { header: 'pending_approval', cell: ({ proposal }) => proposal?.verdict ?? null },
+  { header: 'pending_approval', cell: ({ proposal }) => proposal && describeDisposition(proposal.verdict) },
   { header: 'proposed_by', cell: ({ proposal }) => proposal?.reviewer ?? null },
   { header: 'proposed_at', cell: ({ proposal }) => proposal?.decidedAt.toISOString() ?? null },
   { header: 'proposed_reason', cell: ({ proposal }) => proposal?.reason ?? null },
-  { header: 'last_disposition', cell: ({ lastDecision }) => lastDecision?.verdict ?? null },
+  { header: 'last_disposition', cell: ({ lastDecision }) => lastDecision && describeDisposition(lastDecision.verdict) },
   { header: 'last_disposition_by', cell: ({ lastDecision }) => lastDecision?.reviewer ?? null },
   { header: 'last_disposition_at', cell: ({ lastDecision }) => lastDecision?.decidedAt.toISOString() ?? null },
   { header: 'last_reason', cell: ({ lastDecision }) => lastDecision?.reason ?? null },
-  { header: 'legacy_disposition', cell: ({ legacy }) => legacy?.verdict ?? null },
+  { header: 'legacy_disposition', cell: ({ legacy }) => legacy && describeDisposition(legacy.verdict) },
   { header: 'legacy_disposition_by', cell: ({ legacy }) => legacy?.reviewer ?? null },
   { header: 'legacy_disposition_at', cell: ({ legacy }) => legacy?.decidedAt ?? null },
   { header: 'legacy_reason', cell: ({ legacy }) => legacy?.reason ?? null },
@@ -99,7 +105,7 @@ const layout: SheetLayout = [
   [workingListColumns.reason, 32],
   [workingListColumns.comment, 32],
   ['due', 21],
-  ['absence', 28, 'Match absent: confirm as no_longer_matched'],
+  ['absence', 28, 'Match absent: confirm as no longer matched'],
   ['absent_since', 21],
   ['alerts', 9, 'Alerts in this row'],
   ['sample', 32, 'Customers to check as a sample'],
@@ -164,8 +170,8 @@ const toListSheet = (
     fillIn: [workingListColumns.disposition, workingListColumns.reason, workingListColumns.comment],
     dropdowns: [
       {
-        ...{ header: workingListColumns.disposition, values: dispositionVerdicts, isStrict: true },
-        ...{ title: 'Disposition', hint: `One of ${dispositionVerdicts.join(', ')}, or empty.` },
+        ...{ header: workingListColumns.disposition, values: Object.values(dispositionWords), isStrict: true },
+        ...{ title: 'Disposition', hint: `One of ${Object.values(dispositionWords).join(', ')}, or empty.` },
       },
       {
         ...{ header: workingListColumns.reason, values: usualReasons, isStrict: false },
@@ -247,10 +253,10 @@ const alertGuideRows: readonly SheetRow[] = [
   { cells: [] },
   toHeading(`What to fill in, in the yellow columns of the sheet "${listSheetName}"`),
   toLine('Disposition: one of these words. Leave it empty for an alert that stays as it is.'),
-  toLine('- true_match: the listed party is the customer.'),
-  toLine('- false_positive: the listed party is not the customer.'),
+  toLine('- true match: the listed party is the customer.'),
+  toLine('- false positive: the listed party is not the customer.'),
   toLine('- inconclusive: there is not enough information; the alert stays open.'),
-  toLine('- no_longer_matched: the match is absent, and nothing remains to be done.'),
+  toLine('- no longer matched: the match is absent, and nothing remains to be done.'),
   toLine('Reason: every disposition needs one. Choose a usual reason, or write another.'),
   toLine('Comment: further information to keep with the disposition.'),
 ];

@@ -198,7 +198,8 @@ function toNews(facts: RunFacts): string {
 }
 
 function toRemarks(facts: RunFacts): readonly string[] {
-  const remarks = [...facts.stateReasons, ...describeNotices(facts.watch)].map(toSentence);
+  const reasons = facts.stateReasons.map((reason) => reason.replace(/^- /, ''));
+  const remarks = [...reasons, ...describeNotices(facts.watch)].map(toSentence);
   const rejected = facts.counts?.rejected ?? 0;
   if (rejected > 0) {
     remarks.push(

@@ -80,6 +80,10 @@ const guardAdvice: Readonly<Record<GuardName, string>> = {
   fill_rate: 'check whether the export still fills this column',
 };
 
+/** What to check when a guard, also one of an earlier version, held a roster. */
+export const describeAdvice = (guard: string): string =>
+  new Map<string, string>(Object.entries(guardAdvice)).get(guard) ?? 'check whether the source is complete';
+
 /** The figures of a snapshot that guards compare with their limits. */
 export interface GuardFigures {
   rows: number;

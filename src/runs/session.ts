@@ -1,6 +1,6 @@
 import type { Client } from '../client/client.js';
 import type { HeldBy } from '../errors.js';
-import { ConfigError, LeaseLostError, RosterError } from '../errors.js';
+import { ConfigError, LeaseLostError, RosterError, RosterHeldError } from '../errors.js';
 import { countNoun } from '../reports/text.js';
 import { countCanaries } from '../store/canaries.js';
 import { readListComparison } from '../store/checks.js';
@@ -167,7 +167,9 @@ async function closeFailed(session: RunSession, error: unknown): Promise<never> 
   if (error instanceof ConfigError || error instanceof RosterError) {
     const state = session.run.resumed > 0 ? 'stopped' : 'refused';
     // When the database fails as well, the first error matters more.
-    await close(session, state, error.message).catch(passUnlessDatabase);
+    await close(session, state, error instanceof RosterHeldError ? error.lines : error.message).catch(
+      passUnlessDatabase,
+    );
   } else if (isStopRequest(session.signal, error)) {
     await close(session, 'stopped', 'stopped on request before its first search; the run can be resumed', 'signal');
   } else if (error instanceof RunHalted) {
@@ -189,20 +191,21 @@ function passUnlessDatabase(error: unknown): void {
 async function close(
   session: RunSession,
   state: 'stopped' | 'refused',
-  reason: string,
+  reason: string | readonly string[],
   haltedBy: HaltCode | null = null,
 ): Promise<void> {
   const { run, app } = session;
+  const reasons = typeof reason === 'string' ? [reason] : reason;
   await session.write(async (transaction) => {
     // The sums of a large run are computed at its resume: the stopped process has eight seconds.
     const isAddedUp = state === 'stopped' && run.kind !== 'sweep' && !(await isTooLargeToAddUp(transaction, run.runId));
     const sums = isAddedUp ? await computeRunSums(transaction, run.runId) : null;
-    const end = { state, stateReasons: [reason], haltedBy, stage: null, finishedAt: app.clock.now(), sums };
+    const end = { state, stateReasons: reasons, haltedBy, stage: null, finishedAt: app.clock.now(), sums };
     await closeRun(transaction, run.runId, end);
     // A restarted import reads everything again.
     if (run.rosterId !== null) await clearStaging(transaction, run.runId);
   });
-  app.emit({ kind: 'run_finished', runId: session.runId, runKind: run.kind, state, reasons: [reason] });
+  app.emit({ kind: 'run_finished', runId: session.runId, runKind: run.kind, state, reasons });
 }
 
 async function openRun(

@@ -16,6 +16,7 @@ import type {
   PartyRole,
   RejectReason,
   RunKind,
+  RunState,
   Severity,
   SeverityAdjustment,
 } from '../vocabulary.js';
@@ -23,7 +24,8 @@ import type {
 /** A code without words of its own: `birth_date` as `birth date`. */
 export const toWords = (code: string): string => code.replaceAll('_', ' ');
 
-const dispositionWords: Readonly<Record<DispositionVerdict, string>> = {
+/** The dispositions; lists of reviewers accept the words and the codes. */
+export const dispositionWords: Readonly<Record<DispositionVerdict, string>> = {
   true_match: 'true match',
   false_positive: 'false positive',
   inconclusive: 'inconclusive',
@@ -84,6 +86,17 @@ export const runKindWords: Readonly<Record<RunKind, string>> = {
   check: 'Single check',
   assure: 'Measurement of recall',
   reconcile: 'Reconciliation',
+};
+
+/** The states of a run. */
+export const runStateWords: Readonly<Record<RunState, string>> = {
+  running: 'running',
+  complete: 'complete',
+  incomplete: 'partial',
+  stopped: 'stopped',
+  unbalanced: 'unbalanced',
+  refused: 'refused',
+  abandoned: 'abandoned',
 };
 
 /** The level of a verdict. */

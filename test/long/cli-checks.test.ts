@@ -33,7 +33,7 @@ const run = (words: readonly string[]) =>
 test('a check prints verdict, matches and run, and is shown again by its run', async () => {
   const asked = await run(['check', 'Wilhelmina Achterberg', '--type', 'person', '--reason', 'file 4711']);
   expect(asked.exitCode).toBe(0);
-  expect(asked.stdout).toMatch(/^verdict +open hit/);
+  expect(asked.stdout).toMatch(/^verdict +hit:/);
   expect(asked.stdout).toMatch(/^ +1 +hit +1 +Wilhelmina Achterberg +Person +sanction +1960-01-01 +fr +amla_one$/m);
   checked = /^run +(\S+-check-\d+)$/m.exec(asked.stdout)?.[1] ?? '';
   const shown = await run(['check', '--show', checked, '--json']);
@@ -46,7 +46,7 @@ test('a check prints verdict, matches and run, and is shown again by its run', a
 
 test('runs show tells what a check was, and no report is made of one', async () => {
   const shown = await run(['runs', 'show', checked]);
-  expect(shown.stdout).toMatch(/^verdict +open hit/m);
+  expect(shown.stdout).toMatch(/^verdict +hit:/m);
   expect(shown.stdout).toMatch(/^reason +file 4711$/m);
   expect(JSON.parse((await run(['runs', 'show', checked, '--json'])).stdout)).toMatchObject({
     schema: 'nightscreen/run/2',

@@ -48,7 +48,7 @@ describe.skipIf(!isInstalled)(title, () => {
     const saved = await convert('xlsx', 'xlsx');
     const sheet = (await readParts(saved)).get('xl/worksheets/sheet2.xml') ?? '';
     expect(sheet).toMatch(
-      /<dataValidation [^>]*sqref="F3"[^>]*><formula1>&quot;true_match,false_positive,inconclusive,no_longer_matched&quot;</,
+      /<dataValidation [^>]*sqref="F3"[^>]*><formula1>&quot;true match,false positive,inconclusive,no longer matched&quot;</,
     );
     expect(sheet).toMatch(/<dataValidation [^>]*sqref="G3"/);
     expect(sheet).toMatch(/<sheetProtection [^>]*sheet="true"[^>]* sort="false" autoFilter="false"/);

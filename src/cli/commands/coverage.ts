@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { describeReason } from '../../reports/reasons.js';
 import { formatCount } from '../../reports/text.js';
 import type { Coverage } from '../../runs/coverage.js';
 import type { CoverageGap } from '../../store/coverage.js';
@@ -7,7 +8,7 @@ import type { Act } from '../invocation.js';
 import { examples, parseWholeNumber, shared } from '../options.js';
 import { describeSpan } from '../progress.js';
 import { withAppContext } from '../session.js';
-import { describeCounts, describeGap, formatTable, toMinute } from '../text.js';
+import { describeCounts, describeGap, describeReasons, describeStates, formatTable, toMinute } from '../text.js';
 
 /** The server cancels a longer statement. */
 const queryTimeoutMs = 10 * 60_000;
@@ -51,15 +52,15 @@ function formatCoverage(coverage: Coverage): string {
       tier,
       status,
       reference,
-      lastScreenedAt?.toISOString() ?? 'never',
-      failedBecause ?? '',
+      lastScreenedAt === null ? 'never' : toMinute(lastScreenedAt),
+      failedBecause === null ? '' : describeReason(failedBecause),
     ]),
   );
   return [
     formatTable([head, ...rows, ...together]),
     `\n${formatTable([
-      ['states', describeCounts(total.states)],
-      Object.keys(total.failedBecause).length > 0 && ['last failed', describeCounts(total.failedBecause)],
+      ['states', describeStates(total.states)],
+      Object.keys(total.failedBecause).length > 0 && ['last failed', describeReasons(total.failedBecause)],
       total.oldestScreenedAt !== null && [
         'oldest',
         `${toMinute(total.oldestScreenedAt)} UTC, ${describeAge(total.oldestAgeHours ?? 0)} ago`,
@@ -78,7 +79,7 @@ const toPublished = ({ uncovered, ...roster }: Coverage['rosters'][number]) => (
 });
 
 const describeUnreadable = (roster: string, { reason, count, accepted }: CoverageGap): string =>
-  `not screened ${roster}: ${formatCount(count)} ${reason}${accepted === 0 ? '' : `, ${formatCount(accepted)} accepted`}`;
+  `not screened of ${roster}: ${describeReason(reason)}: ${formatCount(count)}${accepted === 0 ? '' : `, ${formatCount(accepted)} accepted`}`;
 
 /** Adds `coverage`. */
 export function addCoverageCommand(program: Command, act: Act): void {

@@ -11,6 +11,7 @@ import { ConfigError } from '../../errors.js';
 import { makeFolder } from '../../files.js';
 import type { ReportJson } from '../../reports/report-json.js';
 import type { RunSummary } from '../../runs/run-summary.js';
+import { runStateWords } from '../../vocabulary/words.js';
 import { buildAppContext } from '../app-context.js';
 import { combineExitCodes, exitCodes } from '../exit-code.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
@@ -211,9 +212,13 @@ function formatVerdict({ expected, missing, unexpected }: Comparison): string {
 function formatNights(nights: readonly Night[], folder: string): string {
   const sums = nights.map(({ screening }, index) => {
     const { counts } = screening;
-    if (!('screened' in counts)) return [`night ${index + 1}`, screening.state];
+    if (!('screened' in counts)) return [`night ${index + 1}`, runStateWords[screening.state]];
     const { customers, screened, hits, changes } = counts;
-    return [`night ${index + 1}`, screening.state, describeCounts({ customers, screened, hits, changes })];
+    return [
+      `night ${index + 1}`,
+      runStateWords[screening.state],
+      describeCounts({ customers, screened, hits, changes }),
+    ];
   });
   const reports = nights.map(({ report }, index) => [
     `report ${index + 1}`,

@@ -24,7 +24,7 @@ import { addWorkingListCommands } from './working-list.js';
 function addShow(review: Command, act: Act): void {
   review
     .command('show <customer>')
-    .description('all alerts and decisions of a customer, from the first one')
+    .description('all alerts and dispositions of a customer, from the first one')
     .addHelpText('after', examples(['review show C-1042', 'review show C-1042 --json']))
     .action((customer: string) =>
       act(async (invocation) => {
@@ -146,7 +146,7 @@ function presentUndo(result: UndoResult, mark: string): Outcome {
   const what = `the ${undone.isFinal ? 'disposition' : 'pending approval'} ${describeDisposition(undone.verdict)} of ${undone.reviewer}`;
   const now = isListed
     ? 'the alert is open again and needs a disposition'
-    : 'the match is absent, and the alert needs the disposition no_longer_matched';
+    : 'the match is absent, and the alert needs the disposition "no longer matched"';
   const still = keepsConfirmed ? '; the customer stays a true match until the next disposition' : '';
   return {
     exitCode: exitCodes.complete,

@@ -13,7 +13,7 @@ import { describeDetails, describeWaiting } from '../../reports/words.js';
 import type { describeRun } from '../../runs/describe-run.js';
 import type { listRuns } from '../../runs/run-reference.js';
 import type { acceptRun } from '../../runs/screening/close.js';
-import { rejectWords } from '../../vocabulary/words.js';
+import { rejectWords, runStateWords } from '../../vocabulary/words.js';
 import { isScreeningKind, type ListableOutcome, listableOutcomes } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
@@ -32,12 +32,13 @@ import {
   formatBecauseOf,
   formatCheck,
   listFindings,
+  listReasons,
   presentRun,
   toBecauseOfDocument,
 } from '../present-run.js';
 import { describeSpan } from '../progress.js';
 import { loadInvocationConfig, requireService, withAppContext } from '../session.js';
-import { describeCounts, formatTable, type Row } from '../text.js';
+import { describeCounts, describeReasons, describeStates, formatTable, type Row } from '../text.js';
 
 const defaultLimit = 20;
 
@@ -78,7 +79,7 @@ function formatRunList(listed: readonly ListedRun[]): string {
   ]);
   const firstWith = new Map<string, string>();
   const reasons = listed.flatMap((run) => {
-    const why = listReasons(run);
+    const why = listRunReasons(run);
     const key = why.join('\n');
     if (key === '') return [];
     const former = firstWith.get(key);
@@ -95,10 +96,10 @@ function describeRunState({ state, failed, remaining }: ListedRun): string {
     ...((failed ?? 0) === 0 ? [] : [`${formatCount(failed ?? 0)} failed`]),
     ...((remaining ?? 0) === 0 ? [] : [`${formatCount(remaining ?? 0)} remaining`]),
   ];
-  return open.length === 0 ? state : `${state}: ${open.join(', ')}`;
+  return open.length === 0 ? runStateWords[state] : `${runStateWords[state]}: ${open.join(', ')}`;
 }
 
-function listReasons({ state, reasons, heldBy }: ListedRun): readonly string[] {
+function listRunReasons({ state, reasons, heldBy }: ListedRun): readonly string[] {
   if (state !== 'running') return reasons;
   return [heldBy === null ? 'its process died; the next start resumes it' : `held by ${heldBy}`];
 }
@@ -259,18 +260,13 @@ export function formatListed(listed: RunDescription['listed'], artifacts: string
   return rows.length === 0 ? `${title}none\n` : `${title}${formatTable(rows)}${more}`;
 }
 
-const inWords = (counts: Readonly<Record<string, number>>): string =>
-  Object.entries(counts)
-    .map(([name, count]) => `${describeReason(name)}: ${formatCount(count)}`)
-    .join(', ');
-
 const some = (name: string, text: string): Row => text !== '' && [name, text];
 
 function listStatus(run: RunDescription): Row[] {
   return [
     ['run', `${run.runId} (${run.kind}${run.roster === null ? '' : ` of ${run.roster}`}), ${run.mode} key`],
     ['state', run.state === 'running' ? `running, ${run.stage}` : describeState(run)],
-    ...run.reasons.map((reason): Row => ['because', reason]),
+    ...listReasons(run.reasons),
     ...listHolders(run),
     [
       'time',
@@ -282,7 +278,7 @@ function listStatus(run: RunDescription): Row[] {
 }
 
 const describeState = ({ state, haltedBy }: RunDescription): string =>
-  haltedBy === null ? state : `${state} (${describeReason(haltedBy)})`;
+  haltedBy === null ? runStateWords[state] : `${runStateWords[state]} (${describeReason(haltedBy)})`;
 
 function listHolders({ heldBy, holders, state, resumed }: RunDescription): Row[] {
   const now = heldBy
@@ -314,10 +310,10 @@ function listSums({ sums, planned, calls, snapshot }: RunDescription): Row[] {
           ...(snapshot === null ? [] : listSnapshotRemarks(snapshot).map((remark): Row => ['note', remark])),
           ['in scope', `customers: ${describeCounts(pick(counted, ['inScope', 'planned', 'skipped']))}`],
           ['planned', `customers: ${describeCounts(pick(counted, ['screened', 'reused', 'failed', 'remaining']))}`],
-          some('planned as', inWords(planned)),
-          some('failed', inWords(sums?.failedBecause ?? {})),
-          some('skipped', inWords(sums?.skippedBecause ?? {})),
-          ['states', `customers: ${describeCounts(sums?.states ?? {})}`],
+          some('planned as', describeReasons(planned)),
+          some('failed', describeReasons(sums?.failedBecause ?? {})),
+          some('skipped', describeReasons(sums?.skippedBecause ?? {})),
+          ['states', `customers: ${describeStates(sums?.states ?? {})}`],
           ...listFindings(counted),
         ];
   const rate = calls.perSecond === null ? '' : `, ${calls.perSecond} per s`;
@@ -325,7 +321,7 @@ function listSums({ sums, planned, calls, snapshot }: RunDescription): Row[] {
   return [
     ...rows,
     ['calls', `${formatCount(calls.sent)}${rate}`],
-    some('ended', inWords(calls.byOutcome)),
+    some('ended', describeReasons(calls.byOutcome)),
     sums !== null && ['billed twice', `${formatCount(billed)} possibly`],
   ];
 }
@@ -363,7 +359,7 @@ function formatCanaries({ canaries }: RunDescription): string {
 
 function listWatch({ watch, earlyWarnings, openItems, details }: RunDescription): Row[] {
   return [
-    openItems !== null && ['to decide', describeWaiting(openItems)],
+    openItems !== null && ['alerts', describeWaiting(openItems)],
     details !== null && hasDetails(details) && ['details', describeDetails(details)],
     ...(watch === null ? [] : describeWatch(watch)).map((line): Row => ['watch', line]),
     ...earlyWarnings.map(({ recipient, changes, queuedAt, acceptedAt }): Row => {

@@ -11,7 +11,7 @@ import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
 import { examples, parseInstant, shared } from '../options.js';
 import { loadInvocationConfig, withAppContext } from '../session.js';
-import { describeCounts, describeGap } from '../text.js';
+import { describeCounts, describeGap, describeStates } from '../text.js';
 
 interface ExportOptions {
   roster?: string;
@@ -69,7 +69,7 @@ function addExport(status: Command, act: Act): void {
           const file = resolve(invocation.folder, options.out);
           await writePrivately(file, chunks);
           const { exitCode, gap } = assess();
-          const counts = sums.inScope === 0 ? '' : `in scope: ${describeCounts(sums.states)}\n`;
+          const counts = sums.inScope === 0 ? '' : `in scope: ${describeStates(sums.states)}\n`;
           return {
             exitCode,
             document: { schema: 'nightscreen/status-export/1', file, format, neverImported, ...sums },

@@ -108,7 +108,7 @@ function addImport(review: Command, act: Act): void {
 const refusalWords = {
   unknown_item: 'no such alert here: the list belongs to another database',
   no_longer_listed: 'the alert is closed: its match is no longer listed',
-  still_listed: 'the match is listed: no_longer_matched is only for an absent match',
+  still_listed: 'the match is listed, and "no longer matched" is only for an absent match',
   changed_since: 'the match or the customer has changed since the export: export again',
   decided_since: 'a disposition was made since the export: export again',
   unknown_discrepancy: 'no such discrepancy here: the list belongs to another database',
@@ -134,7 +134,7 @@ function presentExport(
   const written = list(' and ', `${countNoun(shown, 'open alert')}`, counted);
   const howTo = list(
     '; ',
-    'decision (true_match, false_positive or inconclusive; no_longer_matched where absence says why the match is absent) and reason',
+    'disposition (true match, false positive or inconclusive, and where the match is absent, no longer matched) and reason',
     'accept_until (yyyy-mm-dd) and reason of a discrepancy to accept',
   );
   const elsewhere =

@@ -1,4 +1,4 @@
-import { RosterError, RosterHeldError } from '../../errors.js';
+import { listGuards, RosterError, RosterHeldError } from '../../errors.js';
 import { toLocalTime } from '../../local-time.js';
 import type { RosterAcceptanceFacts } from '../../reports/list-facts.js';
 import { listSnapshotRemarks } from '../../reports/reasons.js';
@@ -225,13 +225,9 @@ async function keepFormer(
     await clearStaging(transaction, run.runId);
     await setRunStage(transaction, run.runId, 'imported');
   });
-  const { message } = new RosterHeldError(source, heldBy, command);
-  app.emit({
-    kind: 'warning',
-    runId,
-    code: 'roster_held',
-    message: `${message}. The last accepted roster is screened`,
-  });
+  // The end of the run says what was found and what to do.
+  const message = `${source} is held (${listGuards(heldBy)}). The last accepted roster is screened`;
+  app.emit({ kind: 'warning', runId, code: 'roster_held', message });
   app.emit({ kind: 'stage_finished', runId, stage: 'import', counts: { ...counts } });
 }
 
@@ -253,7 +249,10 @@ async function holdOrPass(
   await session.write((transaction) => clearStaging(transaction, session.run.runId));
   // A roster without any customer cannot be accepted.
   if (counts.customers === 0 && counts.rows > 0) throw refuseEmpty(source, counts);
-  throw new RosterHeldError(source, heldBy, toOverrideCommand(session.run, session.roster ?? '', isDelta));
+  const roster = session.roster ?? '';
+  const accept = toOverrideCommand(session.run, roster, isDelta);
+  const preview = `nightscreen import${toFileFlag(session.run, isDelta)} --roster ${quoteArgument(roster)} --dry-run`;
+  throw new RosterHeldError(source, heldBy, accept, preview);
 }
 
 function refuseEmpty(source: string, { rows, rejected }: SnapshotCounts): RosterError {
@@ -271,10 +270,13 @@ function toOverrideCommand(
 ): string {
   // A run held in its first start is closed, so a new one is started. A resumed run stays open.
   if (run.resumed > 0) return `nightscreen runs resume ${toRunId(run)} --accept-roster ${who}`;
-  const file = run.rosterFile === null ? '' : ` ${isDelta ? '--delta' : '--file'} ${quoteArgument(run.rosterFile)}`;
+  const file = toFileFlag(run, isDelta);
   const selection = run.kind === 'screen' ? selectionFlags[run.selection ?? 'due'] : '';
   return `nightscreen ${run.kind}${file} --roster ${quoteArgument(roster)}${selection} --accept-roster ${who}`;
 }
+
+const toFileFlag = ({ rosterFile }: Pick<RunRow, 'rosterFile'>, isDelta: boolean): string =>
+  rosterFile === null ? '' : ` ${isDelta ? '--delta' : '--file'} ${quoteArgument(rosterFile)}`;
 
 const who = '--by NAME --reason TEXT';
 

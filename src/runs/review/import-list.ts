@@ -7,7 +7,8 @@ import { readDecidable, saveAcceptance } from '../../store/discrepancies.js';
 import { readOrganisation } from '../../store/organisations.js';
 import { type DecidableItem, readDecidableItems, readFourEyes } from '../../store/review/decisions.js';
 import { findPlainlyAbsent, readBulk } from '../../store/review/waiting.js';
-import { type DispositionVerdict, dispositionVerdicts } from '../../vocabulary.js';
+import { dispositionWords } from '../../vocabulary/words.js';
+import type { DispositionVerdict } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
 import { gatherBy } from '../replay.js';
 import { decideItems } from './decide.js';
@@ -226,7 +227,7 @@ function toRow(
     return { ...about, problem: `${JSON.stringify(pick(alert))} is not the code of an alert; copy it from the list` };
   const verdict = parseVerdict(pick(disposition));
   if (verdict === null) {
-    return { ...about, problem: `the disposition is not one of ${dispositionVerdicts.join(', ')}` };
+    return { ...about, problem: `the disposition is not one of ${Object.values(dispositionWords).join(', ')}` };
   }
   const reason = pick('reason');
   if (reason === '') return { ...about, problem: 'the disposition has no reason' };
@@ -247,7 +248,7 @@ const openBulkRows =
   (database: Queryable, digestKey: Buffer, reviewer: Reviewer): ExpandBulk =>
   async ({ bulkId, seenVersion, ...row }) => {
     const fault = (problem: string) => ({ line: row.line, customer: row.customer, itemId: null, problem });
-    if (row.verdict !== 'no_longer_matched') return fault('a row of several alerts takes only no_longer_matched');
+    if (row.verdict !== 'no_longer_matched') return fault('a row of several alerts takes only "no longer matched"');
     const itemIds = await readBulk(database, bulkId);
     const items = await readDecidableItems(database, itemIds);
     const toRows = () =>

@@ -9,7 +9,8 @@ import { type Queryable, tryOut } from '../../store/database/database.js';
 import { readOrganisation } from '../../store/organisations.js';
 import { holdItems } from '../../store/review/decisions.js';
 import { type LegacyCustomer, readLegacyCustomers, saveLegacyDecisions } from '../../store/review/legacy.js';
-import { type DispositionVerdict, dispositionVerdicts } from '../../vocabulary.js';
+import { dispositionWords } from '../../vocabulary/words.js';
+import type { DispositionVerdict } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
 import { gatherBy } from '../replay.js';
 import { decideItems, type ItemDecision } from './decide.js';
@@ -314,7 +315,7 @@ function toFacts(cells: LegacyRow['cells']): LegacyRow['facts'] {
   if (empty !== undefined) return { problem: `${empty} is empty` };
   const verdict = parseVerdict(cells.decision);
   if (verdict === null || verdict === 'no_longer_matched')
-    return { problem: `the disposition is not one of ${dispositionVerdicts.join(', ')}` };
+    return { problem: `the disposition is not one of ${Object.values(dispositionWords).join(', ')}` };
   if (cells.match_id === '' && cells.listed_name === '') {
     return { problem: 'match_id and listed_name are both empty' };
   }

@@ -1,7 +1,8 @@
-import { ConfigError } from '../../errors.js';
+import { ConfigError, describeHeldBy, listGuards } from '../../errors.js';
 import type { Canary } from '../../matches/canary.js';
 import { describeDrops, describeNotices, listSnapshotRemarks } from '../../reports/reasons.js';
 import { countNoun, formatCount } from '../../reports/text.js';
+import { describeAdvice } from '../../roster/guards.js';
 import { countCanaries } from '../../store/canaries.js';
 import { findUncomparedLists } from '../../store/checks.js';
 import { type CoverageGap, readCoverageGaps } from '../../store/coverage.js';
@@ -150,7 +151,7 @@ async function concludeRun(
       ...(halt ? [] : provisional),
       ...(hold ? [describeHeldAnswers(hold, session.runId)] : []),
       ...uncompared.map(describeUncompared),
-      ...(rosterHold === null ? [] : [describeHold(rosterHold)]),
+      ...(rosterHold === null ? [] : describeHold(rosterHold)),
       ...(gaps === null ? [] : [gaps]),
       ...describeDrops(watch),
       ...(reconciled?.problem ? [reconciled.problem] : []),
@@ -210,12 +211,12 @@ async function describeStates(
 
 const gapWords: Readonly<Record<CoverageGap['reason'], readonly [string, string]>> = {
   row_rejected: [
-    'customer without a record: the row was rejected',
-    'customers without a record: their rows were rejected',
+    'customer whose row was rejected, without an accepted record',
+    'customers whose rows were rejected, without an accepted record',
   ],
   conflicting_duplicate: [
-    'customer without a record: the rows contradict each other',
-    'customers without a record: their rows contradict each other',
+    'customer whose rows contradict each other, without an accepted record',
+    'customers whose rows contradict each other, without an accepted record',
   ],
   roster_held: ['new customer of a roster that is held', 'new customers of a roster that is held'],
   related_party_unreadable: [
@@ -242,11 +243,16 @@ async function findGaps(transaction: Queryable, { run, roster, app }: RunSession
   return describeGaps(gaps, quoteArgument(roster ?? ''));
 }
 
-function describeHold({ heldBy, newIds, command }: RosterHold): string {
-  const found = heldBy.map(({ guard, message }) => `${message} [guard ${guard}]`).join('; ');
+function describeHold({ heldBy, newIds, command }: RosterHold): readonly string[] {
   const left =
-    newIds === 0 ? '' : `, and ${countNoun(newIds, 'new customer')} of it ${newIds === 1 ? 'is' : 'are'} not screened`;
-  return `the roster is held: ${found}. The last accepted roster was screened${left}. Correct the source, or accept the roster: ${command}`;
+    newIds === 0
+      ? ''
+      : ` ${countNoun(newIds, 'new customer')} of the held one ${newIds === 1 ? 'is' : 'are'} not screened.`;
+  return [
+    `the roster is held (${listGuards(heldBy)}). The last accepted roster was screened.${left}`,
+    ...describeHeldBy(heldBy.map((each) => ({ ...each, look: describeAdvice(each.guard) }))),
+    `if the source is wrong, correct it. If it is right, accept it: ${command}`,
+  ];
 }
 
 const describeUncompared = ({ file, ...earlier }: Parameters<typeof toRunId>[0] & { file: string }): string =>

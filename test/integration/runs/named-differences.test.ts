@@ -65,7 +65,7 @@ it('a run whose roster was edited is held when it is resumed by its name, and go
   expect(refusal).toBeInstanceOf(RosterHeldError);
   expect(refusal).toMatchObject({
     code: 'roster_held',
-    message: expect.stringMatching(/rows 6 then and 4 now.*guard edited/),
+    message: expect.stringMatching(/rows 6 then and 4 now.*\[guard edited\]/),
   });
   expect(listSearches(sandbox)).toHaveLength(calls);
   expect(await resumeRun(app, runId, signal, { acceptRoster: await makeAcceptance(app) })).toMatchObject({

@@ -145,7 +145,7 @@ it('the reasons of a run are written once: by its summary, or here where it has 
   const { emit, close, readWritten } = showOnScreen(80);
   const ended = { kind: 'run_finished', runId, runKind: 'rescreen' } as const;
   emit({ ...ended, state: 'incomplete', reasons: ['one customer failed'] });
-  emit({ ...ended, state: 'refused', reasons: ['the roster is held'] });
+  emit({ ...ended, state: 'refused', reasons: ['the roster is held', '- too few rows'] });
   close();
-  expect(readWritten()).toBe(`incomplete  ${runId}\nrefused  the roster is held\n`);
+  expect(readWritten()).toBe(`partial   ${runId}\nrefused   the roster is held\n          - too few rows\n`);
 });

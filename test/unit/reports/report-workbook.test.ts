@@ -61,7 +61,7 @@ describe("a report's workbook", () => {
     expect(sheet?.dataValidations).toMatchObject([
       {
         type: 'list',
-        values: ['true_match', 'false_positive', 'inconclusive', 'no_longer_matched'],
+        values: ['true match', 'false positive', 'inconclusive', 'no longer matched'],
         showErrorMessage: true,
       },
       { type: 'list', showInputMessage: true },

@@ -109,7 +109,7 @@ describe('what waits', () => {
     const absent = buildWaitingItem({ absence: 'below_threshold', absentSince: new Date('2026-11-20T02:00:00Z') });
     const waiting = toSection(await toPage(busy, buildToReview([absent], 103)), 'waiting');
     expect(waiting).toContain(
-      '<b>Match absent</b>: the match fell below the threshold (since <time>2026-11-20</time>). Confirm it with the disposition no_longer_matched',
+      '<b>Match absent</b>: the match fell below the threshold (since <time>2026-11-20</time>). Confirm it with the disposition “no longer matched”',
     );
   });
 

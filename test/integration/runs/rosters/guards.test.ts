@@ -53,7 +53,7 @@ describeOnChosenDatabase('guards of a roster', (open) => {
     await expect(play(bad(3))).rejects.toMatchObject({ code: 'roster_without_customers' });
     expect([await readParties(database), await readChanges(database)]).toEqual(before);
     await expect(play(rowsOf(96))).rejects.toThrow(
-      /4 of 100 customers of the last snapshot are missing: 4 % \(at most 1 %, rosters\[0\]\.guards\.maxShrinkNight\) \[guard shrink_night\]; check whether .*: nightscreen import --file \S+ --roster people --accept-roster --by NAME --reason TEXT/,
+      /4 of 100 customers of the last snapshot are missing: 4 % \(at most 1 %, rosters\[0\]\.guards\.maxShrinkNight\) \[guard shrink_night\]\. Check whether .*: nightscreen import --file \S+ --roster people --dry-run\n.*: nightscreen import --file \S+ --roster people --accept-roster --by NAME --reason TEXT$/s,
     );
     const acceptRoster = await makeAcceptance({ database });
     const countAccepted = () =>

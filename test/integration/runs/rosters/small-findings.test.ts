@@ -31,7 +31,7 @@ describeOnChosenDatabase('small things of a roster', (open) => {
     const nights = await openRosterNights(database, 'exchanged');
     await nights.play({ header, guards, rows: rowsOf(5) });
     expect(await heldBecause(nights.play({ header, guards, rows: rowsOf(5, 11) }))).toMatch(
-      /5 of 5 customers of the last snapshot are missing: 100 % \(at most 1 %.*\[guard shrink_night\].*nightscreen import --file \S+ --roster exchanged --accept-roster/,
+      /5 of 5 customers of the last snapshot are missing: 100 % \(at most 1 %.*\[guard shrink_night\].*nightscreen import --file \S+ --roster exchanged --accept-roster/s,
     );
     expect(await heldBecause(nights.play({ header, guards, rows: rowsOf(2) }))).toContain('3 of 5');
     // One by one is what small rosters do.

@@ -50,7 +50,7 @@ describeOnChosenDatabase('customers of whom the roster cannot be read', (open) =
       counts: { rows: 5, customers: 4, rejected: 1, screened: 4, skipped: 1 },
     });
     expect(first.reasons).toEqual([
-      'not screened because of the roster: 1 customer without a record: the row was rejected. Correct the roster, or accept it until a day: nightscreen roster except --roster people --all --until DATE --by NAME --reason TEXT',
+      'not screened because of the roster: 1 customer whose row was rejected, without an accepted record. Correct the roster, or accept it until a day: nightscreen roster except --roster people --all --until DATE --by NAME --reason TEXT',
     ]);
     expect(await expectAgreement(app)).toEqual({ clear: 4, not_screened: 1 });
     expect(await readUnscreened(database)).toEqual(['C-9 not_screened row_rejected']);
@@ -85,7 +85,7 @@ describeOnChosenDatabase('customers of whom the roster cannot be read', (open) =
     ]);
     expect(await night()).toMatchObject({
       exitCode: 3,
-      reasons: [expect.stringContaining('1 customer without a record: the rows contradict each other.')],
+      reasons: [expect.stringContaining('1 customer whose rows contradict each other, without an accepted record.')],
     });
     expect([searched(sandbox, 'Ann Lee'), searched(sandbox, 'Bo Ek')]).toEqual([1, 1]);
     expect(await readUnscreened(database)).toEqual(['C-9 not_screened conflicting_duplicate']);

@@ -34,7 +34,7 @@ it('an alert that is listed twice is decided by no row, whatever each says and w
     {
       line: 6,
       problem:
-        'the disposition is not one of true_match, false_positive, inconclusive, no_longer_matched; the same alert as line 5, 7',
+        'the disposition is not one of true match, false positive, inconclusive, no longer matched; the same alert as line 5, 7',
     },
     { line: 7, problem: 'the disposition has no reason; the same alert as line 5, 6' },
   ]);

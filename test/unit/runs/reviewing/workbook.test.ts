@@ -84,7 +84,7 @@ it('a workbook shows every column of the list, and only what is to be filled in 
   expect(sheet?.dataValidations).toMatchObject([
     {
       type: 'list',
-      values: ['true_match', 'false_positive', 'inconclusive', 'no_longer_matched'],
+      values: ['true match', 'false positive', 'inconclusive', 'no longer matched'],
       range: 'F2:F2',
       showErrorMessage: true,
     },
