@@ -34,7 +34,7 @@ test('a check prints verdict, matches and run, and is shown again by its run', a
   const asked = await run(['check', 'Wilhelmina Achterberg', '--type', 'person', '--reason', 'file 4711']);
   expect(asked.exitCode).toBe(0);
   expect(asked.stdout).toMatch(/^verdict +hit:/);
-  expect(asked.stdout).toMatch(/^ +1 +hit +1 +Wilhelmina Achterberg +Person +sanction +1960-01-01 +fr +amla_one$/m);
+  expect(asked.stdout).toMatch(/^ +1 +hit +1 +Wilhelmina Achterberg +Person +Sanctioned +1960-01-01 +fr +amla_one$/m);
   checked = /^run +(\S+-check-\d+)$/m.exec(asked.stdout)?.[1] ?? '';
   const shown = await run(['check', '--show', checked, '--json']);
   expect(JSON.parse(shown.stdout)).toMatchObject({
