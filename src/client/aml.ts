@@ -60,7 +60,7 @@ export interface AmlSearchResult {
 }
 
 /** The answer to a search (interface: AML search result). Only the lists of a result may be missing. */
-export const amlSearchResultSchema = z
+const amlSearchResultSchema = z
   .object({
     query: z.string(),
     type: z.enum(['person', 'entity']),

@@ -13,7 +13,7 @@ const isFree = (taken: readonly string[]): [(field: string) => boolean, string] 
 
 /** The allowed rates of requests; both parts are required. */
 export const rateSchema = z.object({
-  perSecond: z.number().positive().max(10_000),
+  perSecond: z.number().positive().max(100_000),
   concurrency: z.number().int().min(1).max(1_000),
 });
 

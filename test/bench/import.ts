@@ -1,82 +1,137 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import type { DatabaseLocation } from '../../src/store/database/open-database.js';
-import { bundleProgram } from '../helpers/cli-process.js';
-import { startPostgres } from '../helpers/database-servers.js';
-import type { Bench } from './bench.js';
-import type { ImportOrder, ImportReport } from './import-program.js';
-import { listRosterRows } from './list-roster-rows.js';
+import { performance } from 'node:perf_hooks';
+import { parse } from 'csv-parse';
+import pg from 'pg';
+import { copyIn } from '../../src/store/database/postgres.js';
+import { type Bench, computeExponent, describeSpread, median } from './bench.js';
+import { type CommandFigures, Ground, type Site } from './nights.js';
 
 /** The most that a whole import may take of what its bare parts take one after another. */
-const goal = 1.7;
+const goal = 1.3;
 const mostBytes = 256 * 1_024 * 1_024;
-const customers = 1_000_000;
 /** The embedded database runs in our own process. */
-const embeddedCustomers = 200_000;
+const mostEmbedded = 200_000;
 
-const addUp = ({ steps }: ImportReport): number => Object.values(steps).reduce((sum, ms) => sum + ms, 0);
-const toSeconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
-const toMegabytes = (bytes: number): string => `${(bytes / 1_048_576).toFixed(0)} MB`;
+const firstNames =
+  'Anna Bertil Carla Dmitri Elif Farouk Greta Hassan Ingrid Jonas Katya Liam Mei Noor Oskar Priya Quentin Rosa Søren Tamsin Ulrich Vera Wilhelmina Ximena Yusuf Zoë';
+const lastNames =
+  'Achterberg Brandt Castellanos Dubois Eriksson Fernández Grönlund Haddad Ivanova Jørgensen Kvarnström Lindqvist Malvestuto Ngata Oyelaran Prunescu Quispe Rasmussen Sokolov Takahashi';
+const syllables = 'ba ke li mo nu ra se ti vo wa'.split(' ');
+const header = 'customer_id,type,name,birth_date,countries,risk_tier,branch,segment,opened_on,account_manager\n';
 
-/** A first import of a million rows beside bare csv-parse, COPY and insert-select of the same rows; then the same roster again. */
-export const benchImport: Bench = async (emit) => {
-  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-bench-'));
-  const program = await bundleProgram(new URL('./import-program.ts', import.meta.url));
-  const postgres = await startPostgres();
-  const samples: object[] = [];
-  // Each in a process of its own: the most memory that one has held cannot be taken back.
-  const ask = async (order: ImportOrder): Promise<ImportReport> => {
-    const child = fork(program.path, { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-    child.send(order);
-    const [report]: (ImportReport | undefined)[] = await once(child, 'message');
-    child.disconnect();
-    if (!report || report.error !== null) throw new Error(report?.error ?? 'the measuring process said nothing');
-    return report;
-  };
-  const writeRoster = async (rows: number): Promise<string> => {
-    const path = join(folder, `roster-${rows}.csv`);
-    await pipeline(Readable.from(listRosterRows(rows)), createWriteStream(path));
-    return path;
-  };
-  const measure = async (what: string, location: DatabaseLocation, roster: string): Promise<ImportReport> => {
-    const report = await ask({ kind: 'import', location, roster });
-    samples.push({ what, ...report });
-    const { rows, cpuMs, peakBytes } = report;
-    emit(
-      `${what}: ${rows} rows in ${toSeconds(addUp(report))} (${toSeconds(cpuMs)} of our CPU), at most ${toMegabytes(peakBytes)}`,
-    );
-    return report;
-  };
-  try {
-    const roster = await writeRoster(customers);
-    const bare: ImportReport[] = [];
-    const measureBare = async (): Promise<void> => {
-      const report = await ask({ kind: 'bare', url: postgres.url, roster });
-      bare.push(report);
-      samples.push({ what: 'bare', ...report });
-      const parts = Object.entries(report.steps).map(([step, ms]) => `${step} ${toSeconds(ms)}`);
-      emit(`bare: ${parts.join(' + ')} = ${toSeconds(addUp(report))}`);
+const pick = (words: readonly string[], number: number): string => words[number % words.length] ?? '';
+const two = (number: number): string => String(number).padStart(2, '0');
+
+interface Sample {
+  what: string;
+  customers: number;
+  seconds: number;
+  cpuSeconds: number;
+  peakBytes: number;
+  /** Of the bare parts just before. */
+  bareSeconds: number;
+}
+
+/** The whole command, first and with the same roster again, beside bare csv-parse, COPY and insert-select of the same rows one after another. */
+export const benchImport: Bench = ({ emit, sizes, rounds }) =>
+  Ground.use(async (ground) => {
+    const samples: Sample[] = [];
+    const measure = async (what: string, site: Site, bareSeconds: number): Promise<void> => {
+      const { stdout, seconds, cpuSeconds, peakBytes }: CommandFigures = await site.run(['import', '--json']);
+      const { customers } = site;
+      if (!stdout.includes(`"rows":${customers}`)) throw new Error(`not all rows were imported: ${stdout}`);
+      samples.push({ what, customers, seconds, cpuSeconds, peakBytes, bareSeconds });
+      emit(
+        `${what}, ${customers} rows: ${seconds.toFixed(2)} s (${cpuSeconds.toFixed(1)} s of our CPU), at most ${(peakBytes / 1_048_576).toFixed(0)} MB | bare ${bareSeconds.toFixed(2)} s`,
+      );
     };
-    await measureBare();
-    const first = await measure('postgres, first import', { url: postgres.url }, roster);
-    await measureBare();
-    const again = await measure('postgres, unchanged', { url: postgres.url }, roster);
-    await measure('embedded, first import', { folder: join(folder, 'database') }, await writeRoster(embeddedCustomers));
-    const ratio = addUp(first) / (bare.reduce((sum, report) => sum + addUp(report), 0) / bare.length);
-    const peakBytes = Math.max(first.peakBytes, again.peakBytes);
+    for (const customers of sizes) {
+      for (let round = 0; round < rounds; round += 1) {
+        const site = await ground.openSite('postgres', customers, { rows: listRosterRows });
+        const roster = join(site.folder, 'roster.csv');
+        await measure('first', site, await measureBare(ground, roster));
+        await measure('unchanged', site, await measureBare(ground, roster));
+        await ground.closeSite(site);
+        if (customers > mostEmbedded) continue;
+        const embedded = await ground.openSite('embedded', customers, { rows: listRosterRows });
+        await measure('embedded first', embedded, await measureBare(ground, join(embedded.folder, 'roster.csv')));
+        await ground.closeSite(embedded);
+      }
+    }
+    const largest = Math.max(...sizes);
+    const first = samples.filter(({ what }) => what === 'first');
+    const ratios = first
+      .filter(({ customers }) => customers === largest)
+      .map(({ seconds, bareSeconds }) => seconds / bareSeconds);
+    const ratio = median(ratios);
+    const exponent = computeExponent(first);
     emit(
-      `total over bare: ${ratio.toFixed(2)} (goal ${goal}), unchanged ${(addUp(again) / addUp(first)).toFixed(2)} of the first`,
+      `${largest} rows: ${describeSpread(ratios)} times the bare parts (goal ${goal})${exponent === null ? '' : `, exponent ${exponent.toFixed(2)}`}`,
+    );
+    const peakBytes = Math.max(
+      ...samples.filter(({ what }) => what !== 'embedded first').map((each) => each.peakBytes),
     );
     return { bench: 'import', ratio, goal, ok: ratio <= goal && peakBytes <= mostBytes, samples };
-  } finally {
-    await postgres.stop();
-    await program.remove();
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
+
+const time = async (work: () => Promise<unknown>): Promise<number> => {
+  const begunMs = performance.now();
+  await work();
+  return (performance.now() - begunMs) / 1_000;
 };
+
+/** The sum of the three things that any import must do. */
+async function measureBare(ground: Ground, roster: string): Promise<number> {
+  const columns = header.trim().split(',');
+  const texts = columns.map((column) => `${column} text`).join(', ');
+  const client = new pg.Client({ connectionString: ground.toUrl('postgres') });
+  await client.connect();
+  try {
+    const parseSeconds = await time(async () => {
+      for await (const _ of createReadStream(roster).pipe(parse()));
+    });
+    await client.query(`create unlogged table bare_staging (${texts})`);
+    await client.query(
+      `create table bare_customer (id bigint generated always as identity primary key, ${texts}, unique (customer_id))`,
+    );
+    const bytes = await readFile(roster);
+    const copySeconds = await time(() => copyIn(client, 'copy bare_staging from stdin (format csv, header)', [bytes]));
+    const insertSeconds = await time(() =>
+      client.query(`insert into bare_customer (${columns.join(', ')}) select ${columns.join(', ')} from bare_staging`),
+    );
+    await client.query('drop table bare_staging, bare_customer');
+    return parseSeconds + copySeconds + insertSeconds;
+  } finally {
+    await client.end();
+  }
+}
+
+/** The lines of a roster of ten columns as a bank would export it: persons and firms, some fields empty, some quoted. */
+function* listRosterRows(customers: number): Generator<string> {
+  const firsts = firstNames.split(' ');
+  const lasts = lastNames.split(' ');
+  yield header;
+  for (let number = 0; number < customers; number += 1) {
+    const word = [...String(number)].map((digit) => pick(syllables, Number(digit))).join('');
+    const own = word.charAt(0).toUpperCase() + word.slice(1);
+    const isFirm = number % 12 === 0;
+    const name = isFirm
+      ? `"${own}, Trading & Sons ${pick(['Ltd', 'GmbH', 'AS'], number)}"`
+      : `${pick(firsts, number * 7)} ${own} ${pick(lasts, number * 13)}`;
+    const birthDate = isFirm ? '' : `${1940 + (number % 65)}-${two(1 + (number % 12))}-${two(1 + (number % 28))}`;
+    yield [
+      `C${10_000_000 + number}`,
+      isFirm ? 'entity' : 'person',
+      name,
+      birthDate,
+      pick(['DK', 'SE', 'DE', 'GB;NG', 'FR'], number),
+      pick(['low', 'medium', 'high', ''], number),
+      `Branch ${number % 200}`,
+      pick(['retail', 'private', 'business'], number),
+      `20${two(number % 25)}-${two(1 + (number % 12))}-${two(1 + (number % 28))}`,
+      `manager.${number % 900}@bank.example\n`,
+    ].join(',');
+  }
+}

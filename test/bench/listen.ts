@@ -4,24 +4,23 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openDatabase } from '../../src/store/database/open-database.js';
 import { collect, compileCli, runCli, startCli } from '../helpers/cli-process.js';
 import { startPostgres } from '../helpers/database-servers.js';
 import { sendEvent, signEvent } from '../helpers/play-events.js';
 import type { Bench } from './bench.js';
 
 const perSecond = 200;
-const seconds = 30;
 const goalMs = 100;
 /** Every fifth event is sent once more. */
 const repeatedEvery = 5;
 
 /** Answers of `nightscreen reconcile listen` to 200 events a second, each sent on time whatever became of the others; commits reach the disk. */
-export const benchListen: Bench = async (emit) => {
+export const benchListen: Bench = async ({ emit, isQuick }) => {
+  const seconds = isQuick ? 1 : 30;
   const program = await compileCli();
   // As long as the service's key.
   const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 });
-  const postgres = await startPostgres();
+  const postgres = await startPostgres({ isDurable: true });
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-bench-'));
   const events = Array.from({ length: perSecond * seconds }, (_, index) =>
     signEvent(
@@ -31,7 +30,6 @@ export const benchListen: Bench = async (emit) => {
     ),
   ).map((event, index, all) => (index % repeatedEvery === 0 ? (all[Math.max(1, index - 51)] ?? event) : event));
   try {
-    await keepCommits(postgres.url);
     await writeFile(join(folder, 'events.pem'), pair.publicKey.export({ type: 'spki', format: 'pem' }));
     await writeFile(join(folder, 'nightscreen.config.yaml'), 'listen:\n  key: ./events.pem\n');
     const samples = [];
@@ -64,15 +62,6 @@ export const benchListen: Bench = async (emit) => {
     await program.remove();
   }
 };
-
-/** The servers of tests keep nothing over a crash. */
-async function keepCommits(url: string): Promise<void> {
-  const database = await openDatabase({ url }, 'bench');
-  await database.execute(`alter system set fsync = 'on'`);
-  await database.execute(`alter system set synchronous_commit = 'on'`);
-  await database.execute('select pg_reload_conf()');
-  await database.close();
-}
 
 async function findPort(said: { text: () => string }): Promise<number> {
   for (let tries = 0; tries < 300; tries += 1) {

@@ -1,51 +1,63 @@
-import type { Bench } from './bench.js';
-import { benchChanges } from './changes.js';
+import { parseArgs } from 'node:util';
+import type { Bench, BenchOrder } from './bench.js';
+import { benchBytes } from './bytes.js';
 import { benchClient } from './client.js';
+import { benchClose } from './close.js';
+import { benchDiff } from './diff.js';
 import { benchImport } from './import.js';
 import { benchListen } from './listen.js';
 import { benchMemory } from './memory.js';
 import { benchPace } from './pace.js';
-import { benchPaceRun } from './pace-run.js';
 import { benchReconcile } from './reconcile.js';
-import { benchReport } from './report.js';
-import { benchScreen } from './screen.js';
+import { benchRescreen, benchScreen } from './screen.js';
 import { benchStart } from './start.js';
 import { benchSweep } from './sweep.js';
 
-/** The client's pace, and then the wall time of whole runs at a pace. */
-const benchWholePace: Bench = async (emit) => {
-  const calls = await benchPace(emit);
-  const runs = await benchPaceRun(emit);
-  return { ...calls, ok: calls.ok && runs.ok, samples: [...calls.samples, ...runs.samples] };
-};
-
 const benches: Readonly<Record<string, Bench>> = {
-  changes: benchChanges,
+  bytes: benchBytes,
   client: benchClient,
+  close: benchClose,
+  diff: benchDiff,
   import: benchImport,
   listen: benchListen,
   memory: benchMemory,
-  pace: benchWholePace,
-  'pace-run': benchPaceRun,
+  pace: benchPace,
   reconcile: benchReconcile,
-  report: benchReport,
+  rescreen: benchRescreen,
   screen: benchScreen,
   start: benchStart,
   sweep: benchSweep,
 };
 
-const words = process.argv.slice(2);
-const [name = '', ...others] = words.filter((word) => word !== '--json');
-const bench = Object.hasOwn(benches, name) ? benches[name] : undefined;
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    json: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
+    million: { type: 'boolean', default: false },
+  },
+});
+const [name = '', ...others] = positionals;
+const chosen = name === 'all' ? Object.keys(benches) : Object.keys(benches).filter((each) => each === name);
 
-if (!bench || others.length > 0) {
-  process.stderr.write(`usage: npm run bench -- NAME [--json]\nbenches: ${Object.keys(benches).join(', ')}\n`);
+const size: Pick<BenchOrder, 'sizes' | 'rounds'> = values.quick
+  ? { sizes: [200], rounds: 1 }
+  : values.million
+    ? { sizes: [100_000, 1_000_000], rounds: 1 }
+    : { sizes: [10_000, 100_000], rounds: 3 };
+
+if (chosen.length === 0 || others.length > 0) {
+  process.stderr.write(
+    `usage: npm run bench -- NAME [--quick | --million] [--json]\nbenches: ${Object.keys(benches).join(', ')}; all\n`,
+  );
   process.exitCode = 2;
-} else {
-  const isForPeople = !words.includes('--json');
-  const result = await bench((line) => {
-    if (isForPeople) process.stdout.write(`${line}\n`);
-  });
+}
+for (const each of chosen) {
+  const begunMs = performance.now();
+  const emit = (line: string): void => void (values.json || process.stdout.write(`${line}\n`));
+  const result = await benches[each]?.({ emit, ...size, isQuick: values.quick });
+  emit(`${each} took ${((performance.now() - begunMs) / 1_000).toFixed(1)} s`);
   process.stdout.write(`${JSON.stringify(result)}\n`);
-  process.exitCode = result.ok ? 0 : 3;
+  // The small form shows only that a bench works.
+  if (!result?.ok && !values.quick) process.exitCode = 3;
 }

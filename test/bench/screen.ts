@@ -1,80 +1,91 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { DatabaseLocation } from '../../src/store/database/open-database.js';
-import { startPostgres } from '../helpers/database-servers.js';
-import { toCsv } from '../helpers/small-world.js';
-import type { Bench } from './bench.js';
-import { askScreen, bundleScreenProgram } from './measure-screen.js';
-import { median } from './median.js';
-import type { ScreenReport } from './screen-program.js';
-import { startStub } from './start-stub.js';
+import { type Bench, type BenchResult, computeExponent, describeSpread, median } from './bench.js';
+import { type Dialect, Ground, type Night } from './nights.js';
 
-/** The least share of the bare loop's pace that the whole pipeline must reach. */
-const goals = { postgres: 0.45, embedded: 0.3 };
-const concurrency = 32;
-const customers = 10_000;
-/** The first stores every answer with its matches; in those after it, as in most of a year, the answers are known. */
-const nights = 4;
+/** The shares of the bare loop's pace that whole commands are to reach. */
+const goals = {
+  screen: { postgres: 0.45, embedded: 0.3 },
+  rescreen: { postgres: 0.75, embedded: 0.5 },
+};
+const dialects = ['postgres', 'embedded'] as const;
 
-interface Sample {
-  dialect: keyof typeof goals;
-  night: number;
-  perSecond: number;
-  cpuMicros: number;
-  barePerSecond: number;
-  ratio: number;
+type Sample = Night & { dialect: Dialect; barePerSecond: number; ratio: number };
+
+/** A night's customers per second, whole command, beside the bare loop before and after it. */
+async function measureNight(
+  ground: Ground,
+  dialect: Dialect,
+  customers: number,
+  play: () => Promise<Night>,
+): Promise<Sample> {
+  const searches = Math.min(customers, 30_000);
+  const before = await ground.measureBare(searches);
+  const night = await play();
+  const barePerSecond = (before + (await ground.measureBare(searches))) / 2;
+  return { dialect, ...night, barePerSecond, ratio: customers / night.seconds / barePerSecond };
 }
 
-const toPerSecond = ({ searches, spanMs }: ScreenReport): number => (searches * 1_000) / spanMs;
-
-/** Searches per second of whole nights (roster in the database, plan, searches, all stored) beside a bare loop in the same process. */
-export const benchScreen: Bench = async (emit) => {
-  const stub = await startStub();
-  const postgres = await startPostgres();
-  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-bench-'));
-  const roster = join(folder, 'roster.csv');
-  await writeFile(roster, toCsv(Array.from({ length: customers }, (_, number) => `Customer Number ${number}`)));
-  const program = await bundleScreenProgram();
-  const samples: Sample[] = [];
-
-  const measureNights = async (dialect: Sample['dialect'], location: DatabaseLocation): Promise<void> => {
-    const child = program.start();
-    const bare = (): Promise<ScreenReport> =>
-      askScreen(child, { kind: 'bare', url: stub.url, searches: customers, concurrency });
-    // The first only warms up.
-    await bare();
-    for (let night = 0; night < nights; night += 1) {
-      const before = toPerSecond(await bare());
-      const report = await askScreen(child, { kind: 'night', url: stub.url, location, roster, night, concurrency });
-      const barePerSecond = (before + toPerSecond(await bare())) / 2;
-      const perSecond = toPerSecond(report);
-      const cpuMicros = (report.cpuMs * 1_000) / report.searches;
-      const sample = { dialect, night, perSecond, cpuMicros, barePerSecond, ratio: perSecond / barePerSecond };
-      samples.push(sample);
-      emit(
-        `${dialect} night ${night + 1}: ${perSecond.toFixed(0)}/s, ${cpuMicros.toFixed(0)} us CPU a search | bare ${barePerSecond.toFixed(0)}/s | ${sample.ratio.toFixed(2)}`,
-      );
-    }
-    child.disconnect();
-  };
-  try {
-    await measureNights('postgres', { url: postgres.url });
-    await measureNights('embedded', { folder: join(folder, 'database') });
-  } finally {
-    stub.close();
-    await postgres.stop();
-    await program.remove();
-    await rm(folder, { recursive: true, force: true });
-  }
-  const assessed = Object.entries(goals).map(([dialect, goal]) => {
-    const ratios = samples.filter((sample) => sample.dialect === dialect).map(({ ratio }) => ratio);
-    const ratio = median(ratios);
-    emit(`${dialect}: median ${ratio.toFixed(2)}, first night ${ratios[0]?.toFixed(2)} (goal ${goal})`);
-    return { ratio, goal };
+function assess(bench: keyof typeof goals, samples: readonly Sample[], emit: (line: string) => void): BenchResult {
+  const largest = Math.max(...samples.map(({ customers }) => customers));
+  const assessed = dialects.map((dialect) => {
+    const own = samples.filter((sample) => sample.dialect === dialect);
+    const ratios = own.filter(({ customers }) => customers === largest).map(({ ratio }) => ratio);
+    const goal = goals[bench][dialect];
+    const exponent = computeExponent(own);
+    emit(
+      `${dialect}, ${largest} customers: ${describeSpread(ratios)} of the bare loop (goal ${goal})${exponent === null ? '' : `, exponent ${exponent.toFixed(2)}`}`,
+    );
+    return { ratio: median(ratios), goal };
   });
   const [worst = { ratio: 0, goal: 1 }] = assessed.toSorted(
     (one, other) => one.ratio / one.goal - other.ratio / other.goal,
   );
-  return { bench: 'screen', ...worst, ok: worst.ratio >= worst.goal, samples };
-};
+  return { bench, ...worst, ok: worst.ratio >= worst.goal, samples };
+}
+
+const describe = ({ dialect, customers, seconds, cpuSeconds, barePerSecond, ratio, stages }: Sample): string =>
+  `${dialect}, ${customers} customers: ${(customers / seconds).toFixed(0)}/s, ${((cpuSeconds * 1e6) / customers).toFixed(0)} us CPU each | bare ${barePerSecond.toFixed(0)}/s | ${ratio.toFixed(3)} (${Object.entries(
+    stages,
+  )
+    .map(([stage, span]) => `${stage} ${span.toFixed(1)} s`)
+    .join(', ')})`;
+
+/** First nights: each of a new roster in a new database. */
+export const benchScreen: Bench = ({ emit, sizes, rounds }) =>
+  Ground.use(async (ground) => {
+    const samples: Sample[] = [];
+    for (const customers of sizes) {
+      for (let round = 0; round < rounds; round += 1) {
+        for (const dialect of dialects) {
+          const site = await ground.openSite(dialect, customers);
+          const sample = await measureNight(ground, dialect, customers, () => site.rescreen());
+          samples.push(sample);
+          emit(describe(sample));
+          await ground.closeSite(site);
+        }
+      }
+    }
+    return assess('screen', samples, emit);
+  });
+
+/** Nights in which nothing changed, after a first one that is not measured. */
+export const benchRescreen: Bench = ({ emit, sizes, rounds }) =>
+  Ground.use(async (ground) => {
+    const samples: Sample[] = [];
+    for (const customers of sizes) {
+      const sites = [];
+      for (const dialect of dialects) {
+        const site = await ground.openSite(dialect, customers);
+        await site.rescreen();
+        sites.push({ dialect, site });
+      }
+      for (let round = 0; round < rounds; round += 1) {
+        for (const { dialect, site } of sites) {
+          const sample = await measureNight(ground, dialect, customers, () => site.rescreen());
+          samples.push(sample);
+          emit(describe(sample));
+        }
+      }
+      for (const { site } of sites) await ground.closeSite(site);
+    }
+    return assess('rescreen', samples, emit);
+  });

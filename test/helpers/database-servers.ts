@@ -32,18 +32,21 @@ const linkList = z.array(z.object({ source: z.string(), target: z.string() }));
 // Sorting as real installations do, unlike the embedded database: a query that leans on the order of text shows up in its tests.
 const initdbFlags = ['--auth=trust', '--username=nightscreen', '--encoding=UTF8', '--locale=C', '--no-sync'];
 const collationFlags = ['--locale-provider=icu', '--icu-locale=en-US', '--no-instructions'];
-const serverSettings = [
-  'fsync=off',
-  'synchronous_commit=off',
-  'full_page_writes=off',
+const sharedSettings = [
   'shared_buffers=256MB',
   // Several workers, each with the pools of the processes that it starts, and rivals beside them.
   'max_connections=300',
+  'unix_socket_directories=',
+];
+/** They keep nothing over a crash of the machine, and are fast. */
+const fastSettings = [
+  'fsync=off',
+  'synchronous_commit=off',
+  'full_page_writes=off',
   'wal_init_zero=off',
   'wal_level=minimal',
   'max_wal_senders=0',
   'checkpoint_timeout=1h',
-  'unix_socket_directories=',
 ];
 
 // Ends the server and removes its folder when our end of its input closes, which it does however we end, kill -9 included.
@@ -60,8 +63,11 @@ const keeper = `
   rm -rf "$1"
 `;
 
-/** Starts Postgres in a temporary folder on a free loopback port; throws with the server's own words when it does not come up. */
-export async function startPostgres(): Promise<PostgresServer> {
+/**
+ * Starts Postgres in a temporary folder on a free loopback port; throws with the server's own words when it does not come up. A durable one
+ * keeps each commit over a crash of the machine, as Postgres does unless told otherwise.
+ */
+export async function startPostgres({ isDurable = false } = {}): Promise<PostgresServer> {
   const identity = unprivilegedIdentity();
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-postgres-'));
   try {
@@ -71,14 +77,18 @@ export async function startPostgres(): Promise<PostgresServer> {
     const options = { ...identity, cwd: folder, stdio: 'pipe' as const };
     const flags = [...initdbFlags, ...collationFlags, `--pgdata=${join(folder, 'data')}`];
     execFileSync(join(folder, 'native', 'bin', 'initdb'), flags, options);
-    return await startServer(folder, identity);
+    return await startServer(folder, identity, isDurable ? sharedSettings : [...sharedSettings, ...fastSettings]);
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw new Error('the Postgres server of the tests did not start', { cause: error });
   }
 }
 
-async function startServer(folder: string, identity: Identity): Promise<PostgresServer> {
+async function startServer(
+  folder: string,
+  identity: Identity,
+  serverSettings: readonly string[],
+): Promise<PostgresServer> {
   const port = await findFreePort();
   const settings = serverSettings.map((setting) => `-c ${setting}`).join(' ');
   const child = spawn('sh', ['-c', keeper, 'sh', folder, String(port), settings], {

@@ -9,9 +9,9 @@ import { renderChangesCsv } from '../../src/reports/write-report.js';
 import { previewLines } from '../../src/store/changes.js';
 import { readRunFacts } from '../../src/store/report-facts.js';
 import { readRun } from '../../src/store/runs.js';
-import { countRekeyed, fillReportableNights } from '../bench/fill-reportable-nights.js';
 import { testDatabases } from '../helpers/databases.js';
 import { joinChunks } from '../helpers/report-files.js';
+import { countRekeyed, fillReportableNights } from './fill-reportable-nights.js';
 
 const { open } = testDatabases('postgres');
 const customers = previewLines / 2 + 300;

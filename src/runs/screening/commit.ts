@@ -187,7 +187,7 @@ async function storeAnswers(
 
 const isAnswered = ({ outcome }: FinishedSearch): boolean => outcome.kind === 'screened';
 
-export const readKnownStates = (
+const readKnownStates = (
   transaction: Queryable,
   { accountId }: WatchedAccount,
   tasks: readonly Pick<AnsweredTask, 'task'>[],

@@ -6,7 +6,7 @@ export async function fillReportableNights(database: Database, customers: number
 }
 
 /** Every hundredth customer has a change of each of its two matches. */
-export const countChanges = (customers: number): number => 2 * Math.floor(customers / 100);
+const countChanges = (customers: number): number => 2 * Math.floor(customers / 100);
 
 /** How many matches the last night finds under a new id. */
 export const countRekeyed = (customers: number): number => 2 * Math.min(customers, 150_000);
