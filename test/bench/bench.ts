@@ -1,10 +1,17 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { Pool } from 'undici';
-import { z } from 'zod';
-import type { StubOrder, StubReport } from './stub-service.js';
+import pg from 'pg';
+import { collect } from '../helpers/cli-process.js';
+import { type PostgresServer, startPostgres } from '../helpers/database-servers.js';
+import { apiKey, BareClient, concurrency, fullRate, measureCalls, type Stub, startStub } from './bare.js';
 
 /** What a bench found: `ratio` is what is measured over what it is measured by, `goal` the least that is good enough, or the most where the bench says so. */
 export interface BenchResult {
@@ -23,6 +30,8 @@ export interface BenchOrder {
   sizes: readonly number[];
   /** How often each size is measured; sides alternate. */
   rounds: number;
+  /** What it measures on; `all` benches share one. */
+  ground: Ground;
   /** Whether it is the small form, which shows only that the bench works. */
   isQuick: boolean;
 }
@@ -52,115 +61,235 @@ export function computeExponent(samples: readonly { customers: number; seconds: 
   return Math.log(at(most) / at(least)) / Math.log(most / least);
 }
 
-/** The key of the stub's account. */
-export const apiKey = 'private_sandbox_benchBenchBenchBench';
-/** Calls in flight, of every side. */
-export const concurrency = 64;
-/** What no side comes near: the limiter is on and bounds nothing. */
-export const fullRate = 100_000;
+/** Where the customers of a site are stored. */
+export type Dialect = 'postgres' | 'embedded';
 
-/** A stub service in a process of its own. */
-export interface Stub {
-  /** With the version prefix. */
-  url: string;
-  order(order: StubOrder): void;
-  /** The searches since the last report. */
-  report(): Promise<StubReport>;
-  close(): void;
+/** A command of the built package that came to its end. */
+export interface CommandFigures {
+  /** From its start to its exit. */
+  seconds: number;
+  /** Of all its threads. */
+  cpuSeconds: number;
+  /** The most memory that it held. */
+  peakBytes: number;
+  stdout: string;
+  stderr: string;
 }
 
-const hear = async <Message>(child: ChildProcess): Promise<Message> => {
-  const [message]: Message[] = await once(child, 'message');
-  if (message === undefined) throw new Error('the stub service said nothing');
-  return message;
-};
+const cli = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+const lookEveryMs = 20;
+const ticksPerSecond = 100;
 
-/** Starts a stub of the service: two matches for 20 % of names unless it is ordered otherwise. */
-export async function startStub(): Promise<Stub> {
-  const script = fileURLToPath(new URL('./stub-service.ts', import.meta.url));
-  const child = fork(script, { execArgv: ['--import', createRequire(import.meta.url).resolve('tsx')] });
-  return {
-    url: await hear<string>(child),
-    order: (order) => void child.send(order),
-    report: async () => {
-      child.send('report');
-      return hear<StubReport>(child);
-    },
-    close: () => child.disconnect(),
-  };
+/** What Linux counts of a process: CPU time and the most memory, each as of a moment before its end. */
+async function watchProcess({ pid, exitCode }: ChildProcess, figures: CommandFigures): Promise<void> {
+  if (process.platform !== 'linux' || exitCode !== null) return;
+  const [stat, status] = await Promise.all(
+    ['stat', 'status'].map((name) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '')),
+  );
+  const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(status ?? '') ?? [];
+  // The name in brackets may hold spaces; the fields after it count from 3.
+  const fields = (stat ?? '').slice((stat ?? '').lastIndexOf(')') + 2).split(' ');
+  if (kilobytes === undefined || fields.length < 13) return;
+  figures.peakBytes = Number(kilobytes) * 1_024;
+  figures.cpuSeconds = (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
-// Of our own: the client's schema would be measured by itself.
-const answerSchema = z.object({
-  query: z.string(),
-  type: z.enum(['person', 'entity']),
-  total: z.number().int().nonnegative(),
-  results: z.array(
-    z.object({
-      id: z.string(),
-      name: z.string(),
-      schema: z.string(),
-      match: z.boolean(),
-      score: z.number(),
-      topics: z.array(z.string()),
-      birth_date: z.array(z.string()),
-      country: z.array(z.string()),
-    }),
-  ),
-});
-
-/** The least that any client must do: send, read, parse, validate, over one undici Pool. */
-export class BareClient {
-  readonly #pool: Pool;
-  readonly #path: string;
-  readonly #headers = {
-    authorization: `Basic ${Buffer.from(`${apiKey}:`).toString('base64')}`,
-    'content-type': 'application/json',
-  };
-  searches = 0;
-
-  constructor(baseUrl: string) {
-    const { origin, pathname } = new URL(baseUrl);
-    this.#pool = new Pool(origin, { connections: concurrency });
-    this.#path = `${pathname}/aml/search`;
-  }
-
-  async search(name: string): Promise<void> {
-    this.searches += 1;
-    const body = JSON.stringify({ type: 'person', name });
-    const { statusCode, body: read } = await this.#pool.request({
-      path: this.#path,
-      method: 'POST',
-      headers: this.#headers,
-      body,
-    });
-    const answer = answerSchema.parse(await read.json());
-    if (statusCode !== 201 || answer.query !== name) throw new Error(`the bare search of ${name} failed`);
-  }
-
-  close(): Promise<void> {
-    return this.#pool.close();
-  }
-}
-
-/** What a side's calls came to; `cpuMicros` is the time of this process's CPU, all threads, for one call. */
-export interface CallRate {
-  perSecond: number;
-  cpuMicros: number;
-}
-
-/** Makes so many calls; `call` gets the number of each, from 0. */
-export async function measureCalls(calls: number, call: (number: number) => Promise<unknown>): Promise<CallRate> {
+/** Runs a command of the built package to its end; throws its words when it ends with another exit code than 0. */
+async function runCommand(
+  words: readonly string[],
+  folder: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<CommandFigures> {
+  const env = { PATH: process.env['PATH'] ?? '', ...environment };
+  const figures: CommandFigures = { seconds: 0, cpuSeconds: 0, peakBytes: 0, stdout: '', stderr: '' };
   const begunMs = performance.now();
-  const cpuBefore = process.cpuUsage();
-  let begun = 0;
-  const work = async (): Promise<void> => {
-    while (begun < calls) {
-      begun += 1;
-      await call(begun - 1);
+  const child = spawn(process.execPath, [cli, ...words], { cwd: folder, env });
+  const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
+  const closed = once(child, 'close');
+  const looking = new AbortController();
+  const look = async (): Promise<void> => {
+    while (!looking.signal.aborted) {
+      await watchProcess(child, figures);
+      await delay(lookEveryMs);
     }
   };
-  await Promise.all(Array.from({ length: concurrency }, work));
-  const { user, system } = process.cpuUsage(cpuBefore);
-  return { perSecond: (calls * 1_000) / (performance.now() - begunMs), cpuMicros: (user + system) / calls };
+  const looked = look();
+  const [exitCode]: (number | null)[] = await closed;
+  figures.seconds = (performance.now() - begunMs) / 1_000;
+  looking.abort();
+  await looked;
+  const said = { stdout: stdout.text(), stderr: stderr.text() };
+  if (exitCode !== 0)
+    throw new Error(`nightscreen ${words.join(' ')} ended with ${exitCode}: ${said.stderr.slice(-2_000)}`);
+  return { ...figures, ...said };
+}
+
+/** A whole `nightscreen rescreen`. */
+export interface Night {
+  customers: number;
+  seconds: number;
+  cpuSeconds: number;
+  peakBytes: number;
+  /** Seconds by stage, and `close`: from the end of the stage before it to the end of the run. */
+  stages: Readonly<Record<string, number>>;
+}
+
+/** The seconds of each stage by the program's own log. */
+function readStages(log: string): Record<string, number> {
+  const stages: Record<string, number> = {};
+  let [beganMs, endedMs] = [0, 0];
+  for (const line of log.split('\n')) {
+    const [, time, message] = /"time":"([^"]+)".*"msg":"([a-z_]+)"/.exec(line) ?? [];
+    const [, stage = ''] = /"stage":"([a-z_]+)"/.exec(line) ?? [];
+    const atMs = Date.parse(time ?? '');
+    if (message === 'stage_started') beganMs = atMs;
+    if (message === 'stage_finished') {
+      stages[stage] = (atMs - beganMs) / 1_000;
+      endedMs = atMs;
+    }
+    if (message === 'run_finished') stages['close'] = (atMs - endedMs) / 1_000;
+  }
+  return stages;
+}
+
+/** A roster with a database and a configuration of its own. */
+export class Site {
+  readonly folder: string;
+  readonly customers: number;
+  /** Its database on the server; null where it is embedded. */
+  readonly database: string | null;
+  readonly #environment: Readonly<Record<string, string>>;
+
+  constructor(
+    { folder, customers, database }: Pick<Site, 'folder' | 'customers' | 'database'>,
+    environment: Readonly<Record<string, string>>,
+  ) {
+    this.folder = folder;
+    this.customers = customers;
+    this.database = database;
+    this.#environment = environment;
+  }
+
+  run(words: readonly string[]): Promise<CommandFigures> {
+    return runCommand(words, this.folder, this.#environment);
+  }
+
+  /** Calls per second from the next night on. */
+  setRate(perSecond: number): Promise<void> {
+    return writeFile(
+      join(this.folder, 'nightscreen.config.yaml'),
+      `service: { rate: { perSecond: ${perSecond}, concurrency: ${concurrency} } }
+screening: { cadenceHours: 0.0001 }
+evidence: { details: { activity: false, entity: false } }
+rosters: [{ name: bench, csv: { path: ./roster.csv } }]
+`,
+    );
+  }
+
+  /** Writes the report of the latest night; gives the seconds of its stages. */
+  async report(into: string): Promise<Readonly<Record<string, number>>> {
+    return readStages((await this.run(['report', '--json', '--out', into])).stderr);
+  }
+
+  /** Imports, screens everybody, and reports. */
+  async rescreen(): Promise<Night> {
+    const { stdout, stderr, ...figures } = await this.run(['rescreen', '--json']);
+    const [, screened] = /"screened":(\d+)/.exec(stdout) ?? [];
+    if (Number(screened) !== this.customers)
+      throw new Error(`${screened} of ${this.customers} were screened: ${stdout}`);
+    return { customers: this.customers, ...figures, stages: readStages(stderr) };
+  }
+}
+
+/** What benches of whole commands run against: a durable Postgres server, the stub, a bare loop, and folders that are removed in the end. */
+export class Ground {
+  readonly stub: Stub;
+  readonly bare: BareClient;
+  readonly #postgres: PostgresServer;
+  readonly #folder: string;
+  #databases = 0;
+
+  private constructor(stub: Stub, postgres: PostgresServer, folder: string) {
+    this.stub = stub;
+    this.bare = new BareClient(stub.url);
+    this.#postgres = postgres;
+    this.#folder = folder;
+  }
+
+  /** Lends a ground to `work`. */
+  static async use<T>(work: (ground: Ground) => Promise<T>): Promise<T> {
+    const stub = await startStub();
+    const ground = new Ground(
+      stub,
+      await startPostgres({ isDurable: true }),
+      await mkdtemp(join(tmpdir(), 'nightscreen-bench-')),
+    );
+    try {
+      return await work(ground);
+    } finally {
+      stub.close();
+      await ground.bare.close();
+      await ground.#postgres.stop();
+      await rm(ground.#folder, { recursive: true, force: true });
+    }
+  }
+
+  /** Makes a roster whose customers are all due in each night. */
+  async openSite(dialect: Dialect, customers: number, { perSecond = fullRate, rows = listRows } = {}): Promise<Site> {
+    const folder = await mkdtemp(join(this.#folder, 'site-'));
+    await pipeline(Readable.from(rows(customers)), createWriteStream(join(folder, 'roster.csv')));
+    const database = dialect === 'postgres' ? await this.createDatabase() : null;
+    const url = database === null ? {} : { DATABASE_URL: this.toUrl(database) };
+    const site = new Site(
+      { folder, customers, database },
+      { NIGHTSCREEN_API_KEY: apiKey, NIGHTSCREEN_BASE_URL: this.stub.url, ...url },
+    );
+    await site.setRate(perSecond);
+    return site;
+  }
+
+  /** Creates an empty database; gives its name. */
+  async createDatabase(): Promise<string> {
+    this.#databases += 1;
+    const name = `bench_${this.#databases}`;
+    await this.query(`create database ${name}`);
+    return name;
+  }
+
+  /** Removes a site with its database. */
+  async closeSite({ folder, database }: Site): Promise<void> {
+    if (database !== null) await this.query(`drop database ${database} with (force)`);
+    await rm(folder, { recursive: true, force: true });
+  }
+
+  /** Queries the server of all sites that are on Postgres. */
+  async query<Row extends pg.QueryResultRow>(text: string, database = 'postgres'): Promise<Row[]> {
+    const client = new pg.Client({ connectionString: this.toUrl(database) });
+    await client.connect();
+    try {
+      return (await client.query<Row>(text)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** Searches per second of the bare validated loop over as many names. */
+  async measureBare(searches: number): Promise<number> {
+    const { perSecond } = await measureCalls(searches, (number) => this.bare.search(toName(number)));
+    return perSecond;
+  }
+
+  /** The URL of one of the server's databases. */
+  toUrl(database: string): string {
+    const url = new URL(this.#postgres.url);
+    url.pathname = `/${database}`;
+    return url.href;
+  }
+}
+
+const toName = (number: number): string => `Customer Number ${number}`;
+
+function* listRows(customers: number): Generator<string> {
+  yield 'customer_id,type,name\n';
+  for (let number = 0; number < customers; number += 1) yield `C-${number},person,${toName(number)}\n`;
 }

@@ -1,5 +1,5 @@
-import { type Bench, describeSpread, fullRate, median } from './bench.js';
-import { Ground, type Site } from './nights.js';
+import { fullRate } from './bare.js';
+import { type Bench, describeSpread, type Ground, median, type Site } from './bench.js';
 
 /** The most bytes of an unchanged customer-night. */
 const goals = { database: 40, wal: 200 };
@@ -36,40 +36,42 @@ async function measureGrowth(ground: Ground, site: Site): Promise<Bytes & { tabl
  * Bytes of database and log for each customer of a night in which nothing changed, at 10 calls a second and at the full rate. What a night costs
  * whatever its customers is taken away: a roster of a tenth of the size is measured beside it.
  */
-export const benchBytes: Bench = ({ emit, sizes, rounds, isQuick }) =>
-  Ground.use(async (ground) => {
-    const samples: (Bytes & { perSecond: number; customers: number })[] = [];
-    for (const { perSecond, customers } of [
-      { perSecond: 10, customers: isQuick ? 20 : 600 },
-      { perSecond: fullRate, customers: Math.max(...sizes) },
-    ]) {
-      const [small, large] = [await fill(ground, customers / 10), await fill(ground, customers)];
-      for (const site of [small, large]) await site.setRate(perSecond);
-      for (let round = 0; round < rounds; round += 1) {
-        const [least, most] = [await measureGrowth(ground, small), await measureGrowth(ground, large)];
-        const each = (bytes: keyof Bytes): number => (most[bytes] - least[bytes]) / (large.customers - small.customers);
-        const sample = { perSecond, customers, database: each('database'), wal: each('wal') };
-        samples.push(sample);
-        const largest = Object.entries(most.tables).toSorted(([, one], [, other]) => other - one);
-        emit(
-          `${perSecond}/s, ${customers} customers: ${sample.database.toFixed(0)} bytes of database, ${sample.wal.toFixed(0)} of log (${largest
-            .slice(0, 4)
-            .map(([name, grown]) => `${name} ${(grown / customers).toFixed(0)}`)
-            .join(', ')})`,
-        );
-      }
-      for (const site of [small, large]) await ground.closeSite(site);
+export const benchBytes: Bench = async ({ ground, emit, sizes, rounds, isQuick }) => {
+  const samples: (Bytes & { perSecond: number; customers: number })[] = [];
+  const nights = isQuick
+    ? [{ perSecond: 10, customers: 20 }]
+    : [
+        { perSecond: 10, customers: 600 },
+        { perSecond: fullRate, customers: Math.max(...sizes) },
+      ];
+  for (const { perSecond, customers } of nights) {
+    const [small, large] = [await fill(ground, customers / 10), await fill(ground, customers)];
+    for (const site of [small, large]) await site.setRate(perSecond);
+    for (let round = 0; round < rounds; round += 1) {
+      const [least, most] = [await measureGrowth(ground, small), await measureGrowth(ground, large)];
+      const each = (bytes: keyof Bytes): number => (most[bytes] - least[bytes]) / (large.customers - small.customers);
+      const sample = { perSecond, customers, database: each('database'), wal: each('wal') };
+      samples.push(sample);
+      const largest = Object.entries(most.tables).toSorted(([, one], [, other]) => other - one);
+      emit(
+        `${perSecond}/s, ${customers} customers: ${sample.database.toFixed(0)} bytes of database, ${sample.wal.toFixed(0)} of log (${largest
+          .slice(0, 4)
+          .map(([name, grown]) => `${name} ${(grown / customers).toFixed(0)}`)
+          .join(', ')})`,
+      );
     }
-    const shares = [10, fullRate].flatMap((perSecond) =>
-      (['database', 'wal'] as const).map((what) => {
-        const own = samples.filter((sample) => sample.perSecond === perSecond).map((sample) => sample[what]);
-        emit(`${perSecond}/s, ${what}: ${describeSpread(own, 0)} bytes (goal ${goals[what]})`);
-        return median(own) / goals[what];
-      }),
-    );
-    const ratio = Math.max(...shares);
-    return { bench: 'bytes', ratio, goal: 1, ok: ratio <= 1, samples };
-  });
+    for (const site of [small, large]) await ground.closeSite(site);
+  }
+  const shares = nights.flatMap(({ perSecond }) =>
+    (['database', 'wal'] as const).map((what) => {
+      const own = samples.filter((sample) => sample.perSecond === perSecond).map((sample) => sample[what]);
+      emit(`${perSecond}/s, ${what}: ${describeSpread(own, 0)} bytes (goal ${goals[what]})`);
+      return median(own) / goals[what];
+    }),
+  );
+  const ratio = Math.max(...shares);
+  return { bench: 'bytes', ratio, goal: 1, ok: ratio <= 1, samples };
+};
 
 /** A site after its first night. */
 async function fill(ground: Ground, customers: number): Promise<Site> {

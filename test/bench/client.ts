@@ -1,17 +1,7 @@
 // The compiled package, because that is what users run: tsx renames every inner function at run time, which costs the client 10 to 20 %.
 import { type Attempt, createClient } from 'nightscreen';
-import {
-  apiKey,
-  BareClient,
-  type Bench,
-  type CallRate,
-  concurrency,
-  describeSpread,
-  fullRate,
-  measureCalls,
-  median,
-  startStub,
-} from './bench.js';
+import { apiKey, type CallRate, concurrency, fullRate, measureCalls } from './bare.js';
+import { type Bench, describeSpread, median } from './bench.js';
 
 const goal = 0.8;
 
@@ -20,10 +10,9 @@ const describeRate = ({ perSecond, cpuMicros }: CallRate): string =>
   `${perSecond.toFixed(0).padStart(6)}/s ${cpuMicros.toFixed(1).padStart(6)} us CPU a call`;
 
 /** Searches of the client as a run makes them (validated, told to a ledger, limited to 100,000/s) beside a bare validated loop. */
-export const benchClient: Bench = async ({ emit, rounds, isQuick }) => {
+export const benchClient: Bench = async ({ ground, emit, rounds, isQuick }) => {
   const calls = isQuick ? 2_000 : 30_000;
-  const stub = await startStub();
-  const bare = new BareClient(stub.url);
+  const { stub, bare } = ground;
   const client = createClient({ baseUrl: stub.url, apiKey, rate: { perSecond: fullRate, concurrency } });
   let ended = 0;
   const observer = {
@@ -33,6 +22,8 @@ export const benchClient: Bench = async ({ emit, rounds, isQuick }) => {
   };
   const searchByClient = (number: number): Promise<unknown> =>
     client.aml.search({ type: 'person', name: toName(number) }, { observer });
+  await stub.report();
+  bare.searches = 0;
   const samples: { ratio: number; client: CallRate; bare: CallRate }[] = [];
   let isLedgerTrue = false;
   try {
@@ -56,8 +47,6 @@ export const benchClient: Bench = async ({ emit, rounds, isQuick }) => {
     emit(`ledger: ${ended} searches, counted by the service: ${counted}`);
   } finally {
     await client.close();
-    await bare.close();
-    stub.close();
   }
   const ratios = samples.map((sample) => sample.ratio);
   const ratio = median(ratios);

@@ -5,8 +5,15 @@ import { performance } from 'node:perf_hooks';
 import { parse } from 'csv-parse';
 import pg from 'pg';
 import { copyIn } from '../../src/store/database/postgres.js';
-import { type Bench, computeExponent, describeSpread, median } from './bench.js';
-import { type CommandFigures, Ground, type Site } from './nights.js';
+import {
+  type Bench,
+  type CommandFigures,
+  computeExponent,
+  describeSpread,
+  type Ground,
+  median,
+  type Site,
+} from './bench.js';
 
 /** The most that a whole import may take of what its bare parts take one after another. */
 const goal = 1.3;
@@ -35,46 +42,43 @@ interface Sample {
 }
 
 /** The whole command, first and with the same roster again, beside bare csv-parse, COPY and insert-select of the same rows one after another. */
-export const benchImport: Bench = ({ emit, sizes, rounds }) =>
-  Ground.use(async (ground) => {
-    const samples: Sample[] = [];
-    const measure = async (what: string, site: Site, bareSeconds: number): Promise<void> => {
-      const { stdout, seconds, cpuSeconds, peakBytes }: CommandFigures = await site.run(['import', '--json']);
-      const { customers } = site;
-      if (!stdout.includes(`"rows":${customers}`)) throw new Error(`not all rows were imported: ${stdout}`);
-      samples.push({ what, customers, seconds, cpuSeconds, peakBytes, bareSeconds });
-      emit(
-        `${what}, ${customers} rows: ${seconds.toFixed(2)} s (${cpuSeconds.toFixed(1)} s of our CPU), at most ${(peakBytes / 1_048_576).toFixed(0)} MB | bare ${bareSeconds.toFixed(2)} s`,
-      );
-    };
-    for (const customers of sizes) {
-      for (let round = 0; round < rounds; round += 1) {
-        const site = await ground.openSite('postgres', customers, { rows: listRosterRows });
-        const roster = join(site.folder, 'roster.csv');
-        await measure('first', site, await measureBare(ground, roster));
-        await measure('unchanged', site, await measureBare(ground, roster));
-        await ground.closeSite(site);
-        if (customers > mostEmbedded) continue;
-        const embedded = await ground.openSite('embedded', customers, { rows: listRosterRows });
-        await measure('embedded first', embedded, await measureBare(ground, join(embedded.folder, 'roster.csv')));
-        await ground.closeSite(embedded);
-      }
-    }
-    const largest = Math.max(...sizes);
-    const first = samples.filter(({ what }) => what === 'first');
-    const ratios = first
-      .filter(({ customers }) => customers === largest)
-      .map(({ seconds, bareSeconds }) => seconds / bareSeconds);
-    const ratio = median(ratios);
-    const exponent = computeExponent(first);
+export const benchImport: Bench = async ({ ground, emit, sizes, rounds }) => {
+  const samples: Sample[] = [];
+  const measure = async (what: string, site: Site, bareSeconds: number): Promise<void> => {
+    const { stdout, seconds, cpuSeconds, peakBytes }: CommandFigures = await site.run(['import', '--json']);
+    const { customers } = site;
+    if (!stdout.includes(`"rows":${customers}`)) throw new Error(`not all rows were imported: ${stdout}`);
+    samples.push({ what, customers, seconds, cpuSeconds, peakBytes, bareSeconds });
     emit(
-      `${largest} rows: ${describeSpread(ratios)} times the bare parts (goal ${goal})${exponent === null ? '' : `, exponent ${exponent.toFixed(2)}`}`,
+      `${what}, ${customers} rows: ${seconds.toFixed(2)} s (${cpuSeconds.toFixed(1)} s of our CPU), at most ${(peakBytes / 1_048_576).toFixed(0)} MB | bare ${bareSeconds.toFixed(2)} s`,
     );
-    const peakBytes = Math.max(
-      ...samples.filter(({ what }) => what !== 'embedded first').map((each) => each.peakBytes),
-    );
-    return { bench: 'import', ratio, goal, ok: ratio <= goal && peakBytes <= mostBytes, samples };
-  });
+  };
+  for (const customers of sizes) {
+    for (let round = 0; round < rounds; round += 1) {
+      const site = await ground.openSite('postgres', customers, { rows: listRosterRows });
+      const roster = join(site.folder, 'roster.csv');
+      await measure('first', site, await measureBare(ground, roster));
+      await measure('unchanged', site, await measureBare(ground, roster));
+      await ground.closeSite(site);
+      if (customers > mostEmbedded) continue;
+      const embedded = await ground.openSite('embedded', customers, { rows: listRosterRows });
+      await measure('embedded first', embedded, await measureBare(ground, join(embedded.folder, 'roster.csv')));
+      await ground.closeSite(embedded);
+    }
+  }
+  const largest = Math.max(...sizes);
+  const first = samples.filter(({ what }) => what === 'first');
+  const ratios = first
+    .filter(({ customers }) => customers === largest)
+    .map(({ seconds, bareSeconds }) => seconds / bareSeconds);
+  const ratio = median(ratios);
+  const exponent = computeExponent(first);
+  emit(
+    `${largest} rows: ${describeSpread(ratios)} times the bare parts (goal ${goal})${exponent === null ? '' : `, exponent ${exponent.toFixed(2)}`}`,
+  );
+  const peakBytes = Math.max(...samples.filter(({ what }) => what !== 'embedded first').map((each) => each.peakBytes));
+  return { bench: 'import', ratio, goal, ok: ratio <= goal && peakBytes <= mostBytes, samples };
+};
 
 const time = async (work: () => Promise<unknown>): Promise<number> => {
   const begunMs = performance.now();

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { collect, compileCli, runCli, startCli } from '../helpers/cli-process.js';
-import { startPostgres } from '../helpers/database-servers.js';
 import { sendEvent, signEvent } from '../helpers/play-events.js';
 import type { Bench } from './bench.js';
 
@@ -15,12 +14,11 @@ const goalMs = 100;
 const repeatedEvery = 5;
 
 /** Answers of `nightscreen reconcile listen` to 200 events a second, each sent on time whatever became of the others; commits reach the disk. */
-export const benchListen: Bench = async ({ emit, isQuick }) => {
+export const benchListen: Bench = async ({ ground, emit, isQuick }) => {
   const seconds = isQuick ? 1 : 30;
   const program = await compileCli();
   // As long as the service's key.
   const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 });
-  const postgres = await startPostgres({ isDurable: true });
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-bench-'));
   const events = Array.from({ length: perSecond * seconds }, (_, index) =>
     signEvent(
@@ -34,7 +32,7 @@ export const benchListen: Bench = async ({ emit, isQuick }) => {
     await writeFile(join(folder, 'nightscreen.config.yaml'), 'listen:\n  key: ./events.pem\n');
     const samples = [];
     for (const [database, environment] of [
-      ['postgres', { DATABASE_URL: postgres.url }],
+      ['postgres', { DATABASE_URL: ground.toUrl(await ground.createDatabase()) }],
       ['embedded', {}],
     ] as const) {
       const migrated = await runCli(['db', 'migrate'], { folder, environment });
@@ -57,7 +55,6 @@ export const benchListen: Bench = async ({ emit, isQuick }) => {
     const worst = Math.max(...samples.map(({ p99 }) => p99));
     return { bench: 'listen', ratio: worst / goalMs, goal: 1, ok: worst <= goalMs, samples };
   } finally {
-    await postgres.stop();
     await rm(folder, { recursive: true, force: true });
     await program.remove();
   }

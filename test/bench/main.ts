@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { Bench, BenchOrder } from './bench.js';
+import { type Bench, type BenchOrder, Ground } from './bench.js';
 import { benchBytes } from './bytes.js';
 import { benchClient } from './client.js';
 import { benchClose } from './close.js';
@@ -52,12 +52,18 @@ if (chosen.length === 0 || others.length > 0) {
   );
   process.exitCode = 2;
 }
-for (const each of chosen) {
-  const begunMs = performance.now();
-  const emit = (line: string): void => void (values.json || process.stdout.write(`${line}\n`));
-  const result = await benches[each]?.({ emit, ...size, isQuick: values.quick });
-  emit(`${each} took ${((performance.now() - begunMs) / 1_000).toFixed(1)} s`);
-  process.stdout.write(`${JSON.stringify(result)}\n`);
-  // The small form shows only that a bench works.
-  if (!result?.ok && !values.quick) process.exitCode = 3;
+
+if (chosen.length > 0 && others.length === 0) {
+  await Ground.use(async (ground) => {
+    for (const each of chosen) {
+      const begunMs = performance.now();
+      const emit = (line: string): void => void (values.json || process.stdout.write(`${line}\n`));
+      const result = await benches[each]?.({ ground, emit, ...size, isQuick: values.quick });
+      emit(`${each} took ${((performance.now() - begunMs) / 1_000).toFixed(1)} s`);
+      process.stdout.write(`${JSON.stringify(result)}\n`);
+      if (!Number.isFinite(result?.ratio)) throw new Error(`${each} measured nothing`);
+      // The small form shows only that a bench works.
+      if (!result?.ok && !values.quick) process.exitCode = 3;
+    }
+  });
 }

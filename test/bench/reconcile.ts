@@ -7,7 +7,6 @@ import type { Database, Queryable } from '../../src/store/database/database.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { readRun } from '../../src/store/runs.js';
-import { startPostgres } from '../helpers/database-servers.js';
 import { makeAppContext } from '../helpers/small-world.js';
 import { type Bench, computeExponent, median } from './bench.js';
 
@@ -17,9 +16,8 @@ const mostEmbedded = 50_000;
 const mostBytes = 256 * 1_048_576;
 
 /** A comparison of as many customers as dossiers, beside a bare full outer join that writes the compared columns of both sides to a table. */
-export const benchReconcile: Bench = async ({ emit, sizes, rounds }) => {
+export const benchReconcile: Bench = async ({ ground, emit, sizes, rounds }) => {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-bench-'));
-  const postgres = await startPostgres();
   const samples: { what: string; customers: number; bareMs: number; ms: number; ratio: number }[] = [];
   const measure = async (what: string, database: Database, customers: number): Promise<void> => {
     await migrate(database);
@@ -47,8 +45,7 @@ export const benchReconcile: Bench = async ({ emit, sizes, rounds }) => {
   }, 50);
   try {
     for (const size of sizes) {
-      const database = await openDatabase({ url: postgres.url }, 'bench');
-      await database.runScript(`drop schema if exists public cascade; create schema public`);
+      const database = await openDatabase({ url: ground.toUrl(await ground.createDatabase()) }, 'bench');
       await measure('postgres', database, size);
       await database.close();
     }
@@ -66,7 +63,6 @@ export const benchReconcile: Bench = async ({ emit, sizes, rounds }) => {
     return { bench: 'reconcile', ratio, goal: must, ok: ratio <= must && serverBytes <= mostBytes, samples };
   } finally {
     clearInterval(watch);
-    await postgres.stop();
     await rm(folder, { recursive: true, force: true });
   }
 };

@@ -1,5 +1,13 @@
-import { type Bench, type BenchResult, computeExponent, describeSpread, median } from './bench.js';
-import { type Dialect, Ground, type Night } from './nights.js';
+import {
+  type Bench,
+  type BenchResult,
+  computeExponent,
+  type Dialect,
+  describeSpread,
+  type Ground,
+  median,
+  type Night,
+} from './bench.js';
 
 /** The shares of the bare loop's pace that whole commands are to reach. */
 const goals = {
@@ -50,42 +58,40 @@ const describe = ({ dialect, customers, seconds, cpuSeconds, barePerSecond, rati
     .join(', ')})`;
 
 /** First nights: each of a new roster in a new database. */
-export const benchScreen: Bench = ({ emit, sizes, rounds }) =>
-  Ground.use(async (ground) => {
-    const samples: Sample[] = [];
-    for (const customers of sizes) {
-      for (let round = 0; round < rounds; round += 1) {
-        for (const dialect of dialects) {
-          const site = await ground.openSite(dialect, customers);
-          const sample = await measureNight(ground, dialect, customers, () => site.rescreen());
-          samples.push(sample);
-          emit(describe(sample));
-          await ground.closeSite(site);
-        }
-      }
-    }
-    return assess('screen', samples, emit);
-  });
-
-/** Nights in which nothing changed, after a first one that is not measured. */
-export const benchRescreen: Bench = ({ emit, sizes, rounds }) =>
-  Ground.use(async (ground) => {
-    const samples: Sample[] = [];
-    for (const customers of sizes) {
-      const sites = [];
+export const benchScreen: Bench = async ({ ground, emit, sizes, rounds }) => {
+  const samples: Sample[] = [];
+  for (const customers of sizes) {
+    for (let round = 0; round < rounds; round += 1) {
       for (const dialect of dialects) {
         const site = await ground.openSite(dialect, customers);
-        await site.rescreen();
-        sites.push({ dialect, site });
+        const sample = await measureNight(ground, dialect, customers, () => site.rescreen());
+        samples.push(sample);
+        emit(describe(sample));
+        await ground.closeSite(site);
       }
-      for (let round = 0; round < rounds; round += 1) {
-        for (const { dialect, site } of sites) {
-          const sample = await measureNight(ground, dialect, customers, () => site.rescreen());
-          samples.push(sample);
-          emit(describe(sample));
-        }
-      }
-      for (const { site } of sites) await ground.closeSite(site);
     }
-    return assess('rescreen', samples, emit);
-  });
+  }
+  return assess('screen', samples, emit);
+};
+
+/** Nights in which nothing changed, after a first one that is not measured. */
+export const benchRescreen: Bench = async ({ ground, emit, sizes, rounds }) => {
+  const samples: Sample[] = [];
+  for (const customers of sizes) {
+    const sites = [];
+    for (const dialect of dialects) {
+      const site = await ground.openSite(dialect, customers);
+      await site.rescreen();
+      sites.push({ dialect, site });
+    }
+    for (let round = 0; round < rounds; round += 1) {
+      for (const { dialect, site } of sites) {
+        const sample = await measureNight(ground, dialect, customers, () => site.rescreen());
+        samples.push(sample);
+        emit(describe(sample));
+      }
+    }
+    for (const { site } of sites) await ground.closeSite(site);
+  }
+  return assess('rescreen', samples, emit);
+};

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { bundleProgram } from '../helpers/cli-process.js';
-import { startPostgres } from '../helpers/database-servers.js';
 import { countBusiestSecond } from '../helpers/figures.js';
 import type { Bench } from './bench.js';
 import type { SweepOrder, SweepReport } from './sweep-program.js';
@@ -22,7 +21,7 @@ const hear = async <Message>(child: ChildProcess): Promise<Message> => {
 };
 
 /** Whole sweeps over a service with latency, in windows and in one walk; then their calls and their memory by the number of dossiers. */
-export const benchSweep: Bench = async ({ emit, isQuick }) => {
+export const benchSweep: Bench = async ({ ground, emit, isQuick }) => {
   const walked = isQuick ? 2_000 : 80_000;
   const sizes = isQuick ? [500, 5_000] : [25_000, 250_000];
   const service = fork(fileURLToPath(new URL('./sweep-service.ts', import.meta.url)), {
@@ -52,12 +51,7 @@ export const benchSweep: Bench = async ({ emit, isQuick }) => {
   };
   const withDatabase = async <T>(world: SweepWorld, work: (databaseUrl: string) => Promise<T>): Promise<T> => {
     service.send(world);
-    const postgres = await startPostgres();
-    try {
-      return await work(postgres.url);
-    } finally {
-      await postgres.stop();
-    }
+    return work(ground.toUrl(await ground.createDatabase()));
   };
 
   try {

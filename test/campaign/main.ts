@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { batchLimits } from '../../src/runs/screening/screen-tasks.js';
-import { compileCli } from '../helpers/cli-process.js';
+import { collect, compileCli } from '../helpers/cli-process.js';
 import { makeSeededRandom } from '../helpers/figures.js';
 import { type DisturbedOptions, runCrashTrial, runDisturbedTrial } from './crash-trials.js';
 import type { LedgerFigures } from './end-state.js';
@@ -144,6 +146,22 @@ async function disturb(locate: Locate, disturbance: DisturbedOptions['disturbanc
   };
 }
 
+/** The benches that take a million customers; their figures break no promise, but there must be some. */
+const benches = ['screen', 'rescreen', 'close', 'memory', 'diff', 'bytes', 'import'];
+
+async function bench(name: string): Promise<Verdict> {
+  const child = spawn('npm', ['run', '--silent', 'bench', '--', name, '--million'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const stdout = collect(child.stdout);
+  await once(child, 'close');
+  const lines = stdout.text().trim().split('\n');
+  return {
+    figures: lines.slice(0, -1).join('; '),
+    broken: unless(lines.at(-1)?.startsWith('{"bench":') === true, `the bench ${name} ended without figures`),
+  };
+}
+
 function listTrials({ embedded, postgres, pooled }: Places): readonly (readonly [string, () => Promise<Verdict>])[] {
   return [
     ['crash embedded', () => crash(embedded, 'embedded')],
@@ -161,6 +179,7 @@ function listTrials({ embedded, postgres, pooled }: Places): readonly (readonly 
           ['disturbed postgres by ended connections', () => disturb(postgres, 'terminate', 100)],
           ['disturbed postgres by kills', () => disturb(postgres, 'kill', 100)],
           ['disturbed embedded by kills', () => disturb(embedded, 'kill', 50)],
+          ...benches.map((name) => [`bench ${name}`, () => bench(name)] as const),
         ] as const)
       : []),
     ...((isLong || values.only.includes('pgbouncer')) && pooled
