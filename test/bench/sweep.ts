@@ -22,8 +22,8 @@ const hear = async <Message>(child: ChildProcess): Promise<Message> => {
 
 /** Whole sweeps over a service with latency, in windows and in one walk; then their calls and their memory by the number of dossiers. */
 export const benchSweep: Bench = async ({ ground, emit, isQuick }) => {
-  const walked = isQuick ? 2_000 : 80_000;
-  const sizes = isQuick ? [500, 5_000] : [25_000, 250_000];
+  const walked = isQuick ? 500 : 80_000;
+  const sizes = isQuick ? [100, 1_000] : [25_000, 250_000];
   const service = fork(fileURLToPath(new URL('./sweep-service.ts', import.meta.url)), {
     execArgv: ['--import', createRequire(import.meta.url).resolve('tsx')],
   });
