@@ -21,7 +21,7 @@ import {
   StoreError,
 } from '../errors.js';
 import { DatabaseError } from '../store/database/database.js';
-import { wrap } from './text.js';
+import { showTimes, wrap } from './text.js';
 
 /** An error as it is reported: stable code, what happened, where, and what to do next. */
 interface ErrorDescription {
@@ -114,7 +114,7 @@ export function formatError(description: ErrorDescription, width = Number.POSITI
     ...(description.where === null ? [] : [`  where: ${description.where}`]),
     ...(description.next === null ? [] : [`  next:  ${description.next}`]),
   ];
-  return `${lines.join('\n')}\n`;
+  return showTimes(`${lines.join('\n')}\n`);
 }
 
 const adviceOnBackups: Readonly<Record<string, string>> = {

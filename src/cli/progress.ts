@@ -5,7 +5,7 @@ import { countNoun, formatCount, toVisibleLines, toVisibleText } from '../report
 import type { RunEvent, RunStage } from '../runs/app-context.js';
 import { runStateWords } from '../vocabulary/words.js';
 import type { Terminal } from './terminal.js';
-import { describeCounts, describeReasons, omitZeros, wrap } from './text.js';
+import { describeCounts, describeReasons, omitZeros, showTimes, wrap } from './text.js';
 
 /** The recent growth rate of a counter. */
 export class SlidingRate {
@@ -280,7 +280,7 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
     erase();
     const head = name === '' ? '' : name.padEnd(headWidth);
     const width = terminal.isScreen ? terminal.columns - indent.length - head.length : Number.POSITIVE_INFINITY;
-    const [first = '', ...others] = wrap(toVisibleLines(rest), width);
+    const [first = '', ...others] = wrap(toVisibleLines(showTimes(rest)), width);
     const lines = [
       `${colour(head.trimEnd())}${' '.repeat(head.length - head.trimEnd().length)}${first}`,
       ...others.map((line) => `${' '.repeat(head.length)}${line}`),

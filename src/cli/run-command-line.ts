@@ -33,6 +33,7 @@ import { mailDirectly } from './notify.js';
 import { createBareProgram } from './overview.js';
 import { loadInvocationConfig } from './session.js';
 import type { Terminal } from './terminal.js';
+import { showTimes } from './text.js';
 
 /** Runs one command to its end and returns the exit code; it reports every error and throws none. */
 export async function runCommandLine({
@@ -255,7 +256,7 @@ export class CommandLog {
   readonly notify: Notify = ({ level, code, message }) => {
     const { terminal, redact, findLevel, isQuiet } = this.#means;
     if (isQuiet) return;
-    if (terminal.isScreen) terminal.writeMessage(redact(`nightscreen: ${message}\n`));
+    if (terminal.isScreen) terminal.writeMessage(redact(`nightscreen: ${showTimes(message)}\n`));
     else this.#openLogger(findLevel())?.[level]({ ...this.#describeRun(), code, message }, noticeNames[level]);
   };
 

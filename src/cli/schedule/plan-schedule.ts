@@ -1,6 +1,7 @@
 import { allJobs } from '../../../jobs/all-jobs.js';
 import type { Config } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
+import { formatTime } from '../../reports/text.js';
 import type { AppContext, Job } from '../../runs/app-context.js';
 import { readScheduleHistory, toJobLeaseKey } from '../../runs/scheduled.js';
 import { openOrganisation } from '../../runs/session.js';
@@ -226,4 +227,4 @@ export async function resumeJobs(app: AppContext): Promise<Outcome> {
 
 /** A pause in words. */
 export const describePause = ({ until, by, reason }: SchedulePause): string =>
-  `the schedule is paused until ${until.toISOString()} by ${by}${reason === null ? '' : ` (${reason})`}: no job starts`;
+  `the schedule is paused until ${formatTime(until)} by ${by}${reason === null ? '' : ` (${reason})`}: no job starts`;

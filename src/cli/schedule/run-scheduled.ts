@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { NightError } from '../../../jobs/rescreen.js';
 import { LeaseLostError, NightscreenError, RunLockedError, StoreError } from '../../errors.js';
 import { toLocalTime } from '../../local-time.js';
+import { formatTime } from '../../reports/text.js';
 import { type AppContext, type Job, type JobResult, watchRun } from '../../runs/app-context.js';
 import { mailFailure } from '../../runs/mail/failures.js';
 import {
@@ -68,12 +69,12 @@ export async function runIfDue(
   const { decision, missed, givenUp } = decideDue(status, statuses, rules);
   await recordMissed(app, job.name, { missed, givenUp });
   if (decision.kind === 'wait') {
-    const text = `${job.name} of ${decision.due.localDate} waits for ${decision.for}, until ${decision.until.toISOString()}`;
+    const text = `${job.name} of ${decision.due.localDate} waits for ${decision.for}, until ${formatTime(decision.until)}`;
     return say(job, 'waits', decision.due, text);
   }
   if (decision.kind === 'none') {
     const next = findNextStart(status, now);
-    return say(job, 'not_due', null, `${job.name} is not due; next ${next ? next.at.toISOString() : 'never'}`);
+    return say(job, 'not_due', null, `${job.name} is not due; next ${next ? formatTime(next.at) : 'never'}`);
   }
   const { due, isLate } = decision;
   try {
@@ -108,7 +109,7 @@ async function runOnce(
   }
   if (answer.kind === 'done') {
     const { exitCode, endedAt, owner, because } = answer.run;
-    const end = `${what} is done already: by ${owner ?? 'an unknown process'}, ended ${endedAt?.toISOString() ?? 'never'} with exit code ${exitCode ?? '-'}`;
+    const end = `${what} is done already: by ${owner ?? 'an unknown process'}, ${endedAt === null ? 'not ended' : `ended ${formatTime(endedAt)}`} with exit code ${exitCode ?? '-'}`;
     const text = because === null ? end : `${end}: ${because}`;
     return { ...say(job, 'done_before', due, text), exitCode: exitCode ?? exitCodes.complete };
   }

@@ -1,4 +1,5 @@
 import { ConfigError, flagError } from '../../errors.js';
+import { formatTime } from '../../reports/text.js';
 import type { Queryable } from '../../store/database/database.js';
 import {
   dropOutbox,
@@ -223,7 +224,7 @@ function findBlocker(id: number, row: OutboxRow | undefined, evenQueued: boolean
     case 'queued':
       return evenQueued
         ? null
-        : `${id} is still tried, next at ${row.nextAttemptAt.toISOString()}; to drop it in any case, add --even-queued`;
+        : `${id} is still tried, next at ${formatTime(row.nextAttemptAt)}; to drop it in any case, add --even-queued`;
     default:
       return null;
   }

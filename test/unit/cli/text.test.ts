@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { describeSpan } from '../../../src/cli/progress.js';
-import { formatTable, measureWidth } from '../../../src/cli/text.js';
+import { formatTable, measureWidth, showTimes } from '../../../src/cli/text.js';
 
 test.each([
   ['plain', 5],
@@ -113,4 +113,26 @@ test.each([
   [180_000, '2 d 2 h'],
 ])('%i seconds are %s, exact below an hour', (seconds, words) => {
   expect(describeSpan(seconds)).toBe(words);
+});
+
+test('a text shows its instants to the second in UTC, and leaves days and times of the day as they are', () => {
+  expect(showTimes('since 2026-03-01T02:00:09.120Z, due 2026-03-02T02:00:00Z; born 1959-03-01, 02:00')).toBe(
+    'since 2026-03-01 02:00:09 UTC, due 2026-03-02 02:00:00 UTC; born 1959-03-01, 02:00',
+  );
+  expect(formatTable([['time', '2026-03-01T02:00:09.120Z']])).toBe('time  2026-03-01 02:00:09 UTC\n');
+});
+
+test('an item of a list begins a line of its own, and its further lines are indented', () => {
+  const text = 'the roster is held:\n- 149 of 295 customers are missing\naccept it: nightscreen import --accept-roster';
+  expect(formatTable([['because', text]], 38)).toBe(
+    [
+      'because  the roster is held:',
+      '         - 149 of 295 customers are',
+      '           missing',
+      '         accept it:',
+      '         nightscreen import \\',
+      '           --accept-roster',
+      '',
+    ].join('\n'),
+  );
 });
