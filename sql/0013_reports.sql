@@ -21,9 +21,10 @@ create table report (
 create table outbox (
   outbox_id bigint generated always as identity primary key,
   organisation_id bigint not null references organisation,
-  -- webhook: told to another system; all others are mail.
-  kind text not null check (kind in ('mail_report', 'mail_warning', 'mail_failure', 'webhook')),
-  -- The one address that it goes to; null for a report that is not written yet, whose recipients depend on what it says.
+  -- webhook: told to another system. warning_event: a warning in the log only, because no mail is configured. All others are mail.
+  kind text not null check (kind in ('mail_report', 'mail_warning', 'mail_failure', 'warning_event', 'webhook')),
+  -- The one address that it goes to; null for a warning_event, and for a report that is not written yet, whose recipients depend on what it
+  -- says.
   destination text check (destination <> ''),
   -- What it tells of; null where no run was made.
   run_id bigint references run,
@@ -36,7 +37,12 @@ create table outbox (
   -- Of mail, with its angle brackets.
   message_id text,
   state text default 'queued' not null check (state in ('queued', 'sent', 'refused', 'given_up', 'dropped')),
-  attempts integer default 0 not null,
+  -- Each attempt in order: {"triedAt", "outcome" (sent, refused, failed), "said" (what the other side answered)}. Only added to.
+  attempts jsonb default '[]' not null check (jsonb_typeof(attempts) = 'array'),
+  -- Of an early warning: the critical changes of the run that it lists, the first and the last of them, and how many they are.
+  first_change_id bigint,
+  last_change_id bigint check (last_change_id >= first_change_id),
+  changes integer check (changes > 0),
   queued_at timestamptz not null,
   next_attempt_at timestamptz not null,
   -- An attempt that fails after this moment was the last one.
@@ -54,6 +60,8 @@ create table outbox (
   check ((state <> 'sent') or (sent_at is not null)),
   check ((content is null) = (destination is null)),
   check ((claimed_by is null) = (claimed_until is null)),
+  check ((kind in ('mail_warning', 'warning_event')) = (changes is not null)),
+  check (num_nulls(run_id, first_change_id, last_change_id) = 0 or changes is null),
   constraint outbox_dropped_by_somebody check (
     (dropped_at is null) = (dropped_by is null) and (dropped_at is null) = (dropped_because is null)
     and (state <> 'dropped' or dropped_at is not null)
@@ -64,32 +72,18 @@ create index outbox_due on outbox (next_attempt_at) where (state = 'queued');
 
 create index outbox_by_run on outbox (run_id);
 
--- Each attempt and what the other side said.
-create table outbox_attempt (
-  outbox_id bigint references outbox,
-  attempt integer,
-  tried_at timestamptz not null,
-  outcome text not null check (outcome in ('sent', 'refused', 'failed')),
-  said text not null,
-  primary key (outbox_id, attempt)
-);
+-- What was tried, when and with what result is never lost.
+create function keep_attempts() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'DELETE' then
+    if old.attempts = '[]' then
+      return old;
+    end if;
+  elsif starts_with(new.attempts::text, rtrim(old.attempts::text, ']')) then
+    return new;
+  end if;
+  raise exception 'attempts in the outbox are never changed or removed' using errcode = 'restrict_violation';
+end
+$$;
 
--- What recipients were told while a run was going on: critical changes up to and including `last_change_id`.
-create table early_warning (
-  run_id bigint references run,
-  -- Empty: told as an event only, because no mail is configured.
-  recipient text,
-  sequence integer,
-  first_change_id bigint not null,
-  last_change_id bigint not null,
-  changes integer not null,
-  -- When the first of them was queued, and when the mail was last tried.
-  queued_at timestamptz not null,
-  tried_at timestamptz not null,
-  -- Null until the mail was accepted.
-  accepted_at timestamptz,
-  primary key (run_id, recipient, sequence)
-);
-
-create trigger refuse_rewriting before delete or update or truncate on outbox_attempt for each statement
-  execute function refuse_rewriting();
+create trigger keep_attempts before delete or update on outbox for each row execute function keep_attempts();

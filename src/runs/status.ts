@@ -191,7 +191,7 @@ async function note(
 ): Promise<void> {
   const now = clock.now();
   const { url, said } = { url: row.destination ?? '', ...result };
-  const waitMs = result.kind === 'failed' ? Math.max(toWaitMs(row.attempts), result.retryAfterMs) : 0;
+  const waitMs = result.kind === 'failed' ? Math.max(toWaitMs(row.attempts.length), result.retryAfterMs) : 0;
   const nextAttemptAt = new Date(now.getTime() + waitMs);
   const outcome: OutboxOutcome =
     result.kind === 'failed' ? { kind: 'failed', said, nextAttemptAt } : { kind: result.kind, said };

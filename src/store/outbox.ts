@@ -17,7 +17,10 @@ const outboxRow = z.object({
   messageId: z.string().nullable(),
   /** `refused`: for good by the receiver; `given_up`: too old; `dropped`: by a person. */
   state: z.enum(['queued', 'sent', 'refused', 'given_up', 'dropped']),
-  attempts: z.number(),
+  /** Each attempt with the answer of the receiver, in order. */
+  attempts: z.array(
+    z.object({ triedAt: z.coerce.date(), outcome: z.enum(['sent', 'refused', 'failed']), said: z.string() }),
+  ),
   queuedAt: z.date(),
   nextAttemptAt: z.date(),
   /** An attempt that fails after this moment is the last one. */
@@ -43,6 +46,10 @@ export interface OutboxEntry
   messageId?: string;
   /** Of a report. */
   revision?: number;
+  /** Of an early warning: the number of its changes, and the first and the last of them. */
+  changes?: number;
+  firstChangeId?: number;
+  lastChangeId?: number;
 }
 
 const outboxColumns = `outbox_id, kind, destination, run_id, revision, dedup_key, content,
@@ -76,7 +83,7 @@ export async function readOutbox(
 ): Promise<readonly OutboxRow[]> {
   const [condition, values] =
     'outboxIds' in choice
-      ? ['outbox_id = any ($1::bigint[])', [choice.outboxIds]]
+      ? [`outbox_id = any ($1::bigint[]) and kind <> 'warning_event'`, [choice.outboxIds]]
       : 'kinds' in choice
         ? [`kind = any ($1::text[]) and ($2::boolean or state not in ('sent', 'dropped'))`, [choice.kinds, choice.all]]
         : [`run_id = $1 and revision = $2 and kind = 'mail_report'`, [choice.runId, choice.revision]];
@@ -153,21 +160,18 @@ export async function noteAttempt(
   outcome: OutboxOutcome,
 ): Promise<OutboxRow['state'] | null> {
   const [noted] = await transaction.query(
-    outboxRow.pick({ state: true, attempts: true }),
+    outboxRow.pick({ state: true }),
     `update outbox set
-       attempts = attempts + 1, claimed_by = null, claimed_until = null,
+       attempts = attempts || jsonb_build_object('triedAt', $4::timestamptz, 'outcome', $3::text, 'said', $5::text), claimed_by = null, claimed_until = null,
        state = case when $3 <> 'failed' then $3 when give_up_at < $4::timestamptz then 'given_up' else 'queued' end,
        sent_at = case when $3 = 'sent' then $4::timestamptz else sent_at end,
        last_error = case when $3 = 'sent' then null else $5 end,
        next_attempt_at = coalesce($6::timestamptz, next_attempt_at)
      where outbox_id = $1 and claimed_by = $2
-     returning state, attempts`,
+     returning state`,
     [outboxId, owner, outcome.kind, now, outcome.said, outcome.kind === 'failed' ? outcome.nextAttemptAt : null],
   );
-  if (!noted) return null;
-  const attempt = { outboxId, attempt: noted.attempts, triedAt: now, outcome: outcome.kind, said: outcome.said };
-  await transaction.execute(...toInsert('outbox_attempt', attempt));
-  return noted.state;
+  return noted?.state ?? null;
 }
 
 const minuteMs = 60_000;
@@ -188,26 +192,6 @@ export async function noteUnprepared(
      where outbox_id = $1 and claimed_by = $2`,
     [outboxId, owner, said, nextAttemptAt, now],
   );
-}
-
-const attemptRow = z.object({
-  attempt: z.number(),
-  triedAt: z.date(),
-  outcome: z.enum(['sent', 'refused', 'failed']),
-  said: z.string(),
-});
-
-/** The attempts for each of these rows with the answers, in order; a row without attempts is missing. */
-export async function readAttempts(database: Queryable, outboxIds: readonly number[]) {
-  const rows = await database.query(
-    attemptRow.extend({ outboxId: z.number() }),
-    `select outbox_id, attempt, tried_at, outcome, said
-     from outbox_attempt where outbox_id = any ($1::bigint[]) order by outbox_id, attempt`,
-    [[...outboxIds]],
-  );
-  const attempts = new Map<number, z.infer<typeof attemptRow>[]>();
-  for (const { outboxId, ...attempt } of rows) attempts.set(outboxId, [...(attempts.get(outboxId) ?? []), attempt]);
-  return attempts;
 }
 
 /**

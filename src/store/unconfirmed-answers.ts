@@ -175,7 +175,7 @@ async function restoreStates(transaction: Queryable, runId: number, takenSql: st
   );
 }
 
-/** The changes of a run that an early mail or a report reported before they were retracted. */
+/** The retracted changes of a run that an early mail (accepted, or still waiting) or a report has reported. */
 export function countReportedAndTakenBack(database: Queryable, runId: number): Promise<number> {
   return readValue(
     database,
@@ -190,7 +190,12 @@ export function countReportedAndTakenBack(database: Queryable, runId: number): P
        )
        and (
        change.severity = 'critical'
-         and change.change_id <= (select max(last_change_id) from early_warning where run_id = $1 and accepted_at is not null)
+         and exists (
+           select from outbox warning
+           -- One that still waits reports the change later, although it no longer holds. One that was given up or refused never does.
+           where warning.run_id = $1 and warning.state in ('sent', 'queued')
+             and change.change_id between warning.first_change_id and warning.last_change_id
+         )
        or exists (
          select from report
          where report.run_id = $1 and report.manifest_sha256 is not null and report.created_at >= batch.committed_at

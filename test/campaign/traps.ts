@@ -31,7 +31,7 @@ const statementPoints = {
   in_reporting: { mark: /^insert into report /, moment: 'after_commit' },
   after_report_files: { mark: /^update report set manifest_sha256 = /, moment: 'before_statement' },
   before_sending: { mark: /^insert into outbox .* values /, moment: 'after_commit' },
-  before_noting_sent: { mark: /^update outbox set attempts = attempts \+ 1/, moment: 'before_statement' },
+  before_noting_sent: { mark: /^update outbox set attempts = attempts \|\|/, moment: 'before_statement' },
 } as const satisfies Record<string, StatementPoint>;
 
 /** The points of a call that are met on the wire: nothing sent yet, sent, headers back, answer read and nothing stored. */

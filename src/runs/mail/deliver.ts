@@ -110,7 +110,7 @@ export async function deliverDue(app: AppContext, signal?: AbortSignal, keyPrefi
     // A mail that cannot be read must not block the others.
     if (message === null) return { kind: 'failed', said: 'its stored content cannot be read', isUnreachable: false };
     const limit = limitSending(attemptLimitMs, signal);
-    const may = { mayLeaveAttachments: attempts >= mostWithoutAttachment };
+    const may = { mayLeaveAttachments: attempts.length >= mostWithoutAttachment };
     return mailer.attempt(message, limit.signal, may).finally(limit.clear);
   };
   try {
@@ -144,7 +144,7 @@ async function note(
   const { said } = result;
   const outcome: OutboxOutcome =
     result.kind === 'failed'
-      ? { kind: 'failed', said, nextAttemptAt: toNextAttempt(row.attempts + 1, now) }
+      ? { kind: 'failed', said, nextAttemptAt: toNextAttempt(row.attempts.length + 1, now) }
       : { kind: result.kind === 'accepted' ? 'sent' : 'refused', said };
   const state = await database.transaction(async (transaction) => {
     const noted = await noteAttempt(transaction, row, { owner, now }, outcome);

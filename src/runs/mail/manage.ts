@@ -1,15 +1,7 @@
 import { ConfigError, flagError } from '../../errors.js';
 import { formatTime } from '../../reports/text.js';
 import type { Queryable } from '../../store/database/database.js';
-import {
-  dropOutbox,
-  mailKinds,
-  makeDue,
-  noteReportSent,
-  type OutboxRow,
-  readAttempts,
-  readOutbox,
-} from '../../store/outbox.js';
+import { dropOutbox, mailKinds, makeDue, noteReportSent, type OutboxRow, readOutbox } from '../../store/outbox.js';
 import type { AppContext } from '../app-context.js';
 import { findReviewer } from '../review/people.js';
 import { notifyStates, readWebhookKeys } from '../status.js';
@@ -45,15 +37,11 @@ export interface Mail {
 
 /** Mails and messages to webhooks, oldest first: waiting, refused and given up ones, with `all` also sent and dropped ones. */
 export async function listMails(database: Queryable, options: { all: boolean }): Promise<readonly Mail[]> {
-  return toMails(database, await readOutbox(database, { kinds: [...mailKinds, 'webhook'], ...options }));
+  return toMails(await readOutbox(database, { kinds: [...mailKinds, 'webhook'], ...options }));
 }
 
-async function toMails(database: Queryable, rows: readonly OutboxRow[]): Promise<readonly Mail[]> {
-  const attempts = await readAttempts(
-    database,
-    rows.map(({ outboxId }) => outboxId),
-  );
-  return rows.map((row) => ({
+const toMails = (rows: readonly OutboxRow[]): readonly Mail[] =>
+  rows.map((row) => ({
     id: row.outboxId,
     kind: row.kind,
     run: row.runId,
@@ -67,9 +55,8 @@ async function toMails(database: Queryable, rows: readonly OutboxRow[]): Promise
     nextAttemptAt: row.state === 'queued' ? row.nextAttemptAt : null,
     lastError: row.lastError,
     dropped: toDrop(row),
-    attempts: attempts.get(row.outboxId) ?? [],
+    attempts: row.attempts.map((one, index) => ({ attempt: index + 1, ...one })),
   }));
-}
 
 const toDrop = ({ droppedAt: at, droppedBy: by, droppedBecause: reason }: OutboxRow) =>
   at === null || by === null || reason === null ? null : { by, reason, at };
@@ -104,7 +91,7 @@ export async function sendReports(app: AppContext, choice: ReportChoice): Promis
   const sent: SentReport[] = [];
   for (const report of reports) {
     const rows = await readOutbox(database, { runId: report.runNumber, revision: report.revision });
-    sent.push({ ...report, mails: await toMails(database, rows) });
+    sent.push({ ...report, mails: toMails(rows) });
   }
   return sent;
 }
@@ -144,10 +131,7 @@ export async function retryMails(app: AppContext, ids: readonly number[]): Promi
   const tried = [...(isMailMeant ? mailKinds : []), ...(webhooks.length > 0 ? (['webhook'] as const) : [])];
   const wanted = new Set(toIds([...mails, ...webhooks]));
   const after = await readOutbox(database, { kinds: tried, all: true });
-  return toMails(
-    database,
-    after.filter((row) => isQueued(row) || wanted.has(row.outboxId)),
-  );
+  return toMails(after.filter((row) => isQueued(row) || wanted.has(row.outboxId)));
 }
 
 async function retryMail(app: AppContext, mails: readonly OutboxRow[]): Promise<void> {
@@ -211,7 +195,7 @@ export async function dropMails(
     }
     return readOutbox(transaction, { outboxIds: wanted });
   });
-  return toMails(database, rows);
+  return toMails(rows);
 }
 
 function findBlocker(id: number, row: OutboxRow | undefined, evenQueued: boolean): string | null {

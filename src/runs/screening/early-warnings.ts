@@ -80,9 +80,9 @@ async function reportCriticalChanges(session: RunSession, atOnce: boolean): Prom
   const about = { kind: 'warning', roster, level: 'red', severities: ['critical'] } as const;
   const recipients = mail ? listRecipients(mail, about) : [];
   const addresses = mail ? recipients.map(({ address }) => address) : [noRecipient];
-  const { pending, lastTriedAt } = await readUnreportedChanges(database, run.runId, addresses);
+  const { pending, lastQueuedAt } = await readUnreportedChanges(database, run.runId, addresses);
   const now = clock.now();
-  const nextAt = lastTriedAt && new Date(lastTriedAt.getTime() + warningIntervalMs);
+  const nextAt = lastQueuedAt && new Date(lastQueuedAt.getTime() + warningIntervalMs);
   if (nextAt && nextAt > now && !atOnce) return nextAt;
   // After a failed control search only the report lists the changes, with a note.
   if (pending.length === 0 || (await countCanaries(database, run.runId)).failed > 0) return null;

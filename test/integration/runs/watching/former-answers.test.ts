@@ -7,6 +7,7 @@ import { measureCoverage } from '../../../../src/runs/coverage.js';
 import { showRun } from '../../../../src/runs/run-reference.js';
 import type { RunSummary } from '../../../../src/runs/run-summary.js';
 import type { Database } from '../../../../src/store/database/database.js';
+import { countReportedAndTakenBack } from '../../../../src/store/unconfirmed-answers.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { listenAlong, openSmallSites, type SmallSite, searched } from '../../../helpers/small-site.js';
 import { canaries, listed, people, type TestAppContext, toCsv, watchlist } from '../../../helpers/small-world.js';
@@ -233,8 +234,11 @@ describeOnChosenDatabase('an answer counts only once a later control search has 
     const midway = await measureCoverage(await work({ offsetMs: -hourMs }), { list: 0 });
     expect(midway.total).toMatchObject({ valid: 0, overdue: 6 });
     await database.execute(
-      `insert into early_warning (run_id, recipient, sequence, first_change_id, last_change_id, changes, queued_at, tried_at, accepted_at)
-       select 2, 'a@example.org', 1, min(change_id), max(change_id), count(*), now(), now(), now()
+      `insert into outbox (
+         organisation_id, kind, destination, content, run_id, dedup_key, state, first_change_id, last_change_id, changes, queued_at,
+         next_attempt_at, give_up_at, sent_at
+       )
+       select 1, 'mail_warning', 'a@example.org', '{}', 2, 'warning/2', 'sent', min(change_id), max(change_id), count(*), now(), now(), now(), now()
        from change_event where run_id = 2 and severity = 'critical'`,
     );
     sandbox.setWorld({ ...everybody, watchlist: [...everybody.watchlist, listed('z', canaries[1].name)] });
@@ -242,6 +246,14 @@ describeOnChosenDatabase('an answer counts only once a later control search has 
     sandbox.setWorld(world);
     expect(red).toMatchObject({ state: 'incomplete', counts: { screened: 0, failed: 6, changes: 0 } });
     expect(red.reasons.join('; ')).toMatch(/\d changes? that this run reported before the report did not hold/);
+    const countReported = async (state: string): Promise<number> => {
+      await database.execute(`delete from report where run_id = 2`);
+      await database.execute(`update outbox set state = $1 where kind = 'mail_warning'`, [state]);
+      return countReportedAndTakenBack(database, 2);
+    };
+    expect(await countReported('sent')).toBeGreaterThan(0);
+    expect(await countReported('queued')).toBe(await countReported('sent'));
+    expect([await countReported('refused'), await countReported('given_up')]).toEqual([0, 0]);
     expect(await readStates(database)).toEqual(before);
 
     await writeFile(String(roster.csv?.path), toCsv([wilhelmina, `${oktavian} Junior`, ...others]));
