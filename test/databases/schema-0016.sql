@@ -3,18 +3,18 @@
 set session_replication_role = replica;
 delete from account;
 insert into account (account_id, organisation_id, public_key, is_test, base_url, created_at) overriding system value select account_id, organisation_id, public_key, is_test, base_url, created_at from unnest(array[
-'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-23 17:19:24.853+00")'
+'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-23 17:42:34.4+00")'
 ]::account[]);
 delete from canary_outcome;
 insert into canary_outcome (run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics) overriding system value select run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics from unnest(array[
-'(1,0,person,"Canary Listed",match,passed,,1,1,start,0,"2026-11-23 17:19:28.196+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-23 17:19:28.325+00",,{})',
-'(1,0,person,"Canary Listed",match,passed,,1,2,end,6,"2026-11-23 17:19:28.889+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-23 17:19:28.979+00",,{})',
-'(2,0,person,"Canary Listed",match,passed,,1,1,start,0,"2026-11-25 17:19:34.039+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-25 17:19:34.105+00",,{})',
-'(2,0,person,"Canary Listed",match,passed,,1,2,end,2,"2026-11-25 17:19:34.436+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-25 17:19:34.516+00",,{})'
+'(1,0,person,"Canary Listed",match,passed,,1,1,start,0,"2026-11-23 17:42:39.029+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-23 17:42:39.268+00",,{})',
+'(1,0,person,"Canary Listed",match,passed,,1,2,end,6,"2026-11-23 17:42:39.987+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-23 17:42:40.115+00",,{})',
+'(2,0,person,"Canary Listed",match,passed,,1,1,start,0,"2026-11-25 17:42:46.35+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-25 17:42:46.448+00",,{})',
+'(2,0,person,"Canary Listed",match,passed,,1,2,end,2,"2026-11-25 17:42:46.731+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-25 17:42:46.823+00",,{})'
 ]::canary_outcome[]);
 delete from change_event;
 insert into change_event (change_id, run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before, after, adjustments, birth_date_agreement, country_agreement, sanction_hit, item, former_customer_version) overriding system value select change_id, run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before, after, adjustments, birth_date_agreement, country_agreement, sanction_hit, item, former_customer_version from unnest(array[
@@ -23,8 +23,8 @@ insert into change_event (change_id, run_id, batch_id, party_id, customer_versio
 ]::change_event[]);
 delete from commit_batch;
 insert into commit_batch (batch_id, run_id, epoch, sequence, items, committed_at) overriding system value select batch_id, run_id, epoch, sequence, items, committed_at from unnest(array[
-'(1,1,1,1,6,"2026-11-23 17:19:28.629+00")',
-'(2,2,2,1,2,"2026-11-25 17:19:34.244+00")'
+'(1,1,1,1,6,"2026-11-23 17:42:39.667+00")',
+'(2,2,2,1,2,"2026-11-25 17:42:46.571+00")'
 ]::commit_batch[]);
 delete from customer;
 insert into customer (customer_id, roster_id, reference, version, record_digest, first_import_id, absent_since, own_digest, left_at, returned_at, left_because, unreadable_party_since) overriding system value select customer_id, roster_id, reference, version, record_digest, first_import_id, absent_since, own_digest, left_at, returned_at, left_because, unreadable_party_since from unnest(array[
@@ -41,16 +41,16 @@ insert into customer_block (is_only) overriding system value select is_only from
 ]::customer_block[]);
 delete from customer_state_change;
 insert into customer_state_change (change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at) overriding system value select change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at from unnest(array[
-'(1,2,,open_hit,,t,"2026-11-23 17:19:28.629+00","2026-11-24 17:19:28.629+00","2026-11-24 20:19:28.629+00",1,"2026-11-23 17:19:30.44+00")',
-'(2,3,,open_hit,,t,"2026-11-23 17:19:28.629+00","2026-11-24 17:19:28.629+00","2026-11-24 20:19:28.629+00",1,"2026-11-23 17:19:30.44+00")',
-'(3,4,,clear,,t,"2026-11-23 17:19:28.629+00","2026-11-24 17:19:28.629+00","2026-11-24 20:19:28.629+00",1,"2026-11-23 17:19:30.44+00")',
-'(4,5,,clear,,t,"2026-11-23 17:19:28.629+00","2026-11-24 17:19:28.629+00","2026-11-24 20:19:28.629+00",1,"2026-11-23 17:19:30.44+00")',
-'(5,6,,clear,,t,"2026-11-23 17:19:28.629+00","2026-11-24 17:19:28.629+00","2026-11-24 20:19:28.629+00",1,"2026-11-23 17:19:30.44+00")',
-'(6,7,,clear,,t,"2026-11-23 17:19:28.629+00","2026-11-24 17:19:28.629+00","2026-11-24 20:19:28.629+00",1,"2026-11-23 17:19:30.44+00")',
-'(7,4,clear,not_screened,expired,t,"2026-11-23 17:19:28.629+00","2026-11-24 17:19:28.629+00","2026-11-24 20:19:28.629+00",1,"2026-11-25 17:19:33.778+00")',
-'(8,5,clear,not_screened,expired,t,"2026-11-23 17:19:28.629+00","2026-11-24 17:19:28.629+00","2026-11-24 20:19:28.629+00",1,"2026-11-25 17:19:33.778+00")',
-'(9,6,clear,not_screened,expired,t,"2026-11-23 17:19:28.629+00","2026-11-24 17:19:28.629+00","2026-11-24 20:19:28.629+00",1,"2026-11-25 17:19:33.778+00")',
-'(10,7,clear,not_screened,expired,t,"2026-11-23 17:19:28.629+00","2026-11-24 17:19:28.629+00","2026-11-24 20:19:28.629+00",1,"2026-11-25 17:19:33.778+00")'
+'(1,2,,open_hit,,t,"2026-11-23 17:42:39.667+00","2026-11-24 17:42:39.667+00","2026-11-24 20:42:39.667+00",1,"2026-11-23 17:42:41.928+00")',
+'(2,3,,open_hit,,t,"2026-11-23 17:42:39.667+00","2026-11-24 17:42:39.667+00","2026-11-24 20:42:39.667+00",1,"2026-11-23 17:42:41.928+00")',
+'(3,4,,clear,,t,"2026-11-23 17:42:39.667+00","2026-11-24 17:42:39.667+00","2026-11-24 20:42:39.667+00",1,"2026-11-23 17:42:41.928+00")',
+'(4,5,,clear,,t,"2026-11-23 17:42:39.667+00","2026-11-24 17:42:39.667+00","2026-11-24 20:42:39.667+00",1,"2026-11-23 17:42:41.928+00")',
+'(5,6,,clear,,t,"2026-11-23 17:42:39.667+00","2026-11-24 17:42:39.667+00","2026-11-24 20:42:39.667+00",1,"2026-11-23 17:42:41.928+00")',
+'(6,7,,clear,,t,"2026-11-23 17:42:39.667+00","2026-11-24 17:42:39.667+00","2026-11-24 20:42:39.667+00",1,"2026-11-23 17:42:41.928+00")',
+'(7,4,clear,not_screened,expired,t,"2026-11-23 17:42:39.667+00","2026-11-24 17:42:39.667+00","2026-11-24 20:42:39.667+00",1,"2026-11-25 17:42:46.088+00")',
+'(8,5,clear,not_screened,expired,t,"2026-11-23 17:42:39.667+00","2026-11-24 17:42:39.667+00","2026-11-24 20:42:39.667+00",1,"2026-11-25 17:42:46.088+00")',
+'(9,6,clear,not_screened,expired,t,"2026-11-23 17:42:39.667+00","2026-11-24 17:42:39.667+00","2026-11-24 20:42:39.667+00",1,"2026-11-25 17:42:46.088+00")',
+'(10,7,clear,not_screened,expired,t,"2026-11-23 17:42:39.667+00","2026-11-24 17:42:39.667+00","2026-11-24 20:42:39.667+00",1,"2026-11-25 17:42:46.088+00")'
 ]::customer_state_change[]);
 delete from customer_version;
 insert into customer_version (customer_id, version, import_id, risk_tier, record, changed_fields) overriding system value select customer_id, version, import_id, risk_tier, record, changed_fields from unnest(array[
@@ -63,27 +63,27 @@ insert into customer_version (customer_id, version, import_id, risk_tier, record
 ]::customer_version[]);
 delete from detail_lookup;
 insert into detail_lookup (run_id, kind, record_id, asked_at, status, reason, detail_id, received_digest, service_request_id) overriding system value select run_id, kind, record_id, asked_at, status, reason, detail_id, received_digest, service_request_id from unnest(array[
-'(1,activity,amla_one,"2026-11-23 17:19:29.114+00",200,,1,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a",req_343daaf7-5913-4bc9-b432-a2c1fe42c8b3)',
-'(1,activity,amla_two,"2026-11-23 17:19:29.115+00",200,,2,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149",req_c4db4ceb-abfb-4376-bba6-25421d318007)'
+'(1,activity,amla_one,"2026-11-23 17:42:40.262+00",200,,1,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a",req_59f2614a-d71c-4372-97ea-c42d74d4521e)',
+'(1,activity,amla_two,"2026-11-23 17:42:40.262+00",200,,2,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149",req_73b8334c-da3d-4af8-aee9-2595a31213f4)'
 ]::detail_lookup[]);
 delete from lease;
 insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at) overriding system value select lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at from unnest(array[
-'(screening/default/people,2,test-10285,"2026-11-25 17:19:32.798+00","2026-11-25 17:19:34.003+00","2026-11-25 17:19:32.798+00")'
+'(screening/default/people,2,test-30479,"2026-11-25 17:42:44.56+00","2026-11-25 17:42:46.313+00","2026-11-25 17:42:44.56+00")'
 ]::lease[]);
 delete from match;
 insert into match (response_id, rank, match_id, name, schema, is_hit, score, topics, birth_dates, countries) overriding system value select response_id, rank, match_id, name, schema, is_hit, score, topics, birth_dates, countries from unnest(array[
 '(1,1,amla_c,"Canary Listed",Person,t,1,{sanction},{1960-01-01},{fr})',
-'(5,1,amla_one,"Wilhelmina Achterberg",Person,t,1,{sanction},{1960-01-01},{fr})',
-'(8,1,amla_two,"Oktavian Prunescu",Person,t,1,{sanction},{1960-01-01},{fr})'
+'(3,1,amla_two,"Oktavian Prunescu",Person,t,1,{sanction},{1960-01-01},{fr})',
+'(4,1,amla_one,"Wilhelmina Achterberg",Person,t,1,{sanction},{1960-01-01},{fr})'
 ]::match[]);
 delete from match_detail;
 insert into match_detail (detail_id, account_id, kind, record_id, digest, body, withheld_links, entity_ids, first_run_id, first_fetched_at) overriding system value select detail_id, account_id, kind, record_id, digest, body, withheld_links, entity_ids, first_run_id, first_fetched_at from unnest(array[
-'(1,1,activity,amla_one,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{},1,"2026-11-23 17:19:29.114+00")',
-'(2,1,activity,amla_two,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{},1,"2026-11-23 17:19:29.115+00")'
+'(1,1,activity,amla_one,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{},1,"2026-11-23 17:42:40.262+00")',
+'(2,1,activity,amla_two,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{},1,"2026-11-23 17:42:40.262+00")'
 ]::match_detail[]);
 delete from organisation;
 insert into organisation (organisation_id, name, digest_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by) overriding system value select organisation_id, name, digest_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by from unnest(array[
-'(1,default,"\\x9f92c37ff1e009a5fe223b633df3ac3fa8a8a0941e689b5b805e525958af3605","2026-11-23 17:19:24.554+00",,,,,)'
+'(1,default,"\\xc80a3af902a55783f6b94802d87155cf34615882fa99d44f31cde82849f26723","2026-11-23 17:42:33.797+00",,,,,)'
 ]::organisation[]);
 delete from party;
 insert into party (party_id, customer_id, ordinal, request_id, is_current) overriding system value select party_id, customer_id, ordinal, request_id, is_current from unnest(array[
@@ -96,66 +96,66 @@ insert into party (party_id, customer_id, ordinal, request_id, is_current) overr
 ]::party[]);
 delete from party_state;
 insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id, former_run_id, former_screened_at, former_answer) overriding system value select account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id, former_run_id, former_screened_at, former_answer from unnest(array[
-'(1,3,1,1099511627779,6,1,settings-of-the-test,"2026-11-23 17:19:28.629+00",clear,,,,,,)',
-'(1,4,1,1099511627780,4,1,settings-of-the-test,"2026-11-23 17:19:28.629+00",clear,,,,,,)',
-'(1,5,1,1099511627781,7,1,settings-of-the-test,"2026-11-23 17:19:28.629+00",clear,,,,,,)',
-'(1,6,1,1099511627782,3,1,settings-of-the-test,"2026-11-23 17:19:28.629+00",clear,,,,,,)',
-'(1,1,2,1099511627777,5,1,settings-of-the-test,"2026-11-25 17:19:34.244+00",open_hit,,,,1,"2026-11-23 17:19:28.629+00",)',
-'(1,2,2,1099511627778,8,1,settings-of-the-test,"2026-11-25 17:19:34.244+00",open_hit,,,,1,"2026-11-23 17:19:28.629+00",)'
+'(1,3,1,1099511627779,8,1,settings-of-the-test,"2026-11-23 17:42:39.667+00",clear,,,,,,)',
+'(1,4,1,1099511627780,5,1,settings-of-the-test,"2026-11-23 17:42:39.667+00",clear,,,,,,)',
+'(1,5,1,1099511627781,7,1,settings-of-the-test,"2026-11-23 17:42:39.667+00",clear,,,,,,)',
+'(1,6,1,1099511627782,6,1,settings-of-the-test,"2026-11-23 17:42:39.667+00",clear,,,,,,)',
+'(1,1,2,1099511627777,4,1,settings-of-the-test,"2026-11-25 17:42:46.571+00",open_hit,,,,1,"2026-11-23 17:42:39.667+00",)',
+'(1,2,2,1099511627778,3,1,settings-of-the-test,"2026-11-25 17:42:46.571+00",open_hit,,,,1,"2026-11-23 17:42:39.667+00",)'
 ]::party_state[]);
 delete from report;
 insert into report (run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_record_id) overriding system value select run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_record_id from unnest(array[
-'(1,1,{},{},"2026-11-23 17:19:30.646+00",0f9565e643c43cec99a13e08e25d4822c09370dbf99599afa0ba3f29921e462a,,)',
-'(2,1,{},{},"2026-11-25 17:19:35.097+00",b0ef34dd26b677c5322c024014f29d1a2be18a561ee2aac1e3dbe494ca77bb32,,1)'
+'(1,1,{},{},"2026-11-23 17:42:42.219+00",b9839e7bc893e7a12f131a352c47fd98dacdb0bd9d502ae46853447898ab1994,,)',
+'(2,1,{},{},"2026-11-25 17:42:47.318+00",451b0b34eebf91910eec4e3d84b447fb8ec9834104065ba2bd1e3050d958c469,,1)'
 ]::report[]);
 delete from response;
 insert into response (response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id) overriding system value select response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id from unnest(array[
-'(1,1,"\\x487c99901aa069ced28213591b502bcaddd0cb2cfaec25fd3e2f20bcf9edc669","{""query"":""Canary Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Canary Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 17:19:28.196+00",1,1,amla_c)',
-'(2,1,"\\xbb99c5b90bbaa3d7d302ab4a407adf9c10d5ed1aa9a4a44a435e7e08e3fc9749","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 17:19:28.325+00",0,0,)',
-'(3,1,"\\x0a63864d9fc10b4e44cee4e61f9273d74108a82770c78415db49e20fa4ae5453","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 17:19:28.629+00",0,0,)',
-'(4,1,"\\x1bb78749114369c8c9eb1ba6c343e701cd189a190f599f575853c266d00b2f0e","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 17:19:28.629+00",0,0,)',
-'(5,1,"\\x3f21ed0f352eb9704a20ae7babcc1dd3754b84b5d29cf128641d2eeab1e77ec9","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 17:19:28.629+00",1,1,amla_one)',
-'(6,1,"\\x70de6a30ebfcdaf7ffc2ae2bf5c89db3d11c33af08eebcfd8b8e5f3cc50a9807","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 17:19:28.629+00",0,0,)',
-'(7,1,"\\xad40b3e3e86d074285c5bea199fcea5eccbd4217596b29091c9ddbe8ff13c592","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 17:19:28.629+00",0,0,)',
-'(8,1,"\\xeaad7106761c7e284ac754788449b97de40312ed3cb82b9d9cf3f4929c76b1a0","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 17:19:28.629+00",1,1,amla_two)'
+'(1,1,"\\xe0b15c7c8a9115bd1f5251ff92d9ec57d4a176f135a1d404e22c6b91c52a0c4b","{""query"":""Canary Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Canary Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 17:42:39.029+00",1,1,amla_c)',
+'(2,1,"\\x6559b77f9e7101977bef32173f8c3e9e54f36668f35f9894b22c717d6e299d83","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 17:42:39.268+00",0,0,)',
+'(3,1,"\\x02874d6f9ae3efe731d5fc5e0de5a15ad7a0fd337e1aec36859285b3bbb37c39","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 17:42:39.667+00",1,1,amla_two)',
+'(4,1,"\\x1e938d2dae753402bab5e00d44dacceb572459b1c31e931e931a30c025b7a2ab","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 17:42:39.667+00",1,1,amla_one)',
+'(5,1,"\\x55fce89183af5396185f9037e01a794a00902e09d37a4c72eabc4edef529b555","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 17:42:39.667+00",0,0,)',
+'(6,1,"\\x79864ea85d66c97fa6ce5f462e4a596994f4ab8de4a99c5fb7b5468bf9fb67ac","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 17:42:39.667+00",0,0,)',
+'(7,1,"\\x80b968bf37f179e5f01b949acbbadd10958d63dd1a9ff266a82be848be3ee894","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 17:42:39.667+00",0,0,)',
+'(8,1,"\\xe42d0eb370eca41967dc4983fb12bf0519e28a3a9535e7b4a6a2f7fa0422ae14","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 17:42:39.667+00",0,0,)'
 ]::response[]);
 delete from review_event;
 insert into review_event (event_id, item_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested) overriding system value select event_id, item_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested from unnest(array[
-'(1,1,opened,"2026-11-23 17:19:29.386+00",1,{},critical,,,f)',
-'(2,2,opened,"2026-11-23 17:19:29.386+00",1,{},critical,,,f)'
+'(1,1,opened,"2026-11-23 17:42:40.585+00",1,{},critical,,,f)',
+'(2,2,opened,"2026-11-23 17:42:40.585+00",1,{},critical,,,f)'
 ]::review_event[]);
 delete from review_item;
 insert into review_item (item_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_confirmed) overriding system value select item_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_confirmed from unnest(array[
-'(1,1,1,open,"{""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 17:19:29.386+00","2026-11-23 21:19:29.386+00",,,1,,,sanction,f)',
-'(2,1,2,open,"{""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 17:19:29.386+00","2026-11-23 21:19:29.386+00",,,1,,,sanction,f)'
+'(1,1,1,open,"{""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 17:42:40.585+00","2026-11-23 21:42:40.585+00",,,1,,,sanction,f)',
+'(2,1,2,open,"{""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 17:42:40.585+00","2026-11-23 21:42:40.585+00",,,1,,,sanction,f)'
 ]::review_item[]);
 delete from review_sheet;
 insert into review_sheet (sheet_id, exported_at, exported_by, run_id, shown_ids, waiting) overriding system value select sheet_id, exported_at, exported_by, run_id, shown_ids, waiting from unnest(array[
-'(1,"2026-11-23 17:19:29.386+00",report,1,"{1,2}",2)'
+'(1,"2026-11-23 17:42:40.585+00",report,1,"{1,2}",2)'
 ]::review_sheet[]);
 delete from roster;
 insert into roster (roster_id, organisation_id, name, created_at) overriding system value select roster_id, organisation_id, name, created_at from unnest(array[
-'(1,1,people,"2026-11-23 17:19:24.571+00")'
+'(1,1,people,"2026-11-23 17:42:33.842+00")'
 ]::roster[]);
 delete from roster_import;
 insert into roster_import (import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, control_total) overriding system value select import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, control_total from unnest(array[
-'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-23 17:19:25.309+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],)',
-'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-25 17:19:32.901+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],)'
+'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-23 17:42:35.031+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],)',
+'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-25 17:42:44.933+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],)'
 ]::roster_import[]);
 delete from run;
 insert into run (run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, confirmed_batch_id, roster_file, projected_change_id, open_items, details, settings_record_id, health, settled_items, unaccepted) overriding system value select run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, confirmed_batch_id, roster_file, projected_change_id, open_items, details, settings_record_id, health, settled_items, unaccepted from unnest(array[
-'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-10285,0,settings-of-the-test,0.0.0-test,,"2026-11-23 17:19:24.893+00","2026-11-23 17:19:30.292+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""open_hit"": 2, ""confirmed"": 0, ""not_screened"": 0, ""below_threshold"": 0, ""incompletely_seen"": 0, ""settled_false_positive"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,1,,2,"{""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-23T17:19:29.386+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 10.8, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",)',
-'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-10285,0,settings-of-the-test,0.0.0-test,1,"2026-11-25 17:19:32.868+00","2026-11-25 17:19:34.931+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""open_hit"": 2, ""confirmed"": 0, ""not_screened"": 4, ""below_threshold"": 0, ""incompletely_seen"": 0, ""settled_false_positive"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,2,,,"{""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-23T17:19:29.386+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 9.9, ""limitPerSecond"": 400}",,)'
+'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-30479,0,settings-of-the-test,0.0.0-test,,"2026-11-23 17:42:34.483+00","2026-11-23 17:42:41.728+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""open_hit"": 2, ""confirmed"": 0, ""not_screened"": 0, ""below_threshold"": 0, ""incompletely_seen"": 0, ""settled_false_positive"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,1,,2,"{""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-23T17:42:40.585+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 7.9, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",)',
+'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-30479,0,settings-of-the-test,0.0.0-test,1,"2026-11-25 17:42:44.825+00","2026-11-25 17:42:47.094+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""open_hit"": 2, ""confirmed"": 0, ""not_screened"": 4, ""below_threshold"": 0, ""incompletely_seen"": 0, ""settled_false_positive"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,2,,,"{""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-23T17:42:40.585+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 10.7, ""limitPerSecond"": 400}",,)'
 ]::run[]);
 delete from run_holder;
 insert into run_holder (run_id, epoch, owner, taken_at, differences) overriding system value select run_id, epoch, owner, taken_at, differences from unnest(array[
-'(1,1,test-10285,"2026-11-23 17:19:24.893+00",{})',
-'(2,2,test-10285,"2026-11-25 17:19:32.868+00",{})'
+'(1,1,test-30479,"2026-11-23 17:42:34.483+00",{})',
+'(2,2,test-30479,"2026-11-25 17:42:44.825+00",{})'
 ]::run_holder[]);
 delete from run_key;
 insert into run_key (run_id, fingerprint, first_used_at) overriding system value select run_id, fingerprint, first_used_at from unnest(array[
-'(1,15309182822f,"2026-11-23 17:19:26.783+00")',
-'(2,15309182822f,"2026-11-25 17:19:33.393+00")'
+'(1,40065f33e024,"2026-11-23 17:42:37.144+00")',
+'(2,40065f33e024,"2026-11-25 17:42:45.796+00")'
 ]::run_key[]);
 delete from run_watch;
 insert into run_watch (run_id, is_comparable, screened, matches, match_squares, hits, hit_squares, rates, cap, cap_standing, capped_customers, searches_again, changes, change_squares, volume) overriding system value select run_id, is_comparable, screened, matches, match_squares, hits, hit_squares, rates, cap, cap_standing, capped_customers, searches_again, changes, change_squares, volume from unnest(array[
@@ -164,18 +164,18 @@ insert into run_watch (run_id, is_comparable, screened, matches, match_squares, 
 ]::run_watch[]);
 delete from screening;
 insert into screening (run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order) overriding system value select run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order from unnest(array[
-'(1,1,1099511627777,5,1,1,new,screened,,-32768)',
-'(1,2,1099511627778,8,1,1,new,screened,,-32768)',
-'(1,3,1099511627779,6,1,1,new,screened,,-32768)',
-'(1,4,1099511627780,4,1,1,new,screened,,-32768)',
+'(1,1,1099511627777,4,1,1,new,screened,,-32768)',
+'(1,2,1099511627778,3,1,1,new,screened,,-32768)',
+'(1,3,1099511627779,8,1,1,new,screened,,-32768)',
+'(1,4,1099511627780,5,1,1,new,screened,,-32768)',
 '(1,5,1099511627781,7,1,1,new,screened,,-32768)',
-'(1,6,1099511627782,3,1,1,new,screened,,-32768)',
+'(1,6,1099511627782,6,1,1,new,screened,,-32768)',
 '(2,3,1099511627779,,,1,overdue,remaining,,-20635)',
 '(2,4,1099511627780,,,1,overdue,remaining,,-20635)',
 '(2,5,1099511627781,,,1,overdue,remaining,,-20635)',
 '(2,6,1099511627782,,,1,overdue,remaining,,-20635)',
-'(2,1,1099511627777,5,2,1,overdue,screened,,-20635)',
-'(2,2,1099511627778,8,2,1,overdue,screened,,-20635)'
+'(2,1,1099511627777,4,2,1,overdue,screened,,-20635)',
+'(2,2,1099511627778,3,2,1,overdue,screened,,-20635)'
 ]::screening[]);
 delete from screening_request;
 insert into screening_request (request_id, organisation_id, type, name) overriding system value select request_id, organisation_id, type, name from unnest(array[
@@ -190,31 +190,31 @@ insert into screening_request (request_id, organisation_id, type, name) overridi
 ]::screening_request[]);
 delete from search_attempt;
 insert into search_attempt (attempt_id, run_id, request_id, started_at, ended_at, status, outcome, service_request_id) overriding system value select attempt_id, run_id, request_id, started_at, ended_at, status, outcome, service_request_id from unnest(array[
-'(1,1,1,"2026-11-25 17:19:28.108+00","2026-11-25 17:19:28.164+00",201,ok,req_3168074c-b906-47e6-ac3a-e49924f6bf1c)',
-'(2,1,2,"2026-11-25 17:19:28.31+00","2026-11-25 17:19:28.322+00",201,ok,req_e992d928-c13b-4bb2-975c-b781be6d10e3)',
-'(3,1,1099511627777,"2026-11-25 17:19:28.48+00","2026-11-25 17:19:28.562+00",201,ok,req_4ed6bbeb-e5e2-48dc-8595-2d1e651c5769)',
-'(4,1,1099511627778,"2026-11-25 17:19:28.48+00","2026-11-25 17:19:28.563+00",201,ok,req_dae6c542-9eb9-4d00-afc7-513245b945b2)',
-'(5,1,1099511627779,"2026-11-25 17:19:28.48+00","2026-11-25 17:19:28.564+00",201,ok,req_984aad14-0754-42b8-a3e0-0434e773b553)',
-'(6,1,1099511627780,"2026-11-25 17:19:28.481+00","2026-11-25 17:19:28.599+00",201,ok,req_4eb348cb-44c5-4e44-9867-d49d15dfd472)',
-'(7,1,1099511627781,"2026-11-25 17:19:28.481+00","2026-11-25 17:19:28.601+00",201,ok,req_d204a766-96d6-4112-a6d7-acbc413c7bad)',
-'(8,1,1099511627782,"2026-11-25 17:19:28.494+00","2026-11-25 17:19:28.621+00",201,ok,req_d9c5bacc-99d3-4edc-88ee-adb1c5ca60dc)',
-'(9,1,1,"2026-11-25 17:19:28.851+00","2026-11-25 17:19:28.871+00",201,ok,req_6589dcb6-77cb-4d26-a6c1-fb8055dfe71c)',
-'(10,1,2,"2026-11-25 17:19:28.939+00","2026-11-25 17:19:28.948+00",201,ok,req_6d97985f-e763-43b7-b983-04a7441f20ab)',
-'(11,2,1,"2026-11-25 17:19:33.98+00","2026-11-25 17:19:34.023+00",201,ok,req_58b5ea46-f067-4fe1-9f66-5937fd18c8ee)',
-'(12,2,2,"2026-11-25 17:19:34.086+00","2026-11-25 17:19:34.102+00",201,ok,req_12d77005-f069-4256-adde-6e025a87c850)',
-'(13,2,1099511627777,"2026-11-25 17:19:34.19+00","2026-11-25 17:19:34.231+00",201,ok,req_118a357d-e1c4-447b-91a1-e878db8ea6e3)',
-'(14,2,1099511627778,"2026-11-25 17:19:34.19+00","2026-11-25 17:19:34.242+00",201,ok,req_9b5c32f2-d5d6-453f-85b5-42fb4a2f0f00)',
-'(15,2,1,"2026-11-25 17:19:34.412+00","2026-11-25 17:19:34.428+00",201,ok,req_8e2eb74e-3403-4773-8120-5b13c97bf820)',
-'(16,2,2,"2026-11-25 17:19:34.483+00","2026-11-25 17:19:34.501+00",201,ok,req_20f1fe0a-1b75-4246-9882-1d58525d1976)'
+'(1,1,1,"2026-11-25 17:42:38.936+00","2026-11-25 17:42:38.997+00",201,ok,req_d10f38d3-0b69-40be-96a5-4b19d8e7043c)',
+'(2,1,2,"2026-11-25 17:42:39.208+00","2026-11-25 17:42:39.246+00",201,ok,req_c5ddbe60-afb9-42a7-9102-cd4f80a7f9c3)',
+'(3,1,1099511627777,"2026-11-25 17:42:39.465+00","2026-11-25 17:42:39.567+00",201,ok,req_bc151317-c519-43aa-b824-4b8653e2111f)',
+'(4,1,1099511627778,"2026-11-25 17:42:39.465+00","2026-11-25 17:42:39.579+00",201,ok,req_c1f57a60-2010-4d52-be57-99eb255bd7a8)',
+'(5,1,1099511627779,"2026-11-25 17:42:39.465+00","2026-11-25 17:42:39.58+00",201,ok,req_7bdbcbd2-07d4-4ace-9ecc-fb8b0eb96b18)',
+'(6,1,1099511627780,"2026-11-25 17:42:39.47+00","2026-11-25 17:42:39.613+00",201,ok,req_80ed2ea5-2b76-4216-8d41-d2acd689ac74)',
+'(7,1,1099511627781,"2026-11-25 17:42:39.471+00","2026-11-25 17:42:39.636+00",201,ok,req_78421269-85f5-433a-87ac-32466eabbf82)',
+'(8,1,1099511627782,"2026-11-25 17:42:39.471+00","2026-11-25 17:42:39.652+00",201,ok,req_68e99406-7c28-45d6-a626-a39e43f824d8)',
+'(9,1,1,"2026-11-25 17:42:39.947+00","2026-11-25 17:42:39.982+00",201,ok,req_5b949fab-70ae-4028-8223-df39eb501cc9)',
+'(10,1,2,"2026-11-25 17:42:40.075+00","2026-11-25 17:42:40.1+00",201,ok,req_7565bf5d-a181-4497-964a-dc084f244c75)',
+'(11,2,1,"2026-11-25 17:42:46.311+00","2026-11-25 17:42:46.333+00",201,ok,req_9a44f49a-c335-465a-a703-3a92de18eaad)',
+'(12,2,2,"2026-11-25 17:42:46.419+00","2026-11-25 17:42:46.428+00",201,ok,req_d3cb549e-d1f0-43d7-9a65-0c90faae6e40)',
+'(13,2,1099511627777,"2026-11-25 17:42:46.529+00","2026-11-25 17:42:46.552+00",201,ok,req_0bc99f03-0377-4693-b40e-84e0ea23c809)',
+'(14,2,1099511627778,"2026-11-25 17:42:46.531+00","2026-11-25 17:42:46.553+00",201,ok,req_abda4250-c995-494a-a2f1-8156ea5145da)',
+'(15,2,1,"2026-11-25 17:42:46.68+00","2026-11-25 17:42:46.715+00",201,ok,req_78d62de2-0898-4c70-bf63-8ba998e3f7a9)',
+'(16,2,2,"2026-11-25 17:42:46.779+00","2026-11-25 17:42:46.81+00",201,ok,req_080ca5cf-dc1e-4d5e-90bc-bed10bea02af)'
 ]::search_attempt[]);
 delete from settings_record;
 insert into settings_record (settings_record_id, organisation_id, settings, digest, differences, accepted_by, is_attested, reason, accepted_at, proposed_by) overriding system value select settings_record_id, organisation_id, settings, digest, differences, accepted_by, is_attested, reason, accepted_at, proposed_by from unnest(array[
-'(1,1,"{""guards"": {""people"": {}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""aml"": {}}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}}",d8b0498b9494a900cb45a34471fc9c89234d2f63ada90a3555d7970c61d8850d,{},"first settings",t,"recorded by the first run","2026-11-23 17:19:24.625+00",)'
+'(1,1,"{""guards"": {""people"": {}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""aml"": {}}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}}",d8b0498b9494a900cb45a34471fc9c89234d2f63ada90a3555d7970c61d8850d,{},"first settings",t,"recorded by the first run","2026-11-23 17:42:33.925+00",)'
 ]::settings_record[]);
 delete from shown_item;
 insert into shown_item (shown_id, item_id, facts, revision, owner) overriding system value select shown_id, item_id, facts, revision, owner from unnest(array[
-'(1,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-23T21:19:29.386+00:00"", ""owner"": null, ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""itemId"": 1, ""legacy"": null, ""listed"": {""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""openedAt"": ""2026-11-23T17:19:29.386+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)',
-'(2,2,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-23T21:19:29.386+00:00"", ""owner"": null, ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""itemId"": 2, ""legacy"": null, ""listed"": {""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""openedAt"": ""2026-11-23T17:19:29.386+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)'
+'(1,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-23T21:42:40.585+00:00"", ""owner"": null, ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""itemId"": 1, ""legacy"": null, ""listed"": {""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""openedAt"": ""2026-11-23T17:42:40.585+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)',
+'(2,2,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-23T21:42:40.585+00:00"", ""owner"": null, ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""itemId"": 2, ""legacy"": null, ""listed"": {""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""openedAt"": ""2026-11-23T17:42:40.585+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)'
 ]::shown_item[]);
 select setval('account_account_id_seq', 2);
 select setval('change_event_change_id_seq', 2);
