@@ -1,19 +1,5 @@
 -- Scheduled jobs, and what was found wrong.
 
--- The schedules as the scheduler knows them. A new or changed one counts from the moment at which it was first seen: nothing is missed
--- before it.
-create table job_schedule (
-  organisation_id bigint references organisation,
-  job text check (job <> ''),
-  cron text not null,
-  -- IANA name.
-  timezone text not null,
-  planned_since timestamptz not null,
-  -- When the job was left out of the configuration; null while it is planned.
-  retired_at timestamptz,
-  primary key (organisation_id, job)
-);
-
 -- One row for each time at which a job was due, whoever runs it and however often it has to be taken up.
 create table job_run (
   job_run_id bigint generated always as identity primary key,
@@ -88,13 +74,22 @@ create table incident (
 -- One of a kind at a time, however many watchdogs look.
 create unique index incident_open on incident (organisation_id, kind, subject, coalesce(roster, '')) where (recovered_at is null);
 
--- Nothing is expected of a roster or a schedule before somebody watched it.
+-- What is expected to happen, and since when: nothing is expected of a roster, a job or a schedule before.
 create table watched (
   organisation_id bigint references organisation,
-  -- `roster/<name>`, `job/<name>`, or `schedule/<job> <cron> <time zone>`.
+  -- Watched by a watchdog: `roster/<name>`, `job/<name>`, or `schedule/<job> <cron> <time zone>`. Planned by the scheduler: `plan/<job>`.
   subject text check (subject <> ''),
+  -- A new or changed plan counts from the moment at which it was first seen.
   watched_since timestamptz not null,
   -- By whichever watchdog looked last: several may go by different configurations.
-  last_watched_at timestamptz not null,
-  primary key (organisation_id, subject)
+  last_watched_at timestamptz,
+  -- Of a plan; the time zone is an IANA name.
+  cron text,
+  timezone text,
+  -- When the job of a plan was left out of the configuration; null while it is planned.
+  retired_at timestamptz,
+  primary key (organisation_id, subject),
+  check (num_nulls(cron, timezone) = case when starts_with(subject, 'plan/') then 0 else 2 end),
+  check ((last_watched_at is null) = starts_with(subject, 'plan/')),
+  check (retired_at is null or cron is not null)
 );

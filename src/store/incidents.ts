@@ -141,7 +141,7 @@ export async function noteWatched(database: Queryable, organisationId: number, s
   );
   return database.query(
     watchedRow,
-    `select subject, watched_since, last_watched_at from watched where organisation_id = $1`,
+    'select subject, watched_since, last_watched_at from watched where organisation_id = $1 and last_watched_at is not null',
     [organisationId],
   );
 }

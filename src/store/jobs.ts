@@ -196,25 +196,26 @@ export async function saveJobSchedules(
 ): Promise<void> {
   for (const { job, cron, timezone } of schedules) {
     await transaction.execute(
-      `insert into job_schedule as known (organisation_id, job, cron, timezone, planned_since) values ($1, $2, $3, $4, $5)
-       on conflict (organisation_id, job) do update set
-         cron = excluded.cron, timezone = excluded.timezone, planned_since = excluded.planned_since, retired_at = null
+      `insert into watched as known (organisation_id, subject, cron, timezone, watched_since) values ($1, 'plan/' || $2, $3, $4, $5)
+       on conflict (organisation_id, subject) do update set
+         cron = excluded.cron, timezone = excluded.timezone, watched_since = excluded.watched_since, retired_at = null
        where (known.cron, known.timezone) is distinct from (excluded.cron, excluded.timezone) or known.retired_at is not null`,
       [organisationId, job, cron, timezone, now],
     );
   }
   if (!areAll) return;
   await transaction.execute(
-    'update job_schedule set retired_at = $3 where organisation_id = $1 and job <> all ($2::text[]) and retired_at is null',
-    [organisationId, schedules.map(({ job }) => job), now],
+    `update watched set retired_at = $3
+     where organisation_id = $1 and starts_with(subject, 'plan/') and subject <> all ($2::text[]) and retired_at is null`,
+    [organisationId, schedules.map(({ job }) => `plan/${job}`), now],
   );
 }
 
 /** Lets schedules that a clock ahead has postponed count from `now`; otherwise nothing would be due before that future moment. */
 export async function bringSchedulesBack(transaction: Queryable, organisationId: number, now: Date): Promise<void> {
   await transaction.execute(
-    `update job_schedule set planned_since = $2::timestamptz
-     where organisation_id = $1 and planned_since > $2::timestamptz + interval '5 minutes'`,
+    `update watched set watched_since = $2::timestamptz
+     where organisation_id = $1 and starts_with(subject, 'plan/') and watched_since > $2::timestamptz + interval '5 minutes'`,
     [organisationId, now],
   );
 }
@@ -223,7 +224,8 @@ export async function bringSchedulesBack(transaction: Queryable, organisationId:
 export async function readJobSchedules(database: Queryable, organisationId: number): Promise<readonly JobSchedule[]> {
   return database.query(
     jobScheduleRow,
-    `select job, cron, timezone, planned_since, retired_at from job_schedule where organisation_id = $1 order by job`,
+    `select substr(subject, 6) as job, cron, timezone, watched_since as "plannedSince", retired_at
+     from watched where organisation_id = $1 and starts_with(subject, 'plan/') order by subject`,
     [organisationId],
   );
 }
