@@ -117,7 +117,7 @@ it('a mail server that hangs does not hold up a look that is asked to stop; the 
   expect((await looking).exitCode).toBe(3);
   expect(performance.now() - begunMs).toBeLessThan(6_000);
   expect(await readOutbox(database, { kinds: ['mail_failure'], all: true })).toMatchObject([
-    { state: 'queued', attempts: 1 },
+    { state: 'queued', attempts: [{ outcome: 'failed' }] },
   ]);
   socket.destroy();
   silent.close();

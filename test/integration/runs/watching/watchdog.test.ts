@@ -149,7 +149,7 @@ describeOnChosenDatabase('the watchdog', (open) => {
     const [other] = (await readOutbox(database, { kinds: ['mail_failure'], all: true })).filter(
       ({ dedupKey }) => dedupKey === 'failure/1',
     );
-    expect(other).toMatchObject({ state: 'queued', attempts: 0 });
+    expect(other).toMatchObject({ state: 'queued', attempts: [] });
   });
 
   it('reports a failed control search, a stuck run and a stopped one, and keeps mail that cannot be sent yet', async () => {
