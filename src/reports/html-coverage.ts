@@ -86,7 +86,7 @@ function showRejects(report: Report): Markup {
   if (rejects === null) return noMarkup;
   const body =
     rejects.length === 0
-      ? html`<p class="quiet">No roster row was rejected.</p>`
+      ? html`<p class="quiet">${report.coverage?.counts.rows === 0 ? 'This run imported no roster.' : 'No roster row was rejected.'}</p>`
       : html`${showTable(`${countNoun(rejects.length, 'roster row')} not accepted, by line of the source`, rejectColumns, rejects, 'rejects.csv')}
 <p class="muted">The whole rows are in ${showFiles(rejects)}; correct and import them again. A known customer stays in scope with its last accepted record.</p>`;
   return html`${section('rejects', 'Rejected rows', body)}${showDoubts(report)}`;

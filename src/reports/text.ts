@@ -39,11 +39,12 @@ export function formatDuration(from: Date, until: Date): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** The words with a capital letter and a full stop, where they lack them. */
+/** The words with a capital letter and a full stop, where they lack them and do not end with a command. */
 export function toSentence(words: string): string {
   const text = words.trim();
   const sentence = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
+  // A stop behind a command would be copied with it.
+  return /[.!?:]$|: nightscreen [^:.]*$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
 /** Orders texts by code units, independent of the machine's locale. */
