@@ -105,14 +105,19 @@ export function describeError(error: unknown, { isDoctor } = { isDoctor: false }
 /** The error as lines for people, in at most `width` columns where words allow it. */
 export function formatError(description: ErrorDescription, width = Number.POSITIVE_INFINITY): string {
   const listed = description.problems.length > 1 ? description.problems : [];
-  const problems = listed.map(({ where, path, message }) => `  ${where}: ${path === '' ? '' : `${path}: `}${message}`);
+  const hang = (head: string, text: string, indent = head.length): readonly string[] =>
+    wrap(text, width - Math.max(head.length, indent)).map(
+      (line, at) => `${at === 0 ? head : ' '.repeat(indent)}${line}`,
+    );
   const [first = '', ...others] = description.message.split('\n');
   const lines = [
-    `nightscreen: ${first}${description.code === usageCode ? '' : ` [${description.code}]`}`,
-    ...others.flatMap((line) => wrap(line, width - 2)).map((line) => `  ${line}`),
-    ...problems,
-    ...(description.where === null ? [] : [`  where: ${description.where}`]),
-    ...(description.next === null ? [] : [`  next:  ${description.next}`]),
+    ...hang('nightscreen: ', `${first}${description.code === usageCode ? '' : ` [${description.code}]`}`, 2),
+    ...others.flatMap((line) => hang('  ', line)),
+    ...listed.flatMap(({ where, path, message }) =>
+      hang('  ', `${where}: ${path === '' ? '' : `${path}: `}${message}`, 4),
+    ),
+    ...(description.where === null ? [] : hang('  where: ', description.where)),
+    ...(description.next === null ? [] : hang('  next:  ', description.next)),
   ];
   return showTimes(`${lines.join('\n')}\n`);
 }

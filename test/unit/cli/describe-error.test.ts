@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { writeBackupFile } from '../../../src/cli/commands/db.js';
-import { describeError } from '../../../src/cli/describe-error.js';
-import { BackupError, ConnectionError, StoreError } from '../../../src/errors.js';
+import { describeError, formatError } from '../../../src/cli/describe-error.js';
+import { BackupError, ConfigError, ConnectionError, StoreError } from '../../../src/errors.js';
 import { readBackup } from '../../../src/store/backup/restore-backup.js';
 import { DatabaseError } from '../../../src/store/database/database.js';
 
@@ -62,4 +62,14 @@ test('the doctor does not send its reader to the doctor', () => {
     expect(advice).toMatch(/DATABASE_URL|service\.baseUrl/);
     expect(advice).not.toContain('doctor');
   }
+});
+
+test('an error fits a screen of 80 columns, word by word, and nothing of it is lost', () => {
+  const message = 'is not set: set NIGHTSCREEN_BASE_URL or write it into the file, as in https://service.example/v1';
+  const problems = ['service.baseUrl', 'service.mode'].map((path) => ({ where: 'default', path, message }));
+  const description = describeError(new ConfigError(problems));
+  const lines = formatError(description, 80).trimEnd().split('\n');
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  const toWords = (text: string): readonly string[] => text.trim().split(/\s+/);
+  expect(toWords(lines.join(' '))).toEqual(toWords(formatError(description)));
 });
