@@ -120,7 +120,7 @@ test('the schedule is paused and resumed, with who, until when and why', async (
   writeFileSync(join(folder, 'nightscreen.config.yaml'), configuration('0 2 * * *', 'note') + rosters);
   const paused = await cli('schedule', 'pause', '--until', '2h', '--reason', 'database moves');
   expect(paused).toMatchObject({ exitCode: 0 });
-  const words = /the schedule is paused until \d{4}-\S+Z by \S+ \(database moves\): no job starts/;
+  const words = /the schedule is paused until \d{4}-\S+ \S+ UTC by \S+ \(database moves\): no job starts/;
   expect(paused.stdout).toMatch(words);
   for (const where of [
     ['schedule', 'show'],

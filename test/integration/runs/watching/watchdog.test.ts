@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { afterEach, expect, it } from 'vitest';
 import { presentWatch } from '../../../../src/cli/watchdog.js';
 import { mailSettingsSchema } from '../../../../src/mail/settings.js';
+import { formatTime } from '../../../../src/reports/text.js';
 import { toFileRoster } from '../../../../src/roster/settings.js';
 import type { AppContext } from '../../../../src/runs/app-context.js';
 import { keepSchedules } from '../../../../src/runs/scheduled.js';
@@ -244,7 +245,7 @@ describeOnChosenDatabase('the watchdog', (open) => {
     const paused = await watch(app, settings);
     expect(describe(paused)).toEqual([false]);
     expect(presentWatch(paused).text).toContain(
-      `the schedule is paused until ${pause.until.toISOString()} by ann@host-a (the database moves)`,
+      `the schedule is paused until ${formatTime(pause.until)} by ann@host-a (the database moves)`,
     );
     await resumeSchedule(database, 1, 'ann@host-a', new Date());
     const resumed = await watch(at(app, 1.5), settings);
