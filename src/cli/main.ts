@@ -5,10 +5,10 @@ import { readFileSync } from 'node:fs';
 const fewestOpenFiles = 512;
 
 refuseFewOpenFiles(process.argv.includes('--json'));
-const { boundHeap, publishExit } = await import('./process.js');
+const { tuneV8, publishExit } = await import('./process.js');
 const { findOverview } = await import('./overview.js');
 const { openTerminal } = await import('./terminal.js');
-boundHeap();
+tuneV8();
 const words = process.argv.slice(2);
 const terminal = openTerminal(process.env);
 const overview = findOverview(words);

@@ -4,28 +4,6 @@ import { type Environment, readSecret, secretNames } from '../config/environment
 import { createLogger, openRedactor, toRedactor } from '../logging.js';
 import { LastRun } from '../runs/app-context.js';
 import type { logLevels } from '../vocabulary.js';
-import { addCheckCommand } from './commands/check.js';
-import { addConfigCommand } from './commands/config.js';
-import { addCoverageCommand } from './commands/coverage.js';
-import { addDbCommand } from './commands/db.js';
-import { addDemoCommand } from './commands/demo.js';
-import { addDoctorCommand } from './commands/doctor.js';
-import { addImportCommand } from './commands/import.js';
-import { addInitCommand } from './commands/init.js';
-import { addLabCommand } from './commands/lab.js';
-import { addOnboardCommand } from './commands/onboard.js';
-import { addOutboxCommand } from './commands/outbox.js';
-import { addReconcileCommand } from './commands/reconcile.js';
-import { addReportCommand } from './commands/report.js';
-import { addRescreenCommand } from './commands/rescreen.js';
-import { addReviewCommand } from './commands/review.js';
-import { addRosterCommand } from './commands/roster.js';
-import { addRunsCommand } from './commands/runs.js';
-import { addSandboxCommand } from './commands/sandbox.js';
-import { addScheduleCommand } from './commands/schedule.js';
-import { addScreenCommand } from './commands/screen.js';
-import { addStatusCommand } from './commands/status.js';
-import { addSweepCommand } from './commands/sweep.js';
 import { describeError, formatError } from './describe-error.js';
 import { exitCodes, InterruptedError, toErrorExitCode } from './exit-code.js';
 import type { Act, Invocation, Notify, Outcome } from './invocation.js';
@@ -68,14 +46,13 @@ export async function runCommandLine({
   let isOpen = false;
   const called: { action?: Parameters<Act>[0]; mailedAs?: string | undefined } = {};
   const act: Act = (action, mailedAs) => Object.assign(called, { action, mailedAs });
-  const program = createProgram(act, {
-    writeOut: (text) => {
-      helpText += text;
-    },
-    writeErr: (text) => {
-      usageText += text;
-    },
-  });
+  const writeOut = (text: string): void => {
+    helpText += text;
+  };
+  const writeErr = (text: string): void => {
+    usageText += text;
+  };
+  const program = await createProgram(act, { writeOut, writeErr }, words);
   program.hook('preAction', (_, called) => {
     command = nameCommand(called);
   });
@@ -162,40 +139,53 @@ function listEnvironmentSecrets(environment: Environment): string[] {
   });
 }
 
-/** The commander program; `act` takes the work of the called command, and usage errors are thrown. */
-export function createProgram(
+type AddCommand = (program: Command, act: Act) => void;
+
+/** The commands of both groups in the order of help. Loading all takes a third of a second, so a command is loaded alone where its name is the first word. */
+const loaders = {
+  daily: {
+    init: async () => (await import('./commands/init.js')).addInitCommand,
+    demo: async () => (await import('./commands/demo.js')).addDemoCommand,
+    onboard: async () => (await import('./commands/onboard.js')).addOnboardCommand,
+    rescreen: async () => (await import('./commands/rescreen.js')).addRescreenCommand,
+    review: async () => (await import('./commands/review.js')).addReviewCommand,
+    report: async () => (await import('./commands/report.js')).addReportCommand,
+    status: async () => (await import('./commands/status.js')).addStatusCommand,
+  },
+  more: {
+    import: async () => (await import('./commands/import.js')).addImportCommand,
+    screen: async () => (await import('./commands/screen.js')).addScreenCommand,
+    sweep: async () => (await import('./commands/sweep.js')).addSweepCommand,
+    reconcile: async () => (await import('./commands/reconcile.js')).addReconcileCommand,
+    coverage: async () => (await import('./commands/coverage.js')).addCoverageCommand,
+    check: async () => (await import('./commands/check.js')).addCheckCommand,
+    runs: async () => (await import('./commands/runs.js')).addRunsCommand,
+    roster: async () => (await import('./commands/roster.js')).addRosterCommand,
+    outbox: async () => (await import('./commands/outbox.js')).addOutboxCommand,
+    schedule: async () => (await import('./commands/schedule.js')).addScheduleCommand,
+    doctor: async () => (await import('./commands/doctor.js')).addDoctorCommand,
+    config: async () => (await import('./commands/config.js')).addConfigCommand,
+    db: async () => (await import('./commands/db.js')).addDbCommand,
+    sandbox: async () => (await import('./commands/sandbox.js')).addSandboxCommand,
+    lab: async () => (await import('./commands/lab.js')).addLabCommand,
+  },
+} satisfies Record<string, Record<string, () => Promise<AddCommand>>>;
+
+/** The commander program with the command that `words` call, or with all; `act` takes the work of the called command, and usage errors are thrown. */
+export async function createProgram(
   act: Act,
   output: {
     writeOut: (text: string) => void;
     writeErr: (text: string) => void;
   },
-): Command {
+  [word = '']: readonly string[] = [],
+): Promise<Command> {
+  const isAlone = word !== 'config' && Object.values(loaders).some((group) => Object.hasOwn(group, word));
+  const load = (group: Record<string, () => Promise<AddCommand>>): Promise<AddCommand[]> =>
+    Promise.all(Object.entries(group).flatMap(([name, one]) => (isAlone && name !== word ? [] : [one()])));
+  const added = { daily: await load(loaders.daily), more: await load(loaders.more) };
   return createBareProgram(output, (program, group) => {
-    if (group === 'daily') {
-      addInitCommand(program, act);
-      addDemoCommand(program, act);
-      addOnboardCommand(program, act);
-      addRescreenCommand(program, act);
-      addReviewCommand(program, act);
-      addReportCommand(program, act);
-      addStatusCommand(program, act);
-      return;
-    }
-    addImportCommand(program, act);
-    addScreenCommand(program, act);
-    addSweepCommand(program, act);
-    addReconcileCommand(program, act);
-    addCoverageCommand(program, act);
-    addCheckCommand(program, act);
-    addRunsCommand(program, act);
-    addRosterCommand(program, act);
-    addOutboxCommand(program, act);
-    addScheduleCommand(program, act);
-    addDoctorCommand(program, act);
-    addConfigCommand(program, act);
-    addDbCommand(program, act);
-    addSandboxCommand(program, act);
-    addLabCommand(program, act);
+    for (const add of added[group]) add(program, act);
   });
 }
 

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { boundHeap } from '../../src/cli/process.js';
+import { tuneV8 } from '../../src/cli/process.js';
 import { sweepSettingsSchema } from '../../src/dossiers/sweep-dossiers.js';
 import { runSweep } from '../../src/runs/sweep-run.js';
 import { migrate } from '../../src/store/database/migrate.js';
@@ -65,7 +65,7 @@ async function sweep({ url, privateKey, databaseUrl, windows, perSecond }: Sweep
 }
 
 // As the command line does.
-boundHeap();
+tuneV8();
 process.on('message', (order: SweepOrder) => {
   sweep(order)
     .catch((error: unknown): SweepReport => {

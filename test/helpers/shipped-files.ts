@@ -84,7 +84,7 @@ export function splitWords(line: string): string[] {
 
 /** Why the program would refuse these words as they are typed: a command, an option or a value that it does not know. Null: it takes them. */
 export async function findRefusal(words: readonly string[]): Promise<string | null> {
-  const program = createProgram(async () => {}, { writeOut: () => {}, writeErr: () => {} });
+  const program = await createProgram(async () => {}, { writeOut: () => {}, writeErr: () => {} });
   try {
     await program.parseAsync([...words], { from: 'user' });
     return null;
@@ -95,10 +95,9 @@ export async function findRefusal(words: readonly string[]): Promise<string | nu
 }
 
 /** The names of the commands of the program. */
-export const commandNames: readonly string[] = createProgram(async () => {}, {
-  writeOut: () => {},
-  writeErr: () => {},
-}).commands.map((command) => command.name());
+export const commandNames: readonly string[] = (
+  await createProgram(async () => {}, { writeOut: () => {}, writeErr: () => {} })
+).commands.map((command) => command.name());
 
 /** A schema that is published as a file under `docs/schemas`. */
 interface PublishedSchema {

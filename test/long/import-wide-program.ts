@@ -1,4 +1,4 @@
-import { boundHeap } from '../../src/cli/process.js';
+import { tuneV8 } from '../../src/cli/process.js';
 import { rosterSettingsSchema } from '../../src/roster/settings.js';
 import { runImport } from '../../src/runs/import/import-run.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
@@ -45,6 +45,6 @@ async function importWide({ location, sourceUrl, query, columns }: WideImport): 
   }
 }
 
-boundHeap();
+tuneV8();
 const order: WideImport = JSON.parse(process.argv[2] ?? '{}');
 process.stdout.write(`${JSON.stringify(await importWide(order))}\n`);

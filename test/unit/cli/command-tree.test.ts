@@ -10,7 +10,7 @@ import { createProgram } from '../../../src/cli/run-command-line.js';
 import { findProgram } from '../../helpers/cli-process.js';
 import { findRefusal, splitWords } from '../../helpers/shipped-files.js';
 
-const program = createProgram(() => {}, { writeOut: () => {}, writeErr: () => {} });
+const program = await createProgram(() => {}, { writeOut: () => {}, writeErr: () => {} });
 
 const toPath = (command: Command): string =>
   command.parent === null ? '' : `${toPath(command.parent)} ${command.name()}`.trim();
@@ -87,6 +87,26 @@ test('the overview, which loads no command, is the help of the program', () => {
   expect(findOverview(['-v'])).toMatch(/^\d+\.\d+\.\d+\n$/);
   for (const words of [[], ['runs'], ['--help', '--json'], ['help', 'runs'], ['runs', '--help']]) {
     expect(findOverview(words)).toBeNull();
+  }
+});
+
+test('a command that is loaded alone is the one of the whole program, and other words load all', async () => {
+  const load = (...words: string[]) => createProgram(() => {}, { writeOut: () => {}, writeErr: () => {} }, words);
+  for (const whole of program.commands.filter((command) => !['config', 'help', 'migrate'].includes(command.name()))) {
+    const { commands: loaded } = await load(whole.name());
+    const [alone] = loaded.filter((command) => command.name() !== 'migrate');
+    expect(loaded.length).toBeLessThanOrEqual(2);
+    expect(alone && listCommands(alone).map(renderHelp)).toEqual(listCommands(whole).map(renderHelp));
+  }
+  for (const words of [
+    [],
+    ['--json', 'runs'],
+    ['help', 'runs'],
+    ['migrate'],
+    ['config', 'completion', 'bash'],
+    ['toString'],
+  ]) {
+    expect((await load(...words)).commands).toHaveLength(program.commands.length);
   }
 });
 

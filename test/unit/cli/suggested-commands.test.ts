@@ -26,7 +26,7 @@ function listTexts(file: string): string[] {
   return texts;
 }
 
-const program = createProgram(() => {}, { writeOut: () => {}, writeErr: () => {} });
+const program = await createProgram(() => {}, { writeOut: () => {}, writeErr: () => {} });
 
 const isPlaceholder = (word: string): boolean => /^(?:[A-Z][A-Z_]*|.*\d.*|.*\.\w+|["'].*)$/.test(word);
 

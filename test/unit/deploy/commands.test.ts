@@ -17,7 +17,7 @@ import {
   splitWords,
 } from '../../helpers/shipped-files.js';
 
-const program = createProgram(async () => {}, { writeOut: () => {}, writeErr: () => {} });
+const program = await createProgram(async () => {}, { writeOut: () => {}, writeErr: () => {} });
 
 /** What is wrong in the words of a command, which may be cut short: a name or an option that the program does not know. */
 function findUnknown(words: readonly string[]): string | null {
