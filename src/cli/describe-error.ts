@@ -38,7 +38,7 @@ function describeNext(error: unknown, isDoctor: boolean): string | null {
   if (error instanceof ConfigError && error.problems.every(({ where }) => where === 'run'))
     return '`nightscreen runs list` shows the runs and their states';
   if (error instanceof CommanderError || (error instanceof ConfigError && error.code === usageCode))
-    return '`nightscreen --help` lists the commands, `nightscreen COMMAND --help` their options';
+    return '`nightscreen help` lists the commands, `nightscreen COMMAND --help` their options';
   if (error instanceof ConfigError)
     return 'correct the settings above; docs/configuration.md describes each one, and `nightscreen config show` prints those in force';
   // Its message says what to do.

@@ -43,7 +43,7 @@ export function createBareProgram(
     .configureOutput(output)
     .configureHelp(shortHelp)
     .addHelpText('after', examplesAndExitCodes)
-    .addHelpText('afterAll', ({ command }) => (command.parent === null ? '' : 'Global options: nightscreen --help'));
+    .addHelpText('afterAll', ({ command }) => (command.parent === null ? '' : 'Global options: nightscreen help'));
   program.commandsGroup(daily);
   addCommands(program, 'daily');
   program.commandsGroup(more);

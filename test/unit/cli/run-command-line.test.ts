@@ -56,7 +56,7 @@ describe('help', () => {
       const { exitCode, stdout } = await run(`${command} --help`);
       expect(exitCode).toBe(0);
       expect(stdout).toContain(`$ nightscreen ${command}`);
-      expect(stdout).toMatch(/\n\nGlobal options: nightscreen --help\n$/);
+      expect(stdout).toMatch(/\n\nGlobal options: nightscreen help\n$/);
     },
   );
 
