@@ -56,6 +56,7 @@ function readCommand(text: string): string[] {
     const inner = command.commands.find((each) => each.name() === next);
     const option = [...command.options, ...program.options].find(({ long }) => long === next);
     const argument = command.registeredArguments[taken];
+    if (words.length === 0 && next === 'help') return [next];
     if (inner) command = inner;
     else if (argument && isPlaceholder(next)) taken += argument.variadic ? 0 : 1;
     else if (!next.startsWith('--')) break;
