@@ -33,7 +33,10 @@ async function timeNode(words: readonly string[], environment: NodeJS.ProcessEnv
   return performance.now() - startedMs;
 }
 
-/** How long the built command line takes to print its help beside an empty program, and to list runs beside bare PGlite on the same folder. */
+/**
+ * How long the built command line takes to print its help beside an empty program, and to list runs beside bare PGlite on the same folder. The
+ * bare side has V8's own settings; the command line lets V8 optimise the engine later, which is a part of what is measured.
+ */
 export const benchStart: Bench = async ({ emit, rounds, isQuick }) => {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-bench-'));
   const data = join(folder, 'data');
