@@ -3,7 +3,6 @@ import type { RunFacts } from '../reports/run-facts.js';
 import type { Database, Queryable } from '../store/database/database.js';
 import { describeHolder, readHeldLeases } from '../store/leases.js';
 import { readRosterNames } from '../store/organisations.js';
-import { readRunFacts } from '../store/report-facts.js';
 import { type RunRow, readRun, readRuns, toRunId } from '../store/runs.js';
 
 /** The number of a run from its name or its number; throws ConfigError for other text. */
@@ -58,6 +57,8 @@ export async function findRun(database: Queryable, text: string): Promise<RunRow
 
 /** Everything stored about a run; throws ConfigError when there is none of that name. */
 export async function showRun(database: Database, text: string): Promise<RunFacts> {
+  // It loads most of the store, which the list of runs does not need.
+  const { readRunFacts } = await import('../store/report-facts.js');
   const run = await findRun(database, text);
   const covered = { sweepRunIds: run.kind === 'sweep' ? [run.runId] : [], earlierRunIds: [] };
   return readRunFacts(database, run, covered, database);
