@@ -238,7 +238,7 @@ const verdicts: Readonly<Record<CheckResult['verdict'], string>> = {
   below_threshold: 'below threshold: results, and none of them flagged by the service',
   incompletely_seen: 'truncated: the list of results is truncated, and it has no hit',
   open_hit: 'hit: the service flagged at least one listed party',
-  not_screened: 'NOT SCREENED: there is no valid answer; this is not a clear result',
+  not_screened: 'NOT SCREENED: there is no valid and reliable answer; this is not a clear result',
 };
 
 function describeMatches({ answer }: CheckResult): string {

@@ -192,7 +192,7 @@ export function toCheckedRequest({ type, name, reason }: Question): ScreeningReq
   return toScreeningRequest({ role: 'customer', type, name, birthDate: null, countries: [] });
 }
 
-/** A single check and its evidence. Without a valid answer the verdict is `not_screened`. */
+/** A single check and its evidence. Without a valid and reliable answer the verdict is `not_screened`. */
 export type CheckResult = NonNullable<Awaited<ReturnType<typeof describeCheck>>>;
 
 /** Gives a check by the name of its run; throws ConfigError for any other run. */
@@ -208,10 +208,12 @@ export async function showCheck(database: Database, text: string): Promise<Check
 export async function describeCheck(database: Queryable, run: RunRow) {
   const check = await readCheck(database, run.runId);
   if (check === null) return null;
-  const { outcome, outcomeReason: _, responseId, ...question } = check;
+  const { outcome, outcomeReason: _, responseId, verdict, ...question } = check;
   const matchSets = await readMatchSets(database, responseId === null ? [] : [responseId]);
   return {
     ...question,
+    /** An answer that control searches do not support shows a hit, and nothing else. */
+    verdict: run.state === 'complete' || verdict === 'open_hit' ? verdict : ('not_screened' as const),
     runId: toRunId(run),
     state: run.state,
     mode: run.mode,
@@ -251,16 +253,19 @@ async function endCheck(
   return { state, reasons };
 }
 
-/** With a live key an answer without a hit is reliable only if recent control searches have passed. */
+/**
+ * An answer without a hit is not reliable if the last control searches have failed; with a live key it is reliable only if recent ones have
+ * passed.
+ */
 async function findDoubts(
   transaction: Queryable,
   runId: number,
   { verdict, endedAt }: { verdict: string; endedAt: Date | null },
 ): Promise<readonly string[]> {
   const run = await readRun(transaction, runId);
-  if (run?.mode !== 'live' || verdict === 'open_hit') return [];
+  if (run === null || verdict === 'open_hit') return [];
   const controls = await assessControls(transaction, run.accountId, endedAt ?? run.startedAt);
-  if (controls.verdict === 'hold') return [];
+  if (controls.verdict === 'hold' || (run.mode === 'test' && controls.verdict !== 'failed')) return [];
   return [`no proof that the service finds listed parties: control searches: ${describeControls(controls)}`];
 }
 

@@ -114,7 +114,7 @@ describe('a single check', () => {
       const { result, exitCode } = await runCheck(await live(offsetMs), { ...question, name }, signal);
       return { exitCode, state: result.state, verdict: result.verdict, controls: result.controls.verdict };
     };
-    const doubted = { exitCode: 3, state: 'incomplete', verdict: 'clear' };
+    const doubted = { exitCode: 3, state: 'incomplete', verdict: 'not_screened' };
     expect(await ask(-3 * dayMs)).toEqual({ ...doubted, controls: 'never' });
     expect(await ask(-3 * dayMs, question.name)).toMatchObject({ exitCode: 0, verdict: 'open_hit', controls: 'never' });
     const onlyNothing = canaries.filter(({ expect }) => expect === 'none');
@@ -132,6 +132,24 @@ describe('a single check', () => {
     expect(formatCheck((await runCheck(await live(180_000), question, signal)).result)).toMatch(
       /^controls +NONE in this check; the last ones on this account FAILED \(\S+-rescreen-\d+, /m,
     );
+  });
+
+  it('with a test key has no verdict without a hit after control searches on the account have failed, until they pass', async () => {
+    const site = await begin();
+    const ask = async (offsetMs: number) =>
+      (await runCheck(await site.work({ offsetMs }), { ...question, name: 'Aroha Ngata' }, signal)).result;
+    expect(await ask(0)).toMatchObject({ state: 'complete', verdict: 'clear', controls: { verdict: 'never' } });
+    const wrong = [{ type: 'person', name: 'Nobody Lists This Name', expect: 'match' } as const];
+    expect(await site.run(await site.work({ offsetMs: 60_000, settings: { canaries: wrong } }))).toMatchObject({
+      state: 'incomplete',
+    });
+    const doubted = await ask(120_000);
+    expect(doubted).toMatchObject({ state: 'incomplete', verdict: 'not_screened', controls: { verdict: 'failed' } });
+    expect(doubted.answer).toMatchObject({ total: 0 });
+    expect(formatCheck(doubted)).toMatch(/^verdict +NOT SCREENED: .*\nbecause +no proof that the service finds listed/);
+    expect(await showCheck(site.database, doubted.runId)).toEqual(doubted);
+    expect(await site.run(await site.work({ offsetMs: 180_000 }))).toMatchObject({ state: 'complete' });
+    expect(await ask(240_000)).toMatchObject({ state: 'complete', verdict: 'clear', controls: { verdict: 'hold' } });
   });
 
   it('never passes a cap, whatever its repeats', async () => {
