@@ -1,12 +1,14 @@
 import { channel } from 'node:diagnostics_channel';
 import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
+import { toKeyMode } from '../client/credentials.js';
 import type { AttemptObserver } from '../client/operation.js';
-import { findUnknownVariables, type Override } from '../config/environment.js';
+import { findUnknownVariables, keyVariable, type Override } from '../config/environment.js';
 import { type Config, loadConfig } from '../config/load-config.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { findFolderProblem } from '../files.js';
 import { createLogger } from '../logging.js';
+import { isLoopback } from '../loopback.js';
 import { toVisibleText } from '../reports/text.js';
 import type { RunEvent } from '../runs/app-context.js';
 import { buildAppContext, findMissingService, listSecrets, type OpenAppContext } from './app-context.js';
@@ -147,6 +149,7 @@ export async function withAppContext<Result>(
     invocation.measuring ?? (isMeasured(config, command) ? await measureCommand(invocation, config) : null);
   const { emit, close } = chooseReporter(invocation, config);
   const leaveTurn = await awaitTurn(config);
+  let hasSearched = false;
   try {
     const app = await buildAppContext({
       config,
@@ -163,7 +166,9 @@ export async function withAppContext<Result>(
     });
     invocation.noteOpen();
     try {
-      return await work(app);
+      const result = await work(app);
+      hasSearched = searching.has(command);
+      return result;
     } finally {
       await measuring?.refresh(app);
       await app.close();
@@ -171,7 +176,21 @@ export async function withAppContext<Result>(
   } finally {
     close();
     leaveTurn();
+    if (hasSearched) noteSandbox(invocation, config);
   }
+}
+
+/** The commands that search for customers or names. */
+const searching: ReadonlySet<string> = new Set(['onboard', 'rescreen', 'screen', 'runs resume', 'check']);
+
+/** A service on this machine with a test key is nearly always the sandbox, in whose list no real name is found. */
+function noteSandbox({ notify }: Invocation, { settings: { service }, secret }: Config): void {
+  const key = secret(keyVariable);
+  if (service.baseUrl === undefined || key === undefined || toKeyMode(key) !== 'test') return;
+  if (!isLoopback(new URL(service.baseUrl))) return;
+  const message =
+    'the service is on this machine. The list of `nightscreen sandbox` has invented names: it finds no real sanctioned name';
+  notify({ level: 'warn', code: 'sandbox', message });
 }
 
 async function measureCommand({ signal, notify }: Invocation, config: Config): Promise<Measuring> {

@@ -28,7 +28,7 @@ export function showOpening(report: Report, hasSection: (id: string) => boolean)
 <p class="masthead">Nightscreen <span>${run.organisation === 'default' ? '' : showText(run.organisation)}</span></p>
 <h1>${showText(toTitle(report))}</h1>
 <p class="muted">${showWhat(report)}${showCompared(report)}.<br>Times are in ${run.timezone}.</p>
-${run.mode === 'test' ? html`<p class="test" role="note"><strong>TEST: not evidence.</strong> This run used a test key; its answers are not about real customers.</p>` : noMarkup}
+${run.mode === 'test' ? html`<p class="test" role="note"><strong>TEST: not evidence.</strong> This run used a test key; its answers are not about real customers. The list of a sandbox has invented names and finds no real sanctioned name.</p>` : noMarkup}
 ${showAccepted(report)}<div class="verdict">
 <p class="level">${levelWords[verdict.level]}${verdict.waiting === null ? noMarkup : html`<span>${showSentence(verdict.coverage)}</span>`}</p>
 <p class="headline">${showSentence(toHeadline(report))}</p>

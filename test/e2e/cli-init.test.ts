@@ -6,7 +6,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { loadConfig } from '../../src/config/load-config.js';
+import { createSearch } from '../../src/sandbox/search-watchlist.js';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
+import { loadWorld } from '../../src/sandbox/world.js';
 import { findCli, runCli } from '../helpers/cli-process.js';
 import { watchlist } from '../helpers/small-world.js';
 
@@ -119,6 +121,15 @@ describe('init', () => {
     const folder = makeFolder();
     const { exitCode, stdout } = await runCli(['init', '--sandbox', '--file', file], { folder });
     expect(exitCode).toBe(0);
+    expect(stdout).toContain('finds no real sanctioned name');
+    const { canaries } = loadConfig({ environment: {}, folder }).settings;
+    // The list and the controls of the sandbox are those of the demo.
+    const paths = { watchlists: ['fixtures/demo/watchlist-before.json'] };
+    const search = createSearch((await loadWorld(paths)).watchlist);
+    expect(canaries.map(({ type, name, expect }) => [expect, search(type, name).some(({ match }) => match)])).toEqual([
+      ['match', true],
+      ['none', false],
+    ]);
     expect(stdout).toMatch(
       /in a second terminal\s+nightscreen sandbox\s+.*export lines[^\n]*\s+nightscreen onboard\s*$/,
     );

@@ -73,7 +73,7 @@ async function initialise(invocation: Invocation, options: InitOptions): Promise
   const path = resolve(folder, answers.file);
   const inspection = await inspectFile({ path, name: options.roster ?? toRosterName(answers.file) });
   const facts = { url: answers.url, mode: options.sandbox ? 'test' : key.mode, path: relative(dirname(target), path) };
-  await writeNew(target, toConfiguration(inspection, facts));
+  await writeNew(target, toConfiguration(inspection, { ...facts, isSandbox: options.sandbox === true }));
   const { checkAll } = await import('../doctor/check-all.js');
   const config = loadConfig({ environment: key.environment, folder, file: target });
   const found = await checkAll(config, folder);
@@ -83,7 +83,10 @@ async function initialise(invocation: Invocation, options: InitOptions): Promise
   const checks = found.checks.filter(
     // A new folder has no database yet, and needs none.
     ({ check, state }) =>
-      !(isWaiting && (check === 'key' || check === 'service')) && !(isNew && check === 'database' && state === 'warn'),
+      !(isWaiting && (check === 'key' || check === 'service')) &&
+      !(isNew && check === 'database' && state === 'warn') &&
+      // The two controls of the sandbox are enough to try it.
+      !(options.sandbox && check === 'controls'),
   );
   const isWell = inspection.settings !== null && checks.every(({ state }) => state !== 'fail');
   const next = [
@@ -96,7 +99,14 @@ async function initialise(invocation: Invocation, options: InitOptions): Promise
   return {
     exitCode: isWell ? exitCodes.complete : exitCodes.incomplete,
     document: { schema: 'nightscreen/init/1', file: target, counts, unknown, toComplete, checks, next },
-    text: describeInit(inspection, { target, toComplete, checks, next, isWaiting }),
+    text: describeInit(inspection, {
+      target,
+      toComplete,
+      checks,
+      next,
+      isWaiting,
+      isSandbox: options.sandbox === true,
+    }),
   };
 }
 
@@ -211,13 +221,29 @@ const toMode = (key: string | undefined): RunMode | null => {
   return mode === 'unknown' ? null : mode;
 };
 
+const controlsToComplete = [
+  '# Control searches have known answers; without them no run with a live key is complete. Fill in the names:',
+  '# controls:',
+  '#   - { type: person, name: "", expect: match, topics: [sanction] } # a person on a sanctions list',
+  '#   - { type: entity, name: "", expect: match, topics: [sanction] } # a company on a sanctions list',
+  '#   - { type: person, name: "", expect: match, topics: [role.pep] } # a politically exposed person',
+  '#   - { type: person, name: "", expect: none } # a name that is on no list',
+];
+
+const controlsOfSandbox = [
+  '# Control searches have known answers. These are for the invented list of the sandbox; replace them for a real service.',
+  'controls:',
+  '  - { type: person, name: "Balthasar Quenneville-Ortiz", expect: match, topics: [sanction] }',
+  '  - { type: person, name: "Zephyrine Ottakringer-Mbaluka", expect: none }',
+];
+
 /** The longest file. */
 const mostLines = 40;
 
 /** The lines of the configuration file; where they are too many, unknown words are left to `roster inspect`. */
 function toConfiguration(
   inspection: FileInspection,
-  { url, mode, path }: { url: string | undefined; mode: RunMode | null; path: string },
+  { url, mode, path, isSandbox }: { url: string | undefined; mode: RunMode | null; path: string; isSandbox: boolean },
 ): readonly string[] {
   const head = [
     `# docs/configuration.md describes each setting. Secrets are never in this file: ${keyVariable} has the key.`,
@@ -230,12 +256,7 @@ function toConfiguration(
       : `  mode: ${mode} # it must agree with the key`,
   ];
   const tail = [
-    '# Control searches have known answers; without them no run with a live key is complete. Fill in the names:',
-    '# controls:',
-    '#   - { type: person, name: "", expect: match, topics: [sanction] } # a person on a sanctions list',
-    '#   - { type: entity, name: "", expect: match, topics: [sanction] } # a company on a sanctions list',
-    '#   - { type: person, name: "", expect: match, topics: [role.pep] } # a politically exposed person',
-    '#   - { type: person, name: "", expect: none } # a name that is on no list',
+    ...(isSandbox ? controlsOfSandbox : controlsToComplete),
     'reports: { dir: ./reports }',
     '# A live key needs a limit and the price: budget: { maxSearchesPerMonth: 50000, pricePerSearch: 0.02, currency: EUR }',
   ];
@@ -268,9 +289,13 @@ interface InitFacts {
   checks: readonly Finding[];
   next: readonly string[];
   isWaiting: boolean;
+  isSandbox: boolean;
 }
 
-function describeInit(inspection: FileInspection, { target, toComplete, checks, next, isWaiting }: InitFacts): string {
+function describeInit(
+  inspection: FileInspection,
+  { target, toComplete, checks, next, isWaiting, isSandbox }: InitFacts,
+): string {
   const { encoding, delimiter, guess, counts, unknown } = inspection;
   const { customers, rejected, repeated } = counts;
   const problems = checks.filter(({ state }) => state !== 'ok');
@@ -288,6 +313,9 @@ function describeInit(inspection: FileInspection, { target, toComplete, checks, 
     list(`To complete in ${target}; rows that are not understood are listed as not screened until then`, toComplete),
     `\nChecks: ${checks.length - problems.length} passed${problems.length === 0 ? '' : ', and'}\n`,
     formatFindings(problems),
+    isSandbox
+      ? '\nThe names in the list of the sandbox are invented: it finds no real sanctioned name. Try Clémence Montévrain.\n'
+      : '',
     isWaiting
       ? `\nNext, in a second terminal\n${first}\nThen paste its two export lines here, and\n${others.join('')}`
       : `\nNext\n${commands.join('')}`,

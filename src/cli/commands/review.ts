@@ -127,7 +127,7 @@ const undoRefusalWords = {
   no_item: noItem,
   unknown_item: 'no such alert here: it belongs to another database',
   changed_since: 'the match or the customer has changed since: see review show, or export again',
-  decided_since: 'a newer disposition exists: see review show',
+  decided_since: 'a disposition was made since: `nightscreen review show CUSTOMER` prints the code that undoes it',
   nothing_to_undo: 'it has no disposition to undo',
 } as const;
 

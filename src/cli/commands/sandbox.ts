@@ -80,11 +80,15 @@ export function addSandboxCommand(program: Command, act: Act): void {
           });
         }
         const lists = `${world.watchlist.length} listed parties, ${world.dossiers.length} dossiers`;
+        const invented =
+          options.watchlist === undefined
+            ? 'its names are invented and from no real sanctions list: it finds no real sanctioned name. Try Clémence Montévrain\n'
+            : '';
         if (json) await terminal.writeData(`${JSON.stringify(access)}\n`);
         else {
           const others =
             'paste these two lines into a second terminal; Ctrl-C ends the sandbox, --json prints its other keys';
-          if (!quiet) terminal.writeMessage(`sandbox ready: ${lists}\n${others}\n`);
+          if (!quiet) terminal.writeMessage(`sandbox ready: ${lists}\n${invented}${others}\n`);
           await terminal.writeData(`export NIGHTSCREEN_BASE_URL=${url}\nexport ${keyVariable}=${privateKey}\n`);
         }
         await waitForAbort(signal);

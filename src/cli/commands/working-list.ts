@@ -1,4 +1,5 @@
-import { access } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { access, rename } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { flagError } from '../../errors.js';
@@ -65,8 +66,9 @@ function addExport(review: Command, act: Act): void {
               notProposedBy: login,
             });
             const { roster = null, discrepancies: ofDiscrepancies = false } = options;
+            const kept = await keepFilledList(file, list.exportedAt);
             const { notice, leftOut } = await writeWorkingList(file, list, { roster, ofDiscrepancies });
-            return presentExport(list, { file, notice, leftOut, ofDiscrepancies });
+            return presentExport(list, { file, notice: `${kept}${notice}`, leftOut, ofDiscrepancies });
           });
         }),
     );
@@ -296,6 +298,20 @@ async function writeWorkingList(
       ? ''
       : `${countNoun(leftOut, 'alert')} more did not fit; a list of all alerts: ${toWhole(join(dirname(file), 'review.csv'))}\n`;
   return { leftOut, notice };
+}
+
+/** Renames a file whose content the new list would destroy; returns the notice about it. An unfilled list is replaced. */
+async function keepFilledList(file: string, now: Date): Promise<string> {
+  const { holdsWork } = await import('../../runs/review/import-list.js');
+  if (!existsSync(file) || !(await holdsWork(file))) return '';
+  const ending = extname(file);
+  const moment = now.toISOString().replaceAll(/[-:]|\..*/g, '');
+  const toName = (at: number): string =>
+    join(dirname(file), `${basename(file, ending)}.kept-${moment}${at === 1 ? '' : `-${at}`}${ending}`);
+  let at = 1;
+  while (existsSync(toName(at))) at += 1;
+  await rename(file, toName(at));
+  return `the earlier ${basename(file)} has filled cells or is no such list, so it is kept: ${toName(at)}\n`;
 }
 
 interface LegacyImportOptions {

@@ -21,13 +21,6 @@ function checkKey(config: Config): Finding {
   if (mode === 'unknown') {
     return doubtful('key', `of an unknown family, ${print}`, 'private keys begin with private_ or private_sandbox_');
   }
-  if (mode === 'live' && config.settings.canaries.length === 0) {
-    return doubtful(
-      'key',
-      `live, ${print}, but there are no control searches`,
-      'write `controls:`; without them no live run is complete',
-    );
-  }
   return well('key', `${mode}, ${print}`);
 }
 
@@ -134,11 +127,15 @@ function checkClock(skewsMs: readonly number[]): Finding {
     : doubtful(check, words, 'set the clock (NTP): due dates, deadlines and the evidence depend on it');
 }
 
+/** The mode by the settings or the key. */
+function findMode({ settings, secret }: Config): RunMode | 'unknown' {
+  const key = secret(keyVariable);
+  return settings.service.mode ?? (key === undefined ? 'unknown' : toKeyMode(key));
+}
+
 /** Whether a live key has its required budget and database; a test key needs none. */
 function checkBudget(config: Config): Finding[] {
-  const key = config.secret(keyVariable);
-  const mode = config.settings.service.mode ?? (key === undefined ? 'unknown' : toKeyMode(key));
-  if (mode !== 'live') return [];
+  if (findMode(config) !== 'live') return [];
   const isRefused = config.secret('DATABASE_URL') === undefined && !config.settings.database.acceptEmbedded;
   const problems = findLiveProblems(config.settings, isRefused);
   const { maxSearchesPerMonth, pricePerSearch, currency } = config.settings.budget;
@@ -150,10 +147,18 @@ function checkBudget(config: Config): Finding[] {
   return [well('budget', `${maxSearchesPerMonth} searches a month at ${pricePerSearch} ${currency} each`)];
 }
 
-/** The kinds of listed parties that the canaries cover and lack; the loss of a missing kind would go unnoticed. */
-function checkCanaries({ settings: { canaries } }: Config): Finding[] {
-  if (canaries.length === 0) return [];
+/**
+ * The kinds of listed parties that the canaries cover and lack; the loss of a missing kind would go unnoticed. Without any canary no live run
+ * is complete.
+ */
+function checkCanaries(config: Config): Finding[] {
+  const { canaries } = config.settings;
   const { covered, missing } = findCanaryCoverage(canaries);
+  if (canaries.length === 0) {
+    const what = `none configured, so a service that finds nobody reads as clear; missing: ${missing.join('; ')}`;
+    const next = 'write `controls:` with names whose answers you know (docs/first-week.md)';
+    return [findMode(config) === 'live' ? wrong('controls', what, next) : doubtful('controls', what, next)];
+  }
   const cover = `${canaries.length} cover ${covered.length} of ${covered.length + missing.length} kinds`;
   if (missing.length === 0) return [well('controls', cover)];
   const next = 'add a listed party of each kind to `controls:`, with the `topics` for which it is listed';

@@ -136,6 +136,8 @@ const formerNames = new Map<string, string>([
   ['decision', disposition],
 ]);
 
+const origin = 'a list of `nightscreen review export`';
+
 /**
  * Reads a filled working list of alerts, of discrepancies or, in a workbook, of both. It reads only the codes and the filled cells, because
  * spreadsheets change dates and ids. Throws RosterError when the file is not a list or lacks a column.
@@ -145,7 +147,6 @@ export async function readReviewList(
   key: Buffer,
   expandBulk: ExpandBulk,
 ): Promise<{ decisions: FilledList; acceptances: AcceptanceList | null }> {
-  const origin = 'a list of `nightscreen review export`';
   const columns = Object.values(discrepancyListColumns);
   const ofDiscrepancies = await openListTable(path, { names: columns, required: columns, origin, isOptional: true });
   const acceptances =
@@ -158,6 +159,37 @@ export async function readReviewList(
       ? { filled: [], faulty: [], undecided: 0, onlyReasons: 0 }
       : await readDecisions(table, key, expandBulk);
   return { decisions, acceptances };
+}
+
+/** Whether a file must be kept: false only for a list of `nightscreen review export` in which nobody has filled in a cell. */
+export async function holdsWork(path: string): Promise<boolean> {
+  const ofDiscrepancies = Object.values(discrepancyListColumns);
+  const lists = [
+    { names: Object.values(workingListColumns), required: [alert, disposition, reason] },
+    { names: ofDiscrepancies, required: ofDiscrepancies },
+  ];
+  const toFill = [disposition, reason, workingListColumns.comment, discrepancyListColumns.acceptUntil];
+  let isList = false;
+  for (const list of lists) {
+    // What cannot be read as a list may be anything, so it is kept.
+    const table = await openListTable(path, { ...list, formerNames, origin, isOptional: true }).catch(() => undefined);
+    if (table === undefined) return true;
+    if (table === null) continue;
+    isList = true;
+    try {
+      for await (const batch of table.records) {
+        const isFilled = batch.some(
+          ({ fields, fault }) => fault !== null || toFill.some((name) => table.pick(fields, name) !== ''),
+        );
+        if (isFilled) return true;
+      }
+    } catch {
+      return true;
+    } finally {
+      await table.close();
+    }
+  }
+  return !isList;
 }
 
 async function readDecisions(table: ListTable, key: Buffer, expandBulk: ExpandBulk): Promise<FilledList> {

@@ -91,7 +91,8 @@ export async function finishScreening(
     acceptedChanges: closed.acceptedChanges,
     openItems: closed.openItems,
   });
-  return { ...summary, remarks: [...remarks, ...(closed.snapshot ? listSnapshotRemarks(closed.snapshot) : [])] };
+  const ofSnapshot = closed.snapshot ? listSnapshotRemarks(closed.snapshot) : [];
+  return { ...summary, remarks: [...remarks, ...ofSnapshot, ...remarkMissingControls(session)] };
 }
 
 /**
@@ -341,6 +342,14 @@ async function holdWebhooks(
     messages === 0 ? '' : `: ${countNoun(messages, 'change')} for webhooks wait until ${acceptCommand(runId)}`;
   return `${reason} (the bound is ${Number((newlyOpenShare * 100).toFixed(1))} %)${held}`;
 }
+
+/** With a live key the missing control searches are a reason, and the run is not complete. */
+const remarkMissingControls = ({ app, run }: RunSession): readonly string[] =>
+  run.mode === 'live' || app.settings.canaries.length > 0
+    ? []
+    : [
+        'control searches: none configured, so a service that finds nobody reads as clear; write `controls:` (docs/first-week.md)',
+      ];
 
 /** What the control searches cannot show: that a listed party is found, or that an unlisted name gives no match. */
 function findMissingCanaries(canaries: readonly Pick<Canary, 'expect'>[]): readonly Canary['expect'][] {

@@ -30,6 +30,18 @@ it('a live key without a cap for the month or without a price is found before th
   expect(await examine('private_sandbox_testKeytestKey', {})).toEqual([]);
 });
 
+it('without control searches a live key fails, a test key is warned, and the missing kinds are named', async () => {
+  const find = async (apiKey: string) => {
+    const folder = mkdtempSync(join(tmpdir(), 'nightscreen-doctor-'));
+    const { findings } = await checkService(loadConfig({ environment: { NIGHTSCREEN_API_KEY: apiKey }, folder }));
+    rmSync(folder, { recursive: true });
+    return findings.filter(({ check }) => check === 'controls');
+  };
+  const missing = { message: expect.stringMatching(/none configured.*missing: .*person/) };
+  expect(await find('private_l1veKeyl1veKeyl1veKey')).toMatchObject([{ state: 'fail', ...missing }]);
+  expect(await find('private_sandbox_testKeytestKey')).toMatchObject([{ state: 'warn', ...missing }]);
+});
+
 it('a live key on the embedded database is found before the night, unless that is accepted', async () => {
   const budget = { maxSearchesPerMonth: 9, pricePerSearch: 0.5 };
   expect(await examine('private_l1veKeyl1veKeyl1veKey', budget, {})).toEqual(['fail database.acceptEmbedded is false']);

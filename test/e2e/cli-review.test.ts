@@ -1,0 +1,52 @@
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { startSandbox } from '../../src/sandbox/start-sandbox.js';
+import { runCli } from '../helpers/cli-process.js';
+import { testDatabases } from '../helpers/databases.js';
+import { people, toCsv, watchlist } from '../helpers/small-world.js';
+
+const databases = testDatabases('postgres');
+const sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
+afterAll(() => sandbox.close());
+
+it('a first run says what it cannot show, and an export keeps every filled list and any other file', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'nightscreen-review-'));
+  writeFileSync(join(folder, 'people.csv'), toCsv(people));
+  const { url = '' } = await databases.locate();
+  const environment = {
+    DATABASE_URL: url,
+    NIGHTSCREEN_BASE_URL: sandbox.url,
+    NIGHTSCREEN_API_KEY: sandbox.privateKey,
+  };
+  const cli = (words: string) => runCli(words.split(' '), { folder, environment });
+  const first = await cli('onboard --file people.csv');
+  expect(first.exitCode).toBe(0);
+  expect(first.stdout).toMatch(/^note +control searches: none configured/m);
+  expect(first.stderr).toContain('finds no real sanctioned name');
+
+  const list = join(folder, 'review.csv');
+  const listKept = () => readdirSync(folder).filter((name) => name.startsWith('review.kept-'));
+  expect((await cli('review export')).stdout).toMatch(/^2 open alerts: .*\nfill in disposition /);
+  const unfilled = readFileSync(list, 'utf8');
+  await cli('review export');
+  expect(listKept()).toEqual([]);
+
+  const [header = '', row = '', ...others] = unfilled.split(/\r?\n/);
+  const at = header.split(',').indexOf('comment');
+  const cells = row.split(',');
+  const filled = [header, [...cells.slice(0, at), 'two hours of work', ...cells.slice(at + 1)].join(','), ...others];
+  writeFileSync(list, filled.join('\n'));
+  const again = await cli('review export');
+  expect(again.exitCode).toBe(0);
+  const [kept = ''] = listKept();
+  expect(again.stdout).toContain(join(folder, kept));
+  expect(readFileSync(join(folder, kept), 'utf8')).toBe(filled.join('\n'));
+  expect(readFileSync(list, 'utf8')).not.toContain('two hours of work');
+
+  const roster = readFileSync(join(folder, 'people.csv'), 'utf8');
+  await cli('review export --out people.csv');
+  const [moved = ''] = readdirSync(folder).filter((name) => name.startsWith('people.kept-'));
+  expect(readFileSync(join(folder, moved), 'utf8')).toBe(roster);
+}, 120_000);
