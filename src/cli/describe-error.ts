@@ -39,8 +39,10 @@ function describeNext(error: unknown, isDoctor: boolean): string | null {
     return '`nightscreen runs list` shows the runs and their states';
   if (error instanceof CommanderError || (error instanceof ConfigError && error.code === usageCode))
     return '`nightscreen help` lists the commands, `nightscreen COMMAND --help` their options';
+  if (error instanceof ConfigError && error.problems.some(({ path }) => path === 'service.baseUrl'))
+    return 'where no configuration file exists, `nightscreen init` writes one; docs/configuration.md describes each setting';
   if (error instanceof ConfigError)
-    return 'correct the settings above; docs/configuration.md describes each one, and `nightscreen config show` prints those in force';
+    return 'correct the settings above, or remove their lines; docs/configuration.md describes each one';
   // Its message says what to do.
   if (error instanceof RosterHeldError) return null;
   if (error instanceof RosterError) return 'correct the file or the query and start again; nothing was spent';

@@ -81,6 +81,11 @@ const summaries = {
   },
 } as const;
 
+/** The names of the commands at the top. */
+export const commandNames = Object.values(summaries).flatMap((group) =>
+  Object.keys(group).map((name) => name.replace(/ .*/, '')),
+);
+
 /** What the program prints for words that ask for nothing but its own help or version; null for other words. */
 export function findOverview(words: readonly string[]): string | null {
   const [word = '', ...others] = words;

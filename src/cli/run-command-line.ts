@@ -92,9 +92,13 @@ export async function runCommandLine({
 
   async function reportError(error: unknown): Promise<void> {
     const isWithoutCommand = error instanceof CommanderError && error.code === 'commander.help';
-    const description = isWithoutCommand
-      ? { ...describeError(error), message: 'no command is given' }
-      : describeError(error);
+    const called = words.find((word) => program.commands.some((each) => each.name() === word));
+    const described = describeError(error);
+    const description = {
+      ...described,
+      ...(isWithoutCommand && { message: 'no command is given' }),
+      ...(called !== undefined && { next: described.next?.replace('COMMAND', called) ?? null }),
+    };
     if (isWithoutCommand && !isJson) terminal.writeMessage(`${usageText}\n`);
     commandLog.failed(description, error);
     if (isJson) await terminal.writeData(redact(toLine(toErrorDocument(description))));

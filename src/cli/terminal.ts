@@ -1,5 +1,6 @@
 import { toVisibleJson, toVisibleLines } from '../reports/text.js';
 import { exitCodes } from './exit-code.js';
+import { commandNames } from './overview.js';
 
 const usualColumns = 80;
 
@@ -19,7 +20,19 @@ export interface Terminal {
   readonly hasColours: boolean;
 }
 
-/** The terminal of this process; it ignores a closed reader (EPIPE), and ends the process with exit code 1 on a full disk. */
+/** A command in a text, such as `nightscreen runs list`. */
+const command = new RegExp(
+  String.raw`(?<=^|[\s\`'"(|])(?<!npx --no )nightscreen (?=(?:--help|COMMAND|${commandNames.join('|')})\b)`,
+  'gm',
+);
+
+/** How printed commands are typed: a program that npm started need not be on the path of the shell. */
+function toTyped(environment: Readonly<Record<string, string | undefined>>): (text: string) => string {
+  const isByNpm = environment['npm_command'] === 'exec' || environment['npm_package_name'] === 'nightscreen';
+  return isByNpm ? (text) => text.replace(command, 'npx --no nightscreen ') : (text) => text;
+}
+
+/** The terminal of this process; commands in its texts begin as this program was started. It ignores a closed reader (EPIPE), and ends the process with exit code 1 on a full disk. */
 export function openTerminal(environment: Readonly<Record<string, string | undefined>>): Terminal {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -30,6 +43,8 @@ export function openTerminal(environment: Readonly<Record<string, string | undef
     });
   }
   const isScreen = process.stderr.isTTY === true;
+  const typed = toTyped(environment);
+  const toPrintable = (text: string): string => makeVisible(isForPeople(text) ? typed(text) : text);
   return {
     writeData: (text) => new Promise((resolve) => process.stdout.write(toPrintable(text), () => resolve())),
     writeMessage: (text, isDrawn = false) => {
@@ -44,8 +59,14 @@ export function openTerminal(environment: Readonly<Record<string, string | undef
   };
 }
 
-function toPrintable(text: string): string {
-  // The byte order mark of a CSV file.
-  if (text.startsWith('\ufeff')) return `\ufeff${toPrintable(text.slice(1))}`;
-  return /^\s*[[{,]/.test(text) ? toVisibleJson(text) : toVisibleLines(text);
+// The byte order mark of a CSV file.
+const mark = '\ufeff';
+
+const isJson = (text: string): boolean => /^\s*[[{,]/.test(text);
+
+const isForPeople = (text: string): boolean => !text.startsWith(mark) && !isJson(text);
+
+function makeVisible(text: string): string {
+  if (text.startsWith(mark)) return `${mark}${makeVisible(text.slice(1))}`;
+  return isJson(text) ? toVisibleJson(text) : toVisibleLines(text);
 }

@@ -122,6 +122,11 @@ describe('init', () => {
     const { exitCode, stdout } = await runCli(['init', '--sandbox', '--file', file], { folder });
     expect(exitCode).toBe(0);
     expect(stdout).toContain('finds no real sanctioned name');
+    const words = ['init', '--sandbox', '--file', file, '--config', 'second.yaml'];
+    const byNpx = await runCli(words, { folder, environment: { npm_command: 'exec' } });
+    expect(byNpx.stdout).toMatch(
+      /terminal\s+npx --no nightscreen sandbox\s.*\s+npx --no nightscreen onboard --config second.yaml\s*$/,
+    );
     const { canaries } = loadConfig({ environment: {}, folder }).settings;
     // The list and the controls of the sandbox are those of the demo.
     const paths = { watchlists: ['fixtures/demo/watchlist-before.json'] };

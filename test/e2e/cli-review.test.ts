@@ -26,6 +26,9 @@ it('a first run says what it cannot show, and an export keeps every filled list 
   expect(first.stdout).toMatch(/^note +control searches: none configured/m);
   expect(first.stderr).toContain('finds no real sanctioned name');
 
+  // A young age is neither rounded to nothing nor to six minutes.
+  expect((await cli('coverage')).stdout).toMatch(/^oldest .* UTC, (?:[1-9]\d?|1\d\d) s ago$|, [1-9]\d? min ago$/m);
+
   const list = join(folder, 'review.csv');
   const listKept = () => readdirSync(folder).filter((name) => name.startsWith('review.kept-'));
   expect((await cli('review export')).stdout).toMatch(/^2 open alerts: .*\nfill in disposition /);

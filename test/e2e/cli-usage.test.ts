@@ -24,3 +24,15 @@ test.each([
   expect(exitCode).toBe(expected);
   expect(stderr).not.toMatch(/^ {4}at /m);
 });
+
+test('what a refused command says next can be done', async () => {
+  const empty = mkdtempSync(join(tmpdir(), 'nightscreen-usage-'));
+  const say = async (words: string, where = empty) => (await runCli(words.split(' '), { folder: where })).stderr;
+  expect(await say('onboard --file none.csv')).toMatch(/next: .*`nightscreen init` writes one/);
+  expect(await say('runs list --limt 3')).toContain('`nightscreen runs --help` their options');
+  expect(await say('scren')).toContain('`nightscreen COMMAND --help`');
+  expect(await say('config show --config half.yaml', folder)).not.toContain('config show');
+  const { stdout } = await runCli(['doctor'], { folder: empty });
+  expect(stdout).toContain('write a configuration with `nightscreen init`');
+  rmSync(empty, { recursive: true });
+});

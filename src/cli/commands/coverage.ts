@@ -26,26 +26,27 @@ const head = [
   'oldest',
 ];
 
-function toRow(roster: string, tier: string, sums: Coverage['total']): (string | number)[] {
-  const { inScope, valid, never, changed, overdue, unproven, failedBecause, oldestAgeHours } = sums;
+function toRow(roster: string, tier: string, sums: Coverage['total'], at: Date): (string | number)[] {
+  const { inScope, valid, never, changed, overdue, unproven, failedBecause, oldestScreenedAt } = sums;
   const failed = Object.values(failedBecause).reduce((sum, count) => sum + count, 0);
-  const oldest = oldestAgeHours === null ? '-' : describeAge(oldestAgeHours);
+  const oldest = oldestScreenedAt === null ? '-' : describeAge(oldestScreenedAt, at);
   return [roster, tier, inScope, valid, never, changed, overdue, unproven, failed, oldest];
 }
 
-const describeAge = (hours: number): string => describeSpan(Math.round(hours * 3_600));
+const describeAge = (since: Date, at: Date): string =>
+  describeSpan(Math.round((at.getTime() - since.getTime()) / 1_000));
 
-function toRows(roster: string, { total, tiers }: Pick<Coverage, 'total' | 'tiers'>): (string | number)[][] {
+function toRows(roster: string, { total, tiers }: Pick<Coverage, 'total' | 'tiers'>, at: Date): (string | number)[][] {
   const present = Object.entries(tiers).filter(([, sums]) => sums.inScope > 0);
-  return [...present.map(([tier, sums]) => toRow(roster, tier, sums)), toRow(roster, 'all', total)];
+  return [...present.map(([tier, sums]) => toRow(roster, tier, sums, at)), toRow(roster, 'all', total, at)];
 }
 
 function formatCoverage(coverage: Coverage): string {
-  const { rosters, total, cadence } = coverage;
+  const { at, rosters, total, cadence } = coverage;
   const gap = describeGap(coverage.neverImported, total.inScope);
   if (rosters.length === 0) return `${gap}\n`;
-  const rows = rosters.flatMap((roster) => toRows(roster.roster, roster));
-  const together = rosters.length > 1 ? toRows('all', coverage) : [];
+  const rows = rosters.flatMap((roster) => toRows(roster.roster, roster, at));
+  const together = rosters.length > 1 ? toRows('all', coverage, at) : [];
   const listed = rosters.flatMap(({ roster, uncovered }) =>
     uncovered.map(({ reference, tier, status, lastScreenedAt, failedBecause }) => [
       roster,
@@ -63,7 +64,7 @@ function formatCoverage(coverage: Coverage): string {
       Object.keys(total.failedBecause).length > 0 && ['last failed', describeReasons(total.failedBecause)],
       total.oldestScreenedAt !== null && [
         'oldest',
-        `${toMinute(total.oldestScreenedAt)} UTC, ${describeAge(total.oldestAgeHours ?? 0)} ago`,
+        `${toMinute(total.oldestScreenedAt)} UTC, ${describeAge(total.oldestScreenedAt, at)} ago`,
       ],
       ['frequency', `${describeCounts(cadence.hours)} hours${cadence.reason === null ? '' : `: ${cadence.reason}`}`],
     ])}`,

@@ -251,7 +251,10 @@ async function checkSources(config: Config, timeout: string): Promise<Finding[]>
 /** Warns when no roster is configured for the night; an installation with `imported` rosters from files may be meant so. */
 function checkConfigured({ settings, file }: Config, imported: readonly string[]): Finding[] {
   if (settings.rosters.length > 0) return [];
-  const write = `write \`rosters:\` into ${file ?? 'nightscreen.config.yaml'} (nightscreen.config.example.yaml shows how)`;
+  const write =
+    file === null
+      ? 'write a configuration with `nightscreen init`'
+      : `write \`rosters:\` into ${file} (\`nightscreen roster inspect FILE\` prints them)`;
   const find = 'or name the file that has them with --config or NIGHTSCREEN_CONFIG';
   if (settings.jobs.rescreen?.enabled === false) {
     return [doubtful('rosters', 'none is configured, and the job rescreen is switched off', `${write}, ${find}`)];
