@@ -3,12 +3,12 @@ import { createHmac, randomBytes } from 'node:crypto';
 const OPAQUE = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const HUMANIZED = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
-const draw = (letters: string, length: number): string =>
-  [...randomBytes(length)].map((byte) => letters[byte % letters.length]).join('');
+const draw = (letters: string, bytes: Buffer): string =>
+  [...bytes].map((byte) => letters[byte % letters.length]).join('');
 
 /** A token: 24 mixed-case letters and digits, or 9 upper-case letters and digits for people (service facts: tokens). */
 export const makeToken = (kind: 'opaque' | 'humanized' = 'opaque'): string =>
-  kind === 'opaque' ? draw(OPAQUE, 24) : draw(HUMANIZED, 9);
+  kind === 'opaque' ? draw(OPAQUE, randomBytes(24)) : draw(HUMANIZED, randomBytes(9));
 
 /** The mode of a key (interface: Mode rules). */
 export type Mode = 'test' | 'live';
@@ -27,28 +27,44 @@ const makeJwt = (): string => {
   return `${content}.${createHmac('sha256', randomBytes(32)).update(content).digest('base64url')}`;
 };
 
-const makePrivateTestKey = (): string => `private_sandbox_${makeToken()}`;
+const testPrefix = 'private_sandbox_';
 
-/** The credentials of one sandbox, new at each start: two modes of the main organisation, and another organisation in test mode. */
-export class KeyRing {
-  /** The credentials and names of the sandbox; `privateKey` is the latest, also when revoked. */
-  readonly keys = {
-    privateKey: makePrivateTestKey(),
-    livePrivateKey: `private_${makeToken()}`,
-    otherPrivateKey: makePrivateTestKey(),
-    publicKey: `public_sandbox_${makeToken()}`,
-    workflowToken: `wf_${makeToken()}`,
+const makePrivateTestKey = (): string => `${testPrefix}${makeToken()}`;
+
+/** Whether a text can be the private test key of a sandbox. */
+export const isPrivateTestKey = (text: string): boolean =>
+  text.startsWith(testPrefix) && /^[A-Za-z0-9]{24}$/.test(text.slice(testPrefix.length));
+
+/** The credentials and names of the sandbox with this private test key; the same key gives the same accounts. */
+function deriveKeys(privateKey: string) {
+  const derive = (name: string): string =>
+    draw(OPAQUE, createHmac('sha256', privateKey).update(name).digest().subarray(0, 24));
+  return {
+    privateKey,
+    livePrivateKey: `private_${derive('live')}`,
+    otherPrivateKey: `${testPrefix}${derive('other')}`,
+    publicKey: `public_sandbox_${derive('public')}`,
+    livePublicKey: `public_${derive('public live')}`,
+    otherPublicKey: `public_sandbox_${derive('public other')}`,
+    workflowToken: `wf_${derive('workflow')}`,
     kycLevel: 'kyc_standard',
     kybLevel: 'kyb_standard',
     jwt: makeJwt(),
   };
-  readonly #inTest = { account: 'main', mode: 'test', publicKey: this.keys.publicKey } as const;
+}
+
+/** The credentials of one sandbox: two modes of the main organisation, and another organisation in test mode. */
+export class KeyRing {
+  /** The credentials and names of the sandbox; `privateKey` is the latest, also when revoked. */
+  readonly keys: Omit<ReturnType<typeof deriveKeys>, 'livePublicKey' | 'otherPublicKey'>;
+  readonly #inTest: Pick<KeyOwner, 'account' | 'mode' | 'publicKey'>;
   readonly #owners: Map<string, KeyOwner>;
 
-  constructor() {
-    const { keys } = this;
-    const livePublicKey = `public_${makeToken()}`;
-    const otherPublicKey = `public_sandbox_${makeToken()}`;
+  /** Without a private test key all credentials are new. */
+  constructor(privateKey = makePrivateTestKey()) {
+    const { livePublicKey, otherPublicKey, ...keys } = deriveKeys(privateKey);
+    this.keys = keys;
+    this.#inTest = { account: 'main', mode: 'test', publicKey: keys.publicKey };
     const inLive = { account: 'main', mode: 'live', publicKey: livePublicKey } as const;
     const ofOther = { account: 'other', mode: 'test', publicKey: otherPublicKey } as const;
     this.#owners = new Map<string, KeyOwner>([

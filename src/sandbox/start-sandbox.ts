@@ -60,9 +60,9 @@ const createAmlDesk = (maxResults: number) => {
 };
 
 /** Creates the state of one sandbox; `origin` is its address. */
-export const createService = (maxResults: number, origin: () => string) => {
+export const createService = (maxResults: number, origin: () => string, privateKey?: string) => {
   const clock = new SandboxClock();
-  const keyRing = new KeyRing();
+  const keyRing = new KeyRing(privateKey);
   const aml = createAmlDesk(maxResults);
   const events = createEventDesk(clock, aml.screen, origin);
   const main = createMainBooks(clock, (mode, before, after) => {
@@ -144,9 +144,11 @@ export async function startSandbox(options: {
   world: SandboxWorld;
   /** The most results in an answer, default 25; `total` counts all. */
   maxResults?: number;
+  /** The private test key of an earlier sandbox, whose accounts and other keys come with it; by default all are new. */
+  privateKey?: string | undefined;
 }) {
   let origin = '';
-  const service = createService(options.maxResults ?? DEFAULT_MAX_RESULTS, () => origin);
+  const service = createService(options.maxResults ?? DEFAULT_MAX_RESULTS, () => origin, options.privateKey);
   service.setWorld(options.world);
   const listener = getRequestListener(createApp(service).fetch);
   const server = createServer((request, response) => {

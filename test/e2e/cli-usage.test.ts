@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -34,5 +34,8 @@ test('what a refused command says next can be done', async () => {
   expect(await say('config show --config half.yaml', folder)).not.toContain('config show');
   const { stdout } = await runCli(['doctor'], { folder: empty });
   expect(stdout).toContain('write a configuration with `nightscreen init`');
+  writeFileSync(join(empty, 'real-key'), 'private_l1veKeyl1veKeyl1veKey');
+  expect(await say('sandbox --key-file real-key')).toContain('holds no key of a sandbox and stays as it is');
+  expect(readFileSync(join(empty, 'real-key'), 'utf8')).toBe('private_l1veKeyl1veKeyl1veKey');
   rmSync(empty, { recursive: true });
 });

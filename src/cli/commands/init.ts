@@ -90,7 +90,7 @@ async function initialise(invocation: Invocation, options: InitOptions): Promise
   );
   const isWell = inspection.settings !== null && checks.every(({ state }) => state !== 'fail');
   const next = [
-    ...(isWaiting ? ['nightscreen sandbox'] : []),
+    ...(isWaiting ? ['nightscreen sandbox --key-file sandbox.key'] : []),
     ...key.commands,
     `nightscreen ${isWell ? 'onboard' : 'doctor'}${named === undefined ? '' : ` --config ${quoteArgument(named)}`}`,
   ];

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { keyVariable } from '../../config/environment.js';
@@ -34,13 +36,25 @@ async function readWorld(paths: Parameters<typeof loadWorld>[0]): ReturnType<typ
   }
 }
 
-async function listenOn(port: number, world: Awaited<ReturnType<typeof loadWorld>>) {
+async function listenOn(port: number, world: Awaited<ReturnType<typeof loadWorld>>, privateKey: string | undefined) {
   const { startSandbox } = await import('../../sandbox/start-sandbox.js');
   try {
-    return await startSandbox({ port, world });
+    return await startSandbox({ port, world, privateKey });
   } catch (error) {
     throw flagError('--port', `port ${port} is not available; --port 0 takes a free one`, error);
   }
+}
+
+/** The key that an earlier sandbox has written; undefined without a file. Throws ConfigError for any other file, which stays as it is. */
+async function readKept(file: string | undefined): Promise<string | undefined> {
+  if (file === undefined || !existsSync(file)) return undefined;
+  const { isPrivateTestKey } = await import('../../sandbox/keys.js');
+  const key = await readFile(file, 'utf8').then(
+    (text) => text.trim(),
+    () => '',
+  );
+  if (isPrivateTestKey(key)) return key;
+  throw flagError('--key-file', `${file} holds no key of a sandbox and stays as it is; name another file`);
 }
 
 async function writeKey(file: string, key: string): Promise<void> {
@@ -68,13 +82,14 @@ export function addSandboxCommand(program: Command, act: Act): void {
     .action((options: SandboxCommandOptions) =>
       act(async ({ options: { json, quiet }, folder, terminal, signal }) => {
         const world = await readWorld(choosePaths(options));
-        const sandbox = await listenOn(options.port, world);
+        const keyFile = options.keyFile === undefined ? undefined : resolve(folder, options.keyFile);
+        const sandbox = await listenOn(options.port, world, await readKept(keyFile));
         const { url, privateKey, publicKey, livePrivateKey, otherPrivateKey } = sandbox;
         const { workflowToken, kycLevel, kybLevel, jwt } = sandbox;
         const keys = { url, privateKey, publicKey, livePrivateKey, otherPrivateKey };
         const access = { ...keys, workflowToken, kycLevel, kybLevel, jwt };
-        if (options.keyFile !== undefined) {
-          await writeKey(resolve(folder, options.keyFile), privateKey).catch(async (error: unknown) => {
+        if (keyFile !== undefined) {
+          await writeKey(keyFile, privateKey).catch(async (error: unknown) => {
             await sandbox.close();
             throw error;
           });

@@ -182,3 +182,20 @@ describe('faults and ledger', () => {
     sandbox = await startSandbox({ world: { watchlist: [], dossiers: [] } });
   });
 });
+
+it('has the same accounts and keys when it starts again with its private test key, and new ones without', async () => {
+  const read = async (privateKey?: string) => {
+    const sandbox = await startSandbox({ world: { watchlist: [], dossiers: [] }, privateKey });
+    const answer = await fetch(`${sandbox.url}/api_keys/public`, {
+      headers: { authorization: `Bearer ${privateKey ?? sandbox.privateKey}` },
+    });
+    const { livePrivateKey, otherPrivateKey, publicKey } = sandbox;
+    await sandbox.close();
+    return { key: sandbox.privateKey, livePrivateKey, otherPrivateKey, publicKey, said: await answer.json() };
+  };
+  const first = await read();
+  expect(first.said).toEqual({ public_key: first.publicKey, is_test: true });
+  expect(await read(first.key)).toEqual(first);
+  const other = await read();
+  expect(other.publicKey).not.toBe(first.publicKey);
+});
