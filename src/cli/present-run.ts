@@ -68,8 +68,10 @@ function describeSums({ kind, counts, snapshot, openItems }: RunSummary): Row[] 
   ];
 }
 
-const describeHurdle = ({ haltedBy }: RunSummary): string =>
-  haltedBy === 'budget' ? '  (when there is budget again: the next day or month, or a higher cap)' : '';
+function describeHurdle({ haltedBy }: RunSummary): string {
+  if (haltedBy === 'budget') return '  (when there is budget again: the next day or month, or a higher cap)';
+  return haltedBy === 'account' ? '  (with a key of the same account that the service accepts)' : '';
+}
 
 function describeNext(summary: RunSummary): Row {
   const { runId, kind, state, counts, artifacts } = summary;

@@ -238,11 +238,14 @@ function findOtherSettings(
 async function findOtherAccount(
   { database }: AppContext,
   open: RunRow,
-  { account }: Intention,
+  { account, isNamed }: Intention,
 ): Promise<string | null> {
   if (!account || account.accountId === open.accountId || !(await hasBegun(database, open.runId))) return null;
   const before = open.accountId === null ? 'no account' : await readAccountName(database, open.accountId);
-  return `it used ${before}, and this key belongs to ${await readAccountName(database, account.accountId)}`;
+  const differ = `it used ${before}, and this key belongs to ${await readAccountName(database, account.accountId)}`;
+  return isNamed
+    ? `${differ}. A key of the first account continues it; for this account all customers are new`
+    : differ;
 }
 
 async function findAge({ database, clock }: AppContext, open: RunRow, { isNamed }: Intention): Promise<string | null> {

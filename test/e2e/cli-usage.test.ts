@@ -34,6 +34,9 @@ test('what a refused command says next can be done', async () => {
   expect(await say('config show --config half.yaml', folder)).not.toContain('config show');
   const { stdout } = await runCli(['doctor'], { folder: empty });
   expect(stdout).toContain('write a configuration with `nightscreen init`');
+  writeFileSync(join(empty, 'taken.yaml'), 'reports: { dir: ./taken.yaml }\n');
+  const taken = await runCli(['doctor', '--config', 'taken.yaml'], { folder: empty });
+  expect(taken.stdout).toMatch(/^fail +reports +\S+taken.yaml is a file where a folder belongs/m);
   writeFileSync(join(empty, 'real-key'), 'private_l1veKeyl1veKeyl1veKey');
   expect(await say('sandbox --key-file real-key')).toContain('holds no key of a sandbox and stays as it is');
   expect(readFileSync(join(empty, 'real-key'), 'utf8')).toBe('private_l1veKeyl1veKeyl1veKey');

@@ -121,9 +121,12 @@ const refusalWords = {
   too_long: `accept_until is more than ${mostAcceptedDays} days ahead`,
 } as const;
 
+const describeAccounts = (accounts: WorkingList['accounts']): string =>
+  accounts.map(({ account, alerts }) => `${countNoun(alerts, 'alert')} of ${account}`).join(', ');
+
 /** The file of a working list and the next step; `leftOut` items did not fit. */
 function presentExport(
-  { sheetId, items, discrepancies }: WorkingList,
+  { sheetId, items, discrepancies, accounts }: WorkingList,
   said: { file: string; notice: string; leftOut: number; ofDiscrepancies: boolean },
 ): Outcome {
   const { file, notice, leftOut, ofDiscrepancies } = said;
@@ -134,6 +137,8 @@ function presentExport(
   const list = (separator: string, ofItems: string, ofDiscrepancy: string): string =>
     [...(hasItems ? [ofItems] : []), ...(hasDiscrepancies ? [ofDiscrepancy] : [])].join(separator);
   const written = list(' and ', `${countNoun(shown, 'open alert')}`, counted);
+  // A run counts those of its own account only.
+  const ofAccounts = hasItems && accounts.length > 0 ? `of several accounts: ${describeAccounts(accounts)}\n` : '';
   const howTo = list(
     '; ',
     'disposition (true match, false positive or inconclusive, and where the match is absent, no longer matched) and reason',
@@ -149,7 +154,7 @@ function presentExport(
       schema: 'nightscreen/review-export/1',
       ...{ sheetId, items: shown, leftOut, discrepancies: hasDiscrepancies ? discrepancies.count : 0, file },
     },
-    text: `${written}: ${file}\n${notice}fill in ${howTo}, then: nightscreen review import ${quoteArgument(file)}\n${elsewhere}`,
+    text: `${written}: ${file}\n${ofAccounts}${notice}fill in ${howTo}, then: nightscreen review import ${quoteArgument(file)}\n${elsewhere}`,
   };
 }
 

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { systemClock } from '../../clock.js';
 import type { Config } from '../../config/load-config.js';
 import { ConfigError, FolderOwnerError, NightscreenError } from '../../errors.js';
+import { findFolderProblem } from '../../files.js';
 import { listEntries, listRecipients, type MailSettings } from '../../mail/settings.js';
 import { countNoun } from '../../reports/text.js';
 import { findFiles } from '../../roster/csv/find-files.js';
@@ -92,7 +93,7 @@ async function checkFolder(check: string, setting: string, folder: string): Prom
   } catch {
     return wrong(
       check,
-      `${folder} cannot be written`,
+      findFolderProblem(folder) ?? `${folder} cannot be written`,
       `grant this user the right, or set ${setting} to another folder`,
     );
   }

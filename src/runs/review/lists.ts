@@ -4,7 +4,7 @@ import type { DiscrepancyList, WaitingItem } from '../../reports/list-facts.js';
 import type { Database, Queryable } from '../../store/database/database.js';
 import { readOrganisation } from '../../store/organisations.js';
 import { readDecidableItems } from '../../store/review/decisions.js';
-import { findPlainlyAbsent, openReviewSheet, saveBulk } from '../../store/review/waiting.js';
+import { countByAccount, findPlainlyAbsent, openReviewSheet, saveBulk } from '../../store/review/waiting.js';
 import type { AppContext } from '../app-context.js';
 import { listDiscrepancies, toBulkSeenVersion, toWaitingItem } from './items.js';
 import { requireKnown } from './people.js';
@@ -54,7 +54,18 @@ export async function exportItems(
     isAssigned: assignee !== null,
   });
   const { timezone } = settings.review;
-  return { sheetId, exportedAt: now, timezone, items: [...bulk, ...items.map(({ shown }) => shown)], discrepancies };
+  const accounts = await countByAccount(
+    database,
+    items.map(({ itemId }) => itemId),
+  );
+  return {
+    accounts,
+    sheetId,
+    exportedAt: now,
+    timezone,
+    items: [...bulk, ...items.map(({ shown }) => shown)],
+    discrepancies,
+  };
 }
 
 /** The discrepancies of a working list. A list of one assignee has none, because discrepancies are not assigned. */

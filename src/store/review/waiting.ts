@@ -106,6 +106,18 @@ const waitingRow = z.object({
   lastSaidId: z.number().nullable(),
 });
 
+/** The number of these items by account, where they belong to several; the account with most first. */
+export async function countByAccount(database: Queryable, itemIds: readonly number[]) {
+  const counted = await database.query(
+    z.object({ account: z.string(), alerts: z.number() }),
+    `select 'account ...' || right(public_key, 4) || ' at ' || base_url as account, count(*)::integer as alerts
+     from review_item join account using (account_id) where item_id = any ($1::bigint[])
+     group by account_id, public_key, base_url order by 2 desc, account_id`,
+    [[...itemIds]],
+  );
+  return counted.length > 1 ? counted : [];
+}
+
 /** A stored waiting item. */
 export type StoredWaitingItem = z.infer<typeof waitingRow> & Omit<WaitingItem, 'mark' | 'sheetId' | 'corroboration'>;
 

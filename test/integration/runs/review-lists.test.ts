@@ -118,6 +118,9 @@ describeOnChosenDatabase('a working list', (open) => {
     expect(before).toHaveLength(2);
     await run(await work({ offsetMs: -dayMs, apiKey: sandbox.otherPrivateKey }), { selection: 'all' });
     const rows = await exportRows(await work());
+    const { accounts } = await exportItems(await work(), { roster: null, exportedBy: 'a test' });
+    expect(accounts.map(({ alerts }) => alerts)).toEqual([2, 2]);
+    expect(new Set(accounts.map(({ account }) => account)).size).toBe(2);
     expect(rows.map(({ item }) => item)).toEqual(expect.arrayContaining(before));
     expect(rows.map(({ mode }) => mode)).toEqual(rows.map(() => 'test'));
   });
