@@ -125,7 +125,7 @@ describe('init', () => {
     const words = ['init', '--sandbox', '--file', file, '--config', 'second.yaml'];
     const byNpx = await runCli(words, { folder, environment: { npm_command: 'exec' } });
     expect(byNpx.stdout).toMatch(
-      /terminal\s+npx --no nightscreen sandbox --key-file sandbox.key\s[^]*\s+npx --no nightscreen onboard --config second.yaml\s*$/,
+      /terminal\s+npx --no nightscreen sandbox --key-file sandbox.key\s[\s\S]*\s+npx --no nightscreen onboard --config second.yaml\s*$/,
     );
     const { canaries } = loadConfig({ environment: {}, folder }).settings;
     // The list and the controls of the sandbox are those of the demo.
