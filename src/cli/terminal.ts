@@ -22,7 +22,7 @@ export interface Terminal {
 
 /** A command in a text, such as `nightscreen runs list`. */
 const command = new RegExp(
-  String.raw`(?<=^|[\s\`'"(|])(?<!npx --no )nightscreen (?=(?:--help|COMMAND|${commandNames.join('|')})\b)`,
+  String.raw`(?<=^|[\s\`'"(|])(?<!npx --no )nightscreen (?=(?:--help|help|COMMAND|${commandNames.join('|')})\b)`,
   'gm',
 );
 
