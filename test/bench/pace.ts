@@ -15,10 +15,10 @@ function countWindowsAbove(arrivedMs: readonly number[], perSecond: number): num
 /** How much of the permitted rate `rescreen` uses, and whether a sliding second ever holds more; counted where calls arrive. */
 export const benchPace: Bench = async ({ ground, emit, rounds, isQuick }) => {
   ground.stub.order({ refusedShare });
-  const seconds = isQuick ? 4 : 20;
   const samples: { perSecond: number; used: number; windowsAbove: number; gapMs: number }[] = [];
   for (let round = 0; round < rounds; round += 1) {
     for (const perSecond of isQuick ? [100] : rates) {
+      const seconds = isQuick ? 4 : perSecond === 10 ? 20 : 15;
       const site = await ground.openSite('postgres', perSecond * seconds, { perSecond });
       await ground.stub.report();
       await site.rescreen();
