@@ -11,6 +11,7 @@ import {
   maxFieldLength,
   type PartyColumnSettings,
 } from './settings.js';
+import { describeLowerHeader, type TableReading } from './table-reading.js';
 
 /** Binds the countries to their columns. `standard` is the header that needs no mapping; `language` is that of the names. */
 function bindCountries(
@@ -168,6 +169,7 @@ interface SourceHeaders {
    * first line may be a customer's row, so messages quote only its mapped headers.
    */
   origin: 'query' | 'first_line' | 'numbers';
+  lowerHeader?: TableReading['lowerHeader'];
   /** `yyyy-mm-dd`: the latest possible birth date. */
   today: string;
 }
@@ -176,11 +178,9 @@ interface SourceHeaders {
  * Finds the mapped columns of a roster. The standard columns of birth date, countries and risk tier may be absent.
  * Throws RosterError `duplicate_header`, `too_many_attributes`, or `column_missing` with all missing columns at once.
  */
-export function bindColumns(
-  columns: ColumnSettings,
-  { headers, source, origin, today }: SourceHeaders,
-): CustomerBinding {
-  const finder = createColumnFinder(headers, source, origin);
+export function bindColumns(columns: ColumnSettings, { today, ...shape }: SourceHeaders): CustomerBinding {
+  const { source } = shape;
+  const finder = createColumnFinder(shape);
   const { find, findOptional } = finder;
   const id = [columns.id ?? standardHeaders.id].flat().map(find);
   const shared = bindParty({ ...columns, type: columns.type ?? standardHeaders.type }, null, finder, today);
@@ -208,8 +208,8 @@ export function bindColumns(
  * Finds the mapped columns of a source of related parties. Type (default person), birth date and countries may be
  * absent. Throws like `bindColumns`.
  */
-export function bindPartyColumns(columns: PartyColumnSettings, { headers, source, origin, today }: SourceHeaders) {
-  const finder = createColumnFinder(headers, source, origin);
+export function bindPartyColumns(columns: PartyColumnSettings, { today, ...shape }: SourceHeaders) {
+  const finder = createColumnFinder(shape);
   const { find, headers: given } = finder;
   const standardType = given.includes(standardPartyHeaders.type) ? standardPartyHeaders.type : null;
   const party = {
@@ -369,11 +369,12 @@ interface ColumnFinder {
   finish(): void;
 }
 
-function createColumnFinder(
-  givenHeaders: readonly string[],
-  source: string,
-  origin: SourceHeaders['origin'],
-): ColumnFinder {
+function createColumnFinder({
+  headers: givenHeaders,
+  source,
+  origin,
+  lowerHeader,
+}: Omit<SourceHeaders, 'today'>): ColumnFinder {
   const headers = givenHeaders.map((header, index) => header.trim().normalize('NFC') || nameColumn(index));
   const places = new Map<string, number>();
   const repeated: number[] = [];
@@ -381,7 +382,8 @@ function createColumnFinder(
     if (places.has(header)) repeated.push(index);
     else places.set(header, index);
   }
-  if (repeated.length > 0) throw toDuplicateError(repeated, headers, source, origin);
+  const lower = origin === 'first_line' && lowerHeader ? describeLowerHeader(lowerHeader.line) : '';
+  if (repeated.length > 0) throw toDuplicateError(repeated, headers, source, origin, lower);
   const missing = new Set<string>();
   const found = new Map<string, BoundColumn>();
   const find = (header: string): BoundColumn => {
@@ -400,7 +402,7 @@ function createColumnFinder(
     finish: () => {
       if (missing.size === 0) return;
       const present = [...found.values()].filter(({ index }) => index >= 0).map(({ header }) => header);
-      const reported = `${source}: no column ${quoteAll([...missing])}. ${describeThere(headers, present, origin)}`;
+      const reported = `${source}: no column ${quoteAll([...missing])}. ${lower || describeThere(headers, present, origin)}`;
       throw new RosterError('column_missing', reported);
     },
   };
@@ -411,6 +413,7 @@ function toDuplicateError(
   headers: readonly string[],
   source: string,
   origin: SourceHeaders['origin'],
+  lower: string,
 ): RosterError {
   const names = new Set(repeated.map((index) => headers[index] ?? ''));
   const places = headers.flatMap((header, index) => (names.has(header) ? index + 1 : []));
@@ -418,7 +421,7 @@ function toDuplicateError(
     origin === 'query'
       ? `the header has ${quoteAll([...names])} more than once. Give each column a name of its own.`
       : `the first line has the same value more than once (in the columns ${places.slice(0, mostQuoted).join(', ')}). ` +
-        `Give each column a name of its own. ${withoutHeader}.`;
+        (lower || `Give each column a name of its own. ${withoutHeader}.`);
   return new RosterError('duplicate_header', `${source}: ${reported}`);
 }
 

@@ -96,7 +96,7 @@ export function readCountry(text: string, language: string | null): ReadCountry 
   if (former !== undefined) return { codes: former };
   const nationality = readNationality(folded);
   if (nationality !== null) return nationality;
-  const found = readAllNames().get(folded);
+  const found = readAllNames().get(folded) ?? readFurtherNames().get(folded);
   return found === undefined ? { why: 'unknown_country' } : toCountry(found);
 }
 
@@ -253,4 +253,73 @@ function readNames(language: string): ReadonlyMap<string, string> {
   }
   namesByLanguage.set(language, names);
   return names;
+}
+
+const furtherLanguages = ['fr', 'de', 'it', 'es', 'nl', 'pl', 'pt'] as const;
+
+/** Common and official names in these languages, most of which neither `i18n-iso-countries` nor CLDR has. */
+const furtherForms = `
+gb: angleterre, écosse, pays de galles, irlande du nord, grande-bretagne, großbritannien, schottland, nordirland, inghilterra, scozia, galles,
+  irlanda del nord, gran bretagna, inglaterra, escocia, gales, irlanda del norte, gran bretaña, engeland, schotland, noord-ierland,
+  groot-brittannië, anglia, szkocja, walia, irlandia północna, escócia, país de gales, irlanda do norte, grã-bretanha
+us: états-unis d'amérique, vereinigte staaten von amerika, stati uniti d'america, estados unidos de américa, estados unidos da américa,
+  verenigde staten van amerika, stany zjednoczone ameryki, ee uu, eeuu
+ru: fédération de russie, fédération russe, russische föderation, federazione russa, federación rusa, federación de rusia, russische federatie,
+  federacja rosyjska, federação russa, federação da rússia
+cd: rdc, rd congo, congo rdc, république démocratique du congo, congo kinshasa, demokratische republik kongo, dr kongo, kongo kinshasa,
+  repubblica democratica del congo, república democrática del congo, democratische republiek congo, demokratyczna republika konga,
+  república democrática do congo
+cg: république du congo, republik kongo, kongo brazzaville, repubblica del congo, república del congo, republiek congo, república do congo
+mm: birmanie, birma, birmania, birmânia
+cz: tchéquie, république tchèque, tschechien, tschechische republik, cechia, repubblica ceca, chequia, república checa, tsjechië,
+  tsjechische republiek, czechy, republika czeska, chéquia, tchéquia
+mk: macédoine, mazedonien, macedonië, macedónia, macedônia
+ch: confédération suisse, confédération helvétique, schweizerische eidgenossenschaft, confederazione svizzera, confederación suiza,
+  zwitserse confederatie, konfederacja szwajcarska, confederação suíça
+mc: principauté de monaco, fürstentum monaco, principato di monaco, principado de mónaco, principado do mônaco, vorstendom monaco, księstwo monako
+li: principauté de liechtenstein, fürstentum liechtenstein, principato del liechtenstein, principado de liechtenstein
+ad: principauté d'andorre, fürstentum andorra, principato di andorra, principado de andorra
+lu: grand-duché de luxembourg, großherzogtum luxemburg, granducato di lussemburgo, gran ducado de luxemburgo, groothertogdom luxemburg
+de: république fédérale d'allemagne, rfa, bundesrepublik deutschland, repubblica federale di germania, república federal de alemania,
+  bondsrepubliek duitsland, república federal da alemanha
+fr: république française, französische republik, repubblica francese, república francesa
+it: république italienne, italienische republik, repubblica italiana, república italiana
+va: saint-siège, cité du vatican, heiliger stuhl, santa sede, città del vaticano, heilige stoel, stolica apostolska
+ci: elfenbeinküste, costa d'avorio, costa de marfil, ivoorkust, wybrzeże kości słoniowej, costa do marfim
+nl: hollande, olanda, holanda, holandia
+by: biélorussie, weißrussland, bielorussia, bielorrusia, wit-rusland, bielorrússia
+md: moldavie, moldawien, moldavia, moldavië, mołdawia, moldávia
+kr: république de corée, republik korea, repubblica di corea, república de corea, republiek korea, república da coreia
+kp: république populaire démocratique de corée, rpdc, demokratische volksrepublik korea
+cn: république populaire de chine, rpc, volksrepublik china, vr china, repubblica popolare cinese, república popular china, volksrepubliek china,
+  chińska republika ludowa, república popular da china
+ir: république islamique d'iran, islamische republik iran, repubblica islamica dell'iran, república islámica de irán
+sy: république arabe syrienne, arabische republik syrien, repubblica araba siriana, república árabe siria
+ae: eau, vae, émirats, emirate, emirati
+sk: république slovaque, slowakische republik, repubblica slovacca, república eslovaca
+tl: timor oriental, osttimor, timor est, oost-timor
+cv: cap-vert, kap verde, capo verde, kaapverdië
+ps: palestina, palästina, palestyna, autorité palestinienne, territoires palestiniens`;
+
+let furtherNames: ReadonlyMap<string, string> | undefined;
+
+/** The names of CLDR and our own ones in some languages. They are read last, so they change no other reading. */
+function readFurtherNames(): ReadonlyMap<string, string> {
+  if (furtherNames !== undefined) return furtherNames;
+  const found = new Map<string, string>();
+  const add = (name: string, code: string): void => {
+    const folded = foldCountry(name);
+    found.set(folded, (found.get(folded) ?? code) === code ? code : 'ambiguous');
+  };
+  for (const language of furtherLanguages) {
+    const display = new Intl.DisplayNames([language], { type: 'region' });
+    for (const alpha2 of [...Object.keys(countries.getAlpha2Codes()), 'XK'])
+      add(display.of(alpha2) ?? alpha2, alpha2.toLowerCase());
+  }
+  for (const line of furtherForms.trim().split(/\n(?! )/)) {
+    const [code = '', names = ''] = line.split(': ');
+    for (const name of names.split(',')) add(name, code);
+  }
+  furtherNames = found;
+  return found;
 }

@@ -80,7 +80,8 @@ function createReader({ formats, language, pivot, today }: DateSettings): (text:
   const readDay = (text: string): string | DoubtfulDate => {
     const strict = parseDate(text, declared, toCentury);
     if (strict !== null) return strict;
-    if (declared.some((format) => format.test(text))) return { value: null, why: 'no_such_day' };
+    const groups = matchFirst(text, declared)?.groups;
+    if (groups !== undefined) return readUnknownParts(groups, toCentury);
     return readLoosely(text, { order, language, toCentury });
   };
   return (given) => {
@@ -208,6 +209,15 @@ function toDate(year: string, month: string, day: string): string | DoubtfulDate
   if (Number(month) === 0) return Number(day) === 0 ? year : noSuchDay;
   const parts = Number(day) === 0 ? [year, month] : [year, month, day];
   return parseDate(parts.map((part) => part.padStart(2, '0')).join('-'), []) ?? noSuchDay;
+}
+
+/** Reads a day that is not in the calendar: a month or day 0 of a declared format is unknown, as in `00.05.1956`. */
+function readUnknownParts(
+  { year, short, month = '1', day = '1' }: Readonly<Record<string, string>>,
+  toCentury: (short: string) => string,
+): string | DoubtfulDate {
+  if (Number(month) > 0 && Number(day) > 0) return noSuchDay;
+  return short === undefined ? toDate(year ?? '', month, day) : markGuess(toDate(toCentury(short), month, day));
 }
 
 const monthsByLanguage = new Map<string, ReadonlyMap<string, number>>();

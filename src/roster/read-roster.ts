@@ -101,13 +101,17 @@ async function openTable(
 
 async function read<Row>(
   table: TableReading,
-  bind: (shape: { headers: readonly string[]; source: string }) => (record: TableRecord) => Row,
+  bind: (shape: {
+    headers: readonly string[];
+    source: string;
+    lowerHeader: TableReading['lowerHeader'];
+  }) => (record: TableRecord) => Row,
 ) {
   try {
-    const { source, isFedBack = false, digest, tally, progress, close } = table;
+    const { source, lowerHeader, isFedBack = false, digest, tally, progress, close } = table;
     // Blank headers get names here: of two blank columns, the first would otherwise be overwritten by the second.
     const headers = table.headers.map((header, index) => header || nameColumn(index));
-    const rows = checkBatches(table, bind({ source, headers }));
+    const rows = checkBatches(table, bind({ source, headers, lowerHeader }));
     const closeAll = async (): Promise<void> => {
       await rows.return();
       await close();

@@ -325,9 +325,11 @@ const csvSchema = z.strictObject({
     .default('auto')
     .describe('auto takes UTF-8, or what a mark or zero bytes show; anything else is declared'),
   header: z
-    .boolean()
+    .union([z.boolean(), z.int().min(1).max(1_000)], { error: 'expected true, false, or the line of the header' })
     .default(true)
-    .describe('false: the first line is a row already, and columns are named by number, from 1'),
+    .describe(
+      'true: the first line; a number: the line of the header, and the lines above it are not read; false: the first line is a row, and columns are named by number, from 1',
+    ),
 });
 
 /** The path and form of a CSV source. */

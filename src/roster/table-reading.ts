@@ -17,7 +17,7 @@ export interface TableRecord {
 /** The physical lines of a source: lines = headers + blanks + continuations + records. */
 export interface LineTally {
   lines: number;
-  /** Includes a line that names the delimiter. */
+  /** Includes a line that names the delimiter, and the lines above a header that has its line in the settings. */
   headers: number;
   blanks: number;
   /** Lines after the first of records that take several. */
@@ -31,6 +31,8 @@ export interface TableReading {
   source: string;
   /** The headers, trimmed and in NFC; `1`, `2`, ... for a source without a header. */
   headers: readonly string[];
+  /** The probable header of a CSV file whose first line is none. */
+  lowerHeader?: { line: number } | null;
   /** Whether it is a `rejects.csv`. */
   isFedBack?: boolean;
   /** The row count that the source states, if a query for it is configured. */
@@ -50,3 +52,7 @@ export function parseTotal(text: string): number | null {
   const bare = text.trim().replace(/(?<=\d)[\s.,'\u2019_](?=\d{3}(?!\d))/gu, '');
   return /^\d{1,12}$/.test(bare) ? Number(bare) : null;
 }
+
+/** What to write when a title is above the header. */
+export const describeLowerHeader = (line: number): string =>
+  `Line ${line} looks like the header: write \`header: ${line}\` under \`csv:\` of this roster, and the lines above it are not read.`;

@@ -188,7 +188,13 @@ export function listUnknown(unknown: FileInspection['unknown']): string {
   return columns.length === 0 ? '' : `\nValues that are not understood, with their rows\n${columns.join('')}`;
 }
 
-function describeHeaderLines(lines: number, hasHeader: boolean): string {
+function describeHeader({ hasHeader, headerLine }: FileInspection): string {
+  if (headerLine === null) return hasHeader ? 'the first line' : 'none: columns are named by their number';
+  return `line ${headerLine}; ${headerLine === 2 ? '1 line above it is' : `${headerLine - 1} lines above it are`} not read`;
+}
+
+function describeHeaderLines(lines: number, { hasHeader, headerLine }: FileInspection): string {
+  if (headerLine !== null) return ` + ${formatCount(lines)} lines as far as the header`;
   if (lines > 1) return ` + ${formatCount(lines)} lines of header`;
   if (hasHeader) return ' + the header';
   return lines === 0 ? '' : ' + the line with the delimiter';
@@ -196,8 +202,7 @@ function describeHeaderLines(lines: number, hasHeader: boolean): string {
 
 /** The result of `roster inspect`. */
 export function presentInspection(inspection: FileInspection): Outcome {
-  const { headers, hasHeader, delimiter, encoding, guess, counts, tally, firstRows, repeatedLines, settings } =
-    inspection;
+  const { headers, delimiter, encoding, guess, counts, tally, firstRows, repeatedLines, settings } = inspection;
   const { customers, rejected, repeated, rejectedBecause, isComplete } = counts;
   const { lines, blanks, continuations, records } = tally;
   const text = [
@@ -205,11 +210,11 @@ export function presentInspection(inspection: FileInspection): Outcome {
       ['file', describeFile(inspection)],
       ['encoding', encoding],
       ['delimiter', describeDelimiter(delimiter)],
-      ['header', hasHeader ? 'the first line' : 'none: columns are named by their number'],
+      ['header', describeHeader(inspection)],
       ['columns', headers.map((header) => showCell(header)).join(', ')],
       [
         'lines',
-        `${formatCount(lines)} = ${formatCount(records)} rows + ${formatCount(continuations)} continued lines + ${formatCount(blanks)} blank${describeHeaderLines(tally.headers, hasHeader)}`,
+        `${formatCount(lines)} = ${formatCount(records)} rows + ${formatCount(continuations)} continued lines + ${formatCount(blanks)} blank${describeHeaderLines(tally.headers, inspection)}`,
       ],
     ]),
     '\nGuessed mapping\n',

@@ -1,14 +1,9 @@
 import { RosterError } from '../../errors.js';
 import type { CsvSettings } from '../settings.js';
-import type { LineTally, TableRecord } from '../table-reading.js';
+import { describeLowerHeader, type LineTally, type TableRecord } from '../table-reading.js';
 import { type EncodingLabel, openDecoder } from './encodings.js';
-import {
-  createRecordSplitter,
-  findFirstRecord,
-  type LineBlock,
-  readFirstRecord,
-  sliceBlock,
-} from './record-splitter.js';
+import { candidates, findFirstRecord, findLowerHeader } from './first-record.js';
+import { createRecordSplitter, type LineBlock, readFirstRecord, sliceBlock } from './record-splitter.js';
 import { readSourceBytes } from './source-bytes.js';
 
 interface FilePlace {
@@ -25,7 +20,7 @@ export async function openCsvFile(place: FilePlace, source: CsvSettings, isMappe
   const { name, file, tally } = place;
   const blocks = readLineBlocks(place, source.encoding);
   try {
-    const { first, hinted } = await findFirstRecord(blocks, name, tally);
+    const { first, hinted } = await findFirstRecord(blocks, source, name, tally);
     const dialect = findTableDialect(first, withHint(source, hinted), isMapped, name);
     tally.lines += dialect.headerLines;
     tally.headers += dialect.headerLines;
@@ -36,8 +31,11 @@ export async function openCsvFile(place: FilePlace, source: CsvSettings, isMappe
       blocks,
       markTruncation(createRecordSplitter({ ...shape, path: name, file }, tally), shape.columnCount),
     );
+    const isTable = source.header !== false && (typeof source.header === 'number' || dialect.headers.some(isMapped));
     return {
       ...dialect,
+      /** The probable header when the first record is none. */
+      lowerHeader: isTable ? null : findLowerHeader(first, withHint(source, hinted).delimiter),
       records,
       close: async () => {
         await records.return();
@@ -48,6 +46,18 @@ export async function openCsvFile(place: FilePlace, source: CsvSettings, isMappe
   } catch (error) {
     await blocks.return();
     throw error;
+  }
+}
+
+/** Finds the header of a file that begins with a title; null when its first record may be the header. Throws like `openCsvFile`. */
+export async function findTitledHeader(path: string, source: CsvSettings): Promise<ReturnType<typeof findLowerHeader>> {
+  const tally: LineTally = { lines: 0, headers: 0, blanks: 0, continuations: 0, records: 0 };
+  const blocks = readLineBlocks({ path, name: path, file: null, tally, onBytes: () => undefined }, source.encoding);
+  try {
+    const { first, hinted } = await findFirstRecord(blocks, source, path, tally);
+    return findLowerHeader(first, withHint(source, hinted).delimiter);
+  } finally {
+    await blocks.return();
   }
 }
 
@@ -193,8 +203,6 @@ function withoutEndOfFile(text: string): string {
   return at === text.length - end ? text : text.slice(0, at) + text.slice(text.length - end);
 }
 
-const candidates = [',', ';', '\t', '|'];
-
 /** How many lines after the first record are compared with it. */
 const sampleLines = 200;
 
@@ -231,7 +239,7 @@ function findDialect(
 ): CsvDialect {
   const delimiters = source.delimiter === 'auto' ? candidates : [source.delimiter];
   const best = delimiters
-    .flatMap((delimiter) => readDialect(block, delimiter, source.header))
+    .flatMap((delimiter) => readDialect(block, delimiter, source.header !== false))
     .map((first) => weigh(first, block, isMapped))
     .sort(
       (one, other) =>
@@ -242,10 +250,13 @@ function findDialect(
     )[0]?.dialect;
   if (best === undefined) {
     const what = source.header ? 'header' : 'first row';
+    const lower = findLowerHeader(block, source.delimiter);
     throw new RosterError(
       'header_malformed',
       `${path}: the quotes of the ${what} (line ${block.firstLine}) are invalid. ` +
-        'A quoted field ends with a quote before the delimiter; a quote within it is written twice.',
+        (lower === null
+          ? 'A quoted field ends with a quote before the delimiter; a quote within it is written twice.'
+          : describeLowerHeader(lower.line)),
     );
   }
   if (best.headers.length > maxColumns) {

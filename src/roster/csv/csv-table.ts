@@ -70,8 +70,9 @@ export async function openCsvTable(
         `${name} has ${source.header ? 'a header and no rows' : 'no rows'}. Nothing was changed; check the export that writes it.`,
       );
     }
-    const { headers, delimiter } = first;
-    return { ...toReading(name, headers, withHead(head.done ? [] : head.value, batches), progress), delimiter };
+    const { headers, delimiter, lowerHeader } = first;
+    const reading = toReading(name, headers, withHead(head.done ? [] : head.value, batches), progress);
+    return { ...reading, delimiter, lowerHeader };
   } catch (error) {
     await progress.open?.close();
     throw error;

@@ -38,12 +38,20 @@ export function createRecordSplitter(
       lastSound = text;
     } else guard.noteUnsound(text.length, line);
   };
-  const takePlain = (text: string, line: number, records: TableRecord[]) => {
-    if (isBlank(text)) {
-      tally.blanks += 1;
-      guard.noteUnsound(1, line);
-      return;
-    }
+  /** Takes a line without a value; an incomplete one at the end of the file shows that the file was truncated. */
+  const takeBlank = (text: string, line: number, isCut: boolean): boolean => {
+    if (!isBlank(text, delimiter) || (isCut && isShort(text))) return false;
+    tally.blanks += 1;
+    // A spreadsheet writes many lines of delimiters alone; these are rows of the table.
+    if (!text.includes(delimiter)) guard.noteUnsound(1, line);
+    return true;
+  };
+  const isShort = (text: string): boolean => {
+    const count = countDelimiters(text, delimiter, 0) + 1;
+    return count > 1 && count < settings.columnCount;
+  };
+  const takePlain = (text: string, line: number, records: TableRecord[], isCut: boolean) => {
+    if (takeBlank(text, line, isCut)) return;
     const fields = text.split(delimiter);
     const isSound = fields.length === columnCount;
     note(isSound, text, line);
@@ -54,8 +62,13 @@ export function createRecordSplitter(
     for (let at = 0; at < block.texts.length; ) {
       const first = block.texts[at] ?? '';
       const line = block.firstLine + at;
-      if (!first.includes('"')) {
-        takePlain(first, line, records);
+      const isCut = block.isOpen && at === block.texts.length - 1;
+      if (!first.includes(quote)) {
+        takePlain(first, line, records, isCut);
+        at += 1;
+        continue;
+      }
+      if (takeBlank(first, line, isCut)) {
         at += 1;
         continue;
       }
@@ -90,7 +103,8 @@ export function createRecordSplitter(
     if (whole.hasQuote) takeMixed(whole, records);
     else {
       for (let at = 0; at < whole.texts.length; at += 1) {
-        takePlain(whole.texts[at] ?? '', whole.firstLine + at, records);
+        const isCut = whole.isOpen && at === whole.texts.length - 1;
+        takePlain(whole.texts[at] ?? '', whole.firstLine + at, records, isCut);
       }
     }
     if (settings.endsWithDelimiter) for (const record of records) dropLastField(record, columnCount);
@@ -118,9 +132,14 @@ function parseQuoted(quoted: readonly QuotedRecord[], delimiter: string): void {
   }
 }
 
-/** Whether a line holds only spaces. */
-function isBlank(text: string): boolean {
-  return text === '' || (text.charCodeAt(0) === 0x20 && /^ +$/.test(text));
+/** Whether a line holds no value: only white space, delimiters, and pairs of quotes with nothing between them. */
+export function isBlank(text: string, delimiters: string): boolean {
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at] ?? '';
+    if (character === quote && text[at + 1] === quote) at += 1;
+    else if (!delimiters.includes(character) && character.trim() !== '') return false;
+  }
+  return true;
 }
 
 /** Consecutive physical lines of a file, without their endings. */
@@ -178,7 +197,7 @@ const maxUnsoundLines = 200_000;
 const maxUnsoundLength = 64 * 1024 * 1024;
 
 /** Ends the reading of a file that only begins like a table. */
-class SoundnessGuard {
+export class SoundnessGuard {
   #lines = 0;
   #length = 0;
 
@@ -203,45 +222,6 @@ class SoundnessGuard {
         'Check which file it is, its delimiter and its quotes.',
     );
   }
-}
-
-/** Gives the blocks from the first non-blank line on. A line that names the delimiter counts as a header line. */
-export async function findFirstRecord(
-  blocks: AsyncGenerator<LineBlock, void, undefined>,
-  name: string,
-  tally: LineTally,
-): Promise<{ first: LineBlock; hinted: string | undefined }> {
-  const guard = new SoundnessGuard(name, 1);
-  let hinted: string | undefined;
-  for (;;) {
-    const block = await blocks.next();
-    if (block.done) {
-      throw new RosterError('roster_empty', `${name} is empty. Nothing was changed; check the export that writes it.`);
-    }
-    const hint = takeDelimiterHint(block.value);
-    if (hint !== null) {
-      hinted = hint.delimiter;
-      tally.lines += 1;
-      tally.headers += 1;
-    }
-    const { rest } = hint ?? { rest: block.value };
-    const found = rest.texts.findIndex((text) => !isBlank(text));
-    const blanks = found < 0 ? rest.texts.length : found;
-    for (let at = 0; at < blanks; at += 1) guard.noteUnsound(1, rest.firstLine + at);
-    tally.lines += blanks;
-    tally.blanks += blanks;
-    if (found >= 0) return { first: sliceBlock(rest, found), hinted };
-  }
-}
-
-// The same characters as in the configuration. Some programs pad the line with empty fields.
-const hint = /^"?sep=([^"\p{L}\p{N}\p{Cs} ])"?\1*$/iu;
-
-/** Removes a first line `sep=;`, which sets the delimiter for spreadsheets; null when there is none. */
-function takeDelimiterHint(block: LineBlock): { delimiter: string; rest: LineBlock } | null {
-  if (block.firstLine !== 1) return null;
-  const delimiter = hint.exec(block.texts[0] ?? '')?.[1];
-  return delimiter === undefined ? null : { delimiter, rest: sliceBlock(block, 1) };
 }
 
 interface RecordShape {

@@ -4,9 +4,11 @@ import { basename } from 'node:path';
 import { ConfigError } from '../../errors.js';
 import { checkRow } from '../check-row.js';
 import { bindColumns } from '../column-binding.js';
+import { findTitledHeader } from '../csv/csv-file.js';
 import { openCsvTable } from '../csv/csv-table.js';
 import { createSingleByteTable, csvEncodings, type EncodingLabel, inspectEncoding } from '../csv/encodings.js';
 import { findFiles } from '../csv/find-files.js';
+import { looksLikeHeader } from '../csv/first-record.js';
 import { readSourceBytes } from '../csv/source-bytes.js';
 import type { Customer, RosterRow } from '../customer.js';
 import { type ColumnDoubts, DoubtTally } from '../doubts.js';
@@ -35,6 +37,8 @@ export interface FileInspection {
   encoding: string;
   delimiter: string;
   hasHeader: boolean;
+  /** The line of the header when the lines above it are not read. */
+  headerLine: number | null;
   headers: readonly string[];
   guess: ColumnGuess;
   /** The suggested entry of `rosters:`; null when no row is readable with the guess, or over half would be rejected. */
@@ -75,10 +79,10 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
   const first = files[0] ?? path;
   const start = await readStart(first);
   const { encoding, doubts: mixed } = inspectEncoding(start, given.encoding, first);
-  const table = await openCsvTable({ ...given, path: first, encoding, header: false }, () => false);
+  const { table, headerLine } = await openInspected(first, { ...given, encoding }, request.header);
   const sample = await readSample(table);
-  const [top = [], ...others] = sample;
-  const hasHeader = request.header ?? looksLikeHeader(top, others);
+  const [top = [], ...others] = headerLine === null ? sample : [table.headers, ...sample];
+  const hasHeader = headerLine !== null || (request.header ?? looksLikeHeader(top, others));
   const headers = hasHeader
     ? top.map((cell, index) => cell.trim().normalize('NFC') || nameColumn(index))
     : table.headers;
@@ -92,13 +96,19 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
     ),
   );
   const guess = tryColumns(guessColumns(profiles), headers, rows);
-  const doubts = [...(mixed.length > 0 ? mixed : doubtGarbledLetters(profiles, encoding)), ...guess.doubts];
-  const csv = { path, delimiter: table.delimiter, encoding, ...(hasHeader ? {} : { header: false }) };
-  const found = { path, files, encoding, delimiter: table.delimiter, hasHeader, headers, guess: { ...guess, doubts } };
+  const doubts = [
+    ...(headerLine === null ? [] : [`line ${headerLine} is the header: the lines above it are not read`]),
+    ...(mixed.length > 0 ? mixed : doubtGarbledLetters(profiles, encoding)),
+    ...guess.doubts,
+  ];
+  const { delimiter } = table;
+  const header = headerLine ?? hasHeader;
+  const csv = { path, delimiter, encoding, ...(header === true ? {} : { header }) };
+  const found = { path, files, encoding, delimiter, hasHeader, headerLine, headers, guess: { ...guess, doubts } };
   const parsed = rosterSettingsSchema.safeParse({ name, csv, columns: guess.columns });
   if (!parsed.success || guess.columns.id === undefined || guess.columns.name === undefined) {
     const { records, headers: headerLines, ...others } = table.tally();
-    const tally = hasHeader ? { ...others, headers: headerLines + 1, records: records - 1 } : table.tally();
+    const tally = header === true ? { ...others, headers: headerLines + 1, records: records - 1 } : table.tally();
     return {
       ...found,
       settings: null,
@@ -113,6 +123,15 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
   const whole = await readWhole(ofFirst, guess.unmapped);
   const { customers, rejected, repeated } = whole.counts;
   return { ...found, ...whole, settings: rejected > (customers + rejected + repeated) / 2 ? null : parsed.data };
+}
+
+/** Opens a table without a header, or below its title with one. */
+async function openInspected(path: string, form: CsvSettings, wantsHeader: boolean | undefined) {
+  const csv = { ...form, path };
+  const titled = wantsHeader === false ? null : await findTitledHeader(path, csv);
+  if (titled === null) return { table: await openCsvTable({ ...csv, header: false }, () => false), headerLine: null };
+  const { line: header, delimiter } = titled;
+  return { table: await openCsvTable({ ...csv, header, delimiter }, () => false), headerLine: header };
 }
 
 /** Tries a guessed mapping on the sampled rows; when over half would be rejected for their type, the column of types is dropped. */
@@ -186,30 +205,6 @@ async function readSample(table: TableReading): Promise<readonly (readonly strin
   }
   return sample;
 }
-
-/** Whether the first record of a table looks like a header of the records after it. */
-export function looksLikeHeader(first: readonly string[], others: readonly (readonly string[])[]): boolean {
-  const cells = first.map((cell) => cell.trim());
-  if (cells.every((cell) => cell === '')) return false;
-  const below = cells.map((_, index) =>
-    others
-      .slice(0, comparedRows)
-      .map((fields) => fields[index]?.trim() ?? '')
-      .filter((value) => value !== ''),
-  );
-  // A text that the column repeats below is a value, such as the status "active".
-  if (cells.some((cell, index) => readHeader(cell).role !== null && below[index]?.includes(cell) === false))
-    return true;
-  if (new Set(cells).size < cells.length) return false;
-  // A value looks like the values below it; a header has words even above numbers or dates.
-  const isWordAboveNumbers = cells.some((cell, index) => {
-    const values = below[index] ?? [];
-    return /\p{L}/u.test(cell) && !/\d/.test(cell) && values.length > 0 && values.every((value) => /\d/.test(value));
-  });
-  return isWordAboveNumbers && cells.every((cell) => !/^[\d.,/ -]+$/.test(cell) || cell === '');
-}
-
-const comparedRows = 1_000;
 
 const likely: readonly EncodingLabel[] = ['windows-1252', 'iso-8859-1', 'windows-1250', 'windows-1251'];
 const units = likely.map((label) => ({

@@ -33,12 +33,12 @@ const countRows = (rows: number): string => (rows === 1 ? '1 row' : `${rows} row
  * comments: such a line is valid when it has a meaning and no `#` before it.
  */
 export function toRosterYaml(inspection: FileInspection, path: string, mostUnknown = 20): readonly string[] {
-  const { settings, guess, delimiter, encoding, hasHeader, unknown } = inspection;
+  const { settings, guess, delimiter, encoding, hasHeader, headerLine, unknown } = inspection;
   const csv = {
     path,
     ...(delimiter === ',' ? {} : { delimiter: delimiter === '\t' ? 'tab' : delimiter }),
     ...(encoding === 'utf-8' ? {} : { encoding }),
-    ...(hasHeader ? {} : { header: false }),
+    ...(hasHeader && headerLine === null ? {} : { header: headerLine ?? false }),
   };
   const completable = listCompletable(unknown);
   const columns = columnOrder.flatMap((key) => {

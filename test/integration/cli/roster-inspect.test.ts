@@ -10,6 +10,7 @@ import { ConfigError } from '../../../src/errors.js';
 import type { RosterRow } from '../../../src/roster/customer.js';
 import { type FileInspection, inspectFile } from '../../../src/roster/inspect/inspect-file.js';
 import { readRoster } from '../../../src/roster/read-roster.js';
+import { rosterSettingsSchema } from '../../../src/roster/settings.js';
 
 const named = [
   ['Kundennummer', 'Name', 'Land', 'Typ'],
@@ -134,4 +135,69 @@ it.each([
 it('a workbook under the name of a CSV is called what it is', async () => {
   const path = await write(Buffer.from('PK\x03\x04\x14\0\x06\0', 'latin1'));
   await expect(inspectFile({ path, name: 'kunden' })).rejects.toMatchObject({ code: 'not_a_table' });
+});
+
+const clients = [
+  'N° client;Nom;Prénom;Date de naissance;Pays;Type',
+  ...Array.from(
+    { length: 12 },
+    (_, at) => `C${100 + at};Dupont ${at};Anne;0${(at % 9) + 1}.11.${1950 + at};France;Personne physique`,
+  ),
+];
+
+it.each([
+  ['a title line and an empty line', ['Liste des clients au 24.11.2026', ''], 3],
+  ['a title line alone', ['Liste des clients'], 2],
+  ['two title lines of which one has a comma and a quote', ['Banque "Rive", Genève', 'Clients, au 24.11.2026'], 3],
+  ['a title line with trailing delimiters', ['Liste des clients;;;;;'], 2],
+  ['a title line and an empty one with trailing delimiters', ['Liste des clients;;;;;', ';;;;;', 'Agence;12;;;;'], 4],
+])(
+  '%s above the header are left out, and the printed configuration reads the rows by their lines',
+  async (_, title, line) => {
+    const last = [
+      'C200;"Durand; fils";Léa;01.02.1960;France;Personne physique',
+      ';Sans numéro;;;;Personne physique',
+      '',
+    ];
+    const { inspection, read, said } = await readAsPrinted(Buffer.from([...title, ...clients, ...last].join('\r\n')));
+    expect(inspection).toMatchObject({ headerLine: line, delimiter: ';', counts: { customers: 13, rejected: 1 } });
+    expect(said).toMatch(new RegExp(`^header +line ${line}; ${line - 1} lines? above it (is|are) not read$`, 'm'));
+    expect(said).toContain(`header: ${line}`);
+    expect(read[0]).toMatchObject({ line: line + 1, customer: { reference: 'C100' } });
+    expect(read.at(-1)).toMatchObject({ kind: 'rejected', rejected: { line: line + 14, reason: 'missing_id' } });
+    const { lines, headers, blanks, continuations, records } = inspection.tally;
+    expect({ headers, sum: headers + blanks + continuations + records }).toEqual({ headers: line, sum: lines });
+  },
+);
+
+it.each([
+  ['the header is first', clients],
+  ['there is no header', clients.slice(1)],
+  ['the first row has few values', ['C99;;;;;', ...clients.slice(1)]],
+  ['a header stands between rows', [...clients.slice(1, 4), ...clients]],
+])('no line is left out when %s', async (_, lines) => {
+  const path = await write(Buffer.from(lines.join('\n')));
+  const { headerLine, tally } = await inspectFile({ path, name: 'clients' });
+  expect(headerLine).toBeNull();
+  expect(tally.records).toBeGreaterThanOrEqual(lines.length - 1);
+});
+
+it('an import whose first line is a title names the line of the header and the setting, and no word of the file', async () => {
+  const path = await write(Buffer.from(['Liste de Monsieur Secret', '', ...clients].join('\n')));
+  const roster = rosterSettingsSchema.parse({ name: 'r', csv: { path }, columns: { id: 'N° client', name: 'Nom' } });
+  const error: unknown = await readRoster(roster, () => undefined).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({
+    code: 'column_missing',
+    message: expect.stringContaining('Line 3 looks like the header: write `header: 3` under `csv:`'),
+  });
+  expect(String(error)).not.toContain('Secret');
+});
+
+it('a title that is one line longer than the settings say is refused, never read as a customer', async () => {
+  const path = await write(Buffer.from(['Liste', 'Agence', ...clients].join('\n')));
+  const columns = { id: 'N° client', name: 'Nom' };
+  const read = (header: number) =>
+    readRoster(rosterSettingsSchema.parse({ name: 'r', csv: { path, header }, columns }), () => undefined);
+  for (const header of [2, 4]) await expect(read(header)).rejects.toMatchObject({ code: 'column_missing' });
+  await expect(read(40)).rejects.toMatchObject({ code: 'roster_empty' });
 });

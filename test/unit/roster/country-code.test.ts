@@ -114,3 +114,50 @@ test('a language decides between two countries of one name, and codes are writte
   expect(readCountry('Kongo', 'is')).toEqual({ codes: ['cg'] });
   expect([readCountry('Nga', 'vi'), readCountry('NGA', 'vi')]).toEqual([{ codes: ['ru'] }, { codes: ['ng'] }]);
 });
+
+test.each([
+  [
+    'fr',
+    'États-Unis us, Etats-Unis us, Fédération de Russie ru, Grande-Bretagne gb, Angleterre gb, Écosse gb, RDC cd, Congo (RDC) cd, Birmanie mm',
+  ],
+  [
+    'fr',
+    'Tchéquie cz, Macédoine mk, Confédération suisse ch, Principauté de Monaco mc, ROYAUME-UNI gb, Pays-Bas nl, Corée du Nord kp, RFA de',
+  ],
+  [
+    'de',
+    'Vereinigte Staaten us, Russische Föderation ru, Großbritannien gb, Weißrussland by, Tschechien cz, Elfenbeinküste ci, VAE ae',
+  ],
+  [
+    'it',
+    'Stati Uniti us, Federazione Russa ru, Inghilterra gb, Gran Bretagna gb, Repubblica Ceca cz, Olanda nl, Città del Vaticano va',
+  ],
+  [
+    'es',
+    'Estados Unidos us, EE.UU. us, Inglaterra gb, Birmania mm, República Checa cz, Países Bajos nl, Corea del Norte kp',
+  ],
+  ['nl', 'Verenigde Staten us, Groot-Brittannië gb, Wit-Rusland by, Tsjechië cz, Ivoorkust ci, Zwitserland ch'],
+  [
+    'pl',
+    'Stany Zjednoczone us, Wielka Brytania gb, Anglia gb, Federacja Rosyjska ru, Czechy cz, Holandia nl, Białoruś by',
+  ],
+  [
+    'pt',
+    'Estados Unidos us, Grã-Bretanha gb, Bielorrússia by, Tchéquia cz, República Tcheca cz, Holanda nl, Países Baixos nl',
+  ],
+])('common names in %s are read, with that language configured and without: %s', (language, pairs) => {
+  const wrong = pairs.split(', ').flatMap((pair) => {
+    const [name, code] = [pair.slice(0, -3), pair.slice(-2)];
+    return [null, language]
+      .filter((each) => JSON.stringify(readCountry(name, each)) !== `{"codes":["${code}"]}`)
+      .map((each) => `${name} ${each}`);
+  });
+  expect(wrong).toEqual([]);
+});
+
+test.each(['Corée', 'Corea', 'Congo', 'F', 'D', 'Amérique', 'Guinées'])(
+  '%j may be several countries, or none, and stays unknown',
+  (name) => {
+    for (const language of [null, 'fr']) expect(readCountry(name, language)).toHaveProperty('why');
+  },
+);

@@ -206,7 +206,7 @@ test.each(['"customer_id,type,name\n1,person,A\n', 'a,b",c\n1,2,3\n', 'a,b,"c\n1
 );
 
 test('a line of ten thousand columns is no header', async () => {
-  expect((await failCsv(readCsv(`${','.repeat(10_000)}\n1,2\n`))).code).toBe('too_many_columns');
+  expect((await failCsv(readCsv(`${'a,'.repeat(10_000)}\n1,2\n`))).code).toBe('too_many_columns');
 });
 
 test.runIf(process.platform === 'linux')(
@@ -240,3 +240,22 @@ async function isOpen(path: string): Promise<boolean> {
   const targets = (await readdir(folder)).map((name) => readlink(`${folder}/${name}`).catch(() => ''));
   return (await Promise.all(targets)).includes(path);
 }
+
+test('a line of delimiters, white space and empty quotes is blank like an empty line; a line with any value is a row', async () => {
+  const blanks = [';;', ' ; ;\t', '"";"";""', ' "" ;;', '', '  ', ';'];
+  const rows = ['1;Ann;x', ';;y', '-;;', '"";"z";""', '2;Bob;'];
+  const { records, tally } = await readCsv(
+    `${blanks.join('\n')}\nid;name;note\n${[...blanks, ...rows, ...blanks].join('\n')}\n`,
+  );
+  expect(records.map(({ line }) => line)).toEqual([16, 17, 18, 19, 20]);
+  expect(records.every(({ fault }) => fault === null)).toBe(true);
+  expect(tally).toEqual({ lines: 27, headers: 1, blanks: 21, continuations: 0, records: 5 });
+  expect(countUnexplained(tally)).toBe(0);
+});
+
+test('a file that breaks off within a line of delimiters is truncated; 300,000 whole lines of these are no other file', async () => {
+  const { records } = await readCsv('id;name;note\n1;Ann;x\n;');
+  expect(records.at(-1)).toMatchObject({ line: 3, fault: 'wrong_column_count', isCut: true });
+  const { tally } = await readCsv(`id;name;note\n${';;\n'.repeat(300_000)}1;Ann;x\n`);
+  expect(tally).toMatchObject({ blanks: 300_000, records: 1 });
+});

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { looksLikeHeader } from '../../../src/roster/csv/first-record.js';
 import type { Customer } from '../../../src/roster/customer.js';
 import { readHeader, readHeaderRole } from '../../../src/roster/headers.js';
 import { guessColumns } from '../../../src/roster/inspect/column-guess.js';
 import { profileColumn } from '../../../src/roster/inspect/column-profile.js';
-import { dropSharedPrefix, looksLikeHeader, RepetitionCounter } from '../../../src/roster/inspect/inspect-file.js';
+import { dropSharedPrefix, RepetitionCounter } from '../../../src/roster/inspect/inspect-file.js';
 import { exportSpecs } from '../../helpers/export-specs.js';
 
 function guess(table: readonly (readonly string[])[]) {

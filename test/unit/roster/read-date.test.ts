@@ -45,6 +45,23 @@ test.each([
   expect(read(text)).toEqual({ value, why: 'ambiguous_date' });
 });
 
+test.each([
+  ['00.00.1956', 'dd.MM.yyyy', '1956'],
+  ['00.05.1956', 'dd.MM.yyyy', '1956-05'],
+  ['1956-05-00', 'yyyy-MM-dd', '1956-05'],
+  ['05/00/1956', 'MM/dd/yyyy', '1956-05'],
+  ['00.05.56', 'dd.MM.yy', '1956-05?'],
+])('%j has unknown parts in the format %s and is read as %s', (text, format, date) => {
+  expect(read(text, [format])).toBe(date);
+});
+
+test('a day without a month, and a month or day that does not exist, is no date in its format', () => {
+  for (const text of ['15.00.1956', '00.13.1956', '31.02.1956', '00.05.0000'])
+    expect(toValue(read(text, ['dd.MM.yyyy']))).toBeNull();
+  const readEnd = createFactDateReader('endDate', { formats: ['dd.MM.yyyy'], language: null, pivot: 30, today });
+  expect(readEnd('00.05.2026')).toEqual({ value: null, why: 'invalid_end_date' });
+});
+
 test('a language and a format decide, and no text is read against the order that a format declares', () => {
   expect([read('16 listopad 1969', [], 'hr'), read('16 listopad 1969', [], 'cs')]).toEqual([
     '1969-10-16',
