@@ -136,7 +136,7 @@ export const findBaseUrlProblem = (baseUrl: string): string | undefined => {
   const url = new URL(baseUrl);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https://';
   if (!isSafeUrl(url)) {
-    return 'must begin with https:// (http:// is allowed to this machine only)';
+    return 'must begin with https:// (http:// only for this machine, such as http://127.0.0.1:8080/v1)';
   }
   if (url.username !== '' || url.password !== '') return 'must not hold credentials';
   if (url.search !== '' || url.hash !== '') return 'must not hold a query or a fragment';

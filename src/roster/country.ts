@@ -271,7 +271,7 @@ cd: rdc, rd congo, congo rdc, république démocratique du congo, congo kinshasa
   república democrática do congo
 cg: république du congo, republik kongo, kongo brazzaville, repubblica del congo, república del congo, republiek congo, república do congo
 mm: birmanie, birma, birmania, birmânia
-cz: tchéquie, république tchèque, tschechien, tschechische republik, cechia, repubblica ceca, chequia, república checa, tsjechië,
+cz: tchéquie, république tchèque, tschechien, tschechische republik, cechia, repubblica ceca, chequia, república checa, república tcheca, tsjechië,
   tsjechische republiek, czechy, republika czeska, chéquia, tchéquia
 mk: macédoine, mazedonien, macedonië, macedónia, macedônia
 ch: confédération suisse, confédération helvétique, schweizerische eidgenossenschaft, confederazione svizzera, confederación suiza,

@@ -12,6 +12,29 @@ import { loadWorld } from '../../src/sandbox/world.js';
 import { findCli, runCli } from '../helpers/cli-process.js';
 import { watchlist } from '../helpers/small-world.js';
 
+/** As a program of a French bank writes it: a title, an empty line, lines of delimiters, a total, own words, and letters that were lost. */
+function makeClients(): Buffer {
+  const lands = ['France', 'États-Unis', 'Fédération de Russie', 'Angleterre', 'RDC', 'Corée'];
+  const rows = Array.from({ length: 36 }, (_, at) => {
+    const rest = `${lands[at % 6]};${['F', 'D'][at % 2]};0${(at % 9) + 1}.03.2026`;
+    if (at % 4 === 3) return `C${100 + at};PM;Boulangerie ${at} SARL;;;${rest}`;
+    const day = at === 4 ? '00.00.1956' : at === 5 ? '00.05.1956' : `0${(at % 9) + 1}.11.${1940 + at}`;
+    return `C${100 + at};${at === 8 || at === 9 ? 'hoirie' : 'PP'};${at === 0 ? 'Nguy?n' : `Dupont-${String.fromCharCode(65 + at)}`};Anne;${day};${rest}`;
+  });
+  const header = 'N° client;Type;Nom / Raison sociale;Prénom;Date de naissance;Pays;Nationalité;Dernière vérif.';
+  const lines = [
+    'Liste des clients',
+    '',
+    header,
+    ...rows.slice(0, 9),
+    ';;;;;;;',
+    ...rows.slice(9),
+    'Total;36;;;;;;',
+    '',
+  ];
+  return Buffer.from(lines.join('\r\n'), 'latin1');
+}
+
 /** As a spreadsheet of a German bank saves it: semicolons, Windows-1252, own words, and some rows that are wrong. */
 function makeKunden(): Buffer {
   const lands = ['Deutschland', 'Österreich', 'Türkei', 'BRD', 'Ausland'];
@@ -92,6 +115,7 @@ describe('init', () => {
     const again = await runCli(words, { folder });
     expect(again).toMatchObject({ exitCode: 2, stdout: '' });
     expect(again.stderr).toContain('is there already and stays as it is');
+    expect(again.stderr).not.toContain('flag --config');
     expect(readFileSync(found.file, 'utf8')).toBe(before);
   });
 
@@ -112,9 +136,51 @@ describe('init', () => {
     const running = promisify(execFile)('script', ['-qec', command, '/dev/null'], { cwd: folder, env });
     running.child.stdin?.end(`${sandbox.url}\nkey\n`);
     const { stdout } = await running;
-    expect(stdout).toContain('Address of the service');
+    expect(stdout).toContain('Address of the service, such as https://service.example/v1 (or http://127.0.0.1:8080/v1');
     expect(stdout).toMatch(/Next\s+export NIGHTSCREEN_API_KEY_FILE=\S+\s+nightscreen onboard/);
     expect(readFileSync(join(folder, 'nightscreen.config.yaml'), 'utf8')).toContain(`baseUrl: ${sandbox.url}`);
+  });
+
+  it('asks again on a terminal after a wrong answer, with what is wrong with it, and names no flag that nobody typed', async () => {
+    const folder = makeFolder();
+    const command = [process.execPath, findCli(), 'init'].map((word) => `'${word}'`).join(' ');
+    const env = { PATH: process.env['PATH'] ?? '', TERM: 'xterm', SHELL: '/bin/sh' };
+    const running = promisify(execFile)('script', ['-qec', command, '/dev/null'], { cwd: folder, env });
+    const answers = ['http://10.0.0.1/v1', '', sandbox.url, 'nokey', 'key', 'nofile.csv', file];
+    running.child.stdin?.end(`${answers.join('\n')}\n`);
+    const { stdout } = await running;
+    expect(stdout).toMatch(/http:\/\/10\.0\.0\.1\/v1: must begin with https:\/\/ \(http:\/\/ .*127\.0\.0\.1/);
+    expect(stdout).toMatch(/nokey: names a file that cannot be read/);
+    expect(stdout).toMatch(/nofile\.csv: .*nofile\.csv/);
+    expect(stdout).not.toMatch(/flag --|env NIGHTSCREEN/);
+    expect(stdout).toMatch(/Next\s+export NIGHTSCREEN_API_KEY_FILE=\S+\s+nightscreen onboard/);
+    expect(readFileSync(join(folder, 'nightscreen.config.yaml'), 'utf8')).toContain(`baseUrl: ${sandbox.url}`);
+  });
+
+  it('reads a file with a title, blank lines, a total and lost letters, says so, and puts no guessed meaning into force', async () => {
+    const folder = makeFolder();
+    writeFileSync(join(folder, 'clients.csv'), makeClients());
+    const words = ['init', '--url', sandbox.url, '--key-file', 'key', '--file', 'clients.csv'];
+    const { exitCode, stdout } = await runCli(words, { folder });
+    expect(exitCode).toBe(0);
+    for (const said of [
+      'line 3 is the header: the lines above it are not read',
+      'letters of Nom / Raison sociale are lost in 1 of 37 rows, such as "Nguy?n"',
+      'the rows of "hoirie" look like persons, but too few show it',
+      'Nationalité looks like countries: most of its values are unknown',
+      'not read: Nationalité, Dernière vérif.',
+      'line 41 looks like a total line: it is rejected each time',
+      'rosters[0].columns.type: 1 word of Type in 2 rows; until then these rows are rejected and listed as not screened',
+      'rosters[0].columns.countries: 1 word of Pays in 6 rows; until then these customers are screened, with an unknown country',
+      '34 customers + 3 rejected + 0 repeated rows',
+    ])
+      expect(stdout).toContain(said);
+    const environment = { NIGHTSCREEN_API_KEY_FILE: join(folder, 'key') };
+    const [roster] = loadConfig({ environment, folder }).settings.rosters;
+    expect(roster?.csv).toMatchObject({ header: 3 });
+    expect(roster?.columns.type).toEqual({ column: 'Type', values: { pp: 'person', pm: 'entity' } });
+    const imported = await runCli(['import', '--dry-run'], { folder, environment });
+    expect(imported.stdout).toMatch(/\b34\b/);
   });
 
   it('goes on without a service that is yet to be started', async () => {

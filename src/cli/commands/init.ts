@@ -7,7 +7,7 @@ import { findKeyProblem, toKeyMode } from '../../client/credentials.js';
 import { findBaseUrlProblem } from '../../client/settings.js';
 import { keyVariable, readSecret } from '../../config/environment.js';
 import { defaultFile, loadConfig } from '../../config/load-config.js';
-import { ConfigError, flagError } from '../../errors.js';
+import { ConfigError, flagError, NightscreenError } from '../../errors.js';
 import { countNoun, formatCount, toVisibleText } from '../../reports/text.js';
 import type { FileInspection } from '../../roster/inspect/inspect-file.js';
 import { toInline, toRosterYaml } from '../../roster/inspect/roster-yaml.js';
@@ -67,11 +67,13 @@ async function initialise(invocation: Invocation, options: InitOptions): Promise
   const named = invocation.options.config ?? (environment['NIGHTSCREEN_CONFIG'] || undefined);
   const target = resolve(folder, named ?? defaultFile);
   if (existsSync(target)) throw refuseExisting(target);
-  const answers = await findAnswers(invocation, options);
-  const key = await chooseKey(invocation, answers);
   const { inspectFile, toRosterName } = await import('../../roster/inspect/inspect-file.js');
+  const inspect = (file: string): Promise<FileInspection> =>
+    inspectFile({ path: resolve(folder, file), name: options.roster ?? toRosterName(file) });
+  const answers = await findAnswers(invocation, options, inspect);
+  const key = chooseKey(invocation, answers);
   const path = resolve(folder, answers.file);
-  const inspection = await inspectFile({ path, name: options.roster ?? toRosterName(answers.file) });
+  const inspection = await inspect(answers.file);
   const facts = { url: answers.url, mode: options.sandbox ? 'test' : key.mode, path: relative(dirname(target), path) };
   await writeNew(target, toConfiguration(inspection, { ...facts, isSandbox: options.sandbox === true }));
   const { checkAll } = await import('../doctor/check-all.js');
@@ -111,10 +113,13 @@ async function initialise(invocation: Invocation, options: InitOptions): Promise
 }
 
 const refuseExisting = (target: string): ConfigError =>
-  flagError(
-    '--config',
-    `${target} is there already and stays as it is. Name another file with --config FILE, or edit it: \`nightscreen roster inspect FILE\` prints the part for a roster, \`nightscreen doctor\` checks it`,
-  );
+  new ConfigError([
+    {
+      where: 'file',
+      path: '',
+      message: `${target} is there already and stays as it is. Name another file with --config FILE, or edit it: \`nightscreen roster inspect FILE\` prints the part for a roster, \`nightscreen doctor\` checks it`,
+    },
+  ]);
 
 /** Never overwrites a file, also one that another process writes meanwhile. */
 async function writeNew(target: string, lines: readonly string[]): Promise<void> {
@@ -123,7 +128,9 @@ async function writeNew(target: string, lines: readonly string[]): Promise<void>
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') throw refuseExisting(target);
     const reason = error instanceof Error ? error.message : String(error);
-    throw flagError('--config', `${target} cannot be written: ${reason}`, error);
+    throw new ConfigError([{ where: 'file', path: '', message: `${target} cannot be written: ${reason}` }], {
+      cause: error,
+    });
   }
 }
 
@@ -138,7 +145,7 @@ const questions = {
   url: {
     flag: '--url',
     missing: 'is missing: the address of the service with its version prefix, or --sandbox to try it without one',
-    ask: 'Address of the service, such as https://service.example/v1: ',
+    ask: 'Address of the service, such as https://service.example/v1 (or http://127.0.0.1:8080/v1 on this machine): ',
   },
   keyFile: {
     flag: '--key-file',
@@ -148,30 +155,54 @@ const questions = {
   file: { flag: '--file', missing: 'is missing: the roster file (CSV)', ask: 'Roster file (CSV): ' },
 } satisfies Record<keyof Answers, Question>;
 
+/** Checks an answer: what is wrong with it, undefined for a good one. */
+type Check = (answer: string) => Promise<string | undefined>;
+
 /** Asks for what neither flags nor the environment give; without a terminal throws ConfigError with every missing flag. */
-async function findAnswers(invocation: Invocation, { url, keyFile, sandbox, file }: InitOptions): Promise<Answers> {
+async function findAnswers(
+  invocation: Invocation,
+  { url, keyFile, sandbox, file }: InitOptions,
+  inspect: (file: string) => Promise<FileInspection>,
+): Promise<Answers> {
   const { environment } = invocation;
   const hasUrl = url !== undefined || sandbox === true || Boolean(environment['NIGHTSCREEN_BASE_URL']);
   const hasKey = keyFile !== undefined || sandbox === true || readSecret(environment, keyVariable) !== undefined;
+  const urlProblem = url === undefined ? undefined : findBaseUrlProblem(url);
+  if (urlProblem !== undefined) throw flagError('--url', urlProblem);
+  const given = keyFile === undefined ? null : readKey(invocation, keyFile);
+  if (given?.problem !== undefined) throw flagError('--key-file', given.problem);
   const missing = [
     ...(hasUrl ? [] : [questions.url]),
     ...(hasKey ? [] : [questions.keyFile]),
     ...(file === undefined ? [questions.file] : []),
   ];
-  const answered = missing.length === 0 ? new Map<Question, string>() : await ask(invocation, missing);
-  const found = url ?? answered.get(questions.url);
-  const problem = found === undefined ? undefined : findBaseUrlProblem(found);
-  if (problem !== undefined) throw flagError('--url', problem);
+  const checks = new Map<Question, Check>([
+    [questions.url, async (answer) => findBaseUrlProblem(answer)],
+    [questions.keyFile, async (answer) => readKey(invocation, answer).problem],
+    [questions.file, async (answer) => findProblem(inspect(answer))],
+  ]);
+  const answered = missing.length === 0 ? new Map<Question, string>() : await ask(invocation, missing, checks);
   return {
-    url: found,
+    url: url ?? answered.get(questions.url),
     keyFile: keyFile ?? answered.get(questions.keyFile),
     file: file ?? answered.get(questions.file) ?? '',
   };
 }
 
+async function findProblem(attempt: Promise<unknown>): Promise<string | undefined> {
+  try {
+    await attempt;
+    return undefined;
+  } catch (error) {
+    if (error instanceof NightscreenError) return error.message;
+    throw error;
+  }
+}
+
 async function ask(
   { terminal, options, signal }: Invocation,
   missing: readonly Question[],
+  checks: ReadonlyMap<Question, Check>,
 ): Promise<Map<Question, string>> {
   const refuse = (left: readonly Question[]): ConfigError =>
     new ConfigError(left.map(({ flag, missing: message }) => ({ where: `flag ${flag}`, path: '', message })));
@@ -182,13 +213,18 @@ async function ask(
   const answers = new Map<Question, string>();
   try {
     for (const [at, question] of missing.entries()) {
-      lines.setPrompt(question.ask);
-      lines.prompt();
-      const { value } = await typed.next();
-      signal.throwIfAborted();
-      const answer = String(value ?? '').trim();
-      if (answer === '') throw refuse(missing.slice(at));
-      answers.set(question, answer);
+      while (!answers.has(question)) {
+        lines.setPrompt(question.ask);
+        lines.prompt();
+        const { value, done } = await typed.next();
+        signal.throwIfAborted();
+        if (done) throw refuse(missing.slice(at));
+        const answer = String(value).trim();
+        if (answer === '') continue;
+        const problem = await checks.get(question)?.(answer);
+        if (problem === undefined) answers.set(question, answer);
+        else process.stderr.write(`  ${toVisibleText(answer)}: ${problem}\n`);
+      }
     }
     return answers;
   } finally {
@@ -198,17 +234,28 @@ async function ask(
 
 const keyFileName = `${keyVariable}_FILE`;
 
+/** Reads a key from its file, with the environment of the commands that use it. */
+function readKey({ environment, folder }: Pick<Invocation, 'environment' | 'folder'>, keyFile: string) {
+  const file = resolve(folder, keyFile);
+  const given = { ...environment, [keyVariable]: undefined, [keyFileName]: file };
+  try {
+    const key = readSecret(given, keyVariable)?.value ?? '';
+    const problem = findKeyProblem(key, undefined);
+    return { file, given, key, problem: problem === undefined ? undefined : `${file} ${problem}` };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { file, given, key: '', problem: error.problems.map(({ message }) => message).join('; ') };
+  }
+}
+
 /** The mode of the key, the environment with it, and the commands that give it to the next command. */
-async function chooseKey({ environment, folder }: Invocation, { keyFile }: Answers) {
+function chooseKey(invocation: Invocation, { keyFile }: Answers) {
+  const { environment } = invocation;
   if (keyFile === undefined) {
     const key = readSecret(environment, keyVariable)?.value;
     return { mode: toMode(key), environment, commands: [] };
   }
-  const file = resolve(folder, keyFile);
-  const given = { ...environment, [keyVariable]: undefined, [keyFileName]: file };
-  const key = readSecret(given, keyVariable)?.value ?? '';
-  const problem = findKeyProblem(key, undefined);
-  if (problem !== undefined) throw flagError('--key-file', `${file} ${problem}`);
+  const { file, given, key } = readKey(invocation, keyFile);
   const commands = [
     ...(environment[keyVariable] ? [`unset ${keyVariable}`] : []),
     ...(environment[keyFileName] === file ? [] : [`export ${keyFileName}=${quoteArgument(file)}`]),
@@ -266,6 +313,14 @@ function toConfiguration(
   }
 }
 
+/** What an import does with values that it does not understand. */
+const untilThen = {
+  type: 'these rows are rejected and listed as not screened',
+  birthDate: 'these customers are screened without a birth date',
+  countries: 'these customers are screened, with an unknown country',
+  riskTier: 'these customers are screened, and count as high',
+} as const;
+
 /** The settings that a person must complete, by their path. */
 function listToComplete({ guess, settings, unknown }: FileInspection): readonly string[] {
   const { id, name } = guess.columns;
@@ -275,10 +330,11 @@ function listToComplete({ guess, settings, unknown }: FileInspection): readonly 
     ...(settings === null && id !== undefined && name !== undefined
       ? ['rosters[0].columns: more than half of the rows would be rejected with this mapping']
       : []),
-    ...listCompletable(unknown).map(({ key, column, values }) => {
+    ...listCompletable(unknown).map(({ key, column, values, isMapped }) => {
       const rows = values.reduce((sum, each) => sum + each.rows, 0);
       const what = key === 'birthDate' ? 'form' : 'word';
-      return `rosters[0].columns.${key}: ${countNoun(values.length, what)} of ${column} in ${countNoun(rows, 'row')}`;
+      const effect = isMapped ? untilThen[key] : 'the column is not used';
+      return `rosters[0].columns.${key}: ${countNoun(values.length, what)} of ${column} in ${countNoun(rows, 'row')}; until then ${effect}`;
     }),
   ];
 }
@@ -310,7 +366,7 @@ function describeInit(
     `  ${formatCount(customers)} customers + ${formatCount(rejected)} rejected + ${formatCount(repeated)} repeated rows\n`,
     listUnknown(unknown),
     list('To check', guess.doubts),
-    list(`To complete in ${target}; rows that are not understood are listed as not screened until then`, toComplete),
+    list(`To complete in ${target}`, toComplete),
     `\nChecks: ${checks.length - problems.length} passed${problems.length === 0 ? '' : ', and'}\n`,
     formatFindings(problems),
     isSandbox

@@ -20,6 +20,7 @@ export function guessColumns(profiles: readonly ColumnProfile[]): ColumnGuess {
   guessCountries(guess);
   if (guess.columns.id === undefined) guessNoId(guess, profiles);
   guessOthers(guess);
+  doubtUnread(guess);
   return guess;
 }
 
@@ -275,6 +276,28 @@ function guessOthers(guess: Guess): void {
     );
 }
 
+/** Lists the columns that no fact reads, and which of these look like countries or a birth date. */
+function doubtUnread(guess: Guess): void {
+  const { columns, doubts, unmapped } = guess;
+  // A standard header is read without a mapping, and an unmapped column has a line of its own.
+  const named = new Set<string>([...Object.values(standardHeaders), ...unmapped.map(({ column }) => column)]);
+  const unread = guess.free.filter(({ header, filled }) => filled > 0 && !named.has(header));
+  if (columns.id === undefined || columns.name === undefined) return;
+  for (const profile of unread) {
+    const { header, role, countryShare, dateFormats } = profile;
+    const isOfCountries = role === 'countries' || (role === null && countryShare >= half && !isOfStates(profile));
+    if (isOfCountries && columns.countries !== undefined) {
+      const all = JSON.stringify([columns.countries, header].flat());
+      const hint = countryShare >= half ? `to read it too, write countries: ${all}` : 'most of its values are unknown';
+      doubts.push(`${header} looks like countries: ${hint}`);
+    }
+    const isOfDates = (dateFormats[0]?.share ?? 0) >= enough && isOfBirths(profile);
+    if ((role === 'birth_date' || (role === null && isOfDates)) && columns.birthDate !== undefined)
+      doubts.push(`${header} looks like a birth date too: name the right column under birthDate`);
+  }
+  if (unread.length > 0) doubts.push(`not read: ${unread.map(({ header }) => header).join(', ')}`);
+}
+
 /** The type of each sampled row by its names and birth dates; null when they do not show it. */
 type RowTypes = readonly (PartyType | null)[];
 
@@ -314,13 +337,18 @@ function guessType(guess: Guess, names: readonly ColumnProfile[]): void {
     .filter(({ values }) => Object.keys(values).length > 0)
     .toSorted((one, other) => one.unknown.length - other.unknown.length)[0];
   const option = named ?? findTypes(guess, rows);
-  if (option === undefined) {
+  const values = Object.fromEntries(
+    Object.entries(option?.values ?? {}).filter(([word]) => option?.unsure.includes(word) !== true),
+  );
+  if (option === undefined || Object.keys(values).length === 0) {
     const [unread] = guess.ofRole('type').filter(({ filled }) => filled > 0);
     if (unread !== undefined) guess.unmapped.push({ key: 'type', column: unread.header });
     guessOneType(guess, rows, isNamedByCompany);
     return;
   }
-  const { column, values, unknown, shown } = option;
+  const { column, unsure } = option;
+  const unknown = [...option.unknown, ...unsure];
+  const shown = option.shown.filter((word) => !unsure.includes(word));
   const isPlain = Object.entries(values).every(([own, word]) => own === word) && unknown.length === 0;
   guess.columns.type = isPlain ? column.header : { column: column.header, values };
   guess.take('type', named ? 'by its header' : 'by its values', column);
@@ -328,7 +356,16 @@ function guessType(guess: Guess, names: readonly ColumnProfile[]): void {
     guess.doubts.push(
       `the meaning of ${quoteAll(shown)} in ${column.header} follows from names and birth dates: check type`,
     );
-  if (unknown.length > 0) guess.doubts.push(`${column.header} has values of unknown type: ${quoteAll(unknown)}`);
+  if (unknown.length === 0) return;
+  const look = ['person', 'entity'].flatMap((type) => {
+    const words = unsure.filter((word) => option.values[word] === type);
+    return words.length === 0
+      ? []
+      : [`the rows of ${quoteAll(words)} look like ${type === 'person' ? 'persons' : 'entities'}`];
+  });
+  guess.doubts.push(
+    `${column.header} has values of unknown type: ${quoteAll(unknown)}${look.length === 0 ? '' : `; ${look.join(', ')}, but too few show it`}`,
+  );
 }
 
 /** Finds a column of few words that divides the rows like their names. */
@@ -347,7 +384,10 @@ function findTypes(guess: Guess, rows: RowTypes) {
     .toSorted((one, other) => one.shown.length - other.shown.length)[0];
 }
 
-/** Reads the words of a column; `shown` are the words whose meaning follows from their rows only. */
+/** The least rows, and the least share of all, that give a word its meaning. */
+const [leastRows, leastShare] = [10, 0.05];
+
+/** Reads the words of a column; `shown` are the words whose meaning follows from their rows only, `unsure` those of too few rows. */
 function readTypes(column: ColumnProfile, rows: RowTypes) {
   const words = column.words ?? [];
   const { values } = toValues(typeWords, words);
@@ -364,6 +404,7 @@ function readTypes(column: ColumnProfile, rows: RowTypes) {
     if (type) count[type] += 1;
   }
   const shown: string[] = [];
+  const unsure: string[] = [];
   // If the rows of one word are clearly companies, a word whose rows never are must mean persons.
   const hasEntities = [...counts.values()].some(({ entity, all }) => entity >= 3 && entity > all * 0.6);
   for (const [word, { person, entity, all }] of counts) {
@@ -375,8 +416,9 @@ function readTypes(column: ColumnProfile, rows: RowTypes) {
     if (type === null || values[word] === type) continue;
     values[word] = type;
     shown.push(word);
+    if (all < Math.max(leastRows, rows.length * leastShare)) unsure.push(word);
   }
-  return { column, values, unknown: words.filter((word) => values[word] === undefined), shown };
+  return { column, values, unknown: words.filter((word) => values[word] === undefined), shown, unsure };
 }
 
 function guessOneType(guess: Guess, rows: RowTypes, isNamedByCompany: boolean): void {

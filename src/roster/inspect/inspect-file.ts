@@ -99,6 +99,7 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
   const doubts = [
     ...(headerLine === null ? [] : [`line ${headerLine} is the header: the lines above it are not read`]),
     ...(mixed.length > 0 ? mixed : doubtGarbledLetters(profiles, encoding)),
+    ...doubtLostLetters(profiles),
     ...guess.doubts,
   ];
   const { delimiter } = table;
@@ -120,7 +121,8 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
     };
   }
   const ofFirst = rosterSettingsSchema.parse({ name, csv: { ...csv, path: first }, columns: guess.columns });
-  const whole = await readWhole(ofFirst, guess.unmapped);
+  const { totals, ...whole } = await readWhole(ofFirst, guess.unmapped);
+  doubts.push(...totals);
   const { customers, rejected, repeated } = whole.counts;
   return { ...found, ...whole, settings: rejected > (customers + rejected + repeated) / 2 ? null : parsed.data };
 }
@@ -230,6 +232,18 @@ function doubtGarbledLetters(profiles: readonly ColumnProfile[], encoding: Encod
   });
 }
 
+/** Reports columns whose letters an earlier export replaced by a question mark, such as `Nguy?n`. */
+function doubtLostLetters(profiles: readonly ColumnProfile[]): readonly string[] {
+  return profiles.flatMap(({ header, values }) => {
+    const lost = values.filter((value) => /\p{L}\?+\p{L}|\ufffd/u.test(value) && !/[/=@]/.test(value));
+    const [first] = lost;
+    if (first === undefined) return [];
+    return [
+      `letters of ${header} are lost in ${lost.length} of ${values.length} rows, such as ${JSON.stringify(first)}: have the file exported again, as UTF-8`,
+    ];
+  });
+}
+
 function undoReading(value: string): { text: string; label: EncodingLabel } | null {
   for (const { label, bytes } of units) {
     const codes = Array.from({ length: value.length }, (_, at) => bytes.get(value.charCodeAt(at)));
@@ -241,11 +255,27 @@ function undoReading(value: string): { text: string; label: EncodingLabel } | nu
 }
 
 const shownRows = 10;
+/** A total is looked for in so many last rows. */
+const lastRows = 3;
+const totalWord =
+  /^(?:(?:grand|sub)[ -]?)?(?:total|totaux|totale|totali|totaal|totalt|summe|gesamt(?:summe|zahl)?|somme|sum|suma|soma|summa|razem|ogółem|anzahl|nombre|numero|count|i alt|итого)(?![\p{L}\p{N}])/iu;
+
+/** Reports a last row that holds a sum, such as `Total;101;;`. */
+function doubtTotal(row: RosterRow): readonly string[] {
+  const cells = row.kind === 'customer' ? row.fields : Object.values(row.rejected.fields);
+  const filled = cells.filter((cell) => cell.trim() !== '');
+  const isTotal = filled.length <= Math.max(2, cells.length / 3) && totalWord.test(filled[0]?.trim() ?? '');
+  if (!isTotal) return [];
+  const [line, effect] =
+    row.kind === 'customer' ? [row.line, 'counts as a customer'] : [row.rejected.line, 'is rejected each time'];
+  return [`line ${line} looks like a total line: it ${effect}, so leave it out of the export`];
+}
 
 async function readWhole(settings: RosterSettings, unmapped: readonly Unmapped[]) {
   const reading = await readRoster(settings, () => undefined);
   const counter = new RepetitionCounter();
   const firstRows: RosterRow[] = [];
+  let last: readonly RosterRow[] = [];
   const rejectedBecause: Record<string, number> = {};
   const doubts = new DoubtTally();
   const unknown = new UnknownTally(unmapped);
@@ -253,6 +283,7 @@ async function readWhole(settings: RosterSettings, unmapped: readonly Unmapped[]
   try {
     for await (const rows of reading.rows) {
       firstRows.push(...rows.slice(0, shownRows - firstRows.length));
+      last = [...last, ...rows.slice(-lastRows)].slice(-lastRows);
       for (const row of rows) {
         unknown.add(row, reading.headers);
         if (row.kind === 'customer') {
@@ -283,6 +314,7 @@ async function readWhole(settings: RosterSettings, unmapped: readonly Unmapped[]
       },
       tally: reading.tally(),
       unknown: unknown.list(),
+      totals: last.flatMap(doubtTotal),
     };
   } finally {
     await reading.close();

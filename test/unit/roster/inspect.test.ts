@@ -238,6 +238,58 @@ describe('the guessed mapping', () => {
     expect(doubts.join()).not.toContain('no form that is known');
   });
 
+  it('names the columns that are not read, and which of them look like countries or a birth date', () => {
+    const { columns, doubts } = guess([
+      ['id', 'name', 'type', 'dob', 'country', 'nationality', 'Date of birth', 'city', 'empty', 'risk_tier'],
+      ['1', 'Ann Lee', 'person', '1960-01-02', 'France', 'fr', '02.01.1960', 'Paris', '', '7'],
+      ['2', 'Bob Ray', 'person', '1971-05-06', 'Italy', 'it', '06.05.1971', 'Rome', '', '8'],
+    ]);
+    const read = [columns.birthDate, columns.countries]
+      .flat()
+      .map((each) => (typeof each === 'object' ? each.column : each));
+    const unread = ['dob', 'Date of birth', 'country', 'nationality', 'city'].filter(
+      (header) => !read.includes(header),
+    );
+    expect(unread).toContain('city');
+    expect(doubts.at(-1)).toMatch(/^not read: /);
+    expect(doubts.at(-1)?.slice('not read: '.length).split(', ').toSorted()).toEqual(unread.toSorted());
+    expect(doubts.join()).toContain(' looks like a birth date too: name the right column under birthDate');
+  });
+
+  it('hints at a further column of countries', () => {
+    const { doubts } = guess([
+      ['id', 'name', 'type', 'country', 'tax country', 'pays naissance'],
+      ['1', 'Ann Lee', 'person', 'France', 'fr', 'ZF'],
+      ['2', 'Bob Ray', 'person', 'Italy', 'it', 'ZI'],
+    ]);
+    expect(doubts).toEqual([
+      'tax country looks like countries: to read it too, write countries: ["country","tax country"]',
+      'pays naissance looks like countries: most of its values are unknown',
+      'not read: tax country, pays naissance',
+    ]);
+  });
+
+  it('gives no meaning to a word because of a few rows, and gives it because of many', () => {
+    const rows = (word: string, count: number, from: number): string[][] =>
+      Array.from({ length: count }, (_, at) => [
+        String(from + at),
+        `Ann ${'ABCDEFGHIJKLMNOPQRST'[at]}`,
+        word,
+        `19${60 + at}-01-01`,
+      ]);
+    const { columns, doubts } = guess([
+      ['id', 'name', 'type', 'birth date'],
+      ...rows('private', 20, 100),
+      ...rows('hoirie', 9, 200),
+      ...rows('K', 12, 300),
+    ]);
+    expect(columns.type).toEqual({ column: 'type', values: { private: 'person', k: 'person' } });
+    expect(doubts).toContain('the meaning of "k" in type follows from names and birth dates: check type');
+    expect(doubts).toContain(
+      'type has values of unknown type: "hoirie"; the rows of "hoirie" look like persons, but too few show it',
+    );
+  });
+
   it('says that a standard header is read even where its values are not understood', () => {
     const { columns, doubts } = guess([
       ['customer_id', 'name', 'type', 'countries', 'risk_tier'],
