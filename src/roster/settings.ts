@@ -328,7 +328,7 @@ const csvSchema = z.strictObject({
     .union([z.boolean(), z.int().min(1).max(1_000)], { error: 'expected true, false, or the line of the header' })
     .default(true)
     .describe(
-      'true: the first line; a number: the line of the header, and the lines above it are not read; false: the first line is a row, and columns are named by number, from 1',
+      'line of the header, true for the first; lines above it are not read; false: no header, and columns are named by number',
     ),
 });
 
