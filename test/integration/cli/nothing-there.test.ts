@@ -84,7 +84,7 @@ describe('doctor where no night could run', () => {
     const { exitCode, database, rosters } = await examine({ NIGHTSCREEN_DATA: data });
     expect(exitCode).toBe(3);
     expect(database).toMatchObject({ state: 'warn', message: `there is none yet at ${data}` });
-    expect(rosters).toMatchObject({ state: 'fail', next: expect.stringMatching(/`rosters:`.*--config.*demo/) });
+    expect(rosters).toMatchObject({ state: 'fail', next: expect.stringMatching(/`nightscreen init`.*--config.*demo/) });
     expect(await readdir(folder)).not.toContain('none');
   });
 
