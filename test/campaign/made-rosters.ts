@@ -184,10 +184,9 @@ export function makeRoster(seed: number, pool: readonly PoolName[]): MadeRoster 
   for (let at = 0; at < rowCount; at += 1) {
     if (has('blank lines') && random() < 0.15) lines.push('');
     if (has('lines of spaces') && random() < 0.15) lines.push('   ');
-    if (has('rows of delimiters') && rows.length > 0 && random() < 0.1) {
+    // They count as blank.
+    if (has('rows of delimiters') && rows.length > 0 && random() < 0.1)
       lines.push(delimiter.repeat(headers.length + extra.length - 1));
-      rows.push({ meant: null, isSound: false });
-    }
     if (has('comments between rows') && rows.length > 0 && random() < 0.1) {
       lines.push('# page 2');
       rows.push({ meant: null, isSound: false });
