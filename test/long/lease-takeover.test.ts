@@ -70,7 +70,7 @@ test('a run whose process was killed goes on in the next start within 10 seconds
 test('a process that was paused past its lease writes nothing when it wakes, and everybody is told who holds the run', async () => {
   const { site, url, child, log } = await startSlowRun();
   const held = await runCli(['runs', 'list'], site);
-  expect(held.stdout).toMatch(/held by \S+:\d+:\w+ since \S+, last heartbeat \d\.\d s ago/);
+  expect(held.stdout).toMatch(/held by \S+:\d+:\w+ since [\d-]+ [\d:]+ UTC, last heartbeat \d\.\d s ago/);
   const closed = once(child, 'close');
   child.kill('SIGSTOP');
   const heir = await takeOver(site, url);
