@@ -7,18 +7,24 @@ import { DatabaseMissingError } from '../errors.js';
 import type { Database, Queryable } from '../store/database/database.js';
 import type { FolderWaitPolicy } from '../store/database/folder-lock.js';
 import type { DatabaseLocation } from '../store/database/open-database.js';
+import type { RunMode } from '../vocabulary.js';
 import type { Invocation } from './invocation.js';
 
+/** The mode of the settings, else of the key. */
+export function findMode({ secret, settings }: Pick<Config, 'secret' | 'settings'>): RunMode | 'unknown' {
+  const key = secret(keyVariable);
+  return settings.service.mode ?? (key === undefined ? 'unknown' : toKeyMode(key));
+}
+
 /** The database of the configuration: a URL of Postgres, or the folder of the embedded one. */
-export function locateDatabase({ secret, settings }: Pick<Config, 'secret' | 'settings'>): DatabaseLocation {
+export function locateDatabase(config: Pick<Config, 'secret' | 'settings'>): DatabaseLocation {
+  const { secret, settings } = config;
   const url = secret('DATABASE_URL');
   if (url !== undefined) return { url };
   const { folder, durable } = settings.database;
   if (durable !== 'auto') return { folder, isDurable: durable === 'always' };
-  const key = secret(keyVariable);
-  const mode = settings.service.mode ?? (key === undefined ? 'unknown' : toKeyMode(key));
   // Without a key, as for a reviewer, the folder keeps the durability of its runs; a test key does not lower that of a live key.
-  return mode === 'live' ? { folder, isDurable: true } : { folder };
+  return findMode(config) === 'live' ? { folder, isDurable: true } : { folder };
 }
 
 /** The folder where events wait until the embedded database is open. */

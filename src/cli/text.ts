@@ -1,5 +1,5 @@
 import { describeReason } from '../reports/reasons.js';
-import { formatCount, formatTime, toVisibleText } from '../reports/text.js';
+import { formatCount, formatTime, replaceInstants, toVisibleText } from '../reports/text.js';
 import type { Mail } from '../runs/mail/manage.js';
 import { stateOrder, stateWords } from '../vocabulary/words.js';
 import type { CustomerState } from '../vocabulary.js';
@@ -102,8 +102,7 @@ function shrink(natural: readonly number[], mins: readonly number[], width: numb
 }
 
 /** A text for people with its instants as `2026-03-01 02:00:00 UTC`. */
-export const showTimes = (text: string): string =>
-  text.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, (instant) => formatTime(new Date(instant)));
+export const showTimes = (text: string): string => replaceInstants(text, (instant) => formatTime(instant));
 
 const toCellText = (cell: string | number): string => (typeof cell === 'number' ? formatCount(cell) : showTimes(cell));
 

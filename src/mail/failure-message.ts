@@ -1,4 +1,4 @@
-import { formatDay, formatMinute, toSentence, toVisibleText } from '../reports/text.js';
+import { formatDay, formatMinute, replaceInstants, toSentence, toVisibleText } from '../reports/text.js';
 import { digestMessageId, type MailMessage, toBody } from './message.js';
 import type { MailSettings } from './settings.js';
 
@@ -24,9 +24,7 @@ type MailFrame = Pick<MailSettings, 'from'> & { timezone: string };
 
 /** Reasons come from logs and errors, where instants are in ISO 8601. */
 const inZone = (text: string, timezone: string): string =>
-  text.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z/g, (instant) =>
-    formatMinute(new Date(instant), timezone),
-  );
+  replaceInstants(text, (instant) => formatMinute(instant, timezone));
 
 /** The message to one recipient about a failure; `key` identifies the incident. The same key and recipient have the same Message-ID. */
 export function buildFailureMessage(

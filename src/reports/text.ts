@@ -39,6 +39,10 @@ export function formatDuration(from: Date, until: Date): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/** A text with each of its instants in ISO 8601 shown in another way. */
+export const replaceInstants = (text: string, show: (instant: Date) => string): string =>
+  text.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, (instant) => show(new Date(instant)));
+
 /** The words with a capital letter and a full stop, where they lack them and do not end with a command. */
 export function toSentence(words: string): string {
   const text = words.trim();

@@ -68,8 +68,15 @@ async function initialise(invocation: Invocation, options: InitOptions): Promise
   const target = resolve(folder, named ?? defaultFile);
   if (existsSync(target)) throw refuseExisting(target);
   const { inspectFile, toRosterName } = await import('../../roster/inspect/inspect-file.js');
-  const inspect = (file: string): Promise<FileInspection> =>
-    inspectFile({ path: resolve(folder, file), name: options.roster ?? toRosterName(file) });
+  let inspected: { file: string; inspection: FileInspection } | undefined;
+  // An answer on the terminal is inspected before the next question.
+  const inspect = async (file: string): Promise<FileInspection> => {
+    if (inspected?.file !== file) {
+      const path = resolve(folder, file);
+      inspected = { file, inspection: await inspectFile({ path, name: options.roster ?? toRosterName(file) }) };
+    }
+    return inspected.inspection;
+  };
   const answers = await findAnswers(invocation, options, inspect);
   const key = chooseKey(invocation, answers);
   const path = resolve(folder, answers.file);

@@ -9,6 +9,7 @@ import { findLiveProblems } from '../../runs/account.js';
 import type { RunMode } from '../../vocabulary.js';
 import { findMissingService } from '../app-context.js';
 import { describeError } from '../describe-error.js';
+import { findMode } from '../open-database.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 
 function checkKey(config: Config): Finding {
@@ -125,12 +126,6 @@ function checkClock(skewsMs: readonly number[]): Finding {
   return Math.abs(seconds) <= toleratedSkewSeconds
     ? well(check, words)
     : doubtful(check, words, 'set the clock (NTP): due dates, deadlines and the evidence depend on it');
-}
-
-/** The mode by the settings or the key. */
-function findMode({ settings, secret }: Config): RunMode | 'unknown' {
-  const key = secret(keyVariable);
-  return settings.service.mode ?? (key === undefined ? 'unknown' : toKeyMode(key));
 }
 
 /** Whether a live key has its required budget and database; a test key needs none. */

@@ -31,11 +31,11 @@ export async function openCsvFile(place: FilePlace, source: CsvSettings, isMappe
       blocks,
       markTruncation(createRecordSplitter({ ...shape, path: name, file }, tally), shape.columnCount),
     );
-    const isTable = source.header !== false && (typeof source.header === 'number' || dialect.headers.some(isMapped));
+    const mayBeTitled = source.header === true && !dialect.headers.some(isMapped);
     return {
       ...dialect,
       /** The probable header when the first record is none. */
-      lowerHeader: isTable ? null : findLowerHeader(first, withHint(source, hinted).delimiter),
+      lowerHeader: mayBeTitled ? findLowerHeader(first, withHint(source, hinted).delimiter) : null,
       records,
       close: async () => {
         await records.return();

@@ -76,12 +76,8 @@ function describeStop({ task, signal }: FailedWork): Pick<Failure, 'outcome' | '
 }
 
 /** The mails about failed work, one for each recipient; those of the same incident and day have the same Message-ID. */
-export function buildFailureMails(
-  work: FailedWork,
-  { mail, review: { timezone } }: FailureSettings,
-  at: Date,
-): readonly MailMessage[] {
-  return buildMails({ ...describeFailure(work), task: work.task, roster: work.roster, at }, { mail, timezone });
+export function buildFailureMails(work: FailedWork, settings: FailureSettings, at: Date): readonly MailMessage[] {
+  return buildMails({ ...describeFailure(work), task: work.task, roster: work.roster, at }, settings);
 }
 
 /**
@@ -143,12 +139,12 @@ export async function queueBrokenRun(
   if (!mail) return;
   const actions = [`See what happened: nightscreen runs show ${runId}`];
   const failure = { task: run.kind, roster, outcome, reason: reasons.join('\n'), at: clock.now(), actions };
-  await queueMails(app, transaction, run, buildMails(failure, { mail, timezone: review.timezone }, runId));
+  await queueMails(app, transaction, run, buildMails(failure, { mail, review }, runId));
 }
 
 function buildMails(
   failure: Failure,
-  { mail, timezone }: { mail: MailSettings; timezone: string },
+  { mail, review: { timezone } }: FailureSettings,
   incident = '',
 ): readonly MailMessage[] {
   const { task, roster, outcome, reason, at } = failure;
