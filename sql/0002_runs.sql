@@ -44,7 +44,7 @@ create table run (
   state_reasons text[] default '{}' not null,
   -- How far it has come; a resumed run goes on from here.
   stage text not null check (stage in ('started', 'imported', 'planned', 'screened', 'finished')),
-  -- Which parties its plan asks about; null for a run without a plan.
+  -- Which parties its plan covers; null for a run without a plan.
   selection text check (selection in ('due', 'new', 'all', 'forced', 'dirty')),
   -- Customers it answers for, counted apart from its plan.
   in_scope integer,
@@ -149,7 +149,7 @@ create table run_watch (
   run_id bigint primary key references run,
   -- Whether later runs are compared with it.
   is_comparable boolean not null,
-  -- Customers screened, and what their answers held; the squares, per answer, tell how bunched that is.
+  -- Customers screened, and what their answers held; the squares, per answer, show how concentrated that is.
   screened integer not null,
   matches bigint not null,
   match_squares double precision not null,
@@ -161,7 +161,7 @@ create table run_watch (
   cap_standing text check (cap_standing in ('known', 'found', 'gone')),
   -- Customers with a list of just that length.
   capped_customers integer,
-  -- Changes of the service's data beside searches for customers who had been screened before: what is usual is told from these.
+  -- Searches for customers who had been screened before. With the changes below they show what is usual.
   searches_again integer,
   -- Changes per search, added up, and their squares: parties that share a search count once.
   changes double precision,

@@ -40,7 +40,7 @@ create table screening_reuse (
   primary key (run_id, party_id)
 );
 
--- Whom a run asks about whatever their cadence says; filled before its plan is made.
+-- Parties that a run screens whatever their screening frequency; filled before its plan is made.
 create table forced_screening (
   run_id bigint references run,
   party_id bigint references party,

@@ -2,8 +2,6 @@
 
 create table change_event (
   change_id bigint generated always as identity primary key,
-  -- What a closing run has these tables looked through for: that they are many, of which run and whose. A fifth of the usual sample tells as much
-  -- of rows that are as wide as these.
   run_id bigint not null references run,
   batch_id bigint not null references commit_batch,
   party_id bigint not null references party,
@@ -22,12 +20,12 @@ create table change_event (
   after jsonb,
   -- What moved the severity away from its rule's.
   adjustments text[] default '{}' not null check (adjustments <@ array['birth_date_contradicts', 'risk_tier']),
-  -- Whether the customer's facts bear the match out; null where nobody looked yet.
+  -- Whether the customer's facts agree with the match; null where they were not compared.
   birth_date_agreement text check (birth_date_agreement in ('agree', 'contradict', 'unknown')),
   country_agreement text check (country_agreement in ('agree', 'contradict', 'unknown')),
   -- A hit for a sanction always stands by itself in a report; so does every change from before anybody noted it.
   sanction_hit boolean default true not null,
-  -- How the item of a change stood when the run closed that told of it: a report says so, whenever it is made again.
+  -- The state of the alert of a change when the run closed that reported it: a report shows it, whenever it is made again.
   item jsonb,
   -- Beside which record of the customer the answer before was given: a report of a change by the customer's own record shows both records.
   -- Null where it is the same record, for first screenings, and for changes from before this was noted.
@@ -67,7 +65,7 @@ create table taken_back_change (
 
 create index taken_back_change_by_run on taken_back_change (run_id);
 
--- A closing run asks only how many rows are of which run and party: a fifth of the usual sample tells it.
+-- A closing run needs only the number of rows of each run and party: a fifth of the usual sample shows it.
 alter table change_event
   alter column run_id set statistics 20,
   alter column party_id set statistics 20,

@@ -1,4 +1,4 @@
--- The state of each customer, its changes, and who is told of them.
+-- The state of each customer, its changes, and the webhooks that report them.
 
 -- By how much a screening outlasts its cadence: two hours so that one night skips the customers, and one for a next night that starts late.
 -- In src/screening/cadence.ts it is the same.
@@ -29,7 +29,7 @@ create table decided_state (
   customer_id bigint primary key
 );
 
--- Where changes of state are told; as the configuration of the last run says.
+-- Where changes of state are reported, by the configuration of the last run.
 create table webhook (
   webhook_id bigint generated always as identity primary key,
   organisation_id bigint not null references organisation,
@@ -333,7 +333,7 @@ create function hold_states(for_roster bigint) returns void language sql as $$
   for no key update
 $$;
 
--- Records of these customers of a roster who stand otherwise than was recorded last, and what webhooks are to be told of it; gives how many.
+-- Records which of these customers of a roster have another state than was recorded last, and queues that for webhooks; returns their number.
 -- Each is looked up by indexes, planned once for a session: whatever the statistics say, a single one takes no longer than that.
 create function record_states_of(customers bigint[], for_roster bigint, with_new boolean) returns bigint
 language plpgsql

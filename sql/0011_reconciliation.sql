@@ -13,7 +13,7 @@ create table reconciliation (
   sums jsonb not null,
   -- What stood when it ended, by kind and severity, with its age.
   standing jsonb not null,
-  -- Up to which event a comparison has told of discrepancies: its list is the same whenever it is made.
+  -- The last event whose discrepancies a comparison has reported: its list is the same whenever it is made.
   last_event_id bigint,
   -- What became of invitations, and who was excluded why, when a comparison ended; null where a roster invites nobody.
   invitations jsonb,

@@ -4,7 +4,7 @@ create table report (
   run_id bigint references run,
   revision integer,
   sweep_run_ids bigint[] not null,
-  -- Earlier runs of the roster whose changes no report had told.
+  -- Earlier runs of the roster whose changes no report had.
   earlier_run_ids bigint[] not null,
   created_at timestamptz not null,
   -- Null until the report has been written whole.
@@ -16,21 +16,21 @@ create table report (
   primary key (run_id, revision)
 );
 
--- Everything that leaves: queued in the transaction of what it tells of, sent after its commit, tried again until it is accepted, refused
+-- Everything that leaves: queued in the transaction of what it reports, sent after its commit, tried again until it is accepted, refused
 -- or too old.
 create table outbox (
   outbox_id bigint generated always as identity primary key,
   organisation_id bigint not null references organisation,
-  -- webhook: told to another system. warning_event: a warning in the log only, because no mail is configured. All others are mail.
+  -- webhook: sent to another system. warning_event: a warning in the log only, because no mail is configured. All others are mail.
   kind text not null check (kind in ('mail_report', 'mail_warning', 'mail_failure', 'warning_event', 'webhook')),
   -- The one address that it goes to; null for a warning_event, and for a report that is not written yet, whose recipients depend on what it
   -- says.
   destination text check (destination <> ''),
-  -- What it tells of; null where no run was made.
+  -- What it reports; null where no run was made.
   run_id bigint references run,
   -- Of a report: which of its revisions.
   revision integer,
-  -- What is told once has one key for ever.
+  -- What is sent once has one key for ever.
   dedup_key text not null,
   -- The message as it is sent, the same at each attempt; null as long as the destination is.
   content jsonb,

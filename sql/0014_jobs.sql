@@ -54,11 +54,11 @@ create table incident (
   subject text not null check (subject <> ''),
   -- Whom it concerns: null for every roster.
   roster text,
-  -- In words, as it was last told; without personal data.
+  -- In words, as it was last reported; without personal data.
   reason text not null,
-  -- What is told only once: as long as it is the same, there is nothing new.
+  -- What is reported only once: as long as it is the same, there is nothing new.
   mark text not null,
-  -- The newest run that had been looked at when it was last told.
+  -- The newest run that had been looked at when it was last reported.
   run_id bigint references run,
   opened_at timestamptz not null,
   -- Queued in the transaction that says so here.
