@@ -14,7 +14,7 @@ import { computeRunSums, type RunSums, readRunBalance } from '../store/run-sums.
 import { type RunRow, readRunHolders, readRunKeys, toRunId } from '../store/runs.js';
 import { countPlanReasons, listRunCustomers } from '../store/screenings.js';
 import { isScreeningKind, type ListableOutcome } from '../vocabulary.js';
-import type { AppContext } from './app-context.js';
+import type { AppContext, RunSettings } from './app-context.js';
 import { describeAssurance } from './checks/assurance.js';
 import { describeBecauseOf } from './checks/because-of.js';
 import { describeCheck } from './checks/check.js';
@@ -36,17 +36,17 @@ const usualList: ListChoice = { limit: 20, after: null };
  */
 export function describeRun({ database, clock, settings }: AppContext, text: string, list: ListChoice = usualList) {
   return readAtOnce(database, async (snapshot) => {
-    const described = await describeBy(snapshot, text, { now: clock.now(), reportsFolder: settings.reports.dir });
-    return { ...described, listed: await listOfRun(snapshot, text, list) };
+    const run = await findRun(snapshot, settings.organisation, text);
+    const described = await describeBy(snapshot, run, { now: clock.now(), settings });
+    return { ...described, listed: await listOfRun(snapshot, run, list) };
   });
 }
 
 async function describeBy(
   database: Queryable,
-  text: string,
-  { now, reportsFolder }: { now: Date; reportsFolder: string },
+  run: RunRow,
+  { now, settings }: { now: Date; settings: Pick<RunSettings, 'organisation' | 'reports'> },
 ) {
-  const run = await findRun(database, text);
   const runId = toRunId(run);
   const sums = await readSums(database, run);
   const revisions = await readRevisions(database, run);
@@ -55,7 +55,10 @@ async function describeBy(
   return {
     runId,
     kind: run.kind,
-    roster: run.rosterId === null ? null : ((await readRosterNames(database)).get(run.rosterId) ?? null),
+    roster:
+      run.rosterId === null
+        ? null
+        : ((await readRosterNames(database, settings.organisation)).get(run.rosterId) ?? null),
     state: run.state,
     reasons: run.stateReasons,
     haltedBy: run.haltedBy,
@@ -72,7 +75,7 @@ async function describeBy(
     seconds: Math.round((until.getTime() - run.startedAt.getTime()) / 100) / 10,
     resumed: run.resumed,
     holders: await readRunHolders(database, run.runId),
-    heldBy: await findHolder(database, run),
+    heldBy: await findHolder(database, settings.organisation, run),
     sums,
     planned: await countPlanReasons(database, run.runId),
     balance: sums === null ? null : compareBalance(sums.counts, await readRunBalance(database, run.runId)),
@@ -87,8 +90,8 @@ async function describeBy(
     sweep: run.kind === 'sweep' ? await readSweep(database, run.runId) : null,
     check: run.kind === 'check' ? await describeCheck(database, run) : null,
     assurance: run.kind === 'assure' ? await describeAssurance(database, run) : null,
-    becauseOf: await describeBecauseOf(database, runId, mostForced),
-    artifacts: isWritten ? join(reportsFolder, runId) : null,
+    becauseOf: await describeBecauseOf(database, run, mostForced),
+    artifacts: isWritten ? join(settings.reports.dir, runId) : null,
     reports: revisions.length,
   };
 }
@@ -100,9 +103,9 @@ async function readSums(database: Queryable, run: RunRow): Promise<RunSums | nul
 }
 
 /** The process that holds a run; null when the run has ended, or when its process has died. */
-async function findHolder(database: Queryable, run: RunRow) {
+async function findHolder(database: Queryable, organisation: string, run: RunRow) {
   if (run.state !== 'running') return null;
-  const leases = await readHeldLeases(database);
+  const leases = await readHeldLeases(database, organisation);
   const held = leases.find(
     ({ key, epoch, expiresInMs }) => key === run.leaseKey && epoch === run.epoch && expiresInMs > 0,
   );
@@ -110,9 +113,8 @@ async function findHolder(database: Queryable, run: RunRow) {
   return { owner: held.owner, since: held.acquiredAt, heartbeatAgeSeconds: Math.round(held.heartbeatAgeMs / 100) / 10 };
 }
 
-/** Lists the chosen customers, or rejected rows by default; throws ConfigError when there is no such run. */
-export async function listOfRun(database: Queryable, text: string, options: ListChoice) {
-  const { runId } = await findRun(database, text);
+/** Lists the chosen customers of a run, or its rejected rows by default. */
+export async function listOfRun(database: Queryable, { runId }: Pick<RunRow, 'runId'>, options: ListChoice) {
   const { list = null, limit, after } = options;
   const rejectsInAll = await countRejects(database, runId);
   if (list === null || list === 'rejected') {

@@ -14,7 +14,7 @@ import {
   listMarkedDossiers,
   markCustomers,
 } from '../store/event-marks.js';
-import { assertLease } from '../store/leases.js';
+import { assertLease, toLeaseKey } from '../store/leases.js';
 import { findLastAccount, findRoster, type Organisation } from '../store/organisations.js';
 import { hasImport } from '../store/roster-imports.js';
 import { closeRun, findOpenRun, toRunId } from '../store/runs.js';
@@ -48,15 +48,15 @@ export async function sweepMarked(app: AppContext, signal: AbortSignal): Promise
   if (app.eventsFolder !== undefined) {
     await takeSpooledEvents(database, organisationId, app.eventsFolder, clock.now());
   }
-  await forgetEvents(database, clock.now());
+  await forgetEvents(database, organisationId, clock.now());
   const findMarks = () => listMarkedDossiers(database, organisationId, { now: clock.now(), limit: mostLookUps });
   if ((await findMarks()).length === 0 || (await findLastSweep(database, organisation)) === null) return null;
   const ofNoRoster = { rosterId: null, roster: null };
   const mode = toAssumedMode(app);
   const request = { organisation, kind: 'sweep', ...ofNoRoster, mode, selection: 'dirty' } as const;
   // A sweep in progress would overwrite these look-ups with pages that it read before. A stopped sweep keeps its own run.
-  return withLease(app, `sweep/${organisation.name}`, signal, (outer) =>
-    withLease(app, `sweep-dirty/${organisation.name}`, outer.signal, (held) =>
+  return withLease(app, toLeaseKey('sweep', organisation.name), signal, (outer) =>
+    withLease(app, toLeaseKey('sweep-dirty', organisation.name), outer.signal, (held) =>
       withRun(app, held, request, async (session) => {
         const guarded: RunSession = {
           ...session,

@@ -15,6 +15,7 @@ import { findLastCompared, saveDiscrepancies } from '../store/discrepancies.js';
 import { findLastSweep } from '../store/dossiers.js';
 import { collectFindings } from '../store/findings.js';
 import { saveInvitationSums } from '../store/invitations.js';
+import { toLeaseKey } from '../store/leases.js';
 import { findRoster, listRosters } from '../store/organisations.js';
 import { compareWithDossiers, type ReconciliationInput } from '../store/reconciliation.js';
 import { closeRun, setRunAccount, toRunId } from '../store/runs.js';
@@ -154,7 +155,7 @@ export async function runReconciliation(
     mode: sweep.isTest ? 'test' : 'live',
     selection: null,
   } as const;
-  const leaseKey = `reconcile/${organisation.name}`;
+  const leaseKey = toLeaseKey('reconcile', organisation.name);
   const summary = await withLeasedRun(
     app,
     leaseKey,

@@ -20,7 +20,7 @@ export async function resumeRun(
   signal: AbortSignal,
   options: { acceptRoster?: Acceptance | undefined } = {},
 ): Promise<RunSummary> {
-  const run = await findRun(app.database, runId);
+  const run = await findRun(app.database, app.settings.organisation, runId);
   const refuse = (message: string): ConfigError => new ConfigError([{ where: 'run', path: '', message }]);
   if (run.state !== 'stopped' && run.state !== 'running') {
     throw refuse(`${toRunId(run)} is ${run.state}, so there is nothing to resume; start a new run instead`);
@@ -44,7 +44,7 @@ export async function resumeRun(
     // Only the command says whether a file comes first and which list is compared.
     throw refuse(`${toRunId(run)} was not planned yet; start it again with the same command, which resumes it`);
   }
-  const name = (await readRosterNames(app.database)).get(run.rosterId) ?? '';
+  const name = (await readRosterNames(app.database, app.settings.organisation)).get(run.rosterId) ?? '';
   const roster = toRosterOf(run, name, app.settings.rosters);
   if (run.stage === 'started' && roster.csv?.path === '') {
     const why =

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ConfigError } from '../errors.js';
 import type { RosterSettings } from '../roster/settings.js';
+import { toLeaseKey } from '../store/leases.js';
 import { ensureRoster, type Organisation } from '../store/organisations.js';
 import { hasImport } from '../store/roster-imports.js';
 import type { AppContext } from './app-context.js';
@@ -26,7 +27,7 @@ export async function openImportedRoster(app: AppContext, roster: string): Promi
 export async function openRosterScope(app: AppContext, roster: string): Promise<RosterScope> {
   const organisation = await openOrganisation(app);
   const rosterId = await ensureRoster(app.database, organisation.organisationId, roster, app.clock.now());
-  return { organisation, rosterId, roster, leaseKey: `screening/${organisation.name}/${roster}` };
+  return { organisation, rosterId, roster, leaseKey: toLeaseKey('screening', organisation.name, roster) };
 }
 
 /** The file that replaces the configured source of a roster; null when the configured source is read. */

@@ -3,7 +3,7 @@ import type { RunFacts } from '../reports/run-facts.js';
 import type { Database, Queryable } from '../store/database/database.js';
 import { describeHolder, readHeldLeases } from '../store/leases.js';
 import { readRosterNames } from '../store/organisations.js';
-import { type RunRow, readRun, readRuns, toRunId } from '../store/runs.js';
+import { findRunOf, type RunRow, readRuns, toRunId } from '../store/runs.js';
 
 /** The number of a run from its name or its number; throws ConfigError for other text. */
 export function parseRunId(text: string): number {
@@ -16,11 +16,11 @@ export function parseRunId(text: string): number {
   return Number(digits);
 }
 
-/** The newest runs, newest first. */
-export async function listRuns(database: Database, limit: number) {
-  const rosters = await readRosterNames(database);
-  const leases = (await readHeldLeases(database)).filter(({ expiresInMs }) => expiresInMs > 0);
-  return (await readRuns(database, limit)).map((run) => ({
+/** The newest runs of an organisation, newest first. */
+export async function listRuns(database: Database, organisation: string, limit: number) {
+  const rosters = await readRosterNames(database, organisation);
+  const leases = (await readHeldLeases(database, organisation)).filter(({ expiresInMs }) => expiresInMs > 0);
+  return (await readRuns(database, organisation, limit)).map((run) => ({
     runId: toRunId(run),
     roster: run.rosterId === null ? null : (rosters.get(run.rosterId) ?? null),
     kind: run.kind,
@@ -45,9 +45,9 @@ function describeOwner(leases: Awaited<ReturnType<typeof readHeldLeases>>, run: 
   return held ? describeHolder(held) : null;
 }
 
-/** The run that `text` names; throws ConfigError when there is none. */
-export async function findRun(database: Queryable, text: string): Promise<RunRow> {
-  const run = await readRun(database, parseRunId(text));
+/** The run of an organisation that `text` names; throws ConfigError when there is none. */
+export async function findRun(database: Queryable, organisation: string, text: string): Promise<RunRow> {
+  const run = await findRunOf(database, organisation, parseRunId(text));
   // A name must match as a whole: a typing error must not show another run.
   if (run && (/^\d+$/.test(text.trim()) || toRunId(run) === text.trim())) return run;
   throw new ConfigError([
@@ -56,10 +56,10 @@ export async function findRun(database: Queryable, text: string): Promise<RunRow
 }
 
 /** Everything stored about a run; throws ConfigError when there is none of that name. */
-export async function showRun(database: Database, text: string): Promise<RunFacts> {
+export async function showRun(database: Database, organisation: string, text: string): Promise<RunFacts> {
   // It loads most of the store, which the list of runs does not need.
   const { readRunFacts } = await import('../store/report-facts.js');
-  const run = await findRun(database, text);
+  const run = await findRun(database, organisation, text);
   const covered = { sweepRunIds: run.kind === 'sweep' ? [run.runId] : [], earlierRunIds: [] };
   return readRunFacts(database, run, covered, database);
 }

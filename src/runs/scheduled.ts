@@ -16,7 +16,7 @@ import {
   type SchedulePause,
   saveJobSchedules,
 } from '../store/jobs.js';
-import { assertLease, type Lease, waitForLease } from '../store/leases.js';
+import { assertLease, type Lease, toLeaseKey, waitForLease } from '../store/leases.js';
 import type { AppContext, JobSchedule } from './app-context.js';
 import { leaseTtlMs, openOrganisation, underLease } from './session.js';
 
@@ -93,7 +93,7 @@ type DueSlotAnswer =
   | { kind: 'ended'; run: JobRun; ending: JobEnding; hanging: Promise<void> | null };
 
 /** The lease of the process that runs a job. */
-export const toJobLeaseKey = (organisation: string, job: string): string => `job/${organisation}/${job}`;
+export const toJobLeaseKey = (organisation: string, job: string): string => toLeaseKey('job', organisation, job);
 
 const forgottenAfterMs = 7 * 86_400_000;
 

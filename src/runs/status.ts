@@ -115,17 +115,22 @@ export async function notifyStates(
   app: AppContext,
   { signal, again = [] }: { signal?: AbortSignal; again?: readonly number[] } = {},
 ) {
-  const { database, clock, owner } = app;
+  const { database, clock, owner, settings } = app;
+  const { organisation } = settings;
   const pass = { sent: 0, failed: 0, refused: 0 };
   const keysByUrl = readWebhookKeys(app);
   if (keysByUrl.size === 0) return { ...pass, waiting: 0 };
   const { organisationId } = await openOrganisation(app);
-  if (again.length > 0) await makeWebhooksDue(database, again, clock.now(), toRetryEnd(clock.now()));
+  if (again.length > 0) {
+    const now = clock.now();
+    await makeWebhooksDue(database, organisationId, again, { now, giveUpAt: toRetryEnd(now) });
+  }
   await packEvents(app, organisationId);
   const dispatcher = openDispatcher({ connectTimeoutMs: deadlineMs });
   try {
     while (!signal?.aborted) {
-      const claim = { kinds: ['webhook'] as const, owner, now: clock.now(), leaseMs: 2 * deadlineMs, except: [] };
+      const limits = { now: clock.now(), leaseMs: 2 * deadlineMs, except: [] };
+      const claim = { organisation, kinds: ['webhook'] as const, owner, ...limits };
       const row = await claimNext(database, claim);
       if (!row) break;
       const url = row.destination ?? '';
@@ -185,7 +190,7 @@ async function packEvents({ database, clock }: AppContext, organisationId: numbe
 }
 
 async function note(
-  { database, clock, owner, emit }: AppContext,
+  { database, clock, owner, emit, settings }: AppContext,
   row: OutboxRow,
   result: Awaited<ReturnType<typeof postMessage>>,
 ): Promise<void> {
@@ -197,7 +202,7 @@ async function note(
     result.kind === 'failed' ? { kind: 'failed', said, nextAttemptAt } : { kind: result.kind, said };
   const state = await database.transaction(async (transaction) => {
     const noted = await noteAttempt(transaction, row, { owner, now }, outcome);
-    if (result.kind === 'failed') await postponeWebhook(transaction, url, nextAttemptAt);
+    if (result.kind === 'failed') await postponeWebhook(transaction, settings.organisation, url, nextAttemptAt);
     return noted;
   });
   if (state === 'sent' || state === null) return;

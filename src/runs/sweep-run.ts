@@ -29,6 +29,7 @@ import {
   saveSweepWindows,
   saveSweptPages,
 } from '../store/dossiers.js';
+import { toLeaseKey } from '../store/leases.js';
 import { insertCommitBatch } from '../store/ledger.js';
 import type { Account, Organisation } from '../store/organisations.js';
 import { closeRun, type RunRow, readLastActivity } from '../store/runs.js';
@@ -60,25 +61,31 @@ export async function runSweep(
   const client = app.client();
   const organisation = await openOrganisation(app);
   const findRequest = async (): Promise<RunRequest> => toRequest(app, organisation);
-  const summary = await withLeasedRun(app, `sweep/${organisation.name}`, signal, findRequest, async (session) => {
-    const outage = watchOutage(app, client, startedAt);
-    outage.nameRun(session.runId);
-    try {
-      const waitPolicy = { clock: app.clock, outage, signal: session.signal };
-      const { value: account } = await retryUntilDeadline(waitPolicy, (waiting) =>
-        identifyAccount(app, organisation, client, waiting),
-      );
-      await session.write((transaction) => noteAccount(transaction, session, account.accountId));
-      const keys = recordKeys(session, client);
-      return await sweepAccount(session, account, waitPolicy, writeReport).finally(() => keys.close());
-    } catch (error) {
-      const halt = error instanceof RunHalted ? error : toHalt(error, session.signal);
-      if (!(halt instanceof RunHalted)) throw error;
-      return closeSweep(session, null, { ...nothing, unprovenBecause: halt.message }, 'stopped', writeReport);
-    } finally {
-      outage.close();
-    }
-  });
+  const summary = await withLeasedRun(
+    app,
+    toLeaseKey('sweep', organisation.name),
+    signal,
+    findRequest,
+    async (session) => {
+      const outage = watchOutage(app, client, startedAt);
+      outage.nameRun(session.runId);
+      try {
+        const waitPolicy = { clock: app.clock, outage, signal: session.signal };
+        const { value: account } = await retryUntilDeadline(waitPolicy, (waiting) =>
+          identifyAccount(app, organisation, client, waiting),
+        );
+        await session.write((transaction) => noteAccount(transaction, session, account.accountId));
+        const keys = recordKeys(session, client);
+        return await sweepAccount(session, account, waitPolicy, writeReport).finally(() => keys.close());
+      } catch (error) {
+        const halt = error instanceof RunHalted ? error : toHalt(error, session.signal);
+        if (!(halt instanceof RunHalted)) throw error;
+        return closeSweep(session, null, { ...nothing, unprovenBecause: halt.message }, 'stopped', writeReport);
+      } finally {
+        outage.close();
+      }
+    },
+  );
   const hasReport = summary.state !== 'stopped';
   return reportAndMail(app, summary, { hasReport, writeReport }, signal);
 }

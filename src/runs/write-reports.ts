@@ -61,8 +61,9 @@ export async function runReports(
   { runId, directory, mask = false, chromium }: ReportChoice,
   afterEach: (report: RunReport) => Promise<void> = async () => {},
 ): Promise<readonly ReportResult[]> {
-  const { database } = app;
-  const runs = runId === undefined ? await findReportableRuns(database) : [await findReportable(database, runId)];
+  const { organisation } = app.settings;
+  const runs =
+    runId === undefined ? await findReportableRuns(app.database, organisation) : [await findReportable(app, runId)];
   if (runs.length === 0) {
     const message =
       'there is no finished screening to report; run `nightscreen rescreen` or `nightscreen onboard` first';
@@ -88,8 +89,8 @@ async function addPdf(result: ReportResult, chromium: string | undefined): Promi
 }
 
 /** Throws ConfigError for a run without a roster and without a sweep, with the command that shows its result. */
-async function findReportable(database: Database, text: string): Promise<RunRow> {
-  const run = await findRun(database, text);
+async function findReportable({ database, settings }: AppContext, text: string): Promise<RunRow> {
+  const run = await findRun(database, settings.organisation, text);
   if (run.kind !== 'check' && run.kind !== 'assure') return run;
   const [what, show] =
     run.kind === 'check'
@@ -106,7 +107,7 @@ export async function writeReportFor(
   directory?: string,
 ): Promise<RunReport> {
   const { database, settings, emit } = app;
-  const run = typeof runOrId === 'string' ? await findRun(database, runOrId) : runOrId;
+  const run = typeof runOrId === 'string' ? await findRun(database, settings.organisation, runOrId) : runOrId;
   const runId = toRunId(run);
   emit({ kind: 'stage_started', runId, stage: 'report' });
   const { report, revision, revisions } = await buildReport(app, run);
@@ -160,7 +161,7 @@ export async function reportSpans(
   options: Omit<ReportChoice, 'runId'>,
 ): Promise<readonly ReportResult[]> {
   const results: ReportResult[] = [];
-  for (const span of await findSpans(app.database, request, app.clock.now())) {
+  for (const span of await findSpans(app, request, app.clock.now())) {
     results.push(await writeSpan(app, span, options));
   }
   return results;
@@ -201,17 +202,18 @@ interface SpanRequest {
  * run or no finished screening in the span.
  */
 async function findSpans(
-  database: Database,
+  { database, settings }: AppContext,
   { since, until, roster }: SpanRequest,
   now: Date,
 ): Promise<readonly SpanOfRuns[]> {
-  const names = await readRosterNames(database);
+  const { organisation } = settings;
+  const names = await readRosterNames(database, organisation);
   if (roster !== undefined && ![...names.values()].includes(roster)) {
     throw refuse('roster', `there is no roster ${roster}; there ${describeRosters([...names.values()])}`);
   }
   const [first, final] = [
-    await findEdge(database, since),
-    until === undefined ? null : await findEdge(database, until),
+    await findEdge(database, organisation, since),
+    until === undefined ? null : await findEdge(database, organisation, until),
   ];
   const chosen = roster ?? nameRoster(first, names) ?? nameRoster(final, names) ?? null;
   for (const edge of [first, final]) {
@@ -226,7 +228,7 @@ async function findSpans(
   const asOf = end === null && (final === null || final instanceof Date) ? now : null;
   const limit = final === null || final instanceof Date ? (end ?? now) : new Date(final.startedAt.getTime() + 1);
   if (limit <= from) throw refuse('until', 'is before --since');
-  const runs = await readSpanRuns(database, from, limit, chosen);
+  const runs = await readSpanRuns(database, organisation, { from, until: limit, roster: chosen });
   if (runs.length === 0)
     throw refuse(
       'since',
@@ -235,8 +237,8 @@ async function findSpans(
   return groupRuns(runs).map((members) => toSpan(members, { from, end, asOf }));
 }
 
-async function findEdge(database: Database, edge: Date | string): Promise<Date | RunRow> {
-  return edge instanceof Date ? edge : findRun(database, edge);
+async function findEdge(database: Database, organisation: string, edge: Date | string): Promise<Date | RunRow> {
+  return edge instanceof Date ? edge : findRun(database, organisation, edge);
 }
 
 function nameRoster(edge: Date | RunRow | null, names: ReadonlyMap<number, string>): string | null {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { PartyState } from '../matches/match.js';
 import { partyTypes, runKinds } from '../vocabulary.js';
 import { findRow, type Queryable, requireRows, toInsert } from './database/database.js';
+import { isOfSql } from './organisations.js';
 
 const checkRow = z.object({
   type: z.enum(partyTypes),
@@ -50,17 +51,17 @@ export async function finishCheck(
   requireRows(saved, 1, 'single_check');
 }
 
-/** Finds the running checks whose lease is lost or expired; with `leaseKey` only those of this lease. */
-export async function findDeadChecks(database: Queryable, leaseKey: string | null = null) {
+/** Finds the running checks of an organisation whose lease is lost or expired; with `leaseKey` only those of this lease. */
+export async function findDeadChecks(database: Queryable, organisation: string, leaseKey: string | null = null) {
   return database.query(
     z.object({ runId: z.number(), leaseKey: z.string() }),
     `select run.run_id, run.lease_key
      from run left join lease using (lease_key)
-     where run.kind = 'check' and run.state = 'running' and (
+     where ${isOfSql('run')} and run.kind = 'check' and run.state = 'running' and (
        lease.epoch is null or lease.epoch <> run.epoch or lease.expires_at <= clock_timestamp()
-     ) and ($1::text is null or lease_key = $1)
+     ) and ($2::text is null or lease_key = $2)
      order by run.run_id`,
-    [leaseKey],
+    [organisation, leaseKey],
   );
 }
 

@@ -37,13 +37,17 @@ export function markDossiers(database: Database, organisationId: number, hints: 
 const keptDays = 2;
 const keptEvents = 2_000_000;
 
-/** Deletes the keys of events that the service no longer repeats, and the oldest above two million. */
-export async function forgetEvents(database: Queryable, now: Date): Promise<void> {
+/** Deletes the keys of an organisation's events that the service no longer repeats, and the oldest above two million. */
+export async function forgetEvents(database: Queryable, organisationId: number, now: Date): Promise<void> {
   await database.execute(
     `delete from received_event
-     where received_at < $1::timestamptz - make_interval(days => ${keptDays})
-       or event_number <= (select max(event_number) from received_event) - ${keptEvents}`,
-    [now],
+     where organisation_id = $1 and (
+       received_at < $2::timestamptz - make_interval(days => ${keptDays})
+       or event_number <= (
+         select event_number from received_event where organisation_id = $1 order by event_number desc offset ${keptEvents} limit 1
+       )
+     )`,
+    [organisationId, now],
   );
 }
 

@@ -95,11 +95,26 @@ async function readHolder(database: Queryable, key: string): Promise<LeaseHolder
   return holder;
 }
 
-/** All leases that are held or were left by a dead holder, without released ones. */
-export async function readHeldLeases(database: Queryable): Promise<readonly (LeaseHolder & { key: string })[]> {
+/** The kinds of work that exclude each other within an organisation. */
+type LeaseKind = 'screening' | 'sweep' | 'sweep-dirty' | 'reconcile' | 'check' | 'job';
+
+/**
+ * The key of a lease: the kind of work, the organisation, and what the lease is about. A slash in the name of an organisation is escaped, so
+ * that the keys of two organisations always differ.
+ */
+export const toLeaseKey = (kind: LeaseKind, organisation: string, ...about: readonly string[]): string =>
+  [kind, encodeURIComponent(organisation), ...about].join('/');
+
+/** All leases of an organisation that are held or were left by a dead holder, without released ones. */
+export async function readHeldLeases(
+  database: Queryable,
+  organisation: string,
+): Promise<readonly (LeaseHolder & { key: string })[]> {
   return database.query(
     heldRow,
-    `select lease_key as key, ${holderSql} from lease where expires_at > acquired_at order by lease_key`,
+    `select lease_key as key, ${holderSql} from lease
+     where expires_at > acquired_at and split_part(lease_key, '/', 2) = $1 order by lease_key`,
+    [encodeURIComponent(organisation)],
   );
 }
 

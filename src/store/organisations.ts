@@ -11,6 +11,10 @@ export interface Organisation {
   digestKey: Buffer;
 }
 
+/** SQL: a row of `table` belongs to the organisation whose name is the parameter `name`. */
+export const isOfSql = (table: string, name = '$1'): string =>
+  `${table}.organisation_id = (select organisation_id from organisation where name = ${name})`;
+
 const organisationRow = z.object({ organisationId: z.number(), digestKey: z.instanceof(Buffer) });
 const accountRow = z.object({ accountId: z.number(), isTest: z.boolean() });
 /** A service account in one mode, identified by its public key. */
@@ -126,11 +130,9 @@ export function findRoster(database: Queryable, organisation: string, name: stri
   );
 }
 
-export async function readRosterNames(database: Queryable): Promise<ReadonlyMap<number, string>> {
-  const rows = await database.query(
-    z.object({ rosterId: z.number(), name: z.string() }),
-    'select roster_id, name from roster',
-  );
+/** The names of an organisation's rosters by their numbers. */
+export async function readRosterNames(database: Queryable, organisation: string): Promise<ReadonlyMap<number, string>> {
+  const rows = await listRosters(database, organisation);
   return new Map(rows.map((row) => [row.rosterId, row.name]));
 }
 
@@ -273,12 +275,17 @@ export async function isKnownCustomer(database: Queryable, organisationId: numbe
   return rows.length > 0;
 }
 
-/** Whether this name was ever assigned an alert or named in a delegation. */
+/** Whether this name was ever assigned an alert of the organisation or named in one of its delegations. */
 export async function wasEverNamed(database: Queryable, organisationId: number, name: string): Promise<boolean> {
   const rows = await database.query(
     nameRow,
-    `select $2::text as name where exists (select from review_event where assigned_to = $2)
-       or exists (select from review_item where assigned_to = $2)
+    `select $2::text as name where exists (
+         select from review_event join review_item using (item_id) join account using (account_id)
+         where review_event.assigned_to = $2 and account.organisation_id = $1
+       )
+       or exists (
+         select from review_item join account using (account_id) where assigned_to = $2 and account.organisation_id = $1
+       )
        or exists (select from review_delegation where organisation_id = $1 and (from_name = $2 or to_name = $2))`,
     [organisationId, name],
   );

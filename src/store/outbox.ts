@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Database, findRow, type Queryable, readColumn, toInsert } from './database/database.js';
+import { isOfSql } from './organisations.js';
 import type { RunRow } from './runs.js';
 
 const outboxRow = z.object({
@@ -71,11 +72,12 @@ export async function queueOutbox(transaction: Queryable, entries: readonly Outb
 export const mailKinds: readonly OutboxRow['kind'][] = ['mail_report', 'mail_warning', 'mail_failure'];
 
 /**
- * Rows of the outbox, oldest first: those with these numbers; the mails of one revision of a run's report; or all of these kinds, sent and dropped
+ * Rows of an organisation's outbox, oldest first: those with these numbers; the mails of one revision of a run's report; or all of these kinds, sent and dropped
  * ones only with `all`.
  */
 export async function readOutbox(
   database: Queryable,
+  organisation: string,
   choice:
     | { outboxIds: readonly number[] }
     | { runId: number; revision: number }
@@ -83,33 +85,39 @@ export async function readOutbox(
 ): Promise<readonly OutboxRow[]> {
   const [condition, values] =
     'outboxIds' in choice
-      ? [`outbox_id = any ($1::bigint[]) and kind <> 'warning_event'`, [choice.outboxIds]]
+      ? [`outbox_id = any ($2::bigint[]) and kind <> 'warning_event'`, [choice.outboxIds]]
       : 'kinds' in choice
-        ? [`kind = any ($1::text[]) and ($2::boolean or state not in ('sent', 'dropped'))`, [choice.kinds, choice.all]]
-        : [`run_id = $1 and revision = $2 and kind = 'mail_report'`, [choice.runId, choice.revision]];
-  return database.query(outboxRow, `select ${outboxColumns} from outbox where ${condition} order by outbox_id`, values);
+        ? [`kind = any ($2::text[]) and ($3::boolean or state not in ('sent', 'dropped'))`, [choice.kinds, choice.all]]
+        : [`run_id = $2 and revision = $3 and kind = 'mail_report'`, [choice.runId, choice.revision]];
+  return database.query(
+    outboxRow,
+    `select ${outboxColumns} from outbox where ${isOfSql('outbox')} and ${condition} order by outbox_id`,
+    [organisation, ...values],
+  );
 }
 
-/** Makes rows due at once, whatever their state unless dropped; after a failed attempt others follow until `giveUpAt`. */
+/** Makes rows of an organisation due at once, whatever their state unless dropped; after a failed attempt others follow until `giveUpAt`. */
 export async function makeDue(
   database: Queryable,
+  organisation: string,
   outboxIds: readonly number[],
   { now, giveUpAt }: { now: Date; giveUpAt: Date },
 ): Promise<void> {
   await database.execute(
-    `update outbox set state = 'queued', next_attempt_at = $2, give_up_at = greatest(give_up_at, $3::timestamptz)
-     where outbox_id = any ($1::bigint[]) and state <> 'dropped'`,
-    [[...outboxIds], now, giveUpAt],
+    `update outbox set state = 'queued', next_attempt_at = $3, give_up_at = greatest(give_up_at, $4::timestamptz)
+     where ${isOfSql('outbox')} and outbox_id = any ($2::bigint[]) and state <> 'dropped'`,
+    [organisation, [...outboxIds], now, giveUpAt],
   );
 }
 
 /**
- * Claims the row that has been due longest and that no living process has claimed, without those in `except` and those whose keys begin otherwise;
+ * Claims the row of an organisation that has been due longest and that no living process has claimed, without those in `except` and those whose keys begin otherwise;
  * null without one. No other process gets it before its result is noted or `leaseMs` have passed by the database's clock.
  */
 export function claimNext(
   database: Database,
   {
+    organisation,
     kinds,
     owner,
     now,
@@ -117,6 +125,7 @@ export function claimNext(
     except,
     keyPrefix = '',
   }: {
+    organisation: string;
     kinds: readonly OutboxRow['kind'][];
     owner: string;
     now: Date;
@@ -134,13 +143,13 @@ export function claimNext(
        select outbox_id from outbox
        where state = 'queued' and kind = any ($1::text[]) and next_attempt_at <= $3 and outbox_id <> all ($5::bigint[])
          and (claimed_until is null or claimed_until <= clock_timestamp() or $6::boolean and claimed_by <> $2)
-         and starts_with(dedup_key, $7)
+         and starts_with(dedup_key, $7) and ${isOfSql('outbox', '$8')}
        order by next_attempt_at, outbox_id
        limit 1
        for update skip locked
      )
      returning ${outboxColumns}`,
-    [kinds, owner, now, leaseMs, except, database.dialect === 'embedded', keyPrefix],
+    [kinds, owner, now, leaseMs, except, database.dialect === 'embedded', keyPrefix, organisation],
   );
 }
 
@@ -195,12 +204,12 @@ export async function noteUnprepared(
 }
 
 /**
- * Drops refused and given up rows for good, with `evenQueued` also those that still wait; gives the numbers of the dropped ones. Rows that were
+ * Drops refused and given up rows of an organisation for good, with `evenQueued` also those that still wait; gives the numbers of the dropped ones. Rows that were
  * sent or dropped before, or are being sent at this moment, stay.
  */
 export function dropOutbox(
   transaction: Queryable,
-  { dialect }: Pick<Database, 'dialect'>,
+  { dialect, organisation }: Pick<Database, 'dialect'> & { organisation: string },
   outboxIds: readonly number[],
   { by, reason, at, evenQueued }: { by: string; reason: string; at: Date; evenQueued: boolean },
 ): Promise<readonly number[]> {
@@ -211,9 +220,9 @@ export function dropOutbox(
     `update outbox set state = 'dropped', dropped_at = $2, dropped_by = $3, dropped_because = $4, claimed_by = null, claimed_until = null
      where outbox_id = any ($1::bigint[])
        and (state in ('refused', 'given_up') or $5::boolean and state = 'queued')
-       and (claimed_until is null or claimed_until <= clock_timestamp() or $6::boolean)
+       and (claimed_until is null or claimed_until <= clock_timestamp() or $6::boolean) and ${isOfSql('outbox', '$7')}
      returning outbox_id as id`,
-    [[...outboxIds], at, by, reason, evenQueued, dialect === 'embedded'],
+    [[...outboxIds], at, by, reason, evenQueued, dialect === 'embedded', organisation],
   );
 }
 

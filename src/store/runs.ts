@@ -23,6 +23,7 @@ import {
 } from './database/database.js';
 import { noteBillableAttempts } from './ledger.js';
 import { isWholeSql } from './metrics.js';
+import { isOfSql } from './organisations.js';
 import { screeningKindsSql } from './row-shapes.js';
 import { type RunSums, runSumsSchema } from './run-sums.js';
 import { holdStates } from './screenings.js';
@@ -215,37 +216,47 @@ export function readRun(database: Queryable, runId: number): Promise<RunRow | nu
   return findRow(database, runRow, 'select * from run where run_id = $1', [runId]);
 }
 
-export async function readRuns(database: Queryable, limit: number): Promise<readonly RunRow[]> {
-  return database.query(runRow, 'select * from run order by run_id desc limit $1', [limit]);
+/** The run of this number if it belongs to the organisation; null otherwise. */
+export function findRunOf(database: Queryable, organisation: string, runId: number): Promise<RunRow | null> {
+  return findRow(database, runRow, `select * from run where run_id = $2 and ${isOfSql('run')}`, [organisation, runId]);
 }
 
-/** The newest finished screening of each roster, oldest first, for reports. */
-export async function findReportableRuns(database: Queryable): Promise<readonly RunRow[]> {
+/** The newest runs of an organisation, newest first. */
+export async function readRuns(database: Queryable, organisation: string, limit: number): Promise<readonly RunRow[]> {
+  return database.query(runRow, `select * from run where ${isOfSql('run')} order by run_id desc limit $2`, [
+    organisation,
+    limit,
+  ]);
+}
+
+/** The newest finished screening of each roster of an organisation, oldest first, for reports. */
+export async function findReportableRuns(database: Queryable, organisation: string): Promise<readonly RunRow[]> {
   return database.query(
     runRow,
     `select * from run where run_id in (
        select max(run_id) from run
-       where kind in (${screeningKindsSql}) and state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('run')}
+       where ${isOfSql('run')} and kind in (${screeningKindsSql}) and state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('run')}
        group by roster_id
      )
      order by run_id`,
+    [organisation],
   );
 }
 
 /**
- * The runs to mail, oldest first: the newest finished screening of each roster, and those of the week before with unsent findings. Runs
- * that were mailed in their present state are omitted.
+ * The runs of an organisation to mail, oldest first: the newest finished screening of each roster, and those of the week before with unsent
+ * findings. Runs that were mailed in their present state are omitted.
  */
-export async function findUnsentRuns(database: Queryable): Promise<readonly RunRow[]> {
+export async function findUnsentRuns(database: Queryable, organisation: string): Promise<readonly RunRow[]> {
   return database.query(
     runRow,
     `select run.* from run
      join (
        select roster_id, max(run_id) as run_id, max(started_at) as started_at from run
-       where kind in (${screeningKindsSql}) and state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('run')}
+       where ${isOfSql('run')} and kind in (${screeningKindsSql}) and state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('run')}
        group by roster_id
      ) newest on newest.roster_id = run.roster_id
-     where run.kind in (${screeningKindsSql}) and run.state in ('complete', 'incomplete', 'stopped')
+     where ${isOfSql('run')} and run.kind in (${screeningKindsSql}) and run.state in ('complete', 'incomplete', 'stopped')
        and (
          run.run_id = newest.run_id
          or run.started_at > newest.started_at - interval '7 days'
@@ -257,6 +268,7 @@ export async function findUnsentRuns(database: Queryable): Promise<readonly RunR
            and (report.run_id = run.run_id and report.created_at >= run.finished_at or run.run_id = any (report.earlier_run_ids))
        )
      order by run.run_id`,
+    [organisation],
   );
 }
 

@@ -5,6 +5,7 @@ import { readCanaryFacts } from './canaries.js';
 import { countMatchChanges } from './changes.js';
 import { type Database, findValue, type Queryable, readColumn } from './database/database.js';
 import { readDetailCounts } from './match-details.js';
+import { isOfSql } from './organisations.js';
 import { readRunFacts } from './report-facts.js';
 import { readRosterAcceptances } from './roster-imports.js';
 import { screeningKindsSql } from './row-shapes.js';
@@ -113,15 +114,19 @@ function addDetailCounts(all: readonly (DetailCounts | null)[]): DetailCounts | 
   }, null);
 }
 
-/** The imports and screenings that started in a span, in order; of one roster where it is given. */
-export async function readSpanRuns(database: Queryable, from: Date, until: Date, roster: string | null) {
+/** The imports and screenings of an organisation that started in a span, in order; of one roster where it is given. */
+export async function readSpanRuns(
+  database: Queryable,
+  organisation: string,
+  { from, until, roster }: { from: Date; until: Date; roster: string | null },
+) {
   return database.query(
     runRow,
     `select run.* from run join roster on roster.roster_id = run.roster_id
-     where run.kind in ('import', ${screeningKindsSql}) and run.started_at >= $1 and run.started_at < $2
-       and ($3::text is null or roster.name = $3)
+     where ${isOfSql('roster')} and run.kind in ('import', ${screeningKindsSql}) and run.started_at >= $2 and run.started_at < $3
+       and ($4::text is null or roster.name = $4)
      order by run.run_id`,
-    [from, until, roster],
+    [organisation, from, until, roster],
   );
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { runModes, worstTopics } from '../vocabulary.js';
 import { type Database, type Queryable, readValue } from './database/database.js';
+import { isOfSql } from './organisations.js';
 
 interface WebhookTarget {
   url: string;
@@ -31,7 +32,9 @@ async function saveWebhooks(transaction: Queryable, organisationId: number, webh
     [organisationId, JSON.stringify(rows)],
   );
   await transaction.execute(
-    'delete from webhook_event using webhook where webhook.webhook_id = webhook_event.webhook_id and not webhook.is_active',
+    `delete from webhook_event using webhook
+     where webhook.webhook_id = webhook_event.webhook_id and webhook.organisation_id = $1 and not webhook.is_active`,
+    [organisationId],
   );
 }
 
@@ -109,29 +112,41 @@ export function takeWebhookEvents(transaction: Queryable, organisationId: number
   );
 }
 
-/** Postpones all waiting messages of a webhook: a receiver without an answer is tried at intervals, not once for each message. */
-export async function postponeWebhook(database: Queryable, url: string, until: Date): Promise<void> {
+/** Postpones all waiting messages of an organisation's webhook: a receiver without an answer is tried at intervals, not once for each message. */
+export async function postponeWebhook(
+  database: Queryable,
+  organisation: string,
+  url: string,
+  until: Date,
+): Promise<void> {
   await database.execute(
-    `update outbox set next_attempt_at = $2
-     where kind = 'webhook' and destination = $1 and state = 'queued' and next_attempt_at < $2 and claimed_by is null`,
-    [url, until],
+    `update outbox set next_attempt_at = $3
+     where ${isOfSql('outbox')} and kind = 'webhook' and destination = $2 and state = 'queued' and next_attempt_at < $3 and claimed_by is null`,
+    [organisation, url, until],
   );
 }
 
 /**
- * Makes messages due at once, whatever their state unless dropped, and tries them until `giveUpAt` at least; all waiting messages to the same
+ * Makes messages of an organisation due at once, whatever their state unless dropped, and tries them until `giveUpAt` at least; all waiting messages to the same
  * addresses as well, in the order in which they were queued.
  */
-export async function makeWebhooksDue(database: Queryable, outboxIds: readonly number[], now: Date, giveUpAt: Date) {
+export async function makeWebhooksDue(
+  database: Queryable,
+  organisationId: number,
+  outboxIds: readonly number[],
+  { now, giveUpAt }: { now: Date; giveUpAt: Date },
+) {
   await database.execute(
     // At most now, in case a clock was ahead when they were queued.
     `update outbox set state = 'queued', next_attempt_at = least(queued_at, $2::timestamptz),
        give_up_at = case when outbox_id = any ($1::bigint[]) then greatest(give_up_at, $3::timestamptz) else give_up_at end
-     where kind = 'webhook' and (
+     where kind = 'webhook' and organisation_id = $4 and (
        outbox_id = any ($1::bigint[]) and state <> 'dropped'
-       or state = 'queued' and destination in (select destination from outbox where outbox_id = any ($1::bigint[]))
+       or state = 'queued' and destination in (
+         select destination from outbox where outbox_id = any ($1::bigint[]) and organisation_id = $4
+       )
      )`,
-    [[...outboxIds], now, giveUpAt],
+    [[...outboxIds], now, giveUpAt, organisationId],
   );
 }
 

@@ -70,7 +70,7 @@ describeOnEachDatabase('a backup that is restored into the other kind of databas
       openRuns: [stopped.runId],
       rows: { run: 2, customer: 6, disposition: 1 },
     });
-    expect(await listMails(restored, { all: false })).toMatchObject([
+    expect(await listMails(restored, 'default', { all: false })).toMatchObject([
       { id: 1, state: 'given_up', lastError: expect.stringContaining('held by the restore of a backup of') },
     ]);
 

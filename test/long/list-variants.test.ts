@@ -108,7 +108,7 @@ async function screenNights(
     ).finally(() => app.client().close());
     const screened = listedCustomers + cleanCustomers;
     expect(summary).toMatchObject({ state: 'complete', counts: { screened, rejected: 0, failed: 0 } });
-    const { changes } = await showRun(database, runId);
+    const { changes } = await showRun(database, 'default', runId);
     expect(changes.filter(({ cause }) => cause !== 'service_data')).toEqual([]);
     const lines = changes.map(({ party: { reference }, kind, fields, before, after }) =>
       toLine({ reference, kind, fields, before: toResult(before), after: toResult(after) }),

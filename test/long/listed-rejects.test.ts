@@ -7,6 +7,7 @@ import { guardsSchema } from '../../src/roster/guards.js';
 import { toFileRoster } from '../../src/roster/settings.js';
 import { listOfRun } from '../../src/runs/describe-run.js';
 import { runImport } from '../../src/runs/import/import-run.js';
+import { parseRunId } from '../../src/runs/run-reference.js';
 import { testDatabases } from '../helpers/databases.js';
 import { makeAppContext } from '../helpers/small-world.js';
 
@@ -24,7 +25,10 @@ it('rejected rows are listed with file, line, column and reason, by file and lin
   const csv = base.csv && { ...base.csv, path: [join(folder, 'b.csv'), join(folder, 'a.csv')] };
   const roster = { ...base, csv, guards: guardsSchema.parse({ maxRejectShare: 1 }) };
   const { runId } = await runImport(app, roster, new AbortController().signal);
-  const all = formatListed(await listOfRun(database, runId, { limit: 20, after: null }), '/reports/of-the-run');
+  const all = formatListed(
+    await listOfRun(database, { runId: parseRunId(runId) }, { limit: 20, after: null }),
+    '/reports/of-the-run',
+  );
   expect(all.trim().split('\n')).toEqual([
     'Rejected rows, by file and line',
     expect.stringMatching(/a\.csv, line 3 +2 +type: \S.* +type is neither person nor entity$/),
@@ -33,7 +37,7 @@ it('rejected rows are listed with file, line, column and reason, by file and lin
     expect.stringContaining('rejects.csv (of related parties: rejects-parties.csv) in /reports/of-the-run'),
   ]);
   expect(all).not.toMatch(/robot|clerk|Birch|Cedar|1970|Elm/);
-  const two = formatListed(await listOfRun(database, runId, { limit: 2, after: null }), null);
+  const two = formatListed(await listOfRun(database, { runId: parseRunId(runId) }, { limit: 2, after: null }), null);
   expect(two).toContain('and 1 more: --list rejected --limit 3');
   expect(two).not.toContain('rejects.csv');
   await app.client().close();

@@ -71,7 +71,7 @@ describe('mail', () => {
     server.isRefusing = false;
     expect(await deliverDue(at(app, 1))).toEqual({ sent: 1, failed: 1 });
     expect(server.received.map(({ to }) => to)).toEqual(['two@bank.example']);
-    expect(await listMails(database, { all: true })).toMatchObject([
+    expect(await listMails(database, 'default', { all: true })).toMatchObject([
       { state: 'queued', subject: null, lastError: 'its stored content cannot be read' },
       { state: 'sent' },
     ]);
@@ -167,7 +167,7 @@ describe('mail', () => {
     const server = await serve();
     await deliverDue({ ...at(app, 2), secret: () => server.url });
     expect(server.received.map(({ to }) => to).toSorted()).toEqual(['one@bank.example', 'two@bank.example']);
-    expect((await listMails(database, { all: true })).map(({ state }) => state)).toEqual(['sent', 'sent']);
+    expect((await listMails(database, 'default', { all: true })).map(({ state }) => state)).toEqual(['sent', 'sent']);
   });
 
   it('tells of rosters that were not begun because the night had to stop', async () => {

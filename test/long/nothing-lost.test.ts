@@ -104,7 +104,10 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     expect(stopped).toMatchObject({ state: 'stopped', counts: { changes: 1 } });
     const live = { service: { ...slow(sandbox).service, mode: 'live' } } as const;
     await expect(work({ settings: live }).then((app) => run(app))).rejects.toThrow(ConfigError);
-    expect(await showRun(database, stopped.runId)).toMatchObject({ state: 'stopped', counts: { changes: 1 } });
+    expect(await showRun(database, 'default', stopped.runId)).toMatchObject({
+      state: 'stopped',
+      counts: { changes: 1 },
+    });
     expect((await run(await work())).runId).toBe(stopped.runId);
   });
 
@@ -155,7 +158,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     });
     const resumed = await resumeRun(await work(), stopped.runId, signal).catch((error: unknown) => error);
     if (resumed instanceof Error) return;
-    expect((await listRuns(database, 5)).length).toBe(1);
+    expect((await listRuns(database, 'default', 5)).length).toBe(1);
     expect(resumed).toMatchObject({ runId: stopped.runId });
   });
 
@@ -176,7 +179,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     await run(await work({ settings: slow(sandbox) }), { maxSearches: 4 });
     const resumed = await run(await work({ apiKey: sandbox.livePrivateKey, settings: { budget: amplyPaid } }));
     expect(resumed.state).toBe('complete');
-    const facts = await showRun(database, resumed.runId);
+    const facts = await showRun(database, 'default', resumed.runId);
     expect(facts.mode).toBe('live');
     expect(facts.states).toMatchObject({ not_screened: 0, open_hit: 2 });
   });
@@ -184,7 +187,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
   it('a run that never learned whose key it had does not call itself live', async () => {
     const { work, run, database } = await begin();
     const stopped = await run(await work({ apiKey: 'private_sandbox_wrong' }));
-    expect((await showRun(database, stopped.runId)).mode).not.toBe('live');
+    expect((await showRun(database, 'default', stopped.runId)).mode).not.toBe('live');
   });
 
   it('what a sweep saw before it was stopped is reported by the next one', async () => {
@@ -205,7 +208,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     });
     sandbox.setFaults([]);
     const sweep = await runSweep(await work({ settings }), { writeReport: false }, signal);
-    const facts = await showRun(database, sweep.runId);
+    const facts = await showRun(database, 'default', sweep.runId);
     expect(facts.dossierChanges.map((change) => change.kind)).toEqual(['dossier_status_changed']);
   });
 
@@ -404,7 +407,9 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     await run(await work({ offsetMs: -dayMs }));
     sandbox.setWorld({ watchlist: watchlist.slice(1), dossiers: [] });
     const night = await run(await work());
-    expect((await showRun(database, night.runId)).changes.map((change) => change.kind)).toEqual(['match_removed']);
+    expect((await showRun(database, 'default', night.runId)).changes.map((change) => change.kind)).toEqual([
+      'match_removed',
+    ]);
   });
 
   it('an outage that begins with few customers left fails none of them', async () => {

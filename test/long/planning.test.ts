@@ -44,7 +44,7 @@ describe('planning', () => {
     const priceless = await work({ apiKey, ...budget({ maxSearchesPerMonth: 100 }) });
     await expect(run(priceless)).rejects.toThrow(/budget\.pricePerSearch/);
     expect(sandbox.ledger()).toEqual([]);
-    expect(await listRuns(database, 5)).toEqual([]);
+    expect(await listRuns(database, 'default', 5)).toEqual([]);
 
     const paid = await work({ apiKey, ...budget({ maxSearchesPerMonth: 100, pricePerSearch: 0.1 }) });
     const stopped = await run(paid, { maxSearches: 2 });
@@ -63,7 +63,7 @@ describe('planning', () => {
       'the budget left out 3 customers, requested, overdue or never screened as they are now',
     ]);
     expect(countSearches(sandbox)).toBe(7);
-    const facts = await showRun(database, night.runId);
+    const facts = await showRun(database, 'default', night.runId);
     expect(facts.notScreened.map((line) => [line.outcome, line.reason])).toEqual(
       Array.from({ length: 3 }, () => ['skipped', 'over_budget']),
     );
@@ -255,7 +255,7 @@ describe('planning', () => {
     });
     expect(countSearches(sandbox) - before).toBe(1 + 2 * canaries.length);
     expect(searched(sandbox, 'Wilhelmina Achterberg')).toBe(1);
-    const facts = await showRun(database, night.runId);
+    const facts = await showRun(database, 'default', night.runId);
     expect(facts.states).toMatchObject({ open_hit: 2, clear: 3 });
     expect(facts.baselineChanges.map((change) => change.party.reference).toSorted()).toEqual(['C-1', 'C-2']);
 
@@ -333,7 +333,7 @@ describe('planning', () => {
     const night = await run(planning);
     const { inScope, planned, searches, reasons } = preview;
     expect(planOf(planning)).toEqual([{ inScope, planned, searches, ...reasons }]);
-    const facts = await showRun(planning.database, night.runId);
+    const facts = await showRun(planning.database, 'default', night.runId);
     expect(facts.cadence).toEqual({ hours: { high: 20, medium: 24, low: 720 }, reason: 'policy 4.2' });
   });
 });

@@ -89,7 +89,7 @@ async function screen(app: AppContext, roster: RosterSettings) {
   );
   const seconds = (performance.now() - begin) / 1_000;
   expect(summary).toMatchObject({ state: 'complete', counts: { rejected: 0, failed: 0 } });
-  const { counts, states } = await showRun(app.database, summary.runId);
+  const { counts, states } = await showRun(app.database, 'default', summary.runId);
   return { customers: counts?.screened ?? 0, searches: counts?.searches ?? 0, hits: states?.open_hit ?? 0, seconds };
 }
 

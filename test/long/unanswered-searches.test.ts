@@ -40,7 +40,7 @@ describe('requests that the service never answers', () => {
     expect(summary.counts).toMatchObject({ attempts: listSearches(sandbox).length });
     expect(controls).toBe(12);
     // Each of them stands as evidence by itself.
-    const rounds = (await showRun(database, summary.runId)).canaries.flatMap(({ rounds }) => rounds);
+    const rounds = (await showRun(database, 'default', summary.runId)).canaries.flatMap(({ rounds }) => rounds);
     expect(rounds.filter(({ trigger }) => trigger === 'control')).toHaveLength(controls);
     for (const name of poison) expect(searched(sandbox, name)).toBe(12);
   });

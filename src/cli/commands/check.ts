@@ -45,8 +45,8 @@ async function ask(invocation: Invocation, name: string | undefined, options: Ch
 
 async function show(invocation: Invocation, runId: string): Promise<Outcome> {
   const { showCheck } = await import('../../runs/checks/check.js');
-  return withAppContext(invocation, { needsDatabase: true }, async ({ database }) =>
-    presentCheck(await showCheck(database, runId), exitCodes.complete),
+  return withAppContext(invocation, { needsDatabase: true }, async ({ database, settings }) =>
+    presentCheck(await showCheck(database, settings.organisation, runId), exitCodes.complete),
   );
 }
 

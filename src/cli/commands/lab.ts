@@ -75,8 +75,8 @@ async function measure(invocation: Invocation, options: AssuranceOptions): Promi
 
 async function show(invocation: Invocation, runId: string): Promise<Outcome> {
   const { showAssurance } = await import('../../runs/checks/assurance.js');
-  return withAppContext(invocation, { needsDatabase: true }, async ({ database }) => ({
-    ...presentAssurance(await showAssurance(database, runId)),
+  return withAppContext(invocation, { needsDatabase: true }, async ({ database, settings }) => ({
+    ...presentAssurance(await showAssurance(database, settings.organisation, runId)),
     exitCode: exitCodes.complete,
   }));
 }

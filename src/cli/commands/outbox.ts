@@ -17,8 +17,8 @@ function addList(outbox: Command, act: Act): void {
     .action(({ all = false }: { all?: boolean }) =>
       act(async (invocation) => {
         const { listMails } = await import('../../runs/mail/manage.js');
-        return withAppContext(invocation, { needsDatabase: true }, async ({ database }) =>
-          presentMails(await listMails(database, { all }), { isTried: false }),
+        return withAppContext(invocation, { needsDatabase: true }, async ({ database, settings }) =>
+          presentMails(await listMails(database, settings.organisation, { all }), { isTried: false }),
         );
       }),
     );

@@ -183,7 +183,7 @@ function listenOnPostgres(
       const now = clock.now();
       if (now.getTime() >= forgetAtMs) {
         forgetAtMs = now.getTime() + forgetEveryMs;
-        await forgetEvents(database, now);
+        await forgetEvents(database, organisationId, now);
       }
       return markDossiers(database, organisationId, events, now);
     };

@@ -51,8 +51,8 @@ function addList(runs: Command, act: Act): void {
     .action(({ limit }: { limit: number }) =>
       act(async (invocation) => {
         const { listRuns } = await import('../../runs/run-reference.js');
-        return withAppContext(invocation, { needsDatabase: true }, async ({ database }) => {
-          const listed = await listRuns(database, limit);
+        return withAppContext(invocation, { needsDatabase: true }, async ({ database, settings }) => {
+          const listed = await listRuns(database, settings.organisation, limit);
           return {
             exitCode: exitCodes.complete,
             document: { schema: 'nightscreen/run-list/1', runs: listed },

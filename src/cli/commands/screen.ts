@@ -65,7 +65,8 @@ async function preview(
 
 async function present(app: OpenAppContext, summary: RunSummary): Promise<Outcome> {
   const { describeBecauseOf } = await import('../../runs/checks/because-of.js');
-  const becauseOf = await describeBecauseOf(app.database, summary.runId, mostNamed);
+  const { parseRunId } = await import('../../runs/run-reference.js');
+  const becauseOf = await describeBecauseOf(app.database, { runId: parseRunId(summary.runId) }, mostNamed);
   const outcome = presentRun(summary);
   return becauseOf ? addBecauseOf(outcome, becauseOf) : outcome;
 }

@@ -74,7 +74,7 @@ async function examine(database: Database, location: DatabaseLocation, config: C
   return {
     findings: [
       ...(await toFindings(well('database', `${place}, schema up to date`))),
-      ...(await listHolders(database)),
+      ...(await listHolders(database, config.settings.organisation)),
       ...(await checkAccepted(database, config)),
     ],
     imported: known ? (await readImportedRosters(database, known.organisationId)).map(({ roster }) => roster) : null,
@@ -82,9 +82,9 @@ async function examine(database: Database, location: DatabaseLocation, config: C
 }
 
 /** The holders of leases; an abandoned lease expires by itself. */
-async function listHolders(database: Queryable): Promise<Finding[]> {
+async function listHolders(database: Queryable, organisation: string): Promise<Finding[]> {
   const { describeHolder, readHeldLeases } = await import('../../store/leases.js');
-  return (await readHeldLeases(database)).map((holder) => {
+  return (await readHeldLeases(database, organisation)).map((holder) => {
     const words = `held by ${describeHolder(holder)}`;
     if (holder.expiresInMs > 0) return well(`lease ${holder.key}`, words);
     const message = `${words}: its process died`;

@@ -85,7 +85,9 @@ export async function showSchedule(app: AppContext, plan: JobsAndPlan): Promise<
   const { schedules, runs } = await readScheduleHistory(app);
   const statuses = await readJobStatuses(app, plan);
   const live = new Set(
-    (await readHeldLeases(database)).filter(({ expiresInMs }) => expiresInMs > 0).map(({ key }) => key),
+    (await readHeldLeases(database, settings.organisation))
+      .filter(({ expiresInMs }) => expiresInMs > 0)
+      .map(({ key }) => key),
   );
   const toShown = ({ jobRunId: _, job, state, dueSlot: occasion, ...run }: JobRun): ShownRun => {
     const isLive = live.has(toJobLeaseKey(settings.organisation, job));

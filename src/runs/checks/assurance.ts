@@ -75,7 +75,7 @@ export async function runAssurance(
       return session.runId;
     }),
   );
-  return showAssurance(app.database, runId);
+  return showAssurance(app.database, app.settings.organisation, runId);
 }
 
 async function compareMeasurement(
@@ -292,9 +292,9 @@ async function openAllowance(session: RunSession, accountId: number) {
 /** A stored measurement of the service's recall. */
 export type AssuranceResult = NonNullable<Awaited<ReturnType<typeof describeAssurance>>>;
 
-/** Gives a measurement by the name of its run; throws ConfigError for any other run. */
-export async function showAssurance(database: Database, text: string): Promise<AssuranceResult> {
-  const run = await findRun(database, text);
+/** Gives an organisation's measurement by the name of its run; throws ConfigError for any other run. */
+export async function showAssurance(database: Database, organisation: string, text: string): Promise<AssuranceResult> {
+  const run = await findRun(database, organisation, text);
   const measurement = await describeAssurance(database, run);
   if (measurement !== null) return measurement;
   const message = `${toRunId(run)} is not a recall measurement; \`nightscreen runs show ${run.runId}\` describes it`;

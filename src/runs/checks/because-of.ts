@@ -15,7 +15,6 @@ import { carryForcedScreenings, readRosterParties } from '../../store/plan-sql.j
 import type { RunRow } from '../../store/runs.js';
 import type { AppContext } from '../app-context.js';
 import { toSignalHalt } from '../halt.js';
-import { findRun } from '../run-reference.js';
 import type { RunSession } from '../session.js';
 
 /** Small enough that a heartbeat never waits long for the comparison of a batch. */
@@ -145,11 +144,10 @@ export interface BecauseOf {
 /** The list of a run and the first customers whose searches it has forced; null without a list. */
 export async function describeBecauseOf(
   database: Queryable,
-  runId: string,
+  { runId }: Pick<RunRow, 'runId'>,
   mostNamed: number,
 ): Promise<BecauseOf | null> {
-  const run = await findRun(database, runId);
-  const comparison = await readListComparison(database, run.runId);
+  const comparison = await readListComparison(database, runId);
   if (comparison === null) return null;
-  return { comparison, forced: await readForcedCustomers(database, run.runId, mostNamed) };
+  return { comparison, forced: await readForcedCustomers(database, runId, mostNamed) };
 }

@@ -6,7 +6,7 @@ import { type ScreeningRequest, toScreeningRequest } from '../../roster/customer
 import { ensureRequests, readLastControls } from '../../store/canaries.js';
 import { findDeadChecks, finishCheck, insertCheck, readCheck } from '../../store/checks.js';
 import { type Database, firstRow, type Queryable, requireFound } from '../../store/database/database.js';
-import { assertLease, releaseLease, tryAcquireLease } from '../../store/leases.js';
+import { assertLease, releaseLease, toLeaseKey, tryAcquireLease } from '../../store/leases.js';
 import { markInFlightUnknown } from '../../store/ledger.js';
 import type { Account } from '../../store/organisations.js';
 import { readListCap, readMatchSets, saveResponses } from '../../store/responses.js';
@@ -46,7 +46,9 @@ export async function runCheck(app: AppContext, question: Question, signal: Abor
   if (client.keyMode === 'live') requireBudget(app, 'live');
   const organisation = await openOrganisation(app);
   await closeDeadChecks(app);
-  const leaseKeys = Array.from({ length: mostAtOnce }, (_, slot) => `check/${organisation.name}/${slot + 1}`);
+  const leaseKeys = Array.from({ length: mostAtOnce }, (_, slot) =>
+    toLeaseKey('check', organisation.name, String(slot + 1)),
+  );
   const halted = await withFreeLease(app, leaseKeys, signal, (held) => {
     const run = { organisation, kind: 'check', rosterId: null, roster: null, mode, selection: null } as const;
     return withRun(app, held, run, async (session) => {
@@ -58,7 +60,7 @@ export async function runCheck(app: AppContext, question: Question, signal: Abor
       return { runId: session.runId, halt: await closeCheck(session, halt) };
     });
   });
-  const result = await showCheck(app.database, halted.runId);
+  const result = await showCheck(app.database, organisation.name, halted.runId);
   const exitCode = result.state === 'complete' ? 0 : halted.halt === null ? 3 : 4;
   return { result, exitCode };
 }
@@ -195,9 +197,9 @@ export function toCheckedRequest({ type, name, reason }: Question): ScreeningReq
 /** A single check and its evidence. Without a valid and reliable answer the verdict is `not_screened`. */
 export type CheckResult = NonNullable<Awaited<ReturnType<typeof describeCheck>>>;
 
-/** Gives a check by the name of its run; throws ConfigError for any other run. */
-export async function showCheck(database: Database, text: string): Promise<CheckResult> {
-  const run = await findRun(database, text);
+/** Gives an organisation's check by the name of its run; throws ConfigError for any other run. */
+export async function showCheck(database: Database, organisation: string, text: string): Promise<CheckResult> {
+  const run = await findRun(database, organisation, text);
   const check = await describeCheck(database, run);
   if (check !== null) return check;
   const message = `${toRunId(run)} is not a single check; \`nightscreen runs show ${run.runId}\` describes it`;
@@ -272,15 +274,18 @@ async function findDoubts(
 const failure = { code: 'interrupted', message: 'its process ended before an answer was stored; run the check again' };
 
 /** Closes the single checks whose processes have died, so that none stays `running`; their open searches count as possibly billed. */
-export async function closeDeadChecks({ database, clock, owner }: AppContext): Promise<void> {
-  for (const { runId, leaseKey } of await findDeadChecks(database)) {
+export async function closeDeadChecks({ database, clock, owner, settings }: AppContext): Promise<void> {
+  const { organisation } = settings;
+  for (const { runId, leaseKey } of await findDeadChecks(database, organisation)) {
     // Its lease keeps all others from writing the run: its own process, if it wakes up, and another one that closes it.
     const answer = await tryAcquireLease(database, leaseKey, owner, leaseTtlMs);
     if (!('acquired' in answer)) continue;
     const lease = answer.acquired;
     await database.transaction(async (transaction) => {
       await assertLease(transaction, lease);
-      const isStillOpen = (await findDeadChecks(transaction, leaseKey)).some((check) => check.runId === runId);
+      const isStillOpen = (await findDeadChecks(transaction, organisation, leaseKey)).some(
+        (check) => check.runId === runId,
+      );
       if (!isStillOpen) return;
       await markInFlightUnknown(transaction, runId);
       await endCheck(transaction, runId, failure, clock.now());

@@ -115,7 +115,9 @@ export async function deliverDue(app: AppContext, signal?: AbortSignal, keyPrefi
   };
   try {
     while (unreached < mostUnreached && !signal?.aborted) {
-      const claim = { kinds: mailKinds, owner, now: clock.now(), leaseMs: 2 * attemptLimitMs, except, keyPrefix };
+      const { organisation } = settings;
+      const limits = { now: clock.now(), leaseMs: 2 * attemptLimitMs, except, keyPrefix };
+      const claim = { organisation, kinds: mailKinds, owner, ...limits };
       const row = await claimNext(database, claim);
       if (!row) break;
       except.push(row.outboxId);
@@ -216,7 +218,7 @@ export async function queueWrittenReport(app: AppContext, written: RunReport): P
 
 /** Queues the unsent reports of each roster's newest screening and of those before it, and sends all mail that is due. */
 export async function sendUnsentReports(app: AppContext): ReturnType<typeof deliverDue> {
-  for (const run of await findUnsentRuns(app.database)) {
+  for (const run of await findUnsentRuns(app.database, app.settings.organisation)) {
     await queueWrittenReport(app, await writeReportFor(app, run));
   }
   return deliverDue(app);
@@ -235,7 +237,10 @@ export async function mailRunReport(
   try {
     await queueWrittenReport(app, report);
     await deliverDue(app, signal);
-    const mails = await readOutbox(app.database, { runId: report.runNumber, revision: report.revision });
+    const mails = await readOutbox(app.database, app.settings.organisation, {
+      runId: report.runNumber,
+      revision: report.revision,
+    });
     return { sent: mails.filter(({ state }) => state === 'sent').length, queued: mails.length };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

@@ -2,7 +2,7 @@ import { ConfigError, flagError } from '../../errors.js';
 import { formatTime } from '../../reports/text.js';
 import type { Queryable } from '../../store/database/database.js';
 import { dropOutbox, mailKinds, makeDue, noteReportSent, type OutboxRow, readOutbox } from '../../store/outbox.js';
-import type { AppContext } from '../app-context.js';
+import type { AppContext, RunSettings } from '../app-context.js';
 import { findReviewer } from '../review/people.js';
 import { notifyStates, readWebhookKeys } from '../status.js';
 import { type ReportChoice, type ReportResult, runReports } from '../write-reports.js';
@@ -35,9 +35,13 @@ export interface Mail {
   attempts: readonly { attempt: number; triedAt: Date; outcome: 'sent' | 'refused' | 'failed'; said: string }[];
 }
 
-/** Mails and messages to webhooks, oldest first: waiting, refused and given up ones, with `all` also sent and dropped ones. */
-export async function listMails(database: Queryable, options: { all: boolean }): Promise<readonly Mail[]> {
-  return toMails(await readOutbox(database, { kinds: [...mailKinds, 'webhook'], ...options }));
+/** Mails and messages to webhooks of an organisation, oldest first: waiting, refused and given up ones, with `all` also sent and dropped ones. */
+export async function listMails(
+  database: Queryable,
+  organisation: string,
+  options: { all: boolean },
+): Promise<readonly Mail[]> {
+  return toMails(await readOutbox(database, organisation, { kinds: [...mailKinds, 'webhook'], ...options }));
 }
 
 const toMails = (rows: readonly OutboxRow[]): readonly Mail[] =>
@@ -77,12 +81,13 @@ export async function sendReports(app: AppContext, choice: ReportChoice): Promis
   }
   const reports = await runReports(app, choice, (report) => queueWrittenReport(app, report));
   for (const { runNumber, revision } of reports) {
-    const waiting = (await readOutbox(database, { runId: runNumber, revision })).filter(
+    const waiting = (await readOutbox(database, settings.organisation, { runId: runNumber, revision })).filter(
       ({ state }) => state === 'queued',
     );
     const now = clock.now();
     await makeDue(
       database,
+      settings.organisation,
       waiting.map(({ outboxId }) => outboxId),
       { now, giveUpAt: toGiveUpAt(settings.mail, now) },
     );
@@ -90,7 +95,10 @@ export async function sendReports(app: AppContext, choice: ReportChoice): Promis
   await deliverDue(app);
   const sent: SentReport[] = [];
   for (const report of reports) {
-    const rows = await readOutbox(database, { runId: report.runNumber, revision: report.revision });
+    const rows = await readOutbox(database, settings.organisation, {
+      runId: report.runNumber,
+      revision: report.revision,
+    });
     sent.push({ ...report, mails: toMails(rows) });
   }
   return sent;
@@ -108,7 +116,8 @@ const refuse = (message: string): ConfigError => new ConfigError([{ where: 'mail
  */
 export async function retryMails(app: AppContext, ids: readonly number[]): Promise<readonly Mail[]> {
   const { database } = app;
-  const named = await readOutbox(database, { outboxIds: ids });
+  const { organisation } = app.settings;
+  const named = await readOutbox(database, organisation, { outboxIds: ids });
   const missing = ids.filter((id) => !named.some(({ outboxId }) => outboxId === id));
   if (missing.length > 0) throw refuse(`there is no mail ${missing.join(', ')}; nightscreen outbox list shows them`);
   const dropped = named.find(({ state }) => state === 'dropped');
@@ -125,12 +134,12 @@ export async function retryMails(app: AppContext, ids: readonly number[]): Promi
   const mails =
     ids.length > 0
       ? named.filter((row) => !isWebhook(row))
-      : (await readOutbox(database, { kinds: mailKinds, all: false })).filter(isQueued);
+      : (await readOutbox(database, organisation, { kinds: mailKinds, all: false })).filter(isQueued);
   if (isMailMeant) await retryMail(app, mails);
   if (webhooks.length > 0) await notifyStates(app, { again: toIds(webhooks) });
   const tried = [...(isMailMeant ? mailKinds : []), ...(webhooks.length > 0 ? (['webhook'] as const) : [])];
   const wanted = new Set(toIds([...mails, ...webhooks]));
-  const after = await readOutbox(database, { kinds: tried, all: true });
+  const after = await readOutbox(database, organisation, { kinds: tried, all: true });
   return toMails(after.filter((row) => isQueued(row) || wanted.has(row.outboxId)));
 }
 
@@ -138,7 +147,7 @@ async function retryMail(app: AppContext, mails: readonly OutboxRow[]): Promise<
   const { database, settings, clock } = app;
   if (!settings.mail) return;
   const now = clock.now();
-  await makeDue(database, toIds(mails), { now, giveUpAt: toGiveUpAt(settings.mail, now) });
+  await makeDue(database, settings.organisation, toIds(mails), { now, giveUpAt: toGiveUpAt(settings.mail, now) });
   await deliverDue(app);
 }
 
@@ -158,7 +167,11 @@ function requireReachable(app: AppContext, webhooks: readonly OutboxRow[]): void
  * unknown number, for a sent or dropped one, for one that is still tried without `evenQueued`, and without a reason or a name.
  */
 export async function dropMails(
-  { database, clock }: Pick<AppContext, 'database' | 'clock'>,
+  {
+    database,
+    clock,
+    settings,
+  }: Pick<AppContext, 'database' | 'clock'> & { settings: Pick<RunSettings, 'organisation'> },
   {
     ids,
     reason = '',
@@ -169,9 +182,11 @@ export async function dropMails(
   if (reason.trim() === '') throw flagError('--reason', 'is missing: the reason is stored with the name');
   const { name } = await findReviewer(database, by);
   const at = clock.now();
+  const { organisation } = settings;
+  const { dialect } = database;
   const wanted = [...new Set(ids)];
   const rows = await database.transaction(async (transaction) => {
-    const known = await readOutbox(transaction, { outboxIds: wanted });
+    const known = await readOutbox(transaction, organisation, { outboxIds: wanted });
     const problems = wanted.flatMap(
       (id) =>
         findBlocker(
@@ -181,7 +196,7 @@ export async function dropMails(
         ) ?? [],
     );
     if (problems.length > 0) throw refuseToDrop(problems);
-    const dropped = await dropOutbox(transaction, database, wanted, {
+    const dropped = await dropOutbox(transaction, { dialect, organisation }, wanted, {
       by: name,
       reason: reason.trim(),
       at,
@@ -193,7 +208,7 @@ export async function dropMails(
     for (const { runId, revision } of known) {
       if (runId !== null && revision !== null) await noteReportSent(transaction, runId, revision, at);
     }
-    return readOutbox(transaction, { outboxIds: wanted });
+    return readOutbox(transaction, organisation, { outboxIds: wanted });
   });
   return toMails(rows);
 }

@@ -377,10 +377,10 @@ export async function acceptRun(
   )
 > {
   const { database } = app;
-  const run = await findRun(database, text);
+  const run = await findRun(database, app.settings.organisation, text);
   const organisation = await openOrganisation(app);
   await refuseUnlessHeld(database, run);
-  const named = (await readRosterNames(database)).get(run.rosterId ?? 0);
+  const named = (await readRosterNames(database, organisation.name)).get(run.rosterId ?? 0);
   if (named !== undefined) await requireAcceptedSettings(app, { organisation, roster: named });
   return withLease(app, run.leaseKey, signal, (held) =>
     database.transaction(async (transaction) => {
@@ -394,7 +394,7 @@ export async function acceptRun(
       if (await proposesOnly(app, transaction, current, acceptance)) return { kind: 'proposed', runId };
       const parties = kinds.has('answers') ? await giveBack(transaction, current) : 0;
       await saveAcceptance(app, transaction, current, acceptance, false);
-      const roster = (await readRosterNames(transaction)).get(run.rosterId ?? 0) ?? null;
+      const roster = (await readRosterNames(transaction, organisation.name)).get(run.rosterId ?? 0) ?? null;
       const write: RunSession['write'] = (work) => work(transaction);
       const session: RunSession = { ...held, app, organisation, run: current, runId, roster, write };
       const { state, reasons } = await concludeRun(transaction, session, {

@@ -139,7 +139,9 @@ export async function readExpectations(
   const watched = await noteWatched(database, organisationId, [...subjects, ...planned], now);
   const since = new Map(watched.map(({ subject, watchedSince }) => [subject, watchedSince]));
   const leasePrefix = toJobLeaseKey(settings.organisation, '');
-  const leases = (await readHeldLeases(database)).filter(({ key }) => key.startsWith(leasePrefix));
+  const leases = (await readHeldLeases(database, settings.organisation)).filter(({ key }) =>
+    key.startsWith(leasePrefix),
+  );
   const silences: ReadonlyMap<string, number | null> = new Map(
     leases.map(({ key, expiresInMs, heartbeatAgeMs }) => [
       key.slice(leasePrefix.length),

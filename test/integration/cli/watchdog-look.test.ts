@@ -116,7 +116,7 @@ it('a mail server that hangs does not hold up a look that is asked to stop; the 
   stop();
   expect((await looking).exitCode).toBe(3);
   expect(performance.now() - begunMs).toBeLessThan(6_000);
-  expect(await readOutbox(database, { kinds: ['mail_failure'], all: true })).toMatchObject([
+  expect(await readOutbox(database, 'default', { kinds: ['mail_failure'], all: true })).toMatchObject([
     { state: 'queued', attempts: [{ outcome: 'failed' }] },
   ]);
   socket.destroy();

@@ -86,7 +86,7 @@ describeOnChosenDatabase('assessment settings', (open) => {
     await endTrial({ work, roster });
     const nightOne = await runScreening(before, plan, signal);
     expect(await readSettingsHistory(database, 'default')).toMatchObject([{ acceptedBy: 'first settings' }]);
-    expect((await showRun(database, nightOne.runId)).settingsChanges).toEqual([]);
+    expect((await showRun(database, 'default', nightOne.runId)).settingsChanges).toEqual([]);
 
     const calls = sandbox.ledger().length;
     const changed = await work({ settings: step(0.05) });
@@ -242,7 +242,10 @@ it('a night in which far more of the service’s data changes than usual is told
   expect(drifted.remarks).toEqual([
     "1000.0 changes of the service's data per 1,000 searches, usually 0 (median of 5 runs), more than twice as many: its lists, ids or scores may have drifted",
   ]);
-  expect((await showRun(database, drifted.runId)).watch?.volume).toMatchObject({ verdict: 'high', usual: 0 });
+  expect((await showRun(database, 'default', drifted.runId)).watch?.volume).toMatchObject({
+    verdict: 'high',
+    usual: 0,
+  });
 
   // Accepted settings change what counts as a change, and say nothing about the service.
   const settings = step(0.5);

@@ -106,7 +106,9 @@ describeOnChosenDatabase('the sums of a run', (open, databases) => {
       'screened is 6 by the sums and 5 by the database',
       'failed is 0 by the sums and 1 by the database',
     ]);
-    expect(await listOfRun(database, runId, { list: 'failed', limit: 20, after: null })).toMatchObject({
+    expect(
+      await listOfRun(database, { runId: parseRunId(runId) }, { list: 'failed', limit: 20, after: null }),
+    ).toMatchObject({
       customers: [{ reference: 'C-1', planned: 'new', because: 'tampered' }],
       next: null,
     });
@@ -124,8 +126,12 @@ describeOnChosenDatabase('the sums of a run', (open, databases) => {
     const app = await work();
     const { runId, state } = await run(app, { maxSearches: 2 });
     expect(state).toBe('stopped');
-    const first = await listOfRun(database, runId, { list: 'remaining', limit: 3, after: null });
-    const second = await listOfRun(database, runId, { list: 'remaining', limit: 3, after: first.next });
+    const first = await listOfRun(database, { runId: parseRunId(runId) }, { list: 'remaining', limit: 3, after: null });
+    const second = await listOfRun(
+      database,
+      { runId: parseRunId(runId) },
+      { list: 'remaining', limit: 3, after: first.next },
+    );
     expect(first.customers).toHaveLength(3);
     expect(second).toMatchObject({ customers: [expect.anything()], next: null });
     const { sums } = await describeRun(app, runId);

@@ -11,6 +11,7 @@ import { describeBecauseOf } from '../../../src/runs/checks/because-of.js';
 import { runCheck, showCheck } from '../../../src/runs/checks/check.js';
 import { describeRun } from '../../../src/runs/describe-run.js';
 import { previewBecauseOf } from '../../../src/runs/preview.js';
+import { parseRunId } from '../../../src/runs/run-reference.js';
 import { budgetSettingsSchema } from '../../../src/screening/budget.js';
 import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases.js';
 import { printFigure } from '../../helpers/figures.js';
@@ -52,7 +53,7 @@ describe('a single check', () => {
       answer: { total: 1, matches: [{ rank: 1, isHit: true, topics: ['sanction'] }] },
     });
     expect(result.responseDigest).toMatch(/^[0-9a-f]{64}$/);
-    expect(await showCheck(site.database, result.runId)).toEqual(result);
+    expect(await showCheck(site.database, 'default', result.runId)).toEqual(result);
     const counts = await site.database.query(
       z.object({ searches: z.number(), hits: z.number(), planned: z.number() }),
       `select (sums #>> '{counts,searches}')::integer as searches, (sums #>> '{counts,hits}')::integer as hits,
@@ -147,7 +148,7 @@ describe('a single check', () => {
     expect(doubted).toMatchObject({ state: 'incomplete', verdict: 'not_screened', controls: { verdict: 'failed' } });
     expect(doubted.answer).toMatchObject({ total: 0 });
     expect(formatCheck(doubted)).toMatch(/^verdict +NOT SCREENED: .*\nbecause +no proof that the service finds listed/);
-    expect(await showCheck(site.database, doubted.runId)).toEqual(doubted);
+    expect(await showCheck(site.database, 'default', doubted.runId)).toEqual(doubted);
     expect(await site.run(await site.work({ offsetMs: 180_000 }))).toMatchObject({ state: 'complete' });
     expect(await ask(240_000)).toMatchObject({ state: 'complete', verdict: 'clear', controls: { verdict: 'hold' } });
   });
@@ -224,13 +225,16 @@ describeOnChosenDatabase('a check whose process was killed', (_open, databases) 
     const { answered, killed, alive } = site.prepared;
     if (next === 'a check') await runCheck(await site.work(), question, signal);
     else await site.run(await site.work());
-    expect(await showCheck(site.database, answered.runId)).toMatchObject({ state: 'complete', verdict: 'open_hit' });
-    expect(await showCheck(site.database, killed.runId)).toMatchObject({
+    expect(await showCheck(site.database, 'default', answered.runId)).toMatchObject({
+      state: 'complete',
+      verdict: 'open_hit',
+    });
+    expect(await showCheck(site.database, 'default', killed.runId)).toMatchObject({
       state: 'incomplete',
       verdict: 'not_screened',
       notAnsweredBecause: ['its process ended before an answer was stored; run the check again'],
     });
-    expect(await showCheck(site.database, alive.runId)).toMatchObject({ state: 'running' });
+    expect(await showCheck(site.database, 'default', alive.runId)).toMatchObject({ state: 'running' });
     const unknown = await site.database.query(
       z.object({ run: z.number() }),
       `select run_id as run from search_attempt where outcome = 'unknown'`,
@@ -262,7 +266,7 @@ describeOnChosenDatabase('a published list', (open) => {
     });
     expect(summary).toMatchObject({ state: 'complete', counts: { planned: 2, screened: 2, skipped: 4 } });
     expect([searched(site.sandbox, 'Wilhelmina Achterberg'), searched(site.sandbox, 'Aroha Ngata')]).toEqual([2, 1]);
-    const kept = await describeBecauseOf(site.database, summary.runId, 10);
+    const kept = await describeBecauseOf(site.database, { runId: parseRunId(summary.runId) }, 10);
     expect(kept).toMatchObject({ comparison: { file: 'list.txt', digest: list.digest }, forced: preview.forced });
     expect(kept?.forced[0]?.because).toContain('ACHTERBERG, Wilhelmína');
     const shown = await describeRun(app, summary.runId);
@@ -305,7 +309,7 @@ describe('a measurement of recall', () => {
       seed: 's',
     });
     expect(result.reasons[0]).toContain('75.0 %');
-    expect(await showAssurance(site.database, result.runId)).toEqual(result);
+    expect(await showAssurance(site.database, 'default', result.runId)).toEqual(result);
     expect(await runAssurance(app, { ...options, atLeast: 0.7 }, signal)).toMatchObject({
       state: 'complete',
       exitCode: 0,

@@ -62,7 +62,7 @@ describeOnChosenDatabase('details of new hits', (open) => {
     ]);
     const first = await work({ offsetMs: -2 * dayMs, ...details({}) });
     const { runId, counts } = await run(first);
-    const facts = await showRun(database, runId);
+    const facts = await showRun(database, 'default', runId);
     expect(facts).toMatchObject({
       state: 'complete',
       attemptsByOutcome: { ok: 'attempts' in counts && counts.attempts },
@@ -97,7 +97,7 @@ describeOnChosenDatabase('details of new hits', (open) => {
     await run(await work({ offsetMs: -dayMs, ...details({}) }));
     sandbox.setWorld({ watchlist, dossiers: [] });
     const again = await run(await work(details({})));
-    expect((await showRun(database, again.runId)).details).toMatchObject({
+    expect((await showRun(database, 'default', again.runId)).details).toMatchObject({
       counts: { hits: 1, asked: 2, kept: 2 },
       lookups: [{ digest: sha256(activity) }, { digest: sha256(entity) }],
     });
@@ -126,7 +126,11 @@ describeOnChosenDatabase('details of new hits', (open) => {
       const { runId, state } = await run(app, { selection: 'all' }, stopping.signal);
       sandbox.setConditions({});
       expect(state).toBe('complete');
-      expect((await showRun(database, runId)).details.counts).toMatchObject({ hits: 10, kept: 0, stoppedBecause });
+      expect((await showRun(database, 'default', runId)).details.counts).toMatchObject({
+        hits: 10,
+        kept: 0,
+        stoppedBecause,
+      });
       // Whoever is listed for the first time is new to the next run.
       await database.execute('delete from party_state');
     }
@@ -142,7 +146,7 @@ describeOnChosenDatabase('details of new hits', (open) => {
     const { runId, state } = await run(await work(bound));
     expect(state).toBe('complete');
     expect(lookedUp(sandbox)).toEqual(['/aml/activity/amla_one', '/aml/activity/amla_two']);
-    expect((await showRun(database, runId)).details.counts).toMatchObject({
+    expect((await showRun(database, 'default', runId)).details.counts).toMatchObject({
       ...{ hits: 3, asked: 2, kept: 2, leftOver: 1, stoppedBecause: 'limit' },
     });
   });
@@ -158,7 +162,7 @@ describeOnChosenDatabase('details of new hits', (open) => {
     const night = async (daysAgo: number, maxPerRun: number) => {
       const asked = lookedUp(sandbox).length;
       const { runId } = await run(await work({ offsetMs: -daysAgo * dayMs, ...details({ maxPerRun }) }));
-      const { counts } = (await showRun(database, runId)).details;
+      const { counts } = (await showRun(database, 'default', runId)).details;
       return {
         ids: lookedUp(sandbox)
           .slice(asked)

@@ -282,7 +282,7 @@ describeOnChosenDatabase('events as hints', (open, databases) => {
     sandbox.setWorld({ watchlist: [listed('three', people[2] ?? '')], dossiers });
     const hint = { key: 'a'.repeat(64), dossierIds: [first.id], isAml: true };
     await markDossiers(database, organisationId, [hint], new Date());
-    const [night] = await findReportableRuns(database);
+    const [night] = await findReportableRuns(database, 'default');
     const before = await Promise.all([
       findLastNights(database, organisationId, null),
       findLastNights(database, organisationId, roster.name),
@@ -291,7 +291,7 @@ describeOnChosenDatabase('events as hints', (open, databases) => {
     expect(await sweepMarked(app, signal)).toMatchObject({ state: 'complete' });
     const found = await screenMarked(app, roster, signal);
     expect(found).toMatchObject({ state: 'complete', counts: { planned: 1, screened: 1 } });
-    expect((await findReportableRuns(database)).map(({ runId }) => runId)).toEqual([night?.runId]);
+    expect((await findReportableRuns(database, 'default')).map(({ runId }) => runId)).toEqual([night?.runId]);
     const after = await Promise.all([
       findLastNights(database, organisationId, null),
       findLastNights(database, organisationId, roster.name),

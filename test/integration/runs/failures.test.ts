@@ -33,7 +33,7 @@ describe('a screening with failures', () => {
       exitCode: 3,
       counts: { planned: 6, screened: 4, failed: 2, changes: 0 },
     });
-    const facts = await showRun(database, night.runId);
+    const facts = await showRun(database, 'default', night.runId);
     expect(facts.notScreened.map((one) => [one.party.reference, one.outcome, one.reason])).toEqual([
       ['C-1', 'failed', 'http_400'],
       ['C-2', 'failed', 'invalid_body'],
@@ -154,7 +154,7 @@ describe('a screening with failures', () => {
       screened: 6,
       changes: 0,
     });
-    const facts = await showRun(database, night.runId);
+    const facts = await showRun(database, 'default', night.runId);
     expect(facts.rejects.map((row) => [row.line, row.reason])).toEqual([
       [2, 'missing_name'],
       [4, 'conflicting_id'],
@@ -179,7 +179,7 @@ describe('a screening with failures', () => {
   it('a roster that was never imported is refused and leaves no run behind', async () => {
     const { database, work, run } = await begin();
     await expect(run(await work(), { kind: 'screen', importFirst: false })).rejects.toThrow('never imported');
-    expect(await listRuns(database, 5)).toEqual([]);
+    expect(await listRuns(database, 'default', 5)).toEqual([]);
   });
 
   it('a rejected row keeps its fields in the order of the file, with a visible NUL', async () => {
@@ -187,7 +187,7 @@ describe('a screening with failures', () => {
     const rows = 'zeta,customer_id,type,name,alpha\n1,C-1,person,Tamsin Oyelaran,2\n3,C-2,person,Ta\u0000m,4\n';
     await writeFile(fileOf(roster), rows);
     const { runId } = await runImport(await work(), roster, signal);
-    const [reject] = (await showRun(database, runId)).rejects;
+    const [reject] = (await showRun(database, 'default', runId)).rejects;
     expect(Object.entries(reject?.fields ?? {})).toEqual([
       ['zeta', '3'],
       ['customer_id', 'C-2'],
@@ -202,8 +202,8 @@ describe('a screening with failures', () => {
       database,
       prepared: { runId },
     } = await beginAfterNight();
-    expect((await showRun(database, '1')).runId).toBe(runId);
-    expect((await showRun(database, runId)).runId).toBe(runId);
-    await expect(showRun(database, runId.replace('rescreen', 'screen'))).rejects.toThrow(ConfigError);
+    expect((await showRun(database, 'default', '1')).runId).toBe(runId);
+    expect((await showRun(database, 'default', runId)).runId).toBe(runId);
+    await expect(showRun(database, 'default', runId.replace('rescreen', 'screen'))).rejects.toThrow(ConfigError);
   });
 });

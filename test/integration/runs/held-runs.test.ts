@@ -132,7 +132,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     ]);
     const asOf = (await readStates(database)).map(({ asOf }) => asOf?.toISOString().slice(0, 10));
     expect(new Set(asOf)).toEqual(new Set([new Date().toISOString().slice(0, 10)]));
-    expect(await showRun(database, held.runId)).toMatchObject({
+    expect(await showRun(database, 'default', held.runId)).toMatchObject({
       state: 'complete',
       counts: { screened: 30, failed: 0, changes: 8 },
     });
@@ -229,7 +229,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     sandbox.setWorld(worldOf([worse, ...sanctioned.slice(1), ...added]));
     const held = await run(await work(), { writeReport: true });
     expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0, changes: 0 } });
-    const facts = await showRun(database, held.runId);
+    const facts = await showRun(database, 'default', held.runId);
     expect(facts.held).toMatchObject([
       { kind: 'answers', customers: 30, openedAlerts: 2, accepted: null, states: { open_hit: 22, clear: 8 } },
     ]);
@@ -335,7 +335,11 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0, reused: 0, failed: 30 } });
     expect(await accept(second, held.runId)).toMatchObject({ kind: 'accepted', parties: 30, state: 'complete' });
     // Searches whose hits had vanished were repeated.
-    expect((await showRun(database, held.runId)).counts).toMatchObject({ reused: 22, screened: 8, failed: 0 });
+    expect((await showRun(database, 'default', held.runId)).counts).toMatchObject({
+      reused: 22,
+      screened: 8,
+      failed: 0,
+    });
     const again = new Set(exposed.map((_, at) => `C-${sanctioned.length + at + 1}`));
     const asOf = (await readStates(database)).filter(({ reference }) => !again.has(reference));
     expect(asOf).toHaveLength(44);

@@ -248,7 +248,7 @@ describeOnChosenDatabase('inviting customers without a dossier', (open, database
     await decide(database, await findAlerts(database, 'C-1'), { verdict: 'true_match' });
     sandbox.advanceClock(8 * dayMs);
     const run = await night();
-    const reported = (await showRun(database, run.runId)).reconciliations[0]?.invitations;
+    const reported = (await showRun(database, 'default', run.runId)).reconciliations[0]?.invitations;
     expect(reported?.byStatus).toEqual({ sent: 7 });
     expect(reported?.excluded).toMatchObject({ alert_waits: 5, incompletely_seen: 1 });
     await status('C-7', 'incompletely_seen');
@@ -262,7 +262,7 @@ describeOnChosenDatabase('inviting customers without a dossier', (open, database
     );
     // Customers who must not be reminded count as sent only.
     const last = await runReconciliation(later, { writeReport: false }, signal);
-    const counted = (await showRun(database, last.runId)).reconciliations[0]?.invitations;
+    const counted = (await showRun(database, 'default', last.runId)).reconciliations[0]?.invitations;
     expect(counted?.byStatus).toEqual({ sent: 4, sent_and_resend_eligible: 3 });
     const reminded = await invited(later, { isReminder: true });
     expect(new Set(reminded.customers.map(({ customer, outcome }) => `${customer} ${outcome}`))).toEqual(
@@ -359,7 +359,7 @@ describeOnChosenDatabase('inviting customers without a dossier', (open, database
     // The dossier of C-3 has the invitation's reference, and is its own all the same once the sweep has seen it.
     await runSweep(await work(), { writeReport: false }, signal);
     const first = await runReconciliation(await work(), { writeReport: false }, signal);
-    const [reported] = (await showRun(database, first.runId)).reconciliations;
+    const [reported] = (await showRun(database, 'default', first.runId)).reconciliations;
     expect(reported?.sums).toMatchObject({ withDossier: 1, withoutDossier: 6, withCustomer: 1, withoutCustomer: 0 });
     expect(reported?.invitations?.byStatus).toEqual({ failed: 1, opened: 1 });
     expect(await readEvents(database)).toEqual([

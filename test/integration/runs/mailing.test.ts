@@ -47,7 +47,7 @@ const serve = async (options: MailServerOptions = {}): Promise<MailServer> => {
 
 const messageIds = (server: MailServer): readonly string[] => server.received.map(({ messageId }) => messageId);
 const statesOf = async (database: Database): Promise<readonly string[]> =>
-  (await listMails(database, { all: true })).map(({ state }) => state);
+  (await listMails(database, 'default', { all: true })).map(({ state }) => state);
 
 describe('mail from the outbox', () => {
   const { open } = testDatabases('postgres');
@@ -79,7 +79,7 @@ describe('mail from the outbox', () => {
     expect(messageIds(server)[3]).toBe(messageIds(server)[0]);
     expect(new Set(messageIds(server)).size).toBe(4);
 
-    const [, refused] = await listMails(database, { all: true });
+    const [, refused] = await listMails(database, 'default', { all: true });
     expect(refused).toMatchObject({ lastError: expect.stringContaining('550'), attempts: [{ outcome: 'refused' }] });
     const tried = await retryMails(at(app, 1), [refused?.id ?? 0]);
     expect(tried.map(({ state }) => state)).toEqual(['sent']);
@@ -108,7 +108,7 @@ describe('mail from the outbox', () => {
     await Promise.all([deliverDue(at(app, 30)), deliverDue(at(app, 30)), deliverDue(at(app, 30))]);
     expect(server.received.map(({ to }) => to).toSorted()).toEqual(team.toSorted());
     expect(server.received[0]?.text).toContain(runId);
-    const [mail] = await listMails(database, { all: true });
+    const [mail] = await listMails(database, 'default', { all: true });
     expect(mail?.attempts.map(({ outcome }) => outcome)).toEqual([
       ...(mail?.attempts ?? []).slice(1).map(() => 'failed'),
       'sent',
@@ -129,7 +129,7 @@ describe('mail from the outbox', () => {
       message: expect.stringContaining('outbox retry'),
     });
     const server = await serve({ port: down.port });
-    const [given] = await listMails(database, { all: false });
+    const [given] = await listMails(database, 'default', { all: false });
     await retryMails(at(app, 26), [given?.id ?? 0]);
     expect(server.received).toHaveLength(1);
     await expect(retryMails(app, [4_711])).rejects.toThrow('there is no mail 4711');
@@ -146,7 +146,7 @@ describe('mail from the outbox', () => {
     await run(app, { writeReport: true });
     port = unverified.port;
     await deliverDue(at(app, 1));
-    const [mail] = await listMails(database, { all: false });
+    const [mail] = await listMails(database, 'default', { all: false });
     expect(mail).toMatchObject({ state: 'queued', attempts: [{ outcome: 'failed' }, { outcome: 'failed' }] });
     expect(mail?.attempts[0]?.said).toContain('no verified encryption');
     expect(mail?.attempts[1]?.said).toMatch(/certificate/);
@@ -170,7 +170,9 @@ describe('mail from the outbox', () => {
     const mail = toSettings({ transport: 'file', directory, to: ['one@bank.example'] });
     const app = await work({ settings: { ...mail, reports: { dir: join(folder, 'taken') } } });
     await expect(run(app, { writeReport: true })).rejects.toThrow('could not be written');
-    expect(await listMails(database, { all: false })).toMatchObject([{ state: 'queued', recipient: null, run: 1 }]);
+    expect(await listMails(database, 'default', { all: false })).toMatchObject([
+      { state: 'queued', recipient: null, run: 1 },
+    ]);
     expect(await deliverDue(at(app, 0))).toEqual({ sent: 0, failed: 0 });
     expect(await deliverDue(at(app, 0.2))).toEqual({ sent: 0, failed: 1 });
     const mended = await work({ settings: { ...mail, reports: { dir: join(folder, 'reports') } } });
@@ -202,6 +204,8 @@ describe('mail from the outbox', () => {
       expect.stringMatching(/^\[RED\] sweep failed: an unexpected error \(TypeError\); the log says more - 2/),
     ]);
     expect(new Set(messageIds(server)).size).toBe(3);
-    expect((await listMails(database, { all: true })).map(({ kind }) => kind)).toEqual(Array(3).fill('mail_failure'));
+    expect((await listMails(database, 'default', { all: true })).map(({ kind }) => kind)).toEqual(
+      Array(3).fill('mail_failure'),
+    );
   });
 });

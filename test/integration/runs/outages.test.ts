@@ -138,7 +138,7 @@ describe('a service that is out of reach', () => {
     };
     const summary = await run(app);
     expect(summary).toMatchObject({ state: 'complete', counts: { screened: 100 } });
-    expect((await showRun(database, summary.runId)).keyFingerprint.split(', ')).toHaveLength(2);
+    expect((await showRun(database, 'default', summary.runId)).keyFingerprint.split(', ')).toHaveLength(2);
     expect(listSearches(sandbox).filter(({ worked }) => worked)).toHaveLength(100 + 2 * canaries.length);
   });
 });

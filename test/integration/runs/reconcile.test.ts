@@ -118,7 +118,7 @@ describeOnChosenDatabase('a comparison of roster, screenings and dossiers', (ope
       'type_conflict C-5 medium open',
     ];
     expect(await readAttendance(database)).toEqual(found);
-    const [reported] = (await showRun(database, first.run.runId)).reconciliations;
+    const [reported] = (await showRun(database, 'default', first.run.runId)).reconciliations;
     expect(reported?.sums).toEqual({
       customers: 10,
       withDossier: 9,
@@ -137,7 +137,10 @@ describeOnChosenDatabase('a comparison of roster, screenings and dossiers', (ope
     // The same dossiers again: no news, and no row of a discrepancy is written.
     const second = await night({ offsetMs: -dayMs });
     expect(await readAttendance(database)).toEqual(found);
-    expect((await showRun(database, second.run.runId)).reconciliations[0]).toMatchObject({ newsCount: 0, news: [] });
+    expect((await showRun(database, 'default', second.run.runId)).reconciliations[0]).toMatchObject({
+      newsCount: 0,
+      news: [],
+    });
 
     await decide(database, await findAlerts(database, 'C-1'), { verdict: 'true_match' });
     await decide(database, await findAlerts(database, 'C-2'));
@@ -154,7 +157,7 @@ describeOnChosenDatabase('a comparison of roster, screenings and dossiers', (ope
       'name_conflict C-4 high open',
       'rejected_dossier C-9 high open',
     ]);
-    const news = (await showRun(database, third.run.runId)).reconciliations[0]?.news ?? [];
+    const news = (await showRun(database, 'default', third.run.runId)).reconciliations[0]?.news ?? [];
     expect(news.filter(({ event }) => event !== 'resolved').map(({ event, kind }) => `${event} ${kind}`)).toEqual([
       'opened approved_with_true_match',
       'changed name_conflict',
@@ -168,7 +171,7 @@ describeOnChosenDatabase('a comparison of roster, screenings and dossiers', (ope
       dossierOf(3, { status: 'rejected' }),
     ];
     const fourth = await night({ dossiers: worse, offsetMs: dayMs });
-    const again = (await showRun(database, fourth.run.runId)).reconciliations[0]?.news ?? [];
+    const again = (await showRun(database, 'default', fourth.run.runId)).reconciliations[0]?.news ?? [];
     expect(again.map(({ event, kind }) => `${event} ${kind}`)).toEqual([
       'returned rejected_dossier',
       'opened customer_without_dossier',
@@ -312,7 +315,7 @@ describeOnChosenDatabase('a comparison of roster, screenings and dossiers', (ope
         'verified_name_not_searched C-6 medium open',
       ].map((line) => (line === 'test_dossier' ? expect.stringMatching(/^test_dossier .* critical open$/) : line)),
     );
-    const [reported] = (await showRun(database, live.runId)).reconciliations;
+    const [reported] = (await showRun(database, 'default', live.runId)).reconciliations;
     expect(reported?.sums).toMatchObject({
       dossiers: 7,
       withCustomer: 5,
@@ -415,7 +418,7 @@ describeOnChosenDatabase('a comparison of roster, screenings and dossiers', (ope
     });
     const last = await night({ dossiers: [...compared.slice(0, -1), dossierOf(4, { name: 'A Third' })] });
     expect(await status()).toEqual(['customer_without_dossier C-2 medium accepted']);
-    const reported = (await showRun(database, last.run.runId)).reconciliations[0];
+    const reported = (await showRun(database, 'default', last.run.runId)).reconciliations[0];
     expect(reported?.news.map(({ event, kind }) => `${event} ${kind}`)).toEqual([
       'changed name_conflict',
       'acceptance_ended customer_without_dossier',

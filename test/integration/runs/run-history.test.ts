@@ -35,7 +35,7 @@ describeOnChosenDatabase('what a report tells of how runs went', (open) => {
   it('counts what was asked again after a call that was not answered, once for each time', async () => {
     const { database, run, work } = await begin();
     const { runId } = await run(await work());
-    const { runId: number } = await findRun(database, runId);
+    const { runId: number } = await findRun(database, 'default', runId);
     const outcomes = ['error_status,timeout,ok', 'ok,unknown', 'unknown,not_sent,ok,ok', 'timeout,ok,timeout'];
     for (const [place, reported] of outcomes.entries()) {
       await database.execute(
@@ -55,7 +55,12 @@ describeOnChosenDatabase('what a report tells of how runs went', (open) => {
     const budget = { currency: 'EUR', reserveShare: 0.05, pricePerSearch: 0.25 };
     const at = (daysAgo: number) => work({ offsetMs: -daysAgo * dayMs, settings: { review, budget } });
     const read = async (runId: string) =>
-      readRunFacts(database, await findRun(database, runId), { sweepRunIds: [], earlierRunIds: [] }, database);
+      readRunFacts(
+        database,
+        await findRun(database, 'default', runId),
+        { sweepRunIds: [], earlierRunIds: [] },
+        database,
+      );
 
     const first = await run(await at(9));
     await decide(await at(8.9), { 'C-1': 'false_positive', 'C-2': 'true_match' });

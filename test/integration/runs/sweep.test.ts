@@ -52,7 +52,7 @@ describeOnChosenDatabase('a sweep', (open) => {
       state: 'complete',
       counts: { dossiers: 105, appeared: 105, changed: 0, gone: 0, proven: true },
     });
-    expect((await showRun(app.database, first.runId)).dossierChanges).toEqual([]);
+    expect((await showRun(app.database, 'default', first.runId)).dossierChanges).toEqual([]);
 
     sandbox.setWorld({
       watchlist: [],
@@ -63,7 +63,7 @@ describeOnChosenDatabase('a sweep', (open) => {
       state: 'complete',
       counts: { dossiers: 104, appeared: 1, changed: 1, gone: 2, proven: true },
     });
-    const { dossierChanges } = await showRun(app.database, second.runId);
+    const { dossierChanges } = await showRun(app.database, 'default', second.runId);
     expect(dossierChanges.map(({ kind, dossierId }) => [kind, Number(dossierId.slice(8))])).toEqual([
       ['dossier_appeared', 106],
       ['dossier_status_changed', 105],
@@ -78,7 +78,7 @@ describeOnChosenDatabase('a sweep', (open) => {
 
     sandbox.setWorld({ watchlist: [], dossiers: range(2, 106) });
     const third = await runSweep(app, { writeReport: false }, signal);
-    const kinds = (await showRun(app.database, third.runId)).dossierChanges.map(({ kind }) => kind);
+    const kinds = (await showRun(app.database, 'default', third.runId)).dossierChanges.map(({ kind }) => kind);
     expect(kinds.toSorted()).toEqual(['dossier_returned', 'dossier_status_changed']);
   });
 

@@ -56,7 +56,7 @@ describeOnChosenDatabase('two nights of the demo roster', (open) => {
       expect(reportTwo?.files).toHaveLength(8);
       expect(again).toMatchObject({ revision: 1, files: reportTwo?.files });
 
-      const facts = await showRun(database, nightTwo.runId);
+      const facts = await showRun(database, 'default', nightTwo.runId);
       const expected = await readExpectedChanges();
       const found = facts.changes.map((change) => ({
         reference: change.party.reference,
@@ -67,7 +67,10 @@ describeOnChosenDatabase('two nights of the demo roster', (open) => {
       }));
       expect(found.toSorted(byText)).toEqual(expected.matches.toSorted(byText));
       const calls = listSearches(sandbox).length;
-      const attempts = addUp(facts.attemptsByOutcome, (await showRun(database, nightOne.runId)).attemptsByOutcome);
+      const attempts = addUp(
+        facts.attemptsByOutcome,
+        (await showRun(database, 'default', nightOne.runId)).attemptsByOutcome,
+      );
       // What left on a connection that the service was just closing counts, because nobody here knows whether it arrived.
       const { connection = 0, ...answered } = attempts;
       const whole = Object.values(answered).reduce((sum, count) => sum + count, 0);

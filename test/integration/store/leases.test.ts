@@ -10,6 +10,7 @@ import {
   readHeldLeases,
   releaseLease,
   renewLease,
+  toLeaseKey,
   tryAcquireLease,
   waitForLease,
 } from '../../../src/store/leases.js';
@@ -33,7 +34,7 @@ describeOnEachDatabase('leases', (open, databases) => {
 
   beforeEach(() => {
     keys += 1;
-    key = `rescreen/${keys}`;
+    key = toLeaseKey('job', 'default', String(keys));
   });
 
   async function take(owner: string, ttlMs: number): Promise<Lease> {
@@ -70,7 +71,7 @@ describeOnEachDatabase('leases', (open, databases) => {
       const answer = await tryAcquireLease(restored, name, 'second', longTtlMs);
       expect('acquired' in answer && answer.acquired.epoch).toBeGreaterThan(1_000_000_000_000);
     }
-    expect((await readHeldLeases(restored)).map((held) => held.key)).toEqual([key, `${key}/later`]);
+    expect((await readHeldLeases(restored, 'default')).map((held) => held.key)).toEqual([key, `${key}/later`]);
   });
 
   it('is taken over with the next epoch when expired or released, and never by its old epoch again', async () => {

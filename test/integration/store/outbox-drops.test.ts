@@ -28,7 +28,7 @@ describeOnEachDatabase('putting aside what is not sent', (open, { dialect }) => 
   const clock = shiftedClock(0);
   const drop = (ids: readonly number[], changes: Partial<Parameters<typeof dropMails>[1]> = {}) =>
     dropMails(
-      { database, clock },
+      { database, clock, settings: { organisation: 'default' } },
       // On Postgres the login says who it is.
       {
         ids,
@@ -39,7 +39,7 @@ describeOnEachDatabase('putting aside what is not sent', (open, { dialect }) => 
       },
     );
   const listStates = async (all: boolean) =>
-    (await listMails(database, { all })).map(({ id, state }) => `${id} ${state}`);
+    (await listMails(database, 'default', { all })).map(({ id, state }) => `${id} ${state}`);
 
   beforeAll(async () => {
     database = await open();
@@ -67,7 +67,7 @@ describeOnEachDatabase('putting aside what is not sent', (open, { dialect }) => 
       ['mail_failure', 'given_up', 1],
       ['mail_failure', 'queued', 1],
     ]);
-    const { text } = presentMails(await listMails(database, { all: true }), { isTried: false });
+    const { text } = presentMails(await listMails(database, 'default', { all: true }), { isTried: false });
     expect(text).toMatch(/^ *1 +mlro@bank\.example +\S+ \S+ +dropped by .+ on 20\S+ \S+ UTC: the address was closed$/m);
     expect(text).toMatch(/^ *4 +https:\/\/core\.bank\.example\/hook +changes of state +dropped/m);
   });
@@ -84,7 +84,14 @@ describeOnEachDatabase('putting aside what is not sent', (open, { dialect }) => 
 
   it('leaves what is still being tried, unless that is said, and what is being sent at this moment', async () => {
     await expect(drop([2, 3])).rejects.toThrow('3 is still tried, next at 2026-11-22 02:00:00 UTC');
-    await claimNext(database, { kinds: ['mail_failure'], owner: 'sender', now, leaseMs: 60_000, except: [] });
+    await claimNext(database, {
+      organisation: 'default',
+      kinds: ['mail_failure'],
+      owner: 'sender',
+      now,
+      leaseMs: 60_000,
+      except: [],
+    });
     const dropping = drop([2, 3], { evenQueued: true });
     // The embedded database has one process: whoever held it there is gone.
     if (dialect === 'postgres') {
@@ -103,7 +110,16 @@ describeOnEachDatabase('putting aside what is not sent', (open, { dialect }) => 
     await expect(retryMails(app, [1])).rejects.toThrow(`1 was dropped for good by ${by}`);
     await expect(retryMails(app, [4])).rejects.toThrow(`4 was dropped for good by ${by}`);
     expect(await retryMails(app, [])).toEqual([]);
-    expect(await claimNext(database, { kinds: ['mail_failure'], owner: 'o', now, leaseMs: 1, except: [] })).toBeNull();
+    expect(
+      await claimNext(database, {
+        organisation: 'default',
+        kinds: ['mail_failure'],
+        owner: 'o',
+        now,
+        leaseMs: 1,
+        except: [],
+      }),
+    ).toBeNull();
     await expect(database.execute(`update outbox set dropped_by = null where outbox_id = 1`)).rejects.toThrow();
   });
 });

@@ -37,7 +37,14 @@ const entry = (changes: Partial<OutboxEntry> = {}): OutboxEntry => ({
 });
 
 const claimAs = (database: Database, owner: string, at = now, leaseMs = 60_000) =>
-  claimNext(database, { kinds: ['mail_failure', 'mail_report'], owner, now: at, leaseMs, except: [] });
+  claimNext(database, {
+    organisation: 'default',
+    kinds: ['mail_failure', 'mail_report'],
+    owner,
+    now: at,
+    leaseMs,
+    except: [],
+  });
 
 describeOnEachDatabase('the outbox', (open, { dialect }) => {
   let database: Database;
@@ -48,7 +55,16 @@ describeOnEachDatabase('the outbox', (open, { dialect }) => {
 
   it('keeps each thing once, gives it to one sender, and tells what became of it', async () => {
     expect(await queueOutbox(database, [entry(), entry({ dedupKey: 'failure/2' }), entry()])).toBe(2);
-    expect(await claimNext(database, { kinds: ['webhook'], owner: 'one', now, leaseMs: 1, except: [] })).toBeNull();
+    expect(
+      await claimNext(database, {
+        organisation: 'default',
+        kinds: ['webhook'],
+        owner: 'one',
+        now,
+        leaseMs: 1,
+        except: [],
+      }),
+    ).toBeNull();
 
     const first = await claimAs(database, 'one');
     const second = await claimAs(database, 'one');
@@ -63,10 +79,10 @@ describeOnEachDatabase('the outbox', (open, { dialect }) => {
     expect(await claimAs(database, 'one')).toBeNull();
     expect((await claimAs(database, 'one', later(1)))?.outboxId).toBe(1);
     expect(await noteAttempt(database, { outboxId: 1 }, sender, { kind: 'sent', said: '250 ok' })).toBe('sent');
-    expect((await readOutbox(database, { kinds: ['mail_failure'], all: false })).map(({ state }) => state)).toEqual([
-      'refused',
-    ]);
-    expect((await readOutbox(database, { outboxIds: [1, 2] })).map(({ attempts }) => attempts)).toEqual([
+    expect(
+      (await readOutbox(database, 'default', { kinds: ['mail_failure'], all: false })).map(({ state }) => state),
+    ).toEqual(['refused']);
+    expect((await readOutbox(database, 'default', { outboxIds: [1, 2] })).map(({ attempts }) => attempts)).toEqual([
       [
         { triedAt: now, outcome: 'failed', said: '451 later' },
         { triedAt: now, outcome: 'sent', said: '250 ok' },
@@ -82,7 +98,7 @@ describeOnEachDatabase('the outbox', (open, { dialect }) => {
       await expect(database.execute(rewriting)).rejects.toThrow('are never changed or removed');
     }
 
-    await makeDue(database, [2], { now: later(80), giveUpAt: later(80) });
+    await makeDue(database, 'default', [2], { now: later(80), giveUpAt: later(80) });
     await claimAs(database, 'one', later(80));
     const tooLate = { ...failed, nextAttemptAt: later(90) };
     expect(await noteAttempt(database, { outboxId: 2 }, { owner: 'one', now: later(81) }, tooLate)).toBe('given_up');
@@ -107,7 +123,7 @@ describeOnEachDatabase('the outbox', (open, { dialect }) => {
     const queueMails = (revision: number, messageId: string, to = 'MLRO@bank.example'): Promise<void> =>
       queueReportMails(database, { ...run, runId: 1 }, { revision, endedAt: now }, [{ to, messageId }], times);
     const list = async () =>
-      (await readOutbox(database, { kinds: ['mail_report'], all: true })).map(({ revision, content }) => [
+      (await readOutbox(database, 'default', { kinds: ['mail_report'], all: true })).map(({ revision, content }) => [
         revision,
         content,
       ]);
@@ -131,7 +147,7 @@ describeOnEachDatabase('the outbox', (open, { dialect }) => {
     const run = await readRun(database, 2);
     if (run === null) throw new Error('there is no run');
     const waiting = async () =>
-      (await readOutbox(database, { kinds: ['mail_report'], all: true }))
+      (await readOutbox(database, 'default', { kinds: ['mail_report'], all: true }))
         .filter(({ runId, destination }) => runId === 2 && destination === null)
         .map(({ queuedAt, state }) => [queuedAt, state]);
     await queueReport(database, run, { queuedAt: now, giveUpAt: later(72) });

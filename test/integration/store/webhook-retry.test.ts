@@ -35,7 +35,8 @@ describeOnEachDatabase('sending a message to a webhook again', (open, { dialect 
   let app: AppContext;
   let status = 410;
   const received: { id: string; body: string }[] = [];
-  const listStates = async () => (await listMails(database, { all: true })).map(({ id, state }) => `${id} ${state}`);
+  const listStates = async () =>
+    (await listMails(database, 'default', { all: true })).map(({ id, state }) => `${id} ${state}`);
   const toIds = () => received.splice(0).map(({ id }) => id);
 
   beforeAll(async () => {
@@ -70,7 +71,7 @@ describeOnEachDatabase('sending a message to a webhook again', (open, { dialect 
   it('one that was refused says how, and is left alone until somebody asks', async () => {
     expect(toIds()).toEqual(['nightscreen_1_1', 'nightscreen_1_2']);
     expect(await listStates()).toEqual(['1 refused', '2 refused', '3 given_up', '4 queued', '5 queued']);
-    const { text: reported } = presentMails(await listMails(database, { all: false }), { isTried: false });
+    const { text: reported } = presentMails(await listMails(database, 'default', { all: false }), { isTried: false });
     expect(reported).toMatch(
       /nightscreen outbox retry 2 tries again, nightscreen outbox drop 2 drops it\): status 410/,
     );
@@ -100,7 +101,7 @@ describeOnEachDatabase('sending a message to a webhook again', (open, { dialect 
     const [first, ...others] = tried;
     expect(first?.nextAttemptAt?.getTime()).toBeGreaterThan(Date.now());
     for (const { nextAttemptAt } of others) expect(nextAttemptAt).toEqual(first?.nextAttemptAt);
-    const [row] = (await listMails(database, { all: true })).filter(({ id }) => id === 1);
+    const [row] = (await listMails(database, 'default', { all: true })).filter(({ id }) => id === 1);
     expect(row?.attempts.map(({ said }) => said)).toEqual([
       'status 410: the receiver accepts no more messages',
       'status 503',

@@ -33,7 +33,7 @@ function toRuns(sandbox: Sandbox, without = 0): number[] {
 }
 
 const listRounds = async (database: Database, runId: string): Promise<string[]> => {
-  const [first] = (await showRun(database, runId)).canaries;
+  const [first] = (await showRun(database, 'default', runId)).canaries;
   return (first?.rounds ?? []).map(
     ({ round, trigger, searches, verdict }) => `${round} ${trigger} ${searches} ${verdict}`,
   );
@@ -82,7 +82,7 @@ describe('canaries', () => {
     expect(red).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 0, failed: 25 } });
     expect(red.reasons[0]).toBe('1 of 2 control searches failed');
     expect(toRuns(sandbox)).toEqual([10, 0]);
-    const facts = await showRun(database, red.runId);
+    const facts = await showRun(database, 'default', red.runId);
     expect(facts.states).toMatchObject({ clear: 0, not_screened: 25 });
     expect(facts.canaries[0]).toMatchObject({
       verdict: 'failed',

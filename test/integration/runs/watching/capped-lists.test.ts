@@ -45,7 +45,7 @@ const readStates = async (database: Database, reference: string) =>
   );
 
 const kindsOf = async (database: Database, runId: string): Promise<string[]> =>
-  (await showRun(database, runId)).changes
+  (await showRun(database, 'default', runId)).changes
     .filter(({ party }) => party.reference === 'C-1')
     .map(({ kind, matchId }) => `${kind} ${matchId}`)
     .toSorted();
@@ -57,7 +57,7 @@ const nightsOf = ({ sandbox, database, work, run }: SmallSite) => {
     answerWith(sandbox, lengths, ids);
     const summary = await run(await work({ offsetMs: -daysAgo * dayMs, settings: { canaries: [] } }));
     expect(summary.state).toBe('complete');
-    return { ...summary, facts: await showRun(database, summary.runId) };
+    return { ...summary, facts: await showRun(database, 'default', summary.runId) };
   };
 };
 

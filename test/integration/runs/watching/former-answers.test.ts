@@ -91,7 +91,7 @@ describeOnChosenDatabase('an answer counts only once a later control search has 
     expect(await readStates(database)).toEqual([]);
     const again = await run(await work({ offsetMs: start, settings: everyThree }), { ...onboard, writeReport: true });
     expect(again).toMatchObject({ state: 'complete', counts: { planned: 6, screened: 6, hits: 2, changes: 0 } });
-    expect((await showRun(database, again.runId)).baselineChanges).toHaveLength(2);
+    expect((await showRun(database, 'default', again.runId)).baselineChanges).toHaveLength(2);
 
     await leave(roster, oktavian);
     await run(await work({ offsetMs: -5 * dayMs, settings: everyThree }));
@@ -113,7 +113,7 @@ describeOnChosenDatabase('an answer counts only once a later control search has 
     // A customer who left the roster with an open alert is still screened.
     expect(good).toMatchObject({ state: 'complete', counts: { screened: 6, changes: 0 } });
     expect((await readChanges(good)).trim().split('\n')).toHaveLength(1);
-    expect((await showRun(database, good.runId)).comparedWith?.runId).not.toBe(red.runId);
+    expect((await showRun(database, 'default', good.runId)).comparedWith?.runId).not.toBe(red.runId);
     expect((await readStates(database)).map(({ state }) => state)).toEqual(before.map(({ state }) => state));
   });
 
@@ -155,7 +155,7 @@ describeOnChosenDatabase('an answer counts only once a later control search has 
 
     const next = await run(await work(), { kind: 'screen' });
     expect(next).toMatchObject({ state: 'complete', counts: { planned: 6, screened: 6, hits: 6, changes: 0 } });
-    const given = await showRun(database, stopped.runId);
+    const given = await showRun(database, 'default', stopped.runId);
     expect(given).toMatchObject({ state: 'abandoned', failedBecause: { not_confirmed: 4 }, changes: [] });
     expect(given.stateReasons.join()).toContain('4 of its answers are retracted');
     // Its report when it was stopped had them.
@@ -262,7 +262,7 @@ describeOnChosenDatabase('an answer counts only once a later control search has 
     sandbox.setWorld(world);
     const good = await run(await work({ offsetMs: 2 * dayMs }));
     expect(good).toMatchObject({ state: 'complete', counts: { planned: 6, screened: 6 } });
-    const { changes } = await showRun(database, good.runId);
+    const { changes } = await showRun(database, 'default', good.runId);
     expect(changes.map(({ party, cause }) => [party.reference, cause])).toEqual(
       changes.map(() => ['C-2', 'customer_record']),
     );

@@ -41,7 +41,7 @@ describe('what a run finds', () => {
       ),
       expect.stringMatching(/^[\d.]+ hits per 1,000 .* less than half/),
     ]);
-    const facts = await showRun(database, low.runId);
+    const facts = await showRun(database, 'default', low.runId);
     expect(toSubject(toReport(facts))).toContain('[RED] far fewer matches than usual');
     const page = await readFile(join(low.artifacts ?? '', 'report.html'), 'utf8');
     expect(page).not.toContain('have a valid screening');

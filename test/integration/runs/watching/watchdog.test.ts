@@ -147,7 +147,7 @@ describeOnChosenDatabase('the watchdog', (open) => {
     expect(alarmsOf(server)).toContain('[ALARM] people: a clock was ahead');
     expect(alarmsOf(server)).toContain('[RECOVERED] people: a clock was ahead');
     // The watchdog leaves mail that is no alarm to the host that makes the reports.
-    const [other] = (await readOutbox(database, { kinds: ['mail_failure'], all: true })).filter(
+    const [other] = (await readOutbox(database, 'default', { kinds: ['mail_failure'], all: true })).filter(
       ({ dedupKey }) => dedupKey === 'failure/1',
     );
     expect(other).toMatchObject({ state: 'queued', attempts: [] });
