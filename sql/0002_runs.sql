@@ -92,16 +92,19 @@ create index run_by_lease on run (lease_key, run_id);
 
 create index run_by_account on run (account_id, run_id);
 
--- Every process that worked on a run, in the order of the epochs.
-create table run_holder (
+-- Every process that worked on a run: the first is worker 1, and each that resumes it is the next.
+create table run_worker (
   run_id bigint references run,
-  epoch bigint,
+  worker integer,
+  epoch bigint not null,
   owner text not null,
   taken_at timestamptz not null,
   -- What was no longer as the run was begun with, in words.
   differences text[] not null,
-  primary key (run_id, epoch)
-);
+  -- How many calls it has noted, sent or not: budgets watch these.
+  calls integer default 0 not null,
+  primary key (run_id, worker)
+) with (fillfactor = 50);
 
 -- Which keys a run worked under: one, unless the key was replaced while it ran.
 create table run_key (

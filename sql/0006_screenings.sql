@@ -1,14 +1,26 @@
 -- What a run plans, sends and finds: planned screenings, the ledger of searches, control searches, and each party's last answer.
 
--- What one transaction of a run saved; evidence hangs on these.
-create table commit_batch (
-  batch_id bigint generated always as identity primary key,
-  run_id bigint not null references run,
-  epoch bigint not null,
-  sequence integer not null,
-  items integer not null,
+-- What one transaction of a run saved, written once; evidence hangs on these. All searches that were answered lie in arrays of one order:
+-- a row for each would take four times the space.
+create table search_batch (
+  run_id bigint references run,
+  -- Given by the process before it commits, so that a commit of unknown outcome is found again: the worker in the upper 32 bits, its
+  -- sequence in the lower ones. Batches of a run are in the order of their numbers.
+  batch_id bigint,
   committed_at timestamptz not null,
-  unique (run_id, sequence)
+  -- Answered searches, as offsets; whole numbers where these do not fit.
+  request_base bigint,
+  requests integer[],
+  wide_requests bigint[],
+  -- The one call of each search that was answered at once: its number after `call_base` (from bit 48), the milliseconds from its start
+  -- to the commit (from bit 24), and those that it took. Null: its calls are in `search_call`.
+  call_base integer,
+  calls bigint[],
+  -- What the service called these calls: a common prefix with a UUID each, or whole texts.
+  service_prefix text,
+  service_ids uuid[],
+  service_texts text[],
+  primary key (run_id, batch_id)
 );
 
 -- Plan and outcome of one party in one run, one compact record.
@@ -48,22 +60,56 @@ create table forced_screening (
   primary key (run_id, party_id)
 );
 
--- The ledger: every POST of a run, noted as in flight before it is sent.
-create table search_attempt (
-  attempt_id bigint generated always as identity primary key,
-  run_id bigint not null,
+-- Calls that were noted and have not ended, by groups: noted before they are sent, emptied by the commit of what came of them.
+create table call_in_flight (
+  run_id bigint references run,
+  worker integer,
+  -- The number of the first call; those of the others follow.
+  first_call integer,
+  noted_at timestamptz not null,
+  -- Null for a call that has ended.
+  requests bigint[] not null,
+  primary key (run_id, worker, first_call)
+) with (fillfactor = 50);
+
+-- Calls that differ from the usual: not answered, repeated, for no customer, or unknown after a crash.
+create table search_call (
+  run_id bigint references run,
+  -- The worker in the upper 32 bits, the number that it gave the call in the lower ones.
+  attempt_id bigint,
   request_id bigint not null,
   started_at timestamptz not null,
   ended_at timestamptz,
   status smallint,
   outcome text not null check (outcome in (
-    'in_flight', 'ok', 'error_status', 'bad_response', 'timeout',
-    'connection', 'aborted', 'not_sent', 'unknown'
+    'ok', 'error_status', 'bad_response', 'timeout', 'connection', 'aborted', 'not_sent', 'unknown'
   )),
-  service_request_id text
-) with (fillfactor = 45);
+  service_request_id text,
+  primary key (run_id, attempt_id)
+);
 
-create index search_attempt_by_run on search_attempt (run_id, request_id);
+-- The ledger: every POST of a run, noted as in flight before it is sent.
+create view search_attempt as
+select
+  batch.run_id, (batch.batch_id >> 32 << 32) + batch.call_base + (one.call >> 48) as attempt_id,
+  coalesce(batch.request_base + one.request, one.wide_request) as request_id,
+  batch.committed_at - (one.call >> 24 & 16777215) * interval '1 millisecond' as started_at,
+  batch.committed_at - ((one.call >> 24 & 16777215) - (one.call & 16777215)) * interval '1 millisecond' as ended_at,
+  201::smallint as status, 'ok' as outcome,
+  coalesce(batch.service_prefix || one.service_id, one.service_text) as service_request_id
+from search_batch batch
+cross join lateral unnest(batch.requests, batch.wide_requests, batch.calls, batch.service_ids, batch.service_texts)
+  as one (request, wide_request, call, service_id, service_text)
+where one.call is not null
+union all
+select run_id, attempt_id, request_id, started_at, ended_at, status, outcome, service_request_id from search_call
+union all
+select
+  flight.run_id, (flight.worker::bigint << 32) + flight.first_call + one.place - 1, one.request_id, flight.noted_at, null, null,
+  'in_flight', null
+from call_in_flight flight
+cross join lateral unnest(flight.requests) with ordinality as one (request_id, place)
+where one.request_id is not null;
 
 -- The last valid answer for a party on an account, which the next one is compared with.
 create table party_state (
@@ -133,11 +179,12 @@ create table taken_back_answer (
   party_id bigint references party,
   outcome text not null check (outcome in ('screened', 'reused')),
   response_id bigint not null references response,
-  batch_id bigint references commit_batch,
+  batch_id bigint,
   taken_back_at timestamptz not null,
   -- Of a held run: what the party's state said, so that accepting the run restores it; null where only its date was new.
   answer jsonb,
-  primary key (run_id, party_id, batch_id)
+  primary key (run_id, party_id, batch_id),
+  foreign key (run_id, batch_id) references search_batch
 );
 
 -- Planned anew each time: a plan made for a few customers would be a poor one for a million.
@@ -156,7 +203,7 @@ $$;
 
 create function keep_run() returns trigger language plpgsql as $$
 begin
-  if exists (select from search_attempt where run_id = old.run_id) or exists (select from party_state where run_id = old.run_id) then
+  if exists (select from party_state where run_id = old.run_id) then
     raise foreign_key_violation
       using message = format('run %s is still referred to', old.run_id), table = tg_table_name, constraint = tg_name;
   end if;
@@ -192,14 +239,6 @@ $$;
 create function refuse_other_reference() returns trigger language plpgsql as $$
 begin
   raise foreign_key_violation using message = format('%s cannot be changed: screenings go by it', tg_argv[0]);
-end
-$$;
-
--- A call stays with the run that made it.
-create function refuse_other_run() returns trigger language plpgsql as $$
-begin
-  raise integrity_constraint_violation
-    using message = format('attempt %s belongs to run %s', old.attempt_id, old.run_id), table = tg_table_name, constraint = tg_name;
 end
 $$;
 
@@ -294,7 +333,7 @@ cross join lateral (
     coalesce(sum(answered), 0)::bigint as answered_parties,
     coalesce(sum(stored) filter (
       where outcome = 'reused'
-        or exists (select from commit_batch batch where batch.batch_id = saved.batch_id and batch.run_id = run.run_id)
+        or exists (select from search_batch batch where batch.batch_id = saved.batch_id and batch.run_id = run.run_id)
     ), 0)::bigint as proven_parties
   from (
     select
@@ -348,11 +387,6 @@ create trigger screening_references after insert on screening referencing new ta
 create trigger screening_keeps_references before update of run_id, party_id on screening for each row
   when ((old.run_id, old.party_id) is distinct from (new.run_id, new.party_id))
   execute function refuse_other_reference('the run or the party of a screening');
-
-create trigger search_attempt_run after insert on search_attempt referencing new table as written for each statement
-  execute function require_run();
-create trigger search_attempt_run_moved after update of run_id on search_attempt for each row
-  execute function refuse_other_run();
 
 create trigger party_state_run after insert on party_state referencing new table as written for each statement
   execute function require_run();

@@ -3,7 +3,7 @@
 create table change_event (
   change_id bigint generated always as identity primary key,
   run_id bigint not null references run,
-  batch_id bigint not null references commit_batch,
+  batch_id bigint not null,
   party_id bigint not null references party,
   customer_version integer not null,
   kind text not null check (kind in (
@@ -29,7 +29,8 @@ create table change_event (
   item jsonb,
   -- Beside which record of the customer the answer before was given: a report of a change by the customer's own record shows both records.
   -- Null where it is the same record, for first screenings, and for changes from before this was noted.
-  former_customer_version integer
+  former_customer_version integer,
+  foreign key (run_id, batch_id) references search_batch
 );
 
 create index change_event_by_party on change_event (party_id);
@@ -43,7 +44,7 @@ create index change_event_in_order on change_event (run_id, change_id);
 create table taken_back_change (
   change_id bigint primary key,
   run_id bigint not null references run,
-  batch_id bigint not null references commit_batch,
+  batch_id bigint not null,
   party_id bigint not null references party,
   customer_version integer not null,
   kind text not null,
@@ -60,7 +61,8 @@ create table taken_back_change (
   birth_date_agreement text,
   country_agreement text,
   sanction_hit boolean default true not null,
-  former_customer_version integer
+  former_customer_version integer,
+  foreign key (run_id, batch_id) references search_batch
 );
 
 create index taken_back_change_by_run on taken_back_change (run_id);

@@ -15,7 +15,7 @@ import {
   renewLease,
   waitForLease,
 } from '../store/leases.js';
-import { markInFlightUnknown } from '../store/ledger.js';
+import { markInFlightUnknown, RunNumbers } from '../store/ledger.js';
 import { type Account, ensureOrganisation, type Organisation } from '../store/organisations.js';
 import { saveRosterAcceptance } from '../store/roster-imports.js';
 import { clearStaging } from '../store/roster-staging.js';
@@ -44,6 +44,8 @@ export interface RunSession extends HeldLease {
   organisation: Organisation;
   run: RunRow;
   runId: string;
+  /** The numbers of this process's batches and calls. */
+  numbers: RunNumbers;
   /** The roster's name; null for a sweep. */
   roster: string | null;
   /** A transaction of this run; throws LeaseLostError and writes nothing after another process took the run over. */
@@ -159,7 +161,7 @@ async function openSession(app: AppContext, held: HeldLease, request: RunRequest
   const resumed = run.resumed > 0;
   const found = resumed ? { found: await countFound(app.database, run.runId) } : {};
   app.emit({ kind: 'run_started', runId, runKind: run.kind, roster, resumed, ...found });
-  return { lease, signal, app, organisation, roster, run, runId, write };
+  return { lease, signal, app, organisation, roster, run, runId, numbers: new RunNumbers(run), write };
 }
 
 /** Closes a failed run according to the error, and throws the error. */

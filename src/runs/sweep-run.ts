@@ -30,9 +30,9 @@ import {
   saveSweptPages,
 } from '../store/dossiers.js';
 import { toLeaseKey } from '../store/leases.js';
-import { insertCommitBatch } from '../store/ledger.js';
 import type { Account, Organisation } from '../store/organisations.js';
 import { closeRun, type RunRow, readLastActivity } from '../store/runs.js';
+import { insertBatch } from '../store/search-batch.js';
 import { stopWords } from '../vocabulary/words.js';
 import type { DetailStop, RunState } from '../vocabulary.js';
 import { identifyAccount, noteAccount, toAssumedMode, toHalt } from './account.js';
@@ -191,12 +191,13 @@ async function savePages(
   pages: readonly WalkedPage[],
   isStart: boolean,
 ): Promise<void> {
-  const { app, lease } = session;
+  const { app } = session;
   const { runId } = session.run;
   const now = app.clock.now();
+  const batchId = session.numbers.nextBatch();
   await session.write(async (transaction) => {
     // The batch records the activity of the run.
-    await insertCommitBatch(transaction, runId, lease.epoch, countDossiers(pages), now);
+    await insertBatch(transaction, { runId, batchId, now });
     const ids = pages.flatMap(({ dossiers }) => dossiers.map(({ id }) => id));
     const known = await readDossiers(transaction, account.accountId, ids);
     const compared = pages.map((page) => {

@@ -3,7 +3,8 @@ import { firstRow, type Queryable, readValue, requireRows } from './database/dat
 
 /** The attempts of one search, and the noted attempts that were never made. */
 export interface SearchAttempts {
-  /** Each POST with its outcome, in the row that was noted before it was sent. */
+  requestId: number;
+  /** Each POST with its outcome, under the number that was noted before it was sent. */
   attempts: readonly {
     attemptId: number;
     startedAt: Date;
@@ -15,25 +16,76 @@ export interface SearchAttempts {
   unsentIds: readonly number[];
 }
 
-/** Notes requests as in flight before they are sent; returns the ledger row of each. */
-export async function noteInFlight(transaction: Queryable, runId: number, requestIds: readonly number[], now: Date) {
-  const rows = await transaction.query(
-    z.object({ attemptId: z.number(), requestId: z.number() }),
-    `insert into search_attempt (run_id, request_id, started_at, outcome)
-     select $1, request_id, $3, 'in_flight' from unnest($2::bigint[]) as request_id
-     returning attempt_id, request_id`,
-    [runId, [...requestIds], now],
-  );
-  const noted = new Map(rows.map((row) => [row.requestId, row.attemptId]));
-  requireRows(noted.size, requestIds.length, 'search_attempt');
-  return noted;
+const perWorker = 2 ** 32;
+
+/**
+ * The numbers that a process gives its batches and calls in a run, without the database: a commit whose answer was lost is found again by
+ * its number.
+ */
+export class RunNumbers {
+  readonly runId: number;
+  readonly worker: number;
+  #batches = 0;
+  #calls = 0;
+
+  /** A run that was resumed so often has had one process more. */
+  constructor({ runId, resumed }: { runId: number; resumed: number }) {
+    this.runId = runId;
+    this.worker = resumed + 1;
+  }
+
+  nextBatch(): number {
+    this.#batches += 1;
+    return this.worker * perWorker + this.#batches;
+  }
+
+  /** Takes the numbers of so many calls; returns the first one. */
+  nextCalls(count: number): number {
+    const first = this.#calls + 1;
+    this.#calls += count;
+    return first;
+  }
+
+  toAttemptId(call: number): number {
+    return this.worker * perWorker + call;
+  }
 }
 
-/** Saves the outcome of these attempts; noted attempts that were never sent become `not_sent`. */
-export async function saveAttempts(transaction: Queryable, searches: readonly SearchAttempts[]): Promise<void> {
-  const ended = searches.flatMap(({ attempts }) =>
+/** Notes requests as in flight before they are sent, under the numbers from `firstCall`; a repeat changes nothing. */
+export async function noteInFlight(
+  transaction: Queryable,
+  { runId, worker }: RunNumbers,
+  firstCall: number,
+  requestIds: readonly number[],
+  now: Date,
+): Promise<void> {
+  const noted = await transaction.execute(
+    `with counted as (
+       update run_worker set calls = greatest(calls, $3::integer - 1 + cardinality($4::bigint[]))
+       where run_id = $1 and worker = $2 returning run_id
+     )
+     insert into call_in_flight (run_id, worker, first_call, noted_at, requests)
+     select run_id, $2, $3, $5, $4 from counted
+     on conflict (run_id, worker, first_call) do update set noted_at = excluded.noted_at`,
+    [runId, worker, firstCall, [...requestIds], now],
+  );
+  requireRows(noted, 1, 'call_in_flight');
+}
+
+/**
+ * Saves the outcome of these attempts, except of calls that lie `packed` in a batch, and ends their notes; noted attempts that were never
+ * sent become `not_sent`.
+ */
+export async function saveAttempts(
+  transaction: Queryable,
+  { runId, worker }: RunNumbers,
+  searches: readonly SearchAttempts[],
+  packed: ReadonlySet<number> = new Set(),
+): Promise<void> {
+  const ended = searches.flatMap(({ requestId, attempts }) =>
     attempts.map((attempt) => ({
       attempt_id: attempt.attemptId,
+      request_id: requestId,
       started_at: attempt.startedAt.toISOString(),
       ended_at: attempt.endedAt.toISOString(),
       status: attempt.status,
@@ -41,34 +93,90 @@ export async function saveAttempts(transaction: Queryable, searches: readonly Se
       service_request_id: attempt.serviceRequestId,
     })),
   );
-  if (ended.length > 0) {
-    const saved = await transaction.execute(
-      `update search_attempt set started_at = ended.started_at, ended_at = ended.ended_at, status = ended.status,
-         outcome = ended.outcome, service_request_id = ended.service_request_id
-       from jsonb_to_recordset($1::text::jsonb) as ended (
-         attempt_id bigint, started_at timestamptz, ended_at timestamptz, status smallint, outcome text, service_request_id text
-       )
-       where search_attempt.attempt_id = ended.attempt_id`,
-      [JSON.stringify(ended)],
-    );
-    requireRows(saved, ended.length, 'search_attempt');
-  }
-  const unsentIds = searches.flatMap((search) => search.unsentIds);
-  if (unsentIds.length > 0) {
-    const noted = await transaction.execute(
-      `update search_attempt set outcome = 'not_sent' where attempt_id = any ($1::bigint[])`,
-      [unsentIds],
-    );
-    requireRows(noted, unsentIds.length, 'search_attempt');
-  }
+  const unsent = searches.flatMap(({ requestId, unsentIds }) =>
+    unsentIds.map((attemptId) => ({ attempt_id: attemptId, request_id: requestId })),
+  );
+  const calls = [...ended, ...unsent].map((call) => call.attempt_id % perWorker);
+  if (calls.length === 0) return;
+  const explicit = ended.filter((call) => !packed.has(call.attempt_id));
+  const [open] = await Promise.all([
+    endNotes(transaction, { runId, worker }, calls),
+    insertCalls(transaction, runId, [...explicit, ...unsent]),
+  ]);
+  requireRows(open, calls.length, 'call_in_flight');
+}
+
+async function insertCalls(transaction: Queryable, runId: number, calls: readonly object[]): Promise<void> {
+  if (calls.length === 0) return;
+  const saved = await transaction.execute(
+    `insert into search_call (run_id, attempt_id, request_id, started_at, ended_at, status, outcome, service_request_id)
+     select $1, attempt_id, request_id, coalesce(started_at, now()), ended_at, status, coalesce(outcome, 'not_sent'), service_request_id
+     from jsonb_to_recordset($2::text::jsonb) as call (
+       attempt_id bigint, request_id bigint, started_at timestamptz, ended_at timestamptz, status smallint, outcome text,
+       service_request_id text
+     )`,
+    [runId, JSON.stringify(calls)],
+  );
+  requireRows(saved, calls.length, 'search_call');
+}
+
+/** Ends the notes of these calls; returns how many were open. A worker has a few groups of notes at most. */
+function endNotes(
+  transaction: Queryable,
+  { runId, worker }: Pick<RunNumbers, 'runId' | 'worker'>,
+  calls: readonly number[],
+): Promise<number> {
+  return readValue(
+    transaction,
+    z.number(),
+    `with noted as (
+       select first_call,
+         -- The places of ended calls stay, so that the numbers of the others hold.
+         array_agg(case when not is_ended then request_id end order by place) as requests,
+         count(*) filter (where request_id is not null and is_ended) as ended,
+         count(*) filter (where request_id is not null and not is_ended) as open
+       from (
+         select flight.first_call, one.place, one.request_id, flight.first_call + one.place - 1 = any ($3::bigint[]) as is_ended
+         from call_in_flight flight
+         cross join lateral unnest(flight.requests) with ordinality as one (request_id, place)
+         where flight.run_id = $1 and flight.worker = $2
+       ) call
+       group by first_call
+     ),
+     closed as (
+       delete from call_in_flight flight using noted
+       where flight.run_id = $1 and flight.worker = $2 and flight.first_call = noted.first_call
+         and noted.ended > 0 and noted.open = 0
+       returning noted.ended
+     ),
+     kept as (
+       update call_in_flight flight set requests = noted.requests from noted
+       where flight.run_id = $1 and flight.worker = $2 and flight.first_call = noted.first_call
+         and noted.ended > 0 and noted.open > 0
+       returning noted.ended
+     )
+     select coalesce(sum(ended), 0)::integer as ended from (table closed union all table kept) saved`,
+    [runId, worker, [...calls]],
+  );
 }
 
 /** Marks the in-flight attempts of a dead owner as unknown: the service may have billed them. Returns their number. */
 export async function markInFlightUnknown(transaction: Queryable, runId: number): Promise<number> {
-  return transaction.execute(
-    `update search_attempt set outcome = 'unknown' where run_id = $1 and outcome = 'in_flight'`,
+  const unknown = await transaction.execute(
+    `insert into search_call (run_id, attempt_id, request_id, started_at, outcome)
+     select run_id, attempt_id, request_id, started_at, 'unknown' from search_attempt
+     where run_id = $1 and outcome = 'in_flight'`,
     [runId],
   );
+  const ended = await readValue(
+    transaction,
+    z.number(),
+    `with ended as (delete from call_in_flight where run_id = $1 returning requests)
+     select count(request_id)::integer as calls from ended cross join lateral unnest(requests) as one (request_id)`,
+    [runId],
+  );
+  requireRows(ended, unknown, 'call_in_flight');
+  return unknown;
 }
 
 /** The number of bad answers of a run by request, for the requests that remain of its plan. */
@@ -151,116 +259,37 @@ export async function readBudgetUsage(
   return firstRow(await database.query(usageRow, usageSql, [accountId, now, timezone, runId]), 'run');
 }
 
-/**
- * A position in the ledger. Rows are numbered before they are committed, so the row of another process can appear before newer ones. The
- * rows after `stableId` are counted again at each read until no row can appear before it.
- */
-interface LedgerPosition {
-  stableId: number;
-  /** The rows after it that are already counted, of the account and of the run. */
-  account: number;
-  run: number;
-  /** The newest row of an earlier read, and the transaction of that read: all transactions open by then have smaller numbers. */
-  newestId: number;
-  ownTransaction: number;
-}
+const positionRow = z.object({ account: z.number(), run: z.number() });
+/** How many calls the account and the run have noted, sent or not. */
+type LedgerPosition = z.infer<typeof positionRow>;
 
-// A run notes its rows in short transactions, so no open one is this many rows behind.
-const mostBehind = 10_000;
+const positionSql = (accountId: string, runId: string): string => `
+  select coalesce(sum(worker.calls), 0)::bigint as account,
+    coalesce(sum(worker.calls) filter (where run.run_id = ${runId}), 0)::bigint as run
+  from run join run_worker worker on worker.run_id = run.run_id
+  where run.account_id = ${accountId}`;
 
-const lookRow = z.object({
-  newestId: z.number(),
-  account: z.number(),
-  run: z.number(),
-  accountBefore: z.number(),
-  runBefore: z.number(),
-  oldestTransaction: z.number(),
-  ownTransaction: z.number(),
-});
-
-const positionRow = usageRow.extend({
-  stableId: z.number(),
-  newestId: z.number(),
-  account: z.number(),
-  noted: z.number(),
-  ownTransaction: z.number(),
-});
-
-/**
- * Reads the ledger's rows after `stableId`, and those of them up to `newestId`. Every transaction that notes rows has locked the row of its
- * lease before, so it has a number by then. The upper bound of a snapshot does not work: transactions beyond it may have begun.
- */
-const lookSql = (stableId: string, newestId: string, accountId: string, runId: string): string => `
-  select coalesce(max(attempt.attempt_id), ${stableId}) as "newestId",
-    count(*) filter (where run.account_id = ${accountId}) as account,
-    count(*) filter (where run.run_id = ${runId}) as run,
-    count(*) filter (where run.account_id = ${accountId} and attempt.attempt_id <= ${newestId}) as "accountBefore",
-    count(*) filter (where run.run_id = ${runId} and attempt.attempt_id <= ${newestId}) as "runBefore",
-    pg_snapshot_xmin(pg_current_snapshot())::text::bigint as "oldestTransaction",
-    pg_current_xact_id()::text::bigint as "ownTransaction"
-  from search_attempt attempt join run on run.run_id = attempt.run_id
-  where attempt.attempt_id > ${stableId}`;
-
-/**
- * The billable calls of the account, and the position up to which they count, in one snapshot; `after` is the `stableId` of an earlier
- * read.
- */
+/** The billable calls of the account, and the position up to which they count, in one snapshot. */
 export async function readUsageAndPosition(
   database: Queryable,
   accountId: number,
   now: Date,
   timezone: string,
   runId: number,
-  after: number | null,
 ): Promise<{ used: z.infer<typeof usageRow>; position: LedgerPosition }> {
   const rows = await database.query(
-    positionRow,
-    `select used.*, stable.id as "stableId", look."newestId", look.account, look.run as noted, look."ownTransaction"
-     from (${usageSql}) used
-     cross join (
-       select coalesce($5::bigint, (select greatest(coalesce(max(attempt_id), 0) - ${mostBehind}, 0) from search_attempt)) as id
-     ) stable
-     cross join lateral (${lookSql('stable.id', 'stable.id', '$1', '$4')}) look`,
-    [accountId, now, timezone, runId, after],
+    usageRow.extend({ position: positionRow }),
+    `select used.*, jsonb_build_object('account', noted.account, 'run', noted.run) as position
+     from (${usageSql}) used cross join (${positionSql('$1', '$4')}) noted`,
+    [accountId, now, timezone, runId],
   );
-  const { run, day, month, noted, ...position } = firstRow(rows, 'search_attempt');
-  return { used: { run, day, month }, position: { ...position, run: noted } };
+  const { position, ...used } = firstRow(rows, 'run_worker');
+  return { used, position };
 }
 
-/** The rows noted after a position, of the account and of the run, sent or not; and the new position. */
-export async function readNotedSince(database: Queryable, accountId: number, runId: number, position: LedgerPosition) {
-  const { stableId, newestId } = position;
-  const rows = await database.query(lookRow, lookSql('$3::bigint', '$4::bigint', '$1', '$2'), [
-    accountId,
-    runId,
-    stableId,
-    newestId,
-  ]);
-  const look = firstRow(rows, 'search_attempt');
-  const { account, run } = look;
-  const noted = { account: account - position.account, run: run - position.run };
-  // Until the transactions open at that read have ended, rows can still appear before its newest row.
-  if (look.oldestTransaction < position.ownTransaction) return { ...noted, position: { ...position, account, run } };
-  return {
-    ...noted,
-    position: {
-      stableId: newestId,
-      account: account - look.accountBefore,
-      run: run - look.runBefore,
-      newestId: look.newestId,
-      ownTransaction: look.ownTransaction,
-    },
-  };
-}
-
-/** Opens the next batch of a run inside its transaction; all rows that the transaction saves have its id. */
-export function insertCommitBatch(transaction: Queryable, runId: number, epoch: number, items: number, now: Date) {
-  return readValue(
-    transaction,
-    z.number(),
-    `insert into commit_batch (run_id, epoch, sequence, items, committed_at)
-     select $1, $2, coalesce(max(sequence), 0) + 1, $3, $4 from commit_batch where run_id = $1
-     returning batch_id`,
-    [runId, epoch, items, now],
-  );
+/** The calls noted after a position, of the account and of the run, sent or not; and the new position. */
+export async function readNotedSince(database: Queryable, accountId: number, runId: number, before: LedgerPosition) {
+  const rows = await database.query(positionRow, positionSql('$1', '$2'), [accountId, runId]);
+  const position = firstRow(rows, 'run_worker');
+  return { account: position.account - before.account, run: position.run - before.run, position };
 }

@@ -131,7 +131,7 @@ export const isNightSql = (run: string): string =>
 
 /** SQL: when a row of `run` was started or last resumed. */
 export const takenAtSql = (run: string): string =>
-  `greatest(${run}.started_at, (select max(taken_at) from run_holder where run_holder.run_id = ${run}.run_id))`;
+  `greatest(${run}.started_at, (select max(taken_at) from run_worker where run_worker.run_id = ${run}.run_id))`;
 
 /** SQL: whether a row of `run` is more than a run over the dossiers or customers that events have marked. */
 export const isWholeSql = (run: string): string => `${run}.selection is distinct from 'dirty'`;

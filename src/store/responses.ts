@@ -189,7 +189,7 @@ async function readAnswerHistory(database: Queryable, partyIds: readonly number[
          cross join lateral (
            select * from screening where screening.run_id = run.run_id and screening.party_id = any ($1::bigint[]) offset 0
          ) answered
-         left join commit_batch batch on batch.batch_id = answered.batch_id
+         left join search_batch batch on batch.run_id = answered.run_id and batch.batch_id = answered.batch_id
          left join lateral (
            select length from list_cap
            where list_cap.account_id = run.account_id and found_run_id <= run.run_id and (gone_run_id is null or gone_run_id >= run.run_id)

@@ -21,7 +21,7 @@ import {
   readValue,
   toInsert,
 } from './database/database.js';
-import { noteBillableAttempts } from './ledger.js';
+import { noteBillableAttempts, RunNumbers } from './ledger.js';
 import { isWholeSql } from './metrics.js';
 import { isOfSql } from './organisations.js';
 import { screeningKindsSql } from './row-shapes.js';
@@ -48,7 +48,7 @@ export async function insertRun(database: Queryable, run: NewRun): Promise<RunRo
   const row = { ...run, state: 'running', stage: 'started' };
   const stored = firstRow(await database.query(runRow, ...toInsert('run', row, 'returning *')), 'run');
   const { epoch, owner, startedAt } = run;
-  await saveRunHolder(database, stored.runId, { epoch, owner, takenAt: startedAt, differences: [] });
+  await saveRunWorker(database, stored, { epoch, owner, takenAt: startedAt, differences: [] });
   return stored;
 }
 
@@ -59,7 +59,6 @@ export async function takeOverRun(
   holder: z.infer<typeof holderRow>,
   now: { rosterFile?: string | null | undefined; settingsRecordId?: number | undefined } = {},
 ): Promise<RunRow> {
-  await saveRunHolder(database, runId, holder);
   const rows = await database.query(
     runRow,
     `update run set state = 'running', state_reasons = '{}', halted_by = null, epoch = $2, owner = $3, resumed = resumed + 1, finished_at = null,
@@ -75,7 +74,9 @@ export async function takeOverRun(
       now.settingsRecordId ?? null,
     ],
   );
-  return firstRow(rows, 'run');
+  const run = firstRow(rows, 'run');
+  await saveRunWorker(database, run, holder);
+  return run;
 }
 
 /** Whether an organisation only tries Nightscreen out: the key is a test key, and no run ever had a live one. */
@@ -301,7 +302,7 @@ export function readLastActivity(database: Queryable, run: RunRow): Promise<Date
   return readValue(
     database,
     z.date(),
-    `select greatest($2::timestamptz, $3::timestamptz, max(committed_at)) as last from commit_batch where run_id = $1`,
+    `select greatest($2::timestamptz, $3::timestamptz, max(committed_at)) as last from search_batch where run_id = $1`,
     [run.runId, run.startedAt, run.finishedAt],
   );
 }
@@ -321,15 +322,20 @@ const holderRow = z.object({
   takenAt: z.date(),
   differences: z.array(z.string()).readonly(),
 });
-async function saveRunHolder(transaction: Queryable, runId: number, holder: z.infer<typeof holderRow>) {
-  await transaction.execute(...toInsert('run_holder', { runId, ...holder }));
+async function saveRunWorker(
+  transaction: Queryable,
+  run: Pick<RunRow, 'runId' | 'resumed'>,
+  holder: z.infer<typeof holderRow>,
+): Promise<void> {
+  const { runId, worker } = new RunNumbers(run);
+  await transaction.execute(...toInsert('run_worker', { runId, worker, ...holder }));
 }
 
 /** All processes that worked on a run, in order. */
 export async function readRunHolders(database: Queryable, runId: number) {
   return database.query(
     holderRow,
-    'select epoch, owner, taken_at, differences from run_holder where run_id = $1 order by epoch',
+    'select epoch, owner, taken_at, differences from run_worker where run_id = $1 order by worker',
     [runId],
   );
 }
@@ -357,6 +363,6 @@ export function readRunKeys(database: Queryable, runId: number): Promise<readonl
 export async function refreshRunStatistics(database: Database): Promise<void> {
   await database.execute(
     `analyze screening (run_id, party_id, request_id, outcome, plan_reason), change_event (run_id, party_id, is_baseline, cause),
-       party_state (account_id, party_id), review_item (account_id, party_id), search_attempt (run_id, request_id, outcome)`,
+       party_state (account_id, party_id), review_item (account_id, party_id), search_batch (run_id, batch_id), search_call`,
   );
 }

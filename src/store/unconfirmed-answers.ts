@@ -12,7 +12,7 @@ export function readLastBatch(database: Queryable, runId: number): Promise<numbe
   return readValue(
     database,
     z.number(),
-    'select coalesce(max(batch_id), 0) as last from commit_batch where run_id = $1',
+    'select coalesce(max(batch_id), 0) as last from search_batch where run_id = $1',
     [runId],
   );
 }
@@ -181,7 +181,7 @@ export function countReportedAndTakenBack(database: Queryable, runId: number): P
     database,
     z.number(),
     `select count(*)::integer as changes
-     from taken_back_change change join commit_batch batch using (batch_id)
+     from taken_back_change change join search_batch batch using (run_id, batch_id)
      where change.run_id = $1
        -- A repeated search found the same change.
        and not exists (
@@ -249,7 +249,7 @@ export async function giveBackAnswers(transaction: Queryable, runId: number): Pr
        answer.settings_digest, answer.state, nullif(answer.reported_scores, 'null'), nullif(answer.unreturned, 'null')
      from taken_back_answer taken
      join run on run.run_id = taken.run_id
-     join commit_batch batch on batch.batch_id = taken.batch_id
+     join search_batch batch on batch.run_id = taken.run_id and batch.batch_id = taken.batch_id
      join screening on ${givenBackSql}
      ${joinReuseSql}
      cross join lateral jsonb_to_record(taken.answer) as answer (
@@ -269,7 +269,7 @@ export async function giveBackAnswers(transaction: Queryable, runId: number): Pr
        run_id = $1, screened_at = ${answeredAtSql}, failed_run_id = null
      from taken_back_answer taken
      join run on run.run_id = taken.run_id
-     join commit_batch batch on batch.batch_id = taken.batch_id
+     join search_batch batch on batch.run_id = taken.run_id and batch.batch_id = taken.batch_id
      join screening on ${givenBackSql}
      ${joinReuseSql}
      where taken.answer is null and party_state.account_id = run.account_id and party_state.party_id = taken.party_id`,

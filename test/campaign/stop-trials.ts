@@ -133,8 +133,11 @@ async function awaitCalls(site: Site, wanted: number): Promise<void> {
 async function countLateBatches(database: Parameters<typeof dumpState>[0]): Promise<number> {
   const [row] = await database.query(
     z.object({ late: z.number() }),
-    `select count(*)::integer as late from commit_batch batch
-     where exists (select from commit_batch newer where newer.batch_id < batch.batch_id and newer.epoch > batch.epoch)`,
+    `select count(*)::integer as late from search_batch batch
+     where exists (
+       select from search_batch newer
+       where newer.run_id = batch.run_id and newer.batch_id >> 32 > batch.batch_id >> 32 and newer.committed_at < batch.committed_at
+     )`,
   );
   return row?.late ?? Number.NaN;
 }

@@ -3,29 +3,24 @@
 set session_replication_role = replica;
 delete from account;
 insert into account (account_id, organisation_id, public_key, is_test, base_url, created_at) overriding system value select account_id, organisation_id, public_key, is_test, base_url, created_at from unnest(array[
-'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-23 18:05:53.364+00")'
+'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-23 21:11:33.128+00")'
 ]::account[]);
 delete from canary_outcome;
 insert into canary_outcome (run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics) overriding system value select run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics from unnest(array[
-'(1,0,person,"Canary Listed",match,passed,,1,1,start,0,"2026-11-23 18:05:55.656+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-23 18:05:55.736+00",,{})',
-'(1,0,person,"Canary Listed",match,passed,,1,2,end,6,"2026-11-23 18:05:56.492+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-23 18:05:56.568+00",,{})',
-'(2,0,person,"Canary Listed",match,passed,,1,1,start,0,"2026-11-25 18:06:01.059+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-25 18:06:01.151+00",,{})',
-'(2,0,person,"Canary Listed",match,passed,,1,2,end,2,"2026-11-25 18:06:01.339+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-25 18:06:01.414+00",,{})'
+'(1,0,person,"Canary Listed",match,passed,,1,1,start,0,"2026-11-23 21:11:36.068+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-23 21:11:36.227+00",,{})',
+'(1,0,person,"Canary Listed",match,passed,,1,2,end,6,"2026-11-23 21:11:36.886+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-23 21:11:37.012+00",,{})',
+'(2,0,person,"Canary Listed",match,passed,,1,1,start,0,"2026-11-25 21:11:41.095+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-25 21:11:41.191+00",,{})',
+'(2,0,person,"Canary Listed",match,passed,,1,2,end,2,"2026-11-25 21:11:41.449+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-25 21:11:41.498+00",,{})'
 ]::canary_outcome[]);
 delete from change_event;
 insert into change_event (change_id, run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before, after, adjustments, birth_date_agreement, country_agreement, sanction_hit, item, former_customer_version) overriding system value select change_id, run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before, after, adjustments, birth_date_agreement, country_agreement, sanction_hit, item, former_customer_version from unnest(array[
-'(1,1,1,1,1,match_added,critical,sanction_hit_gained,service_data,t,amla_one,{},,"{""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",{},unknown,unknown,t,,)',
-'(2,1,1,2,1,match_added,critical,sanction_hit_gained,service_data,t,amla_two,{},,"{""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",{},unknown,unknown,t,,)'
+'(1,1,4294967297,1,1,match_added,critical,sanction_hit_gained,service_data,t,amla_one,{},,"{""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",{},unknown,unknown,t,,)',
+'(2,1,4294967297,2,1,match_added,critical,sanction_hit_gained,service_data,t,amla_two,{},,"{""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",{},unknown,unknown,t,,)'
 ]::change_event[]);
-delete from commit_batch;
-insert into commit_batch (batch_id, run_id, epoch, sequence, items, committed_at) overriding system value select batch_id, run_id, epoch, sequence, items, committed_at from unnest(array[
-'(1,1,1,1,6,"2026-11-23 18:05:56.16+00")',
-'(2,2,2,1,2,"2026-11-25 18:06:01.248+00")'
-]::commit_batch[]);
 delete from customer;
 insert into customer (customer_id, roster_id, reference, version, record_digest, first_import_id, absent_since, own_digest, left_at, returned_at, left_because, unreadable_party_since) overriding system value select customer_id, roster_id, reference, version, record_digest, first_import_id, absent_since, own_digest, left_at, returned_at, left_because, unreadable_party_since from unnest(array[
 '(2,1,C-1,1,"\\xc3a82f664ed349f033407299d890eb67",1,,,,,,,c-1)',
@@ -41,16 +36,16 @@ insert into customer_block (is_only) overriding system value select is_only from
 ]::customer_block[]);
 delete from customer_state_change;
 insert into customer_state_change (change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at) overriding system value select change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at from unnest(array[
-'(1,2,,open_hit,,t,"2026-11-23 18:05:56.16+00","2026-11-24 18:05:56.16+00","2026-11-24 21:05:56.16+00",1,"2026-11-23 18:05:58.124+00")',
-'(2,3,,open_hit,,t,"2026-11-23 18:05:56.16+00","2026-11-24 18:05:56.16+00","2026-11-24 21:05:56.16+00",1,"2026-11-23 18:05:58.124+00")',
-'(3,4,,clear,,t,"2026-11-23 18:05:56.16+00","2026-11-24 18:05:56.16+00","2026-11-24 21:05:56.16+00",1,"2026-11-23 18:05:58.124+00")',
-'(4,5,,clear,,t,"2026-11-23 18:05:56.16+00","2026-11-24 18:05:56.16+00","2026-11-24 21:05:56.16+00",1,"2026-11-23 18:05:58.124+00")',
-'(5,6,,clear,,t,"2026-11-23 18:05:56.16+00","2026-11-24 18:05:56.16+00","2026-11-24 21:05:56.16+00",1,"2026-11-23 18:05:58.124+00")',
-'(6,7,,clear,,t,"2026-11-23 18:05:56.16+00","2026-11-24 18:05:56.16+00","2026-11-24 21:05:56.16+00",1,"2026-11-23 18:05:58.124+00")',
-'(7,4,clear,not_screened,expired,t,"2026-11-23 18:05:56.16+00","2026-11-24 18:05:56.16+00","2026-11-24 21:05:56.16+00",1,"2026-11-25 18:06:00.746+00")',
-'(8,5,clear,not_screened,expired,t,"2026-11-23 18:05:56.16+00","2026-11-24 18:05:56.16+00","2026-11-24 21:05:56.16+00",1,"2026-11-25 18:06:00.746+00")',
-'(9,6,clear,not_screened,expired,t,"2026-11-23 18:05:56.16+00","2026-11-24 18:05:56.16+00","2026-11-24 21:05:56.16+00",1,"2026-11-25 18:06:00.746+00")',
-'(10,7,clear,not_screened,expired,t,"2026-11-23 18:05:56.16+00","2026-11-24 18:05:56.16+00","2026-11-24 21:05:56.16+00",1,"2026-11-25 18:06:00.746+00")'
+'(1,2,,open_hit,,t,"2026-11-23 21:11:36.539+00","2026-11-24 21:11:36.539+00","2026-11-25 00:11:36.539+00",1,"2026-11-23 21:11:38.396+00")',
+'(2,3,,open_hit,,t,"2026-11-23 21:11:36.539+00","2026-11-24 21:11:36.539+00","2026-11-25 00:11:36.539+00",1,"2026-11-23 21:11:38.396+00")',
+'(3,4,,clear,,t,"2026-11-23 21:11:36.539+00","2026-11-24 21:11:36.539+00","2026-11-25 00:11:36.539+00",1,"2026-11-23 21:11:38.396+00")',
+'(4,5,,clear,,t,"2026-11-23 21:11:36.539+00","2026-11-24 21:11:36.539+00","2026-11-25 00:11:36.539+00",1,"2026-11-23 21:11:38.396+00")',
+'(5,6,,clear,,t,"2026-11-23 21:11:36.539+00","2026-11-24 21:11:36.539+00","2026-11-25 00:11:36.539+00",1,"2026-11-23 21:11:38.396+00")',
+'(6,7,,clear,,t,"2026-11-23 21:11:36.539+00","2026-11-24 21:11:36.539+00","2026-11-25 00:11:36.539+00",1,"2026-11-23 21:11:38.396+00")',
+'(7,4,clear,not_screened,expired,t,"2026-11-23 21:11:36.539+00","2026-11-24 21:11:36.539+00","2026-11-25 00:11:36.539+00",1,"2026-11-25 21:11:40.95+00")',
+'(8,5,clear,not_screened,expired,t,"2026-11-23 21:11:36.539+00","2026-11-24 21:11:36.539+00","2026-11-25 00:11:36.539+00",1,"2026-11-25 21:11:40.95+00")',
+'(9,6,clear,not_screened,expired,t,"2026-11-23 21:11:36.539+00","2026-11-24 21:11:36.539+00","2026-11-25 00:11:36.539+00",1,"2026-11-25 21:11:40.95+00")',
+'(10,7,clear,not_screened,expired,t,"2026-11-23 21:11:36.539+00","2026-11-24 21:11:36.539+00","2026-11-25 00:11:36.539+00",1,"2026-11-25 21:11:40.95+00")'
 ]::customer_state_change[]);
 delete from customer_version;
 insert into customer_version (customer_id, version, import_id, risk_tier, record, changed_fields) overriding system value select customer_id, version, import_id, risk_tier, record, changed_fields from unnest(array[
@@ -63,27 +58,27 @@ insert into customer_version (customer_id, version, import_id, risk_tier, record
 ]::customer_version[]);
 delete from detail_lookup;
 insert into detail_lookup (run_id, kind, record_id, asked_at, status, reason, detail_id, received_digest, service_request_id) overriding system value select run_id, kind, record_id, asked_at, status, reason, detail_id, received_digest, service_request_id from unnest(array[
-'(1,activity,amla_one,"2026-11-23 18:05:56.722+00",200,,1,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a",req_ecff9a8b-10bd-4f72-9333-2f9f3e45b46a)',
-'(1,activity,amla_two,"2026-11-23 18:05:56.722+00",200,,2,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149",req_1d5e8c47-eb98-4311-bd43-5a2faa9781b7)'
+'(1,activity,amla_one,"2026-11-23 21:11:37.176+00",200,,1,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a",req_12029beb-eae1-434b-b296-a7427cf2293e)',
+'(1,activity,amla_two,"2026-11-23 21:11:37.179+00",200,,2,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149",req_589c98a5-6e48-4f38-bed9-7798a92cd5b8)'
 ]::detail_lookup[]);
 delete from lease;
 insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at) overriding system value select lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at from unnest(array[
-'(screening/default/people,2,test-13815,"2026-11-25 18:06:00.053+00","2026-11-25 18:06:01.113+00","2026-11-25 18:06:00.053+00")'
+'(screening/default/people,2,test-24399,"2026-11-25 21:11:40.349+00","2026-11-25 21:11:41.37+00","2026-11-25 21:11:40.349+00")'
 ]::lease[]);
 delete from match;
 insert into match (response_id, rank, match_id, name, schema, is_hit, score, topics, birth_dates, countries) overriding system value select response_id, rank, match_id, name, schema, is_hit, score, topics, birth_dates, countries from unnest(array[
 '(1,1,amla_c,"Canary Listed",Person,t,1,{sanction},{1960-01-01},{fr})',
-'(4,1,amla_two,"Oktavian Prunescu",Person,t,1,{sanction},{1960-01-01},{fr})',
-'(7,1,amla_one,"Wilhelmina Achterberg",Person,t,1,{sanction},{1960-01-01},{fr})'
+'(6,1,amla_two,"Oktavian Prunescu",Person,t,1,{sanction},{1960-01-01},{fr})',
+'(8,1,amla_one,"Wilhelmina Achterberg",Person,t,1,{sanction},{1960-01-01},{fr})'
 ]::match[]);
 delete from match_detail;
 insert into match_detail (detail_id, account_id, kind, record_id, digest, body, withheld_links, entity_ids, first_run_id, first_fetched_at) overriding system value select detail_id, account_id, kind, record_id, digest, body, withheld_links, entity_ids, first_run_id, first_fetched_at from unnest(array[
-'(1,1,activity,amla_one,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{},1,"2026-11-23 18:05:56.722+00")',
-'(2,1,activity,amla_two,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{},1,"2026-11-23 18:05:56.722+00")'
+'(1,1,activity,amla_one,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{},1,"2026-11-23 21:11:37.176+00")',
+'(2,1,activity,amla_two,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{},1,"2026-11-23 21:11:37.179+00")'
 ]::match_detail[]);
 delete from organisation;
 insert into organisation (organisation_id, name, digest_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by) overriding system value select organisation_id, name, digest_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by from unnest(array[
-'(1,default,"\\x751d2f524e550ec54e33e6875d9dfe38a982e2d018782f12f2b3361a43e45f9f","2026-11-23 18:05:53.122+00",,,,,)'
+'(1,default,"\\x2e34c405519534efe90eaf8a51ec662c03db5df004a62d3c708ff8a2e615dfb8","2026-11-23 21:11:32.842+00",,,,,)'
 ]::organisation[]);
 delete from party;
 insert into party (party_id, customer_id, ordinal, request_id, is_current) overriding system value select party_id, customer_id, ordinal, request_id, is_current from unnest(array[
@@ -96,86 +91,86 @@ insert into party (party_id, customer_id, ordinal, request_id, is_current) overr
 ]::party[]);
 delete from party_state;
 insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id, former_run_id, former_screened_at, former_answer) overriding system value select account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id, former_run_id, former_screened_at, former_answer from unnest(array[
-'(1,3,1,1099511627779,3,1,settings-of-the-test,"2026-11-23 18:05:56.16+00",clear,,,,,,)',
-'(1,4,1,1099511627780,6,1,settings-of-the-test,"2026-11-23 18:05:56.16+00",clear,,,,,,)',
-'(1,5,1,1099511627781,8,1,settings-of-the-test,"2026-11-23 18:05:56.16+00",clear,,,,,,)',
-'(1,6,1,1099511627782,5,1,settings-of-the-test,"2026-11-23 18:05:56.16+00",clear,,,,,,)',
-'(1,1,2,1099511627777,7,1,settings-of-the-test,"2026-11-25 18:06:01.248+00",open_hit,,,,1,"2026-11-23 18:05:56.16+00",)',
-'(1,2,2,1099511627778,4,1,settings-of-the-test,"2026-11-25 18:06:01.248+00",open_hit,,,,1,"2026-11-23 18:05:56.16+00",)'
+'(1,3,1,1099511627779,4,1,settings-of-the-test,"2026-11-23 21:11:36.539+00",clear,,,,,,)',
+'(1,4,1,1099511627780,5,1,settings-of-the-test,"2026-11-23 21:11:36.539+00",clear,,,,,,)',
+'(1,5,1,1099511627781,7,1,settings-of-the-test,"2026-11-23 21:11:36.539+00",clear,,,,,,)',
+'(1,6,1,1099511627782,3,1,settings-of-the-test,"2026-11-23 21:11:36.539+00",clear,,,,,,)',
+'(1,1,2,1099511627777,8,1,settings-of-the-test,"2026-11-25 21:11:41.343+00",open_hit,,,,1,"2026-11-23 21:11:36.539+00",)',
+'(1,2,2,1099511627778,6,1,settings-of-the-test,"2026-11-25 21:11:41.343+00",open_hit,,,,1,"2026-11-23 21:11:36.539+00",)'
 ]::party_state[]);
 delete from report;
 insert into report (run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_record_id) overriding system value select run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_record_id from unnest(array[
-'(1,1,{},{},"2026-11-23 18:05:58.193+00",c00705e039d494a6235a5341cfe8278e7b9e03ec61a3a769a967ff45c45417e2,,)',
-'(2,1,{},{},"2026-11-25 18:06:01.834+00",b870ae38f016f82cff2b88f1156ce7eeb3e9d69b858a90a4428a7023e81772e7,,1)'
+'(1,1,{},{},"2026-11-23 21:11:38.569+00",5c82d3c843754ce49cec1db99ac03099dffc7ed1e9ffaa649b8cffb70cb8ce1b,,)',
+'(2,1,{},{},"2026-11-25 21:11:42.027+00",d8239fd8fe8c6d126f1b6970f7fa5f8942e2d3d1df04c78369ebaa36b6e81bd8,,1)'
 ]::report[]);
 delete from response;
 insert into response (response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id) overriding system value select response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id from unnest(array[
-'(1,1,"\\xfb366f3d103b3845cc0b20593f07a27d23da8f1e869198b63dca094c7233eab0","{""query"":""Canary Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Canary Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 18:05:55.656+00",1,1,amla_c)',
-'(2,1,"\\x7d86f818441340f05625b1c15d6e2a49d2cc45dc506f9cf63afb911cbe50acb3","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 18:05:55.736+00",0,0,)',
-'(3,1,"\\x3171c46aae5f14e21d164619c6b4380d7c047a3cfe226962ab492377c7e43db4","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 18:05:56.16+00",0,0,)',
-'(4,1,"\\x52bfe541e07598d5aa0ebe44e183cdf15902bfa7e873eade8e7701aaca1f373a","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 18:05:56.16+00",1,1,amla_two)',
-'(5,1,"\\x5836262773169ab8c2f95a65143a501568bd6e01e39dcba7ec15cbf4a353934d","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 18:05:56.16+00",0,0,)',
-'(6,1,"\\xf0e68cda58648837333bc74b4dc120de90e4bb8d520e93a6f91e8c7579dcab40","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 18:05:56.16+00",0,0,)',
-'(7,1,"\\xf6a470072c400da4a4e06c421d5fdece8edb70cadea87713dbb667f02fba5e2b","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 18:05:56.16+00",1,1,amla_one)',
-'(8,1,"\\xf8ba5783534ae6d72a1021ba6ae34cdfa8623fcfc93e2ccfbbfe208e0be5da9e","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 18:05:56.16+00",0,0,)'
+'(1,1,"\\x8c998f29b3f242316ef3f1ab18c92cfb0a653646fe3492f1b3f8945d9f754ed9","{""query"":""Canary Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Canary Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 21:11:36.068+00",1,1,amla_c)',
+'(2,1,"\\x367e72b135057630328d87414c0fb6e8f7b1069dcb6c2029ca12b8376ef6a994","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:11:36.227+00",0,0,)',
+'(3,1,"\\x07271f99cf07d5327799dfe8ba601fba6d2791630939e7c79a197f39d54e9ee0","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:11:36.539+00",0,0,)',
+'(4,1,"\\x65435270cbb06083980b0cfbf10a99570d7807617b534358e06f20321488ae66","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:11:36.539+00",0,0,)',
+'(5,1,"\\x7292fc969a16dd928f2100c1aefc8468b8b68019487331fccbf91382f0127e89","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:11:36.539+00",0,0,)',
+'(6,1,"\\xbf83390649409eadf7637921302c7cb12d51adba759bd5fa6e7f851724011aa5","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 21:11:36.539+00",1,1,amla_two)',
+'(7,1,"\\xd6ea0a18bdb3f1304c28cd6bbeb10f308f406106afa3b783612791a26eb816dc","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:11:36.539+00",0,0,)',
+'(8,1,"\\xfecf1aec34b5e5a80d3bca5caaefcc8cee234c75127157874449eb391f4457c7","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 21:11:36.539+00",1,1,amla_one)'
 ]::response[]);
 delete from review_event;
 insert into review_event (event_id, item_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested) overriding system value select event_id, item_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested from unnest(array[
-'(1,1,opened,"2026-11-23 18:05:57.143+00",1,{},critical,,,f)',
-'(2,2,opened,"2026-11-23 18:05:57.143+00",1,{},critical,,,f)'
+'(1,1,opened,"2026-11-23 21:11:37.412+00",1,{},critical,,,f)',
+'(2,2,opened,"2026-11-23 21:11:37.412+00",1,{},critical,,,f)'
 ]::review_event[]);
 delete from review_item;
 insert into review_item (item_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_confirmed) overriding system value select item_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_confirmed from unnest(array[
-'(1,1,1,open,"{""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 18:05:57.143+00","2026-11-23 22:05:57.143+00",,,1,,,sanction,f)',
-'(2,1,2,open,"{""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 18:05:57.143+00","2026-11-23 22:05:57.143+00",,,1,,,sanction,f)'
+'(1,1,1,open,"{""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 21:11:37.412+00","2026-11-24 01:11:37.412+00",,,1,,,sanction,f)',
+'(2,1,2,open,"{""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 21:11:37.412+00","2026-11-24 01:11:37.412+00",,,1,,,sanction,f)'
 ]::review_item[]);
 delete from review_sheet;
 insert into review_sheet (sheet_id, exported_at, exported_by, run_id, shown_ids, waiting) overriding system value select sheet_id, exported_at, exported_by, run_id, shown_ids, waiting from unnest(array[
-'(1,"2026-11-23 18:05:57.143+00",report,1,"{1,2}",2)'
+'(1,"2026-11-23 21:11:37.412+00",report,1,"{1,2}",2)'
 ]::review_sheet[]);
 delete from roster;
 insert into roster (roster_id, organisation_id, name, created_at) overriding system value select roster_id, organisation_id, name, created_at from unnest(array[
-'(1,1,people,"2026-11-23 18:05:53.129+00")'
+'(1,1,people,"2026-11-23 21:11:32.853+00")'
 ]::roster[]);
 delete from roster_import;
 insert into roster_import (import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, control_total) overriding system value select import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, control_total from unnest(array[
-'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-23 18:05:53.773+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],)',
-'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-25 18:06:00.104+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],)'
+'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-23 21:11:33.569+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],)',
+'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-25 21:11:40.433+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],)'
 ]::roster_import[]);
 delete from run;
 insert into run (run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, confirmed_batch_id, roster_file, projected_change_id, open_items, details, settings_record_id, health, settled_items, unaccepted) overriding system value select run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, confirmed_batch_id, roster_file, projected_change_id, open_items, details, settings_record_id, health, settled_items, unaccepted from unnest(array[
-'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-13815,0,settings-of-the-test,0.0.0-test,,"2026-11-23 18:05:53.418+00","2026-11-23 18:05:57.973+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""open_hit"": 2, ""confirmed"": 0, ""not_screened"": 0, ""below_threshold"": 0, ""incompletely_seen"": 0, ""settled_false_positive"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,1,,2,"{""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-23T18:05:57.143+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 9.6, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",)',
-'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-13815,0,settings-of-the-test,0.0.0-test,1,"2026-11-25 18:06:00.077+00","2026-11-25 18:06:01.719+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""open_hit"": 2, ""confirmed"": 0, ""not_screened"": 4, ""below_threshold"": 0, ""incompletely_seen"": 0, ""settled_false_positive"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,2,,,"{""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-23T18:05:57.143+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 15, ""limitPerSecond"": 400}",,)'
+'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-24399,0,settings-of-the-test,0.0.0-test,,"2026-11-23 21:11:33.16+00","2026-11-23 21:11:38.267+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""open_hit"": 2, ""confirmed"": 0, ""not_screened"": 0, ""below_threshold"": 0, ""incompletely_seen"": 0, ""settled_false_positive"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,4294967297,,2,"{""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-23T21:11:37.412+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 9, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",)',
+'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-24399,0,settings-of-the-test,0.0.0-test,1,"2026-11-25 21:11:40.39+00","2026-11-25 21:11:41.903+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""open_hit"": 2, ""confirmed"": 0, ""not_screened"": 4, ""below_threshold"": 0, ""incompletely_seen"": 0, ""settled_false_positive"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,4294967297,,,"{""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-23T21:11:37.412+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 11.4, ""limitPerSecond"": 400}",,)'
 ]::run[]);
-delete from run_holder;
-insert into run_holder (run_id, epoch, owner, taken_at, differences) overriding system value select run_id, epoch, owner, taken_at, differences from unnest(array[
-'(1,1,test-13815,"2026-11-23 18:05:53.418+00",{})',
-'(2,2,test-13815,"2026-11-25 18:06:00.077+00",{})'
-]::run_holder[]);
 delete from run_key;
 insert into run_key (run_id, fingerprint, first_used_at) overriding system value select run_id, fingerprint, first_used_at from unnest(array[
-'(1,915e001a4e92,"2026-11-23 18:05:54.908+00")',
-'(2,915e001a4e92,"2026-11-25 18:06:00.327+00")'
+'(1,2a850dc8a33a,"2026-11-23 21:11:34.787+00")',
+'(2,2a850dc8a33a,"2026-11-25 21:11:40.712+00")'
 ]::run_key[]);
 delete from run_watch;
 insert into run_watch (run_id, is_comparable, screened, matches, match_squares, hits, hit_squares, rates, cap, cap_standing, capped_customers, searches_again, changes, change_squares, volume) overriding system value select run_id, is_comparable, screened, matches, match_squares, hits, hit_squares, rates, cap, cap_standing, capped_customers, searches_again, changes, change_squares, volume from unnest(array[
 '(1,t,6,2,2,2,2,"{""hits"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}, ""matches"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}}",,,,0,0,0,"{""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 0}")',
 '(2,f,2,2,2,2,2,,,,,2,0,0,)'
 ]::run_watch[]);
+delete from run_worker;
+insert into run_worker (run_id, worker, epoch, owner, taken_at, differences, calls) overriding system value select run_id, worker, epoch, owner, taken_at, differences, calls from unnest(array[
+'(1,1,1,test-24399,"2026-11-23 21:11:33.16+00",{},10)',
+'(2,1,2,test-24399,"2026-11-25 21:11:40.39+00",{},6)'
+]::run_worker[]);
 delete from screening;
 insert into screening (run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order) overriding system value select run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order from unnest(array[
-'(1,1,1099511627777,7,1,1,new,screened,,-32768)',
-'(1,2,1099511627778,4,1,1,new,screened,,-32768)',
-'(1,3,1099511627779,3,1,1,new,screened,,-32768)',
-'(1,4,1099511627780,6,1,1,new,screened,,-32768)',
-'(1,5,1099511627781,8,1,1,new,screened,,-32768)',
-'(1,6,1099511627782,5,1,1,new,screened,,-32768)',
+'(1,1,1099511627777,8,4294967297,1,new,screened,,-32768)',
+'(1,2,1099511627778,6,4294967297,1,new,screened,,-32768)',
+'(1,3,1099511627779,4,4294967297,1,new,screened,,-32768)',
+'(1,4,1099511627780,5,4294967297,1,new,screened,,-32768)',
+'(1,5,1099511627781,7,4294967297,1,new,screened,,-32768)',
+'(1,6,1099511627782,3,4294967297,1,new,screened,,-32768)',
 '(2,3,1099511627779,,,1,overdue,remaining,,-20635)',
 '(2,4,1099511627780,,,1,overdue,remaining,,-20635)',
 '(2,5,1099511627781,,,1,overdue,remaining,,-20635)',
 '(2,6,1099511627782,,,1,overdue,remaining,,-20635)',
-'(2,1,1099511627777,7,2,1,overdue,screened,,-20635)',
-'(2,2,1099511627778,4,2,1,overdue,screened,,-20635)'
+'(2,1,1099511627777,8,4294967297,1,overdue,screened,,-20635)',
+'(2,2,1099511627778,6,4294967297,1,overdue,screened,,-20635)'
 ]::screening[]);
 delete from screening_request;
 insert into screening_request (request_id, organisation_id, type, name) overriding system value select request_id, organisation_id, type, name from unnest(array[
@@ -188,37 +183,39 @@ insert into screening_request (request_id, organisation_id, type, name) overridi
 '(1,1,person,"Canary Listed")',
 '(2,1,person,"Zzyzx Qwfpg")'
 ]::screening_request[]);
-delete from search_attempt;
-insert into search_attempt (attempt_id, run_id, request_id, started_at, ended_at, status, outcome, service_request_id) overriding system value select attempt_id, run_id, request_id, started_at, ended_at, status, outcome, service_request_id from unnest(array[
-'(1,1,1,"2026-11-25 18:05:55.607+00","2026-11-25 18:05:55.647+00",201,ok,req_c16be0a6-bcea-4fde-b7b8-ad5ab43fd7d8)',
-'(2,1,2,"2026-11-25 18:05:55.721+00","2026-11-25 18:05:55.733+00",201,ok,req_f464b5ec-6ea2-470d-bfa3-c3cd898aa49d)',
-'(3,1,1099511627777,"2026-11-25 18:05:56.024+00","2026-11-25 18:05:56.138+00",201,ok,req_f3825b3c-ca23-466e-bb0a-a8b22a54bcbc)',
-'(4,1,1099511627778,"2026-11-25 18:05:56.024+00","2026-11-25 18:05:56.14+00",201,ok,req_7c254737-71c7-4d4e-8539-2a4971c86802)',
-'(5,1,1099511627779,"2026-11-25 18:05:56.025+00","2026-11-25 18:05:56.141+00",201,ok,req_da88efc9-93c5-405a-8dc2-409fcce97ddd)',
-'(6,1,1099511627780,"2026-11-25 18:05:56.025+00","2026-11-25 18:05:56.15+00",201,ok,req_49452101-d83f-4ced-bdd3-052d89385768)',
-'(7,1,1099511627781,"2026-11-25 18:05:56.055+00","2026-11-25 18:05:56.154+00",201,ok,req_1399e9e7-1889-48f5-955e-caaa394570e7)',
-'(8,1,1099511627782,"2026-11-25 18:05:56.055+00","2026-11-25 18:05:56.157+00",201,ok,req_48023e93-7890-4920-a14c-ae217142cbc4)',
-'(9,1,1,"2026-11-25 18:05:56.457+00","2026-11-25 18:05:56.484+00",201,ok,req_0df50e34-4a30-4107-9cb7-c3ce5cdfc699)',
-'(10,1,2,"2026-11-25 18:05:56.542+00","2026-11-25 18:05:56.555+00",201,ok,req_1516eeef-3649-44c5-9623-a35d6769b283)',
-'(11,2,1,"2026-11-25 18:06:01.033+00","2026-11-25 18:06:01.045+00",201,ok,req_07ef14f6-adcb-4bf4-b47b-0415fc838af6)',
-'(12,2,2,"2026-11-25 18:06:01.101+00","2026-11-25 18:06:01.138+00",201,ok,req_469777b9-ad3a-4a02-be7a-c70d7c1beebd)',
-'(13,2,1099511627777,"2026-11-25 18:06:01.216+00","2026-11-25 18:06:01.24+00",201,ok,req_6c435817-f730-44cb-b4c9-3355fc796011)',
-'(14,2,1099511627778,"2026-11-25 18:06:01.216+00","2026-11-25 18:06:01.246+00",201,ok,req_a5c1d01d-5799-4458-a5fc-d6796531d2c1)',
-'(15,2,1,"2026-11-25 18:06:01.315+00","2026-11-25 18:06:01.335+00",201,ok,req_1f275b87-5681-4c60-8678-81882ee62b10)',
-'(16,2,2,"2026-11-25 18:06:01.366+00","2026-11-25 18:06:01.379+00",201,ok,req_98e127f2-47e5-4e61-8fa5-56ec7917a964)'
-]::search_attempt[]);
+delete from search_batch;
+insert into search_batch (run_id, batch_id, committed_at, request_base, requests, wide_requests, call_base, calls, service_prefix, service_ids, service_texts) overriding system value select run_id, batch_id, committed_at, request_base, requests, wide_requests, call_base, calls, service_prefix, service_ids, service_texts from unnest(array[
+'(1,4294967297,"2026-11-23 21:11:36.539+00",1099511627777,"{0,1,2,3,4,5}",,,,,,)',
+'(2,4294967297,"2026-11-25 21:11:41.343+00",1099511627777,"{0,1}",,3,"{1056964668,281475966566457}",req_,"{09b098f6-ff1a-42d3-bc20-970dab1894b4,1f810e97-12b2-4724-ae24-943fe2c0345c}",)'
+]::search_batch[]);
+delete from search_call;
+insert into search_call (run_id, attempt_id, request_id, started_at, ended_at, status, outcome, service_request_id) overriding system value select run_id, attempt_id, request_id, started_at, ended_at, status, outcome, service_request_id from unnest(array[
+'(1,4294967297,1,"2026-11-25 21:11:35.992+00","2026-11-25 21:11:36.027+00",201,ok,req_87d0e9b9-e1c3-44cb-a923-482e7c722d67)',
+'(1,4294967298,2,"2026-11-25 21:11:36.191+00","2026-11-25 21:11:36.214+00",201,ok,req_0e2ca1a2-bc1d-4c9d-a58e-9776520c39e7)',
+'(1,4294967299,1099511627777,"2026-11-25 21:11:36.384+00","2026-11-25 21:11:36.446+00",201,ok,req_66fbdeea-305f-431d-9d97-03d082611012)',
+'(1,4294967300,1099511627778,"2026-11-25 21:11:36.384+00","2026-11-25 21:11:36.448+00",201,ok,req_4a36faa6-bcfd-446f-8560-5a48cc53d107)',
+'(1,4294967301,1099511627779,"2026-11-25 21:11:36.385+00","2026-11-25 21:11:36.457+00",201,ok,req_2b1fd9cc-f301-4e53-915b-ba9f92667b2e)',
+'(1,4294967302,1099511627780,"2026-11-25 21:11:36.391+00","2026-11-25 21:11:36.498+00",201,ok,req_a5e208a6-6519-4c7a-914e-ef4daa050728)',
+'(1,4294967303,1099511627781,"2026-11-25 21:11:36.392+00","2026-11-25 21:11:36.501+00",201,ok,req_660255d1-5aaa-41db-bcc1-6466affb546c)',
+'(1,4294967304,1099511627782,"2026-11-25 21:11:36.392+00","2026-11-25 21:11:36.516+00",201,ok,req_961921b9-8427-4121-91ea-f093d38846a7)',
+'(1,4294967305,1,"2026-11-25 21:11:36.784+00","2026-11-25 21:11:36.816+00",201,ok,req_ef38baaf-8539-41b8-9471-5647752c2802)',
+'(1,4294967306,2,"2026-11-25 21:11:36.988+00","2026-11-25 21:11:36.997+00",201,ok,req_69b39a16-c823-4d95-a9b5-80726b0407f8)',
+'(2,4294967297,1,"2026-11-25 21:11:41.042+00","2026-11-25 21:11:41.051+00",201,ok,req_35017307-4d14-4fd1-8848-ec9fecf6ead3)',
+'(2,4294967298,2,"2026-11-25 21:11:41.14+00","2026-11-25 21:11:41.17+00",201,ok,req_dd7156e8-d15a-406c-8731-6bc1ee4d44bb)',
+'(2,4294967301,1,"2026-11-25 21:11:41.365+00","2026-11-25 21:11:41.425+00",201,ok,req_0c7793a3-e9c8-4109-a040-115cd24be40f)',
+'(2,4294967302,2,"2026-11-25 21:11:41.482+00","2026-11-25 21:11:41.488+00",201,ok,req_11c583fb-14a6-463a-ae71-7ae0db2d5e7c)'
+]::search_call[]);
 delete from settings_record;
 insert into settings_record (settings_record_id, organisation_id, settings, digest, differences, accepted_by, is_attested, reason, accepted_at, proposed_by) overriding system value select settings_record_id, organisation_id, settings, digest, differences, accepted_by, is_attested, reason, accepted_at, proposed_by from unnest(array[
-'(1,1,"{""guards"": {""people"": {}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""aml"": {}}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}}",d8b0498b9494a900cb45a34471fc9c89234d2f63ada90a3555d7970c61d8850d,{},"first settings",t,"recorded by the first run","2026-11-23 18:05:53.143+00",)'
+'(1,1,"{""guards"": {""people"": {}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""aml"": {}}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}}",d8b0498b9494a900cb45a34471fc9c89234d2f63ada90a3555d7970c61d8850d,{},"first settings",t,"recorded by the first run","2026-11-23 21:11:32.9+00",)'
 ]::settings_record[]);
 delete from shown_item;
 insert into shown_item (shown_id, item_id, facts, revision, owner) overriding system value select shown_id, item_id, facts, revision, owner from unnest(array[
-'(1,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-23T22:05:57.143+00:00"", ""owner"": null, ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""itemId"": 1, ""legacy"": null, ""listed"": {""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""openedAt"": ""2026-11-23T18:05:57.143+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)',
-'(2,2,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-23T22:05:57.143+00:00"", ""owner"": null, ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""itemId"": 2, ""legacy"": null, ""listed"": {""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""openedAt"": ""2026-11-23T18:05:57.143+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)'
+'(1,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-24T01:11:37.412+00:00"", ""owner"": null, ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""itemId"": 1, ""legacy"": null, ""listed"": {""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""openedAt"": ""2026-11-23T21:11:37.412+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)',
+'(2,2,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-24T01:11:37.412+00:00"", ""owner"": null, ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""itemId"": 2, ""legacy"": null, ""listed"": {""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""openedAt"": ""2026-11-23T21:11:37.412+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)'
 ]::shown_item[]);
 select setval('account_account_id_seq', 2);
 select setval('change_event_change_id_seq', 2);
-select setval('commit_batch_batch_id_seq', 2);
 select setval('customer_customer_id_seq', 28);
 select setval('customer_state_change_change_id_seq', 10);
 select setval('match_detail_detail_id_seq', 2);
@@ -233,7 +230,6 @@ select setval('roster_roster_id_seq', 2);
 select setval('run_run_id_seq', 2);
 select setval('screening_request_block', 1099511627803);
 select setval('screening_request_request_id_seq', 8);
-select setval('search_attempt_attempt_id_seq', 16);
 select setval('settings_record_settings_record_id_seq', 1);
 select setval('shown_item_shown_id_seq', 2);
 reset session_replication_role;

@@ -38,8 +38,8 @@ const fillSql = (customers: number): string => `
         'attemptsByOutcome', '{}'::jsonb, 'possiblyBilledTwice', 0)
     from (values (1, 'complete', ${customers}, 0, ${2 * customers}), (2, 'complete', ${customers}, ${countChanges(customers)}, 0),
       (3, 'stopped', 0, 0, 0), (4, 'complete', ${customers}, ${countRekeyed(customers)}, 0)) nights (night, state, screened, changes, baseline);
-  insert into commit_batch (run_id, epoch, sequence, items, committed_at)
-    select night, 1, 1, 1, timestamptz '2026-03-01' + night * interval '1 day' from generate_series(1, 4) night;
+  insert into search_batch (run_id, batch_id, committed_at)
+    select night, night, timestamptz '2026-03-01' + night * interval '1 day' from generate_series(1, 4) night;
   insert into roster_import (run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent)
     values (1, 1, 's', 'd', now(), 0, 0, 0, 0, 0);
   insert into response (organisation_id, digest, body, total, truncated, first_seen_at) values (1, '\\x01', '{}', 0, false, now());

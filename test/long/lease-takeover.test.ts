@@ -79,7 +79,7 @@ test('a process that was paused past its lease writes nothing when it wakes, and
   const read = async () =>
     database.query(
       state,
-      `select (select count(*) from commit_batch) as batches, run.state, run.epoch,
+      `select (select count(*) from search_batch) as batches, run.state, run.epoch,
          (select string_agg(attempt_id || outcome, ',' order by attempt_id) from search_attempt) as attempts
        from run order by run_id desc limit 1`,
     );

@@ -20,8 +20,8 @@ const fillSql = `
   insert into run (organisation_id, roster_id, account_id, mode, kind, state, stage, selection, lease_key, epoch, owner, settings_digest, version, started_at, finished_at)
     select 1, 1, 1, 'test', 'rescreen', 'incomplete', 'finished', 'due', 'k', 1, 'o', 's', 'v', timestamptz '2026-03-01' + n * interval '1 day',
       timestamptz '2026-03-01' + n * interval '1 day' from generate_series(1, ${nights}) n;
-  insert into commit_batch (run_id, epoch, sequence, items, committed_at)
-    select n, 1, 1, 1, timestamptz '2026-03-01' + n * interval '1 day' from generate_series(1, ${nights}) n;
+  insert into search_batch (run_id, batch_id, committed_at)
+    select n, n, timestamptz '2026-03-01' + n * interval '1 day' from generate_series(1, ${nights}) n;
   insert into roster_import (run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent)
     values (1, 1, 's', 'd', now(), 0, 0, 0, 0, 0);
   insert into response (organisation_id, digest, body, total, truncated, first_seen_at) values (1, '\\x01', '{}', 0, false, now());

@@ -30,6 +30,9 @@ const screening = (settings: object) => ({ screening: screeningSettingsSchema.pa
 const planOf = ({ events }: TestAppContext) =>
   events.flatMap((event) => (event.kind === 'stage_finished' && event.stage === 'plan' ? [event.counts] : []));
 
+/** Calls of another process in the ledger. */
+const spend = 'insert into search_call (run_id, attempt_id, request_id, started_at, outcome) ';
+
 describe('planning', () => {
   const { open } = testDatabases('postgres');
   const begin = openSmallSites(open);
@@ -146,11 +149,7 @@ describe('planning', () => {
     const { sandbox, database, work, run } = await begin();
     await run(await work({ settings: { canaries: [] } }));
     // 20 of the day may be spent by anybody, 23 are: three of the 20 that are kept are gone.
-    await database.execute(
-      `insert into search_attempt (run_id, request_id, started_at, outcome)
-       select run_id, 1, $1, 'ok' from run, generate_series(1, 17)`,
-      [new Date()],
-    );
+    await database.execute(`${spend}select run_id, n, 1, $1, 'ok' from run, generate_series(1, 17) n`, [new Date()]);
     await database.execute('update run set billable_attempts = 23');
     const before = countSearches(sandbox);
     const caps = budget({ maxSearchesPerDay: 40, reserveShare: 0.5 }).settings;
@@ -201,11 +200,8 @@ describe('planning', () => {
       if (event.kind !== 'progress' || event.stage !== 'screen') return;
       searches += 1;
       spending ??= database.transaction(async (transaction) => {
-        await transaction.execute(
-          `insert into search_attempt (run_id, request_id, started_at, outcome)
-           select 1, 1, $1, 'ok' from generate_series(1, 1000)`,
-          [new Date()],
-        );
+        await transaction.execute(`${spend}select 1, n, 1, $1, 'ok' from generate_series(1, 1000) n`, [new Date()]);
+        await transaction.execute('update run_worker set calls = calls + 1000 where run_id = 1');
         while (searches < 5) await delay(5);
         return 'spent';
       });
@@ -228,9 +224,9 @@ describe('planning', () => {
     app.emit = (event) => {
       if (event.kind !== 'progress' || event.stage !== 'screen') return;
       spending ??= database.execute(
-        `with other as (update run set finished_at = null where run_id = 1 returning run_id)
-         insert into search_attempt (run_id, request_id, started_at, outcome)
-         select run_id, 1, $1, 'ok' from other, generate_series(1, 1000)`,
+        `with other as (update run set finished_at = null where run_id = 1 returning run_id),
+         counted as (update run_worker set calls = calls + 1000 where run_id = 1)
+         ${spend}select run_id, n, 1, $1, 'ok' from other, generate_series(1, 1000) n`,
         [new Date()],
       );
     };

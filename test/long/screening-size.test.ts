@@ -4,9 +4,9 @@ import { listTierDueTimes, toCadence } from '../../src/screening/cadence.js';
 import type { Database } from '../../src/store/database/database.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
-import { insertCommitBatch } from '../../src/store/ledger.js';
 import { storePlan } from '../../src/store/plan.js';
 import { readSearchTasks, saveScreeningResults } from '../../src/store/screenings.js';
+import { insertBatch } from '../../src/store/search-batch.js';
 import { startPostgres } from '../helpers/database-servers.js';
 import { testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/figures.js';
@@ -72,7 +72,8 @@ async function measureNight(database: Database): Promise<void> {
   await tasks.next();
   for (let first = 1; first <= customers; first += batchSize) {
     await database.transaction(async (transaction) => {
-      const batchId = await insertCommitBatch(transaction, 1, 1, batchSize, now);
+      const batchId = first;
+      await insertBatch(transaction, { runId: 1, batchId, now });
       const ids = Array.from({ length: Math.min(batchSize, customers - first + 1) }, (_, index) => first + index);
       await saveScreeningResults(
         transaction,

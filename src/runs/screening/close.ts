@@ -19,6 +19,7 @@ import {
   saveVanishing,
 } from '../../store/held-runs.js';
 import { assertLease } from '../../store/leases.js';
+import { RunNumbers } from '../../store/ledger.js';
 import { readRosterNames } from '../../store/organisations.js';
 import { countOverBudget } from '../../store/plan.js';
 import { readFourEyes, saveOpenItems } from '../../store/review/decisions.js';
@@ -396,7 +397,8 @@ export async function acceptRun(
       await saveAcceptance(app, transaction, current, acceptance, false);
       const roster = (await readRosterNames(transaction, organisation.name)).get(run.rosterId ?? 0) ?? null;
       const write: RunSession['write'] = (work) => work(transaction);
-      const session: RunSession = { ...held, app, organisation, run: current, runId, roster, write };
+      const numbers = new RunNumbers(run);
+      const session: RunSession = { ...held, app, organisation, run: current, runId, numbers, roster, write };
       const { state, reasons } = await concludeRun(transaction, session, {
         halted: null,
         isReported: false,

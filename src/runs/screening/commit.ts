@@ -3,8 +3,8 @@ import { type AnswerOrigin, detectChanges, isSameAnswer } from '../../changes/ma
 import { type MatchSet, toMatchSet, toPartyState, treatAsTruncated } from '../../matches/match.js';
 import type { ScreeningOutcome } from '../../screening/screen.js';
 import { saveChangeEvents } from '../../store/changes.js';
-import { type Queryable, requireFound } from '../../store/database/database.js';
-import { insertCommitBatch, type SearchAttempts, saveAttempts } from '../../store/ledger.js';
+import { type Queryable, requireFound, type Transaction } from '../../store/database/database.js';
+import { type SearchAttempts, saveAttempts } from '../../store/ledger.js';
 import { dateReusedStates } from '../../store/plan.js';
 import { readReusable } from '../../store/plan-sql.js';
 import { readMatchSets, saveResponses } from '../../store/responses.js';
@@ -16,6 +16,7 @@ import {
   savePartyStates,
   saveScreeningResults,
 } from '../../store/screenings.js';
+import { insertBatch, isBatchSaved, packCalls } from '../../store/search-batch.js';
 import { toSignalHalt } from '../halt.js';
 import type { RunSession } from '../session.js';
 import type { WatchedAccount } from './monitoring.js';
@@ -134,17 +135,25 @@ export async function commitScreenings(
   account: WatchedAccount,
   finished: readonly FinishedSearch[],
 ): Promise<void> {
-  await session.write(async (transaction) => {
+  await writeBatch(session, async (transaction, batchId) => {
     const now = session.app.clock.now();
     const { runId } = session.run;
+    const ended = finished.filter(isAnswered);
+    const packed = packCalls(
+      ended.map(({ attempts }) => attempts),
+      now,
+    );
+    const requestIds = ended.map(({ task }) => task.requestId);
     // Independent statements are sent together.
-    const [batchId, known, answered] = await Promise.all([
-      insertCommitBatch(transaction, runId, session.lease.epoch, finished.length, now),
-      readKnownStates(transaction, account, finished.filter(isAnswered)),
+    const [known, answered] = await Promise.all([
+      readKnownStates(transaction, account, ended),
       storeAnswers(transaction, session, finished, now),
+      insertBatch(transaction, { runId, batchId, now }, requestIds, packed),
       saveAttempts(
         transaction,
+        session.numbers,
         finished.map(({ attempts }) => attempts),
+        new Set(Array.from(packed.values(), ({ attemptId }) => attemptId)),
       ),
     ]);
     const { events, states } = await assessAnswers(transaction, session, account, { answered, known });
@@ -161,6 +170,20 @@ export async function commitScreenings(
         ...finished.flatMap(toFailures),
       ]),
     ]);
+  });
+}
+
+/** Writes a batch once, also when the answer to its commit was lost and the transaction is repeated. */
+async function writeBatch(
+  { run, numbers, write }: RunSession,
+  work: (transaction: Transaction, batchId: number) => Promise<void>,
+): Promise<void> {
+  const batchId = numbers.nextBatch();
+  let isRepeat = false;
+  await write(async (transaction) => {
+    if (isRepeat && (await isBatchSaved(transaction, run.runId, batchId))) return;
+    isRepeat = true;
+    await work(transaction, batchId);
   });
 }
 
@@ -210,9 +233,8 @@ export async function commitFailures(
   failures: readonly { task: SearchTask; reason: string }[],
 ): Promise<void> {
   if (failures.length === 0) return;
-  await session.write(async (transaction) => {
-    const now = session.app.clock.now();
-    const batchId = await insertCommitBatch(transaction, session.run.runId, session.lease.epoch, failures.length, now);
+  await writeBatch(session, async (transaction, batchId) => {
+    await insertBatch(transaction, { runId: session.run.runId, batchId, now: session.app.clock.now() });
     const results = failures.flatMap(({ task, reason }) =>
       task.parties.map(({ partyId }) => ({ partyId, outcome: 'failed' as const, responseId: null, reason })),
     );
@@ -246,9 +268,9 @@ async function commitReuse(
 ): Promise<void> {
   const { runId } = session.run;
   const { accountId } = account;
-  await session.write(async (transaction) => {
+  await writeBatch(session, async (transaction, batchId) => {
     const now = session.app.clock.now();
-    const batchId = await insertCommitBatch(transaction, runId, session.lease.epoch, reusable.length, now);
+    await insertBatch(transaction, { runId, batchId, now });
     const matchSets = await readMatchSets(
       transaction,
       reusable.map(({ responseId }) => responseId),

@@ -109,9 +109,8 @@ export async function watchLedger(session: RunSession, accountId: number, reserv
   const { run, app } = session;
   const { database, clock, settings } = app;
   const { timezone } = settings.run;
-  const count = (after: number | null) =>
-    readUsageAndPosition(database, accountId, clock.now(), timezone, run.runId, after);
-  const begun = await count(null);
+  const count = () => readUsageAndPosition(database, accountId, clock.now(), timezone, run.runId);
+  const begun = await count();
   const limits = toBudgetLeft(settings.budget, begun.used).caps.map(
     ({ per, cap, used, reserve }): BudgetLimit => ({
       per,
@@ -132,7 +131,7 @@ export async function watchLedger(session: RunSession, accountId: number, reserv
     for (const limit of limits) limit.used += limit.per === 'run' ? noted.run : noted.account;
     if (!limits.some(isPassed)) return;
     // Noted attempts may not have been sent, and a new day or month may have begun.
-    const anew = await count(position.stableId);
+    const anew = await count();
     position = anew.position;
     for (const limit of limits) limit.used = anew.used[limit.per];
     const passed = limits.find(isPassed);

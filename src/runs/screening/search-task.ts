@@ -5,7 +5,7 @@ import { followSignals } from '../../client/signals.js';
 import type { ScreeningRequest } from '../../roster/customer.js';
 import { type ScreeningOutcome, screen } from '../../screening/screen.js';
 import { ensureRequests } from '../../store/canaries.js';
-import { firstRow, requireFound } from '../../store/database/database.js';
+import { firstRow } from '../../store/database/database.js';
 import { noteInFlight, type SearchAttempts, saveAttempts } from '../../store/ledger.js';
 import { readSearchTasks, type SearchTask } from '../../store/screenings.js';
 import { abortLater, RunHalted, stopGraceMs, toAccountHalt, toSignalHalt } from '../halt.js';
@@ -39,7 +39,7 @@ interface Waiting {
 /**
  * Notes due attempts in groups, together with the next ones that the pace of the last group reaches within `aheadMs`.
  */
-export function createAttemptNotes({ app, run, write }: RunSession): (requestId: number) => AttemptNote {
+export function createAttemptNotes({ app, numbers, write }: RunSession): (requestId: number) => AttemptNote {
   const mostAhead = (app.settings.service.rate.perSecond * aheadMs) / 1_000;
   const announced = new Set<Waiting>();
   const ahead = new Set<Waiting>();
@@ -65,8 +65,9 @@ export function createAttemptNotes({ app, run, write }: RunSession): (requestId:
   const writeGroup = async (group: readonly Waiting[]): Promise<void> => {
     const requestIds = group.map(({ requestId }) => requestId);
     try {
-      const noted = await write((transaction) => noteInFlight(transaction, run.runId, requestIds, app.clock.now()));
-      for (const { requestId, resolve } of group) resolve(requireFound(noted, requestId, 'search_attempt'));
+      const first = numbers.nextCalls(group.length);
+      await write((transaction) => noteInFlight(transaction, numbers, first, requestIds, app.clock.now()));
+      for (const [place, { resolve }] of group.entries()) resolve(numbers.toAttemptId(first + place));
     } catch (error) {
       for (const { reject } of group) reject(error);
     }
@@ -111,7 +112,7 @@ export function createAttemptNotes({ app, run, write }: RunSession): (requestId:
 function recordAttempts(
   first: AttemptNote,
   announce: () => AttemptNote,
-): { observer: AttemptObserver; finish(): Promise<SearchAttempts> } {
+): { observer: AttemptObserver; finish(): Promise<Omit<SearchAttempts, 'requestId'>> } {
   const attempts: SearchAttempts['attempts'][number][] = [];
   let note: AttemptNote | undefined = first;
   let attemptId: number | undefined;
@@ -171,21 +172,24 @@ export async function searchUnplanned(
   request: ScreeningRequest,
   called = 'a control search',
 ) {
-  const { app, run, organisation, signal } = session;
-  const take = (): Promise<number> =>
-    session.write(async (transaction) => {
+  const { app, numbers, organisation, signal } = session;
+  let requestId = 0;
+  const take = async (): Promise<number> => {
+    const call = numbers.nextCalls(1);
+    await session.write(async (transaction) => {
       const ids = await ensureRequests(transaction, organisation.organisationId, [request]);
-      const requestId = firstRow(ids, 'screening_request');
-      const noted = await noteInFlight(transaction, run.runId, [requestId], app.clock.now());
-      return requireFound(noted, requestId, 'search_attempt');
+      requestId = firstRow(ids, 'screening_request');
+      await noteInFlight(transaction, numbers, call, [requestId], app.clock.now());
     });
+    return numbers.toAttemptId(call);
+  };
   const note = { take, drop: async () => undefined };
   const { observer, finish } = recordAttempts(note, () => note);
   const calls = abortLater(signal, stopGraceMs);
   const options = { signal: calls.signal, waitSignal: signal, observer, isBudgeted: false };
   const outcome = await screen(client.aml, request, options).finally(calls.clear);
   const attempts = await finish();
-  await session.write((transaction) => saveAttempts(transaction, [attempts]));
+  await session.write((transaction) => saveAttempts(transaction, numbers, [{ requestId, ...attempts }]));
   if (outcome.kind === 'aborted') throw toSignalHalt(signal);
   if (outcome.kind === 'halted') throw toAccountHalt(outcome.error);
   if (outcome.kind === 'failed' && outcome.isTransient) {
@@ -223,7 +227,7 @@ export async function searchTask(
   const request = { type: task.type, name: task.name };
   const { signal, waitSignal } = signals;
   const outcome = await screen(client.aml, request, { ...options, signal, waitSignal, observer });
-  const attempts = await finish();
+  const attempts = { requestId: task.requestId, ...(await finish()) };
   tally.note(outcome, attempts.attempts.filter((attempt) => attempt.outcome !== 'not_sent').length);
   if (isAnswered(outcome)) outage.noteAnswer('aml.search');
   if (outcome.kind !== 'aborted') {

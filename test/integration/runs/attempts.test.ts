@@ -33,15 +33,15 @@ describeOnChosenDatabase('the ledger of attempts', (open) => {
     const { sandbox, database, run, work } = await openSite();
     await database.runScript(`
       create function refuse_note() returns trigger language plpgsql as $$ begin
-        if new.request_id = (select request_id from screening_request where name = 'Tamsin Oyelaran') then
+        if (select request_id from screening_request where name = 'Tamsin Oyelaran') = any (new.requests) then
           raise 'no room in the ledger';
         end if;
         return new;
       end $$;
-      create trigger refuse_note before insert on search_attempt for each row execute function refuse_note();`);
+      create trigger refuse_note before insert on call_in_flight for each row execute function refuse_note();`);
     await expect(run(await work())).rejects.toMatchObject({ code: 'database_error' });
     expect(searched(sandbox, 'Tamsin Oyelaran')).toBe(0);
-    await database.runScript('drop trigger refuse_note on search_attempt; drop function refuse_note();');
+    await database.runScript('drop trigger refuse_note on call_in_flight; drop function refuse_note();');
     expect(await run(await work())).toMatchObject({ state: 'complete', counts: { screened: 6 } });
     expect(searched(sandbox, 'Tamsin Oyelaran')).toBe(1);
   });

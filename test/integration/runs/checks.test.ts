@@ -212,7 +212,9 @@ describeOnChosenDatabase('a check whose process was killed', (_open, databases) 
       update run set state = 'running', finished_at = null, sums = null, stage = 'started', lease_key = 'check/default/' || (run_id + 4)
         where kind = 'check';
       update single_check set outcome = 'in_progress', response_id = null, verdict = 'not_screened', ended_at = null where run_id = 2;
-      update search_attempt set outcome = 'in_flight', ended_at = null where run_id = 2;
+      insert into call_in_flight (run_id, worker, first_call, noted_at, requests)
+        select run_id, 1, attempt_id % 4294967296, started_at, array[request_id] from search_call where run_id = 2;
+      delete from search_call where run_id = 2;
       insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at)
         select 'check/default/' || (run_id + 4), epoch, 'somebody', now() - interval '1 minute', now(),
           now() + case run_id when 3 then interval '1 hour' else interval '-1 second' end

@@ -82,18 +82,14 @@ describe('the status of customers', () => {
         version, now(), in_scope, cadence from run`);
     await database.execute(`insert into canary_outcome (run_id, ordinal, type, name, expect, verdict, asked_at)
       values (2, 1, 'person', 'x', 'match', 'passed', now())`);
-    await database.execute(
-      `insert into commit_batch (run_id, epoch, sequence, items, committed_at) values (2, 1, 1, 3, now())`,
-    );
+    await database.execute(`insert into search_batch (run_id, batch_id, committed_at) values (2, 1, now())`);
     await database.execute(`insert into screening (run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome)
-      select 2, party_id, request_id, response_id, (select max(batch_id) from commit_batch), 1, 'cadence', 'screened' from party_state where party_id <= 3`);
+      select 2, party_id, request_id, response_id, 1, 1, 'cadence', 'screened' from party_state where party_id <= 3`);
     await database.execute(`update party_state set former_run_id = run_id, former_screened_at = screened_at, run_id = 2, screened_at = now(),
         former_answer = jsonb_build_object('request_id', request_id, 'customer_version', 1, 'state', state), state = 'clear'
       where party_id <= 3`);
     expect(await expectAgreement(app)).toEqual({ clear: 4, open_hit: 2 });
-    await database.execute(
-      'update run set confirmed_batch_id = (select max(batch_id) from commit_batch) where run_id = 2',
-    );
+    await database.execute('update run set confirmed_batch_id = 1 where run_id = 2');
     expect(await expectAgreement(app)).toEqual({ clear: 4, open_hit: 2 });
     const record = (now: Date) =>
       database.transaction((transaction) =>

@@ -39,7 +39,7 @@ describeOnChosenDatabase('a sweep', (open) => {
       return new Date(Date.now() + minutes * 60_000);
     };
     await runSweep({ ...app, clock: { ...clock, now } }, { writeReport: false }, signal);
-    const heldAt = await database.query(z.object({ at: z.date() }), 'select max(taken_at) as at from run_holder');
+    const heldAt = await database.query(z.object({ at: z.date() }), 'select max(taken_at) as at from run_worker');
     await database.execute(`update run set state = 'running', finished_at = null`);
     const [running] = await readRunning(database, 1);
     expect(running?.activeAt.getTime()).toBeGreaterThan((heldAt[0]?.at.getTime() ?? Number.NaN) + 60_000);

@@ -19,7 +19,7 @@ const setUp = `
   insert into response (organisation_id, digest, body, total, truncated, first_seen_at) values (1, '\\x01', '{}', 0, false, now());
   insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state)
     values (1, 1, 1, 1, 1, 1, 's', now(), 'clear');
-  insert into search_attempt (run_id, request_id, started_at, outcome) values (2, 1, now(), 'in_flight');
+  insert into search_call (run_id, attempt_id, request_id, started_at, outcome) values (2, 1, 1, now(), 'unknown');
 `;
 
 const refuse = async (database: Database, sql: string): Promise<void> => {
@@ -30,9 +30,11 @@ describeOnEachDatabase('the run that a row names', (open) => {
   it('is there, and stays as long as it is named', async () => {
     const database = await open();
     await database.runScript(setUp);
-    const attempt = 'insert into search_attempt (run_id, request_id, started_at, outcome)';
-    await refuse(database, `${attempt} select n, 1, now(), 'in_flight' from unnest(array[2, 99]) as n`);
-    await refuse(database, 'update search_attempt set run_id = 1');
+    const call = 'insert into search_call (run_id, attempt_id, request_id, started_at, outcome)';
+    await refuse(database, `${call} select n, 2, 1, now(), 'unknown' from unnest(array[2, 99]) as n`);
+    const note = 'insert into call_in_flight (run_id, worker, first_call, noted_at, requests)';
+    await refuse(database, `${note} values (99, 1, 1, now(), '{1}')`);
+    await refuse(database, 'insert into search_batch (run_id, batch_id, committed_at) values (99, 1, now())');
     await refuse(database, 'update party_state set run_id = 99');
     await refuse(database, 'delete from run where run_id = 1');
     await refuse(database, 'delete from run where run_id = 2');

@@ -95,7 +95,7 @@ describe('critical changes of a long run', () => {
       z.object({ ms: z.number() }),
       `select extract(epoch from min(warning.queued_at) - batch.committed_at)::double precision * 1000 as ms
        from change_event event
-       join commit_batch batch using (batch_id)
+       join search_batch batch using (run_id, batch_id)
        join outbox warning on event.change_id between warning.first_change_id and warning.last_change_id
        where event.severity = 'critical'
        group by event.change_id, batch.committed_at`,
