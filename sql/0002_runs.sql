@@ -30,7 +30,7 @@ create table lease (
   acquired_at timestamptz not null,
   heartbeat_at timestamptz not null,
   expires_at timestamptz not null
-);
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 
 create table run (
   run_id bigint generated always as identity primary key,
@@ -86,7 +86,9 @@ create table run (
   -- Ids without an accepted record when the run was planned, by reason: in scope and skipped, beside the customers of the plan.
   unaccepted jsonb,
   constraint run_sums_hold check ((state not in ('complete', 'incomplete', 'stopped')) or (sums is null) or run_sums_hold(sums))
-);
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+
+create index run_by_compared on run (compared_run_id) where (compared_run_id is not null);
 
 create index run_by_lease on run (lease_key, run_id);
 

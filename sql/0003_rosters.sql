@@ -129,8 +129,11 @@ create table unaccepted_customer (
   reason text not null check (reason in ('row_rejected', 'conflicting_duplicate', 'roster_held')),
   since timestamptz not null,
   run_id bigint not null references run,
+  reference_key text collate "C" generated always as (fold_reference(reference)) stored,
   primary key (roster_id, reference)
 );
+
+create index unaccepted_customer_by_run on unaccepted_customer (run_id);
 
 -- Customers without a readable record, and rows without a readable id, whom somebody has accepted until a day: runs and coverage do not end in
 -- exit code 3 because of them, and their state stays.
@@ -173,7 +176,7 @@ create table customer (
   reference_key text collate "C" generated always as (fold_reference(reference)) stored,
   unique (roster_id, reference),
   check ((left_at is null) = (left_because is null))
-);
+) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
 -- They are few, and looked for with each import.
 create index customer_unreadable_party on customer (roster_id) where (unreadable_party_since is not null);

@@ -49,6 +49,8 @@ create table match_detail (
   unique (account_id, kind, record_id, digest)
 );
 
+create index match_detail_by_run on match_detail (first_run_id);
+
 -- Each record that a run asked for, once in a run.
 create table detail_lookup (
   run_id bigint references run,
@@ -81,6 +83,10 @@ create table list_cap (
   gone_at timestamptz,
   check ((gone_run_id is null) = (gone_at is null))
 );
+
+create index list_cap_by_run on list_cap (found_run_id);
+
+create index list_cap_by_last_run on list_cap (gone_run_id) where (gone_run_id is not null);
 
 -- One at a time stands for an account.
 create unique index list_cap_standing on list_cap (account_id) where (gone_at is null);

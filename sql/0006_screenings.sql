@@ -52,6 +52,12 @@ create table screening_reuse (
   primary key (run_id, party_id)
 );
 
+create index screening_reuse_by_party on screening_reuse (party_id);
+
+create index screening_reuse_by_response on screening_reuse (response_id);
+
+create index screening_reuse_by_run on screening_reuse (answered_run_id);
+
 -- Parties that a run screens whatever their screening frequency; filled before its plan is made.
 create table forced_screening (
   run_id bigint references run,
@@ -59,6 +65,8 @@ create table forced_screening (
   because text not null check (because <> ''),
   primary key (run_id, party_id)
 );
+
+create index forced_screening_by_party on forced_screening (party_id);
 
 -- Calls that were noted and have not ended, by groups: noted before they are sent, emptied by the commit of what came of them.
 create table call_in_flight (
@@ -134,7 +142,11 @@ create table party_state (
   -- What it said and under which settings; null where it was the same and only its date is new.
   former_answer jsonb,
   primary key (account_id, party_id)
-) with (fillfactor = 45);
+) with (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
+
+create index party_state_by_party on party_state (party_id);
+
+create index party_state_by_response on party_state (response_id);
 
 -- The few answers that were cut: who was never searched is found in the primary key alone.
 create index party_state_incomplete on party_state (account_id, party_id) where (state = 'incompletely_seen');
@@ -149,6 +161,8 @@ create table dropped_party (
   state text not null,
   primary key (import_id, party_id, account_id)
 );
+
+create index dropped_party_by_party on dropped_party (party_id);
 
 -- Control searches of a run and what came of them.
 create table canary_outcome (
@@ -172,6 +186,8 @@ create table canary_outcome (
   topics text[] default '{}' not null,
   primary key (run_id, round, ordinal)
 );
+
+create index canary_outcome_by_response on canary_outcome (response_id) where (response_id is not null);
 
 -- Answers that control searches took back: no longer an outcome of their run, and evidence all the same.
 create table taken_back_answer (

@@ -43,7 +43,7 @@ create table review_item (
   is_confirmed boolean default false not null,
   constraint review_item_decided check ((disposition_id is not null) or (state in ('open', 'gone'))),
   check ((absence is null) = (absent_since is null))
-) with (fillfactor = 80);
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
 create index review_item_by_party on review_item (party_id, account_id);
 
@@ -84,6 +84,8 @@ create table disposition (
   )
 );
 
+create index disposition_by_sheet on disposition (sheet_id) where (sheet_id is not null);
+
 create index disposition_by_item on disposition (item_id);
 
 -- What became of an item in runs, and by people other than by deciding.
@@ -102,6 +104,8 @@ create table review_event (
   is_attested boolean default false not null,
   check ((kind = 'assigned') = (run_id is null))
 );
+
+create index review_event_by_run on review_event (run_id) where (run_id is not null);
 
 create index review_event_by_item on review_event (item_id);
 
@@ -125,6 +129,8 @@ create table review_bulk (
   sheet_id bigint not null references review_sheet,
   item_ids bigint[] not null check ((cardinality(item_ids) >= 2) and (cardinality(item_ids) <= 500))
 );
+
+create index review_bulk_by_sheet on review_bulk (sheet_id);
 
 -- Who stands in for whom, and until when; of a person the last one holds. Without a name it ends what came before.
 create table review_delegation (

@@ -22,6 +22,8 @@ create table customer_state_change (
   changed_at timestamptz not null
 );
 
+create index customer_state_change_by_run on customer_state_change (run_id) where (run_id is not null);
+
 create index customer_state_change_by_customer on customer_state_change (customer_id, change_id);
 
 -- Decided about while a run was open: to be looked at closely when the next one is planned or closed.

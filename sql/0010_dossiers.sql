@@ -21,7 +21,9 @@ create table dossier (
   updated_at timestamptz generated always as (to_instant((snapshot ->> 'updatedAt'))) stored,
   completed_at timestamptz generated always as (to_instant((snapshot ->> 'completedAt'))) stored,
   primary key (account_id, dossier_id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
+
+create index dossier_by_run on dossier (changed_by_run_id);
 
 create index dossier_by_reference_key on dossier (account_id, reference_key) include (dossier_id) where (gone_at is null);
 
@@ -150,3 +152,7 @@ create table customer_mark (
   tried_at timestamptz,
   primary key (account_id, customer_id)
 );
+
+create index customer_mark_by_customer on customer_mark (customer_id);
+
+create index customer_mark_by_run on customer_mark (tried_run_id) where (tried_run_id is not null);

@@ -20,6 +20,8 @@ create table reconciliation (
   primary key (run_id, roster_id)
 );
 
+create index reconciliation_by_sweep on reconciliation (sweep_run_id);
+
 create index reconciliation_by_roster on reconciliation (roster_id, account_id, reconciled_at);
 
 -- Each disagreement once, whenever it stood. A row changes only when the disagreement does.
@@ -44,7 +46,9 @@ create table discrepancy (
   unique (account_id, kind, subject),
   check ((state <> 'accepted') or ((severity <> 'critical') and (accepted_until is not null))),
   check ((state = 'resolved') = (resolved_at is not null))
-);
+) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
+
+create index discrepancy_by_customer on discrepancy (customer_id) where (customer_id is not null);
 
 create index discrepancy_standing on discrepancy (roster_id, account_id) where (state <> 'resolved');
 

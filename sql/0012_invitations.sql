@@ -31,6 +31,8 @@ create table invitation (
   check (is_open or (state not in ('intended', 'sending')))
 );
 
+create index invitation_by_customer on invitation (customer_id);
+
 create unique index invitation_once on invitation (account_id, customer_id) where is_open;
 
 create unique index invitation_by_reference on invitation (account_id, reference) where (state not in ('refused', 'withdrawn'));
@@ -51,6 +53,8 @@ create table invitation_event (
   detail text,
   happened_at timestamptz not null
 );
+
+create index invitation_event_by_run on invitation_event (run_id) where (run_id is not null);
 
 create index invitation_event_by_invitation on invitation_event (invitation_id);
 

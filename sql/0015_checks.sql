@@ -21,6 +21,10 @@ create table single_check (
   check ((outcome = 'in_progress') = (ended_at is null))
 );
 
+create index single_check_by_request on single_check (request_id);
+
+create index single_check_by_response on single_check (response_id) where (response_id is not null);
+
 -- The published list that was compared with the customers before a run was planned; whom it forced stands in that run's plan.
 create table list_comparison (
   run_id bigint primary key references run,
@@ -70,3 +74,7 @@ create table assurance_item (
   primary key (run_id, ordinal),
   check ((outcome = 'answered') = (response_id is not null))
 );
+
+create index assurance_item_by_request on assurance_item (request_id);
+
+create index assurance_item_by_response on assurance_item (response_id) where (response_id is not null);

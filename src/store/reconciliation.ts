@@ -32,8 +32,9 @@ export function toDossierKey(reference: DossierLink['reference'], bind: Bind): s
   if (reference === 'exact') return 'd.reference_key';
   if ('pattern' in reference)
     return `fold_reference(substring(d.reference from ${bind(`(?i)${reference.pattern}`, 'text')}))`;
+  // The rest of a folded key is folded, but for a space at its beginning.
   const prefix = `fold_reference(${bind(reference.prefix, 'text')})`;
-  return `case when starts_with(d.reference_key, ${prefix}) then fold_reference(substr(d.reference_key, length(${prefix}) + 1)) end`;
+  return `case when starts_with(d.reference_key, ${prefix}) then nullif(ltrim(substr(d.reference_key, length(${prefix}) + 1)), '') end`;
 }
 
 /** SQL: the key by which a customer is joined with dossiers. */
@@ -96,7 +97,7 @@ function customersSql({ rosterId, link }: ReconciliationInput, bind: Bind, wante
     from customer ${isWhole || link.customerColumn !== undefined ? 'join customer_version version using (customer_id, version)' : ''}
     where customer.roster_id = ${ofRoster}`;
   const unaccepted = `
-    select -1 - ('x' || left(md5(reference), 15))::bit(60)::bigint as customer_id, ${link.customerColumn === undefined ? 'fold_reference(reference)' : 'null::text'} as key, true as is_active
+    select -1 - ('x' || left(md5(reference), 15))::bit(60)::bigint as customer_id, ${link.customerColumn === undefined ? 'reference_key' : 'null::text'} as key, true as is_active
       ${expected === null ? '' : `, ${expected.ofUnaccepted}, reference, null, null`}
     from unaccepted_customer where roster_id = ${ofRoster}`;
   return { known, unaccepted, all: `${known} union all ${unaccepted}` };
@@ -259,7 +260,7 @@ async function keepPairs(transaction: Queryable, input: Comparison): Promise<voi
   if (input.link.customerColumn === undefined) {
     await transaction.execute(
       `delete from pair using unaccepted_customer
-       where roster_id = $1 and pair.customer_id is null and pair.dossier_key = fold_reference(unaccepted_customer.reference)`,
+       where roster_id = $1 and pair.customer_id is null and pair.dossier_key = unaccepted_customer.reference_key`,
       [input.rosterId],
     );
   }

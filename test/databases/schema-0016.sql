@@ -3,18 +3,18 @@
 set session_replication_role = replica;
 delete from account;
 insert into account (account_id, organisation_id, public_key, is_test, base_url, created_at) overriding system value select account_id, organisation_id, public_key, is_test, base_url, created_at from unnest(array[
-'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-23 21:11:33.128+00")'
+'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-23 21:20:57.731+00")'
 ]::account[]);
 delete from canary_outcome;
 insert into canary_outcome (run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics) overriding system value select run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics from unnest(array[
-'(1,0,person,"Canary Listed",match,passed,,1,1,start,0,"2026-11-23 21:11:36.068+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-23 21:11:36.227+00",,{})',
-'(1,0,person,"Canary Listed",match,passed,,1,2,end,6,"2026-11-23 21:11:36.886+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-23 21:11:37.012+00",,{})',
-'(2,0,person,"Canary Listed",match,passed,,1,1,start,0,"2026-11-25 21:11:41.095+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-25 21:11:41.191+00",,{})',
-'(2,0,person,"Canary Listed",match,passed,,1,2,end,2,"2026-11-25 21:11:41.449+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-25 21:11:41.498+00",,{})'
+'(1,0,person,"Canary Listed",match,passed,,1,1,start,0,"2026-11-23 21:21:01.692+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-23 21:21:01.888+00",,{})',
+'(1,0,person,"Canary Listed",match,passed,,1,2,end,6,"2026-11-23 21:21:02.678+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-23 21:21:02.796+00",,{})',
+'(2,0,person,"Canary Listed",match,passed,,1,1,start,0,"2026-11-25 21:21:07.714+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-25 21:21:07.819+00",,{})',
+'(2,0,person,"Canary Listed",match,passed,,1,2,end,2,"2026-11-25 21:21:08.055+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-25 21:21:08.195+00",,{})'
 ]::canary_outcome[]);
 delete from change_event;
 insert into change_event (change_id, run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before, after, adjustments, birth_date_agreement, country_agreement, sanction_hit, item, former_customer_version) overriding system value select change_id, run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before, after, adjustments, birth_date_agreement, country_agreement, sanction_hit, item, former_customer_version from unnest(array[
@@ -36,16 +36,16 @@ insert into customer_block (is_only) overriding system value select is_only from
 ]::customer_block[]);
 delete from customer_state_change;
 insert into customer_state_change (change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at) overriding system value select change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at from unnest(array[
-'(1,2,,open_hit,,t,"2026-11-23 21:11:36.539+00","2026-11-24 21:11:36.539+00","2026-11-25 00:11:36.539+00",1,"2026-11-23 21:11:38.396+00")',
-'(2,3,,open_hit,,t,"2026-11-23 21:11:36.539+00","2026-11-24 21:11:36.539+00","2026-11-25 00:11:36.539+00",1,"2026-11-23 21:11:38.396+00")',
-'(3,4,,clear,,t,"2026-11-23 21:11:36.539+00","2026-11-24 21:11:36.539+00","2026-11-25 00:11:36.539+00",1,"2026-11-23 21:11:38.396+00")',
-'(4,5,,clear,,t,"2026-11-23 21:11:36.539+00","2026-11-24 21:11:36.539+00","2026-11-25 00:11:36.539+00",1,"2026-11-23 21:11:38.396+00")',
-'(5,6,,clear,,t,"2026-11-23 21:11:36.539+00","2026-11-24 21:11:36.539+00","2026-11-25 00:11:36.539+00",1,"2026-11-23 21:11:38.396+00")',
-'(6,7,,clear,,t,"2026-11-23 21:11:36.539+00","2026-11-24 21:11:36.539+00","2026-11-25 00:11:36.539+00",1,"2026-11-23 21:11:38.396+00")',
-'(7,4,clear,not_screened,expired,t,"2026-11-23 21:11:36.539+00","2026-11-24 21:11:36.539+00","2026-11-25 00:11:36.539+00",1,"2026-11-25 21:11:40.95+00")',
-'(8,5,clear,not_screened,expired,t,"2026-11-23 21:11:36.539+00","2026-11-24 21:11:36.539+00","2026-11-25 00:11:36.539+00",1,"2026-11-25 21:11:40.95+00")',
-'(9,6,clear,not_screened,expired,t,"2026-11-23 21:11:36.539+00","2026-11-24 21:11:36.539+00","2026-11-25 00:11:36.539+00",1,"2026-11-25 21:11:40.95+00")',
-'(10,7,clear,not_screened,expired,t,"2026-11-23 21:11:36.539+00","2026-11-24 21:11:36.539+00","2026-11-25 00:11:36.539+00",1,"2026-11-25 21:11:40.95+00")'
+'(1,2,,open_hit,,t,"2026-11-23 21:21:02.251+00","2026-11-24 21:21:02.251+00","2026-11-25 00:21:02.251+00",1,"2026-11-23 21:21:04.188+00")',
+'(2,3,,open_hit,,t,"2026-11-23 21:21:02.251+00","2026-11-24 21:21:02.251+00","2026-11-25 00:21:02.251+00",1,"2026-11-23 21:21:04.188+00")',
+'(3,4,,clear,,t,"2026-11-23 21:21:02.251+00","2026-11-24 21:21:02.251+00","2026-11-25 00:21:02.251+00",1,"2026-11-23 21:21:04.188+00")',
+'(4,5,,clear,,t,"2026-11-23 21:21:02.251+00","2026-11-24 21:21:02.251+00","2026-11-25 00:21:02.251+00",1,"2026-11-23 21:21:04.188+00")',
+'(5,6,,clear,,t,"2026-11-23 21:21:02.251+00","2026-11-24 21:21:02.251+00","2026-11-25 00:21:02.251+00",1,"2026-11-23 21:21:04.188+00")',
+'(6,7,,clear,,t,"2026-11-23 21:21:02.251+00","2026-11-24 21:21:02.251+00","2026-11-25 00:21:02.251+00",1,"2026-11-23 21:21:04.188+00")',
+'(7,4,clear,not_screened,expired,t,"2026-11-23 21:21:02.251+00","2026-11-24 21:21:02.251+00","2026-11-25 00:21:02.251+00",1,"2026-11-25 21:21:07.468+00")',
+'(8,5,clear,not_screened,expired,t,"2026-11-23 21:21:02.251+00","2026-11-24 21:21:02.251+00","2026-11-25 00:21:02.251+00",1,"2026-11-25 21:21:07.468+00")',
+'(9,6,clear,not_screened,expired,t,"2026-11-23 21:21:02.251+00","2026-11-24 21:21:02.251+00","2026-11-25 00:21:02.251+00",1,"2026-11-25 21:21:07.468+00")',
+'(10,7,clear,not_screened,expired,t,"2026-11-23 21:21:02.251+00","2026-11-24 21:21:02.251+00","2026-11-25 00:21:02.251+00",1,"2026-11-25 21:21:07.468+00")'
 ]::customer_state_change[]);
 delete from customer_version;
 insert into customer_version (customer_id, version, import_id, risk_tier, record, changed_fields) overriding system value select customer_id, version, import_id, risk_tier, record, changed_fields from unnest(array[
@@ -58,27 +58,27 @@ insert into customer_version (customer_id, version, import_id, risk_tier, record
 ]::customer_version[]);
 delete from detail_lookup;
 insert into detail_lookup (run_id, kind, record_id, asked_at, status, reason, detail_id, received_digest, service_request_id) overriding system value select run_id, kind, record_id, asked_at, status, reason, detail_id, received_digest, service_request_id from unnest(array[
-'(1,activity,amla_one,"2026-11-23 21:11:37.176+00",200,,1,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a",req_12029beb-eae1-434b-b296-a7427cf2293e)',
-'(1,activity,amla_two,"2026-11-23 21:11:37.179+00",200,,2,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149",req_589c98a5-6e48-4f38-bed9-7798a92cd5b8)'
+'(1,activity,amla_one,"2026-11-23 21:21:02.927+00",200,,1,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a",req_5819521b-2ba0-4084-b83e-614d91c21de7)',
+'(1,activity,amla_two,"2026-11-23 21:21:02.928+00",200,,2,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149",req_daf4baa8-2f8c-43a1-9a31-c97b3c94feae)'
 ]::detail_lookup[]);
 delete from lease;
 insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at) overriding system value select lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at from unnest(array[
-'(screening/default/people,2,test-24399,"2026-11-25 21:11:40.349+00","2026-11-25 21:11:41.37+00","2026-11-25 21:11:40.349+00")'
+'(screening/default/people,2,test-29540,"2026-11-25 21:21:06.686+00","2026-11-25 21:21:07.764+00","2026-11-25 21:21:06.686+00")'
 ]::lease[]);
 delete from match;
 insert into match (response_id, rank, match_id, name, schema, is_hit, score, topics, birth_dates, countries) overriding system value select response_id, rank, match_id, name, schema, is_hit, score, topics, birth_dates, countries from unnest(array[
 '(1,1,amla_c,"Canary Listed",Person,t,1,{sanction},{1960-01-01},{fr})',
-'(6,1,amla_two,"Oktavian Prunescu",Person,t,1,{sanction},{1960-01-01},{fr})',
-'(8,1,amla_one,"Wilhelmina Achterberg",Person,t,1,{sanction},{1960-01-01},{fr})'
+'(3,1,amla_one,"Wilhelmina Achterberg",Person,t,1,{sanction},{1960-01-01},{fr})',
+'(4,1,amla_two,"Oktavian Prunescu",Person,t,1,{sanction},{1960-01-01},{fr})'
 ]::match[]);
 delete from match_detail;
 insert into match_detail (detail_id, account_id, kind, record_id, digest, body, withheld_links, entity_ids, first_run_id, first_fetched_at) overriding system value select detail_id, account_id, kind, record_id, digest, body, withheld_links, entity_ids, first_run_id, first_fetched_at from unnest(array[
-'(1,1,activity,amla_one,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{},1,"2026-11-23 21:11:37.176+00")',
-'(2,1,activity,amla_two,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{},1,"2026-11-23 21:11:37.179+00")'
+'(1,1,activity,amla_one,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{},1,"2026-11-23 21:21:02.927+00")',
+'(2,1,activity,amla_two,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{},1,"2026-11-23 21:21:02.928+00")'
 ]::match_detail[]);
 delete from organisation;
 insert into organisation (organisation_id, name, digest_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by) overriding system value select organisation_id, name, digest_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by from unnest(array[
-'(1,default,"\\x2e34c405519534efe90eaf8a51ec662c03db5df004a62d3c708ff8a2e615dfb8","2026-11-23 21:11:32.842+00",,,,,)'
+'(1,default,"\\xb8b2428ef8fbc8e8a0e5b82ef7a5b7b9e613cf4a58f96f0d609978898bbfb705","2026-11-23 21:20:57.159+00",,,,,)'
 ]::organisation[]);
 delete from party;
 insert into party (party_id, customer_id, ordinal, request_id, is_current) overriding system value select party_id, customer_id, ordinal, request_id, is_current from unnest(array[
@@ -91,61 +91,61 @@ insert into party (party_id, customer_id, ordinal, request_id, is_current) overr
 ]::party[]);
 delete from party_state;
 insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id, former_run_id, former_screened_at, former_answer) overriding system value select account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id, former_run_id, former_screened_at, former_answer from unnest(array[
-'(1,3,1,1099511627779,4,1,settings-of-the-test,"2026-11-23 21:11:36.539+00",clear,,,,,,)',
-'(1,4,1,1099511627780,5,1,settings-of-the-test,"2026-11-23 21:11:36.539+00",clear,,,,,,)',
-'(1,5,1,1099511627781,7,1,settings-of-the-test,"2026-11-23 21:11:36.539+00",clear,,,,,,)',
-'(1,6,1,1099511627782,3,1,settings-of-the-test,"2026-11-23 21:11:36.539+00",clear,,,,,,)',
-'(1,1,2,1099511627777,8,1,settings-of-the-test,"2026-11-25 21:11:41.343+00",open_hit,,,,1,"2026-11-23 21:11:36.539+00",)',
-'(1,2,2,1099511627778,6,1,settings-of-the-test,"2026-11-25 21:11:41.343+00",open_hit,,,,1,"2026-11-23 21:11:36.539+00",)'
+'(1,3,1,1099511627779,5,1,settings-of-the-test,"2026-11-23 21:21:02.251+00",clear,,,,,,)',
+'(1,4,1,1099511627780,8,1,settings-of-the-test,"2026-11-23 21:21:02.251+00",clear,,,,,,)',
+'(1,5,1,1099511627781,6,1,settings-of-the-test,"2026-11-23 21:21:02.251+00",clear,,,,,,)',
+'(1,6,1,1099511627782,7,1,settings-of-the-test,"2026-11-23 21:21:02.251+00",clear,,,,,,)',
+'(1,1,2,1099511627777,3,1,settings-of-the-test,"2026-11-25 21:21:07.934+00",open_hit,,,,1,"2026-11-23 21:21:02.251+00",)',
+'(1,2,2,1099511627778,4,1,settings-of-the-test,"2026-11-25 21:21:07.934+00",open_hit,,,,1,"2026-11-23 21:21:02.251+00",)'
 ]::party_state[]);
 delete from report;
 insert into report (run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_record_id) overriding system value select run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_record_id from unnest(array[
-'(1,1,{},{},"2026-11-23 21:11:38.569+00",5c82d3c843754ce49cec1db99ac03099dffc7ed1e9ffaa649b8cffb70cb8ce1b,,)',
-'(2,1,{},{},"2026-11-25 21:11:42.027+00",d8239fd8fe8c6d126f1b6970f7fa5f8942e2d3d1df04c78369ebaa36b6e81bd8,,1)'
+'(1,1,{},{},"2026-11-23 21:21:04.364+00",13a692f5f2b03038ce7fd8e8c64a67f574c1c46c15132a25e7ab9984553d4c35,,)',
+'(2,1,{},{},"2026-11-25 21:21:08.678+00",a8f90153d4b41ec6b9ae92778ca08e7aa8e08be3aed64cdd89d08aa7e0070427,,1)'
 ]::report[]);
 delete from response;
 insert into response (response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id) overriding system value select response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id from unnest(array[
-'(1,1,"\\x8c998f29b3f242316ef3f1ab18c92cfb0a653646fe3492f1b3f8945d9f754ed9","{""query"":""Canary Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Canary Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 21:11:36.068+00",1,1,amla_c)',
-'(2,1,"\\x367e72b135057630328d87414c0fb6e8f7b1069dcb6c2029ca12b8376ef6a994","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:11:36.227+00",0,0,)',
-'(3,1,"\\x07271f99cf07d5327799dfe8ba601fba6d2791630939e7c79a197f39d54e9ee0","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:11:36.539+00",0,0,)',
-'(4,1,"\\x65435270cbb06083980b0cfbf10a99570d7807617b534358e06f20321488ae66","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:11:36.539+00",0,0,)',
-'(5,1,"\\x7292fc969a16dd928f2100c1aefc8468b8b68019487331fccbf91382f0127e89","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:11:36.539+00",0,0,)',
-'(6,1,"\\xbf83390649409eadf7637921302c7cb12d51adba759bd5fa6e7f851724011aa5","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 21:11:36.539+00",1,1,amla_two)',
-'(7,1,"\\xd6ea0a18bdb3f1304c28cd6bbeb10f308f406106afa3b783612791a26eb816dc","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:11:36.539+00",0,0,)',
-'(8,1,"\\xfecf1aec34b5e5a80d3bca5caaefcc8cee234c75127157874449eb391f4457c7","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 21:11:36.539+00",1,1,amla_one)'
+'(1,1,"\\x429f6a054ff4ba00c136bec5fca7103b615d967b62c8a7e57f007b4772e3cbbd","{""query"":""Canary Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Canary Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 21:21:01.692+00",1,1,amla_c)',
+'(2,1,"\\xf5510b8f1d166c3d62b4cc227dae91b6b43b4eb9ece430ff3be29efe2e0ceb18","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:21:01.888+00",0,0,)',
+'(3,1,"\\x662cd901903dc6b6b90dc4db06abf8e3f7efa9b10a8572d558877eaac72a07b1","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 21:21:02.251+00",1,1,amla_one)',
+'(4,1,"\\x6fe77a8340b7d7d2e0ada21846c89900c387b16963876b8b4aa358ccb13c2653","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 21:21:02.251+00",1,1,amla_two)',
+'(5,1,"\\x8f5b065218c1ed1ca2582a2e380a9cee8958dd8eb183ead62e0309c62e0d88b3","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:21:02.251+00",0,0,)',
+'(6,1,"\\xadc48bf6601dda60a85a5d7c9a8ed16fe78b7127326b8e1316607af8ea1bcef3","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:21:02.251+00",0,0,)',
+'(7,1,"\\xc9db6b9f710b9c64b7a70ece1c49722fc017c1187fbccf95f6e8060d3cfcdfba","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:21:02.251+00",0,0,)',
+'(8,1,"\\xcb98e5a91163b38e87c3db8f8df52c8d81c4a3a1819cc4a8401b4d5f052e57da","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:21:02.251+00",0,0,)'
 ]::response[]);
 delete from review_event;
 insert into review_event (event_id, item_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested) overriding system value select event_id, item_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested from unnest(array[
-'(1,1,opened,"2026-11-23 21:11:37.412+00",1,{},critical,,,f)',
-'(2,2,opened,"2026-11-23 21:11:37.412+00",1,{},critical,,,f)'
+'(1,1,opened,"2026-11-23 21:21:03.27+00",1,{},critical,,,f)',
+'(2,2,opened,"2026-11-23 21:21:03.27+00",1,{},critical,,,f)'
 ]::review_event[]);
 delete from review_item;
 insert into review_item (item_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_confirmed) overriding system value select item_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_confirmed from unnest(array[
-'(1,1,1,open,"{""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 21:11:37.412+00","2026-11-24 01:11:37.412+00",,,1,,,sanction,f)',
-'(2,1,2,open,"{""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 21:11:37.412+00","2026-11-24 01:11:37.412+00",,,1,,,sanction,f)'
+'(1,1,1,open,"{""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 21:21:03.27+00","2026-11-24 01:21:03.27+00",,,1,,,sanction,f)',
+'(2,1,2,open,"{""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 21:21:03.27+00","2026-11-24 01:21:03.27+00",,,1,,,sanction,f)'
 ]::review_item[]);
 delete from review_sheet;
 insert into review_sheet (sheet_id, exported_at, exported_by, run_id, shown_ids, waiting) overriding system value select sheet_id, exported_at, exported_by, run_id, shown_ids, waiting from unnest(array[
-'(1,"2026-11-23 21:11:37.412+00",report,1,"{1,2}",2)'
+'(1,"2026-11-23 21:21:03.27+00",report,1,"{1,2}",2)'
 ]::review_sheet[]);
 delete from roster;
 insert into roster (roster_id, organisation_id, name, created_at) overriding system value select roster_id, organisation_id, name, created_at from unnest(array[
-'(1,1,people,"2026-11-23 21:11:32.853+00")'
+'(1,1,people,"2026-11-23 21:20:57.192+00")'
 ]::roster[]);
 delete from roster_import;
 insert into roster_import (import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, control_total) overriding system value select import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, control_total from unnest(array[
-'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-23 21:11:33.569+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],)',
-'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-25 21:11:40.433+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],)'
+'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-23 21:20:58.586+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],)',
+'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-25 21:21:06.809+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],)'
 ]::roster_import[]);
 delete from run;
 insert into run (run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, confirmed_batch_id, roster_file, projected_change_id, open_items, details, settings_record_id, health, settled_items, unaccepted) overriding system value select run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, confirmed_batch_id, roster_file, projected_change_id, open_items, details, settings_record_id, health, settled_items, unaccepted from unnest(array[
-'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-24399,0,settings-of-the-test,0.0.0-test,,"2026-11-23 21:11:33.16+00","2026-11-23 21:11:38.267+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""open_hit"": 2, ""confirmed"": 0, ""not_screened"": 0, ""below_threshold"": 0, ""incompletely_seen"": 0, ""settled_false_positive"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,4294967297,,2,"{""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-23T21:11:37.412+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 9, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",)',
-'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-24399,0,settings-of-the-test,0.0.0-test,1,"2026-11-25 21:11:40.39+00","2026-11-25 21:11:41.903+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""open_hit"": 2, ""confirmed"": 0, ""not_screened"": 4, ""below_threshold"": 0, ""incompletely_seen"": 0, ""settled_false_positive"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,4294967297,,,"{""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-23T21:11:37.412+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 11.4, ""limitPerSecond"": 400}",,)'
+'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-29540,0,settings-of-the-test,0.0.0-test,,"2026-11-23 21:20:57.763+00","2026-11-23 21:21:04.056+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""open_hit"": 2, ""confirmed"": 0, ""not_screened"": 0, ""below_threshold"": 0, ""incompletely_seen"": 0, ""settled_false_positive"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,4294967297,,2,"{""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-23T21:21:03.27+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 7.7, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",)',
+'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-29540,0,settings-of-the-test,0.0.0-test,1,"2026-11-25 21:21:06.758+00","2026-11-25 21:21:08.556+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""open_hit"": 2, ""confirmed"": 0, ""not_screened"": 4, ""below_threshold"": 0, ""incompletely_seen"": 0, ""settled_false_positive"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,4294967297,,,"{""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-23T21:21:03.27+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 11.2, ""limitPerSecond"": 400}",,)'
 ]::run[]);
 delete from run_key;
 insert into run_key (run_id, fingerprint, first_used_at) overriding system value select run_id, fingerprint, first_used_at from unnest(array[
-'(1,2a850dc8a33a,"2026-11-23 21:11:34.787+00")',
-'(2,2a850dc8a33a,"2026-11-25 21:11:40.712+00")'
+'(1,c1439130337b,"2026-11-23 21:21:00.216+00")',
+'(2,c1439130337b,"2026-11-25 21:21:07.202+00")'
 ]::run_key[]);
 delete from run_watch;
 insert into run_watch (run_id, is_comparable, screened, matches, match_squares, hits, hit_squares, rates, cap, cap_standing, capped_customers, searches_again, changes, change_squares, volume) overriding system value select run_id, is_comparable, screened, matches, match_squares, hits, hit_squares, rates, cap, cap_standing, capped_customers, searches_again, changes, change_squares, volume from unnest(array[
@@ -154,23 +154,23 @@ insert into run_watch (run_id, is_comparable, screened, matches, match_squares, 
 ]::run_watch[]);
 delete from run_worker;
 insert into run_worker (run_id, worker, epoch, owner, taken_at, differences, calls) overriding system value select run_id, worker, epoch, owner, taken_at, differences, calls from unnest(array[
-'(1,1,1,test-24399,"2026-11-23 21:11:33.16+00",{},10)',
-'(2,1,2,test-24399,"2026-11-25 21:11:40.39+00",{},6)'
+'(1,1,1,test-29540,"2026-11-23 21:20:57.763+00",{},10)',
+'(2,1,2,test-29540,"2026-11-25 21:21:06.758+00",{},6)'
 ]::run_worker[]);
 delete from screening;
 insert into screening (run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order) overriding system value select run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order from unnest(array[
-'(1,1,1099511627777,8,4294967297,1,new,screened,,-32768)',
-'(1,2,1099511627778,6,4294967297,1,new,screened,,-32768)',
-'(1,3,1099511627779,4,4294967297,1,new,screened,,-32768)',
-'(1,4,1099511627780,5,4294967297,1,new,screened,,-32768)',
-'(1,5,1099511627781,7,4294967297,1,new,screened,,-32768)',
-'(1,6,1099511627782,3,4294967297,1,new,screened,,-32768)',
+'(1,1,1099511627777,3,4294967297,1,new,screened,,-32768)',
+'(1,2,1099511627778,4,4294967297,1,new,screened,,-32768)',
+'(1,3,1099511627779,5,4294967297,1,new,screened,,-32768)',
+'(1,4,1099511627780,8,4294967297,1,new,screened,,-32768)',
+'(1,5,1099511627781,6,4294967297,1,new,screened,,-32768)',
+'(1,6,1099511627782,7,4294967297,1,new,screened,,-32768)',
 '(2,3,1099511627779,,,1,overdue,remaining,,-20635)',
 '(2,4,1099511627780,,,1,overdue,remaining,,-20635)',
 '(2,5,1099511627781,,,1,overdue,remaining,,-20635)',
 '(2,6,1099511627782,,,1,overdue,remaining,,-20635)',
-'(2,1,1099511627777,8,4294967297,1,overdue,screened,,-20635)',
-'(2,2,1099511627778,6,4294967297,1,overdue,screened,,-20635)'
+'(2,1,1099511627777,3,4294967297,1,overdue,screened,,-20635)',
+'(2,2,1099511627778,4,4294967297,1,overdue,screened,,-20635)'
 ]::screening[]);
 delete from screening_request;
 insert into screening_request (request_id, organisation_id, type, name) overriding system value select request_id, organisation_id, type, name from unnest(array[
@@ -185,34 +185,34 @@ insert into screening_request (request_id, organisation_id, type, name) overridi
 ]::screening_request[]);
 delete from search_batch;
 insert into search_batch (run_id, batch_id, committed_at, request_base, requests, wide_requests, call_base, calls, service_prefix, service_ids, service_texts) overriding system value select run_id, batch_id, committed_at, request_base, requests, wide_requests, call_base, calls, service_prefix, service_ids, service_texts from unnest(array[
-'(1,4294967297,"2026-11-23 21:11:36.539+00",1099511627777,"{0,1,2,3,4,5}",,,,,,)',
-'(2,4294967297,"2026-11-25 21:11:41.343+00",1099511627777,"{0,1}",,3,"{1056964668,281475966566457}",req_,"{09b098f6-ff1a-42d3-bc20-970dab1894b4,1f810e97-12b2-4724-ae24-943fe2c0345c}",)'
+'(1,4294967297,"2026-11-23 21:21:02.251+00",1099511627777,"{0,1,2,3,4,5}",,,,,,)',
+'(2,4294967297,"2026-11-25 21:21:07.934+00",1099511627777,"{0,1}",,3,"{452984856,281475412918297}",req_,"{37349f75-799d-4c9d-b944-ce84bb54b888,57b377f8-d6f7-4fb5-ac62-58cda80fe67f}",)'
 ]::search_batch[]);
 delete from search_call;
 insert into search_call (run_id, attempt_id, request_id, started_at, ended_at, status, outcome, service_request_id) overriding system value select run_id, attempt_id, request_id, started_at, ended_at, status, outcome, service_request_id from unnest(array[
-'(1,4294967297,1,"2026-11-25 21:11:35.992+00","2026-11-25 21:11:36.027+00",201,ok,req_87d0e9b9-e1c3-44cb-a923-482e7c722d67)',
-'(1,4294967298,2,"2026-11-25 21:11:36.191+00","2026-11-25 21:11:36.214+00",201,ok,req_0e2ca1a2-bc1d-4c9d-a58e-9776520c39e7)',
-'(1,4294967299,1099511627777,"2026-11-25 21:11:36.384+00","2026-11-25 21:11:36.446+00",201,ok,req_66fbdeea-305f-431d-9d97-03d082611012)',
-'(1,4294967300,1099511627778,"2026-11-25 21:11:36.384+00","2026-11-25 21:11:36.448+00",201,ok,req_4a36faa6-bcfd-446f-8560-5a48cc53d107)',
-'(1,4294967301,1099511627779,"2026-11-25 21:11:36.385+00","2026-11-25 21:11:36.457+00",201,ok,req_2b1fd9cc-f301-4e53-915b-ba9f92667b2e)',
-'(1,4294967302,1099511627780,"2026-11-25 21:11:36.391+00","2026-11-25 21:11:36.498+00",201,ok,req_a5e208a6-6519-4c7a-914e-ef4daa050728)',
-'(1,4294967303,1099511627781,"2026-11-25 21:11:36.392+00","2026-11-25 21:11:36.501+00",201,ok,req_660255d1-5aaa-41db-bcc1-6466affb546c)',
-'(1,4294967304,1099511627782,"2026-11-25 21:11:36.392+00","2026-11-25 21:11:36.516+00",201,ok,req_961921b9-8427-4121-91ea-f093d38846a7)',
-'(1,4294967305,1,"2026-11-25 21:11:36.784+00","2026-11-25 21:11:36.816+00",201,ok,req_ef38baaf-8539-41b8-9471-5647752c2802)',
-'(1,4294967306,2,"2026-11-25 21:11:36.988+00","2026-11-25 21:11:36.997+00",201,ok,req_69b39a16-c823-4d95-a9b5-80726b0407f8)',
-'(2,4294967297,1,"2026-11-25 21:11:41.042+00","2026-11-25 21:11:41.051+00",201,ok,req_35017307-4d14-4fd1-8848-ec9fecf6ead3)',
-'(2,4294967298,2,"2026-11-25 21:11:41.14+00","2026-11-25 21:11:41.17+00",201,ok,req_dd7156e8-d15a-406c-8731-6bc1ee4d44bb)',
-'(2,4294967301,1,"2026-11-25 21:11:41.365+00","2026-11-25 21:11:41.425+00",201,ok,req_0c7793a3-e9c8-4109-a040-115cd24be40f)',
-'(2,4294967302,2,"2026-11-25 21:11:41.482+00","2026-11-25 21:11:41.488+00",201,ok,req_11c583fb-14a6-463a-ae71-7ae0db2d5e7c)'
+'(1,4294967297,1,"2026-11-25 21:21:01.575+00","2026-11-25 21:21:01.648+00",201,ok,req_c048a33e-27e9-48df-a101-528a64719427)',
+'(1,4294967298,2,"2026-11-25 21:21:01.811+00","2026-11-25 21:21:01.847+00",201,ok,req_d8a08e02-dba5-4b09-857b-3d151284633d)',
+'(1,4294967299,1099511627777,"2026-11-25 21:21:02.097+00","2026-11-25 21:21:02.157+00",201,ok,req_e6a9bd3e-fbbe-4e1d-8359-7b9b9fe936dc)',
+'(1,4294967300,1099511627778,"2026-11-25 21:21:02.107+00","2026-11-25 21:21:02.166+00",201,ok,req_13901e0d-fb72-47b4-ad87-e5b02b980571)',
+'(1,4294967301,1099511627779,"2026-11-25 21:21:02.107+00","2026-11-25 21:21:02.167+00",201,ok,req_d1038078-d184-4761-9de2-57836275ae77)',
+'(1,4294967302,1099511627780,"2026-11-25 21:21:02.107+00","2026-11-25 21:21:02.215+00",201,ok,req_c68c53fb-88b2-42bc-8a71-ea9027d62855)',
+'(1,4294967303,1099511627781,"2026-11-25 21:21:02.108+00","2026-11-25 21:21:02.223+00",201,ok,req_baeddea6-0c0b-4cd3-b47a-adecbfed0a14)',
+'(1,4294967304,1099511627782,"2026-11-25 21:21:02.108+00","2026-11-25 21:21:02.24+00",201,ok,req_c5c8d8ba-dff2-4f2d-9b7b-b8f71c336c35)',
+'(1,4294967305,1,"2026-11-25 21:21:02.599+00","2026-11-25 21:21:02.64+00",201,ok,req_d2f7ab60-d893-4dcb-90df-8dbe678b4ea8)',
+'(1,4294967306,2,"2026-11-25 21:21:02.746+00","2026-11-25 21:21:02.768+00",201,ok,req_c7132f0b-b2fd-4f1d-ba0c-972ebdddf8bc)',
+'(2,4294967297,1,"2026-11-25 21:21:07.665+00","2026-11-25 21:21:07.682+00",201,ok,req_de5080f7-f33c-4b60-801e-852a0ed0912c)',
+'(2,4294967298,2,"2026-11-25 21:21:07.756+00","2026-11-25 21:21:07.784+00",201,ok,req_13b45e4e-c2ec-4472-b933-3382549c8c2b)',
+'(2,4294967301,1,"2026-11-25 21:21:08.015+00","2026-11-25 21:21:08.04+00",201,ok,req_f6f256e9-2cb0-433f-9f8f-dbdf9a407fdb)',
+'(2,4294967302,2,"2026-11-25 21:21:08.111+00","2026-11-25 21:21:08.161+00",201,ok,req_02c9115b-4e49-4b2c-afc6-0f5325898002)'
 ]::search_call[]);
 delete from settings_record;
 insert into settings_record (settings_record_id, organisation_id, settings, digest, differences, accepted_by, is_attested, reason, accepted_at, proposed_by) overriding system value select settings_record_id, organisation_id, settings, digest, differences, accepted_by, is_attested, reason, accepted_at, proposed_by from unnest(array[
-'(1,1,"{""guards"": {""people"": {}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""aml"": {}}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}}",d8b0498b9494a900cb45a34471fc9c89234d2f63ada90a3555d7970c61d8850d,{},"first settings",t,"recorded by the first run","2026-11-23 21:11:32.9+00",)'
+'(1,1,"{""guards"": {""people"": {}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""aml"": {}}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}}",d8b0498b9494a900cb45a34471fc9c89234d2f63ada90a3555d7970c61d8850d,{},"first settings",t,"recorded by the first run","2026-11-23 21:20:57.33+00",)'
 ]::settings_record[]);
 delete from shown_item;
 insert into shown_item (shown_id, item_id, facts, revision, owner) overriding system value select shown_id, item_id, facts, revision, owner from unnest(array[
-'(1,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-24T01:11:37.412+00:00"", ""owner"": null, ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""itemId"": 1, ""legacy"": null, ""listed"": {""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""openedAt"": ""2026-11-23T21:11:37.412+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)',
-'(2,2,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-24T01:11:37.412+00:00"", ""owner"": null, ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""itemId"": 2, ""legacy"": null, ""listed"": {""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""openedAt"": ""2026-11-23T21:11:37.412+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)'
+'(1,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-24T01:21:03.27+00:00"", ""owner"": null, ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""itemId"": 1, ""legacy"": null, ""listed"": {""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""openedAt"": ""2026-11-23T21:21:03.27+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)',
+'(2,2,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-24T01:21:03.27+00:00"", ""owner"": null, ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""itemId"": 2, ""legacy"": null, ""listed"": {""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""openedAt"": ""2026-11-23T21:21:03.27+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)'
 ]::shown_item[]);
 select setval('account_account_id_seq', 2);
 select setval('change_event_change_id_seq', 2);

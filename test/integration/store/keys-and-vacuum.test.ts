@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
+
+/** A handful of rows that everything belongs to, and that nothing deletes. */
+const neverDeleted = ['organisation', 'account', 'roster'];
+
+/** Updated row by row while they hold a row per customer, dossier or alert, or all the time. */
+const updatedTables = ['customer', 'discrepancy', 'dossier', 'lease', 'party_state', 'review_item', 'run'];
+
+const keyRow = z.object({ key: z.string() });
+const optionRow = z.object({ name: z.string() });
+
+describeOnEachDatabase('the tables', (open) => {
+  it('have an index for each foreign key whose parent rows can be deleted', async () => {
+    const database = await open();
+    const keys = await database.query(
+      keyRow,
+      `select key.conrelid::regclass || ' ' || key.conname || ' -> ' || key.confrelid::regclass as key
+       from pg_constraint key
+       where key.contype = 'f' and key.conparentid = 0 and key.confrelid::regclass::text <> all ($1::text[])
+         -- What a run found goes with its month, never row by row.
+         and key.conrelid::regclass::text !~ '^(change_event|taken_back_)'
+         and not exists (
+           select from pg_trigger guard join pg_proc on pg_proc.oid = guard.tgfoid
+           where guard.tgrelid = key.confrelid and pg_proc.proname = 'refuse_rewriting'
+         )
+         and not exists (
+           select from pg_index index
+           where index.indrelid = key.conrelid
+             and (index.indkey::smallint[])[0:cardinality(key.conkey) - 1] @> key.conkey
+             -- Of a partial index only one that leaves out rows without the key.
+             and (index.indpred is null or pg_get_expr(index.indpred, index.indrelid) ~ '^\\(\\w+ IS NOT NULL\\)$')
+         )
+       order by 1`,
+      [neverDeleted],
+    );
+    expect(keys.map(({ key }) => key)).toEqual([]);
+  });
+
+  it('are vacuumed by settings of their own where many rows are updated', async () => {
+    const database = await open();
+    const set = await database.query(
+      optionRow,
+      `select relname as name from pg_class
+       where relkind = 'r' and reloptions::text ~ 'autovacuum_vacuum_scale_factor' and relnamespace = 'public'::regnamespace order by 1`,
+    );
+    expect(set.map(({ name }) => name)).toEqual(updatedTables);
+  });
+});
