@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
+import type { Database } from '../../../src/store/database/database.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 
 /** A handful of rows that everything belongs to, and that nothing deletes. */
@@ -12,8 +13,12 @@ const keyRow = z.object({ key: z.string() });
 const optionRow = z.object({ name: z.string() });
 
 describeOnEachDatabase('the tables', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  }, 120_000);
+
   it('have an index for each foreign key whose parent rows can be deleted', async () => {
-    const database = await open();
     const keys = await database.query(
       keyRow,
       `select key.conrelid::regclass || ' ' || key.conname || ' -> ' || key.confrelid::regclass as key
@@ -39,7 +44,6 @@ describeOnEachDatabase('the tables', (open) => {
   });
 
   it('are vacuumed by settings of their own where many rows are updated', async () => {
-    const database = await open();
     const set = await database.query(
       optionRow,
       `select relname as name from pg_class
