@@ -233,7 +233,7 @@ const toSearch = ({ type, name }: AmlSearchInput, nameField: string): Operation<
   schema: amlSearchResultSchema,
   findBreach: (result) => {
     if (result.type !== type) return { code: 'echo_mismatch', message: 'type: does not echo what was sent' };
-    if (foldEcho(result.query) !== foldEcho(name)) {
+    if (result.query !== name && foldEcho(result.query) !== foldEcho(name)) {
       return { code: 'echo_mismatch', message: 'query: does not echo the name that was sent' };
     }
     return undefined;
@@ -242,8 +242,16 @@ const toSearch = ({ type, name }: AmlSearchInput, nameField: string): Operation<
 
 /** The AML operations over `callOperation`; `nameField` is the name parameter of the search. */
 export const createAml = (callOperation: CallOperation, nameField: string): Aml => {
-  const search: Aml['search'] = async (input, options) =>
-    callOperation(toSearch(parseInput('aml.search', amlSearchInputSchema, input), nameField), options);
+  // Without `async`: of the promises of a call, it would make every fourth.
+  const search: Aml['search'] = (input, options) => {
+    let operation: Operation<AmlSearchResult>;
+    try {
+      operation = toSearch(parseInput('aml.search', amlSearchInputSchema, input), nameField);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return callOperation(operation, options);
+  };
   return {
     search,
     searchEach: (inputs, options) => searchEach(search, inputs, options),

@@ -117,31 +117,7 @@ const toOutcomeWord = (error: unknown): AttemptEnd['outcome'] => {
 // Probes run one at a time, at most 20 seconds apart.
 const longestProbeMs = 20_000;
 
-const beginAttempt = (
-  { clock, observer }: Pick<CallSettings, 'clock' | 'observer'>,
-  { name, method, path: whole, route: path = whole }: Operation<unknown>,
-  attempt: number,
-  options: CallOptions,
-) => {
-  const observed = { operation: name, method, path, attempt, startedAt: clock.now() };
-  const trace: Omit<AttemptEnd, 'endedAt' | 'outcome'> = {
-    isSent: false,
-    status: null,
-    bytes: 0,
-    requestId: undefined,
-    servedAt: undefined,
-  };
-  observer?.started?.(observed);
-  options.observer?.started?.(observed);
-  return {
-    trace,
-    end: (outcome: AttemptEnd['outcome']): void => {
-      const ended: AttemptEnd = { endedAt: clock.now(), outcome, ...trace };
-      observer?.ended?.(observed, ended);
-      options.observer?.ended?.(observed, ended);
-    },
-  };
-};
+const good = { reachability: 'there', isRefusedForPace: false, pauseMs: 0 } as const;
 
 /** `timeoutMs` is the total deadline of an attempt without its own. */
 interface CallSettings {
@@ -186,6 +162,7 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
   const { pace, keys, clock, retry, random, closing } = settings;
   const budget = new RetryBudget();
   const followSignals = createFollowSignals();
+  const alone = followSignals(closing, []);
 
   /** `attempt` counts all attempts, this one included; `tries` only those that count against `retry.maxAttempts`. */
   const tryOnce = async <T>(
@@ -198,24 +175,51 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
     if (attempt === 1) budget.earn();
     const usedKey = keys.apiKey;
     const authorization = keys.present(operation.authentication);
+    const [one, other] = [settings.observer, options.observer];
     // Within the turn: a call that waits is in no ledger yet. A failure of the ledger is no answer of the service, and ends the call.
-    await settings.observer?.leaving?.(operation.name);
-    await options.observer?.leaving?.(operation.name);
+    if (one?.leaving) await one.leaving(operation.name);
+    if (other?.leaving) await other.leaving(operation.name);
     // A pause, an outage or a stop request that came meanwhile holds the request back.
     const mayLeave = (): boolean => !waiting.aborted && turn.mayLeave();
     const wantedMs = options.timeoutMs ?? settings.timeoutMs;
     try {
-      const { trace, end } = beginAttempt(settings, operation, attempt, options);
+      const { name, method, path: whole, route: path = whole } = operation;
+      const startedAt = clock.now();
+      const observed = { operation: name, method, path, attempt, startedAt };
+      const trace: AttemptEnd = {
+        endedAt: startedAt,
+        isSent: false,
+        status: null,
+        outcome: 'ok',
+        bytes: 0,
+        requestId: undefined,
+        servedAt: undefined,
+      };
+      one?.started?.(observed);
+      other?.started?.(observed);
       const timeoutMs = turn.isProbe ? Math.min(wantedMs, longestProbeMs) : wantedMs;
       const { signal, headers } = options;
-      const exchange = { authorization, timeoutMs, headers, signal, trace, mayLeave };
-      const answer = await settings.transport.send(operation, exchange).catch((error: unknown) => {
-        end(toOutcomeWord(error));
+      let answer: Answer<T>;
+      try {
+        answer = await settings.transport.send(operation, {
+          authorization,
+          timeoutMs,
+          headers,
+          signal,
+          trace,
+          mayLeave,
+        });
+        answer.attempts = attempt;
+      } catch (error) {
+        trace.outcome = toOutcomeWord(error);
         throw error;
-      });
-      end('ok');
-      turn.assess({ reachability: 'there', isRefusedForPace: false, pauseMs: 0 });
-      return { answer: { ...answer, attempts: attempt } };
+      } finally {
+        trace.endedAt = clock.now();
+        one?.ended?.(observed, trace);
+        other?.ended?.(observed, trace);
+      }
+      turn.assess(good);
+      return { answer };
     } catch (error) {
       if (error instanceof HeldBackError) return 'held_back';
       const { maxRetries } = options;
@@ -264,7 +268,8 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
   return async (operation, given = {}) => {
     const options = checkCallOptions(given);
     const waitLimit = options.maxWaitMs === undefined ? undefined : startWaitLimit(clock, operation, options.maxWaitMs);
-    const waiting = followSignals(closing, [options.signal, options.waitSignal, waitLimit?.signal]);
+    const isAlone = (options.signal ?? options.waitSignal ?? waitLimit) === undefined;
+    const waiting = isAlone ? alone : followSignals(closing, [options.signal, options.waitSignal, waitLimit?.signal]);
     let isRenewed = false;
     let tries = 1;
     let last: Failure | undefined;

@@ -278,11 +278,10 @@ export const createClient = (
       if (identity.publicKey === null) emit({ kind: 'no_public_key', isTest: identity.isTest });
     },
   });
-  const callIdentified: CallOperation = async (operation, options) => {
+  const callIdentified: CallOperation = (operation, options) => {
     // The service does not report the account of a JWT.
-    if (!operation.isBillable || keys.apiKey === undefined) return call(operation, options);
-    await identify(options);
-    return call(operation, options);
+    const isReady = !operation.isBillable || keys.isIdentified || keys.apiKey === undefined;
+    return isReady ? call(operation, options) : identify(options).then(() => call(operation, options));
   };
   return {
     aml: createAml(callIdentified, service.aml.nameField),

@@ -112,6 +112,7 @@ export class KeyHolder {
   readonly #settings: KeySettings;
   #apiKey: string | undefined;
   #identity: KeyIdentity | undefined;
+  #presented = { apiKey: '', authorization: '' };
   readonly #shareRenewal = createShareOne<Renewal>();
 
   constructor(settings: KeySettings) {
@@ -122,6 +123,11 @@ export class KeyHolder {
   /** The current private key, never to be shown; undefined with a JWT alone. */
   get apiKey(): string | undefined {
     return this.#apiKey;
+  }
+
+  /** Whether the service has said the account and mode of the key. */
+  get isIdentified(): boolean {
+    return this.#identity !== undefined;
   }
 
   get fingerprint(): string {
@@ -147,7 +153,11 @@ export class KeyHolder {
       const message = 'is missing: the JWT alone opens nothing but invitations';
       throw new ConfigError([{ where: 'service.apiKey', path: '', message }]);
     }
-    return toAuthorization(this.#apiKey, scheme);
+    const apiKey = this.#apiKey;
+    if (this.#presented.apiKey !== apiKey) {
+      this.#presented = { apiKey, authorization: toAuthorization(apiKey, scheme) };
+    }
+    return this.#presented.authorization;
   }
 
   /**

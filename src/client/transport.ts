@@ -1,252 +1,11 @@
-import { isUtf8 } from 'node:buffer';
 import { createRequire } from 'node:module';
 import { type Dispatcher, errors } from 'undici';
 import { z } from 'zod';
-import {
-  ApiError,
-  type ApiErrorContext,
-  AuthenticationError,
-  ConnectionError,
-  type ConnectionErrorContext,
-  ConsentRequiredError,
-  GoneError,
-  InvalidRequestError,
-  NightscreenError,
-  NotFoundError,
-  PaymentRequiredError,
-  PermissionError,
-  RateLimitError,
-  ResponseError,
-  ServerError,
-  ServiceUnavailableError,
-  TimeoutError,
-  UnprocessableError,
-} from '../errors.js';
+import { ConnectionError, type ConnectionErrorContext, NightscreenError, TimeoutError } from '../errors.js';
 import { openDispatcher } from '../outgoing.js';
+import { isSuccess, type RawAnswer, readAnswer, readHead } from './answers.js';
 import type { Answer, AttemptEnd, Operation } from './operation.js';
-import { onAbort } from './signals.js';
-
-/** An answer as received; `isComplete` is false when its body exceeds the limit or, with an error status, breaks off. */
-interface RawAnswer {
-  status: number;
-  /** A repeated header is an array. */
-  headers: Readonly<Record<string, string | string[] | undefined>>;
-  body: Buffer;
-  isComplete: boolean;
-}
-
-const maxEvidenceBytes = 65_536;
-
-type Issue = z.core.$ZodIssue;
-
-const toPath = (path: readonly PropertyKey[]): string =>
-  path
-    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
-    .join('')
-    .replace(/^\./, '');
-
-const findIssue = (issues: readonly Issue[]): Issue | undefined => {
-  const [issue] = issues;
-  if (issue?.code !== 'invalid_union') return issue;
-  const nearest = issue.errors.toSorted((one, other) => one.length - other.length).at(0);
-  return findIssue(nearest ?? []) ?? issue;
-};
-
-/** The first key that an object of a valid JSON text repeats (RFC 8259, 4: its meaning is undefined); undefined without one. */
-function findRepeatedKey(json: string): string | undefined {
-  const open: (Set<string> | null)[] = [];
-  for (let at = 0; at < json.length; at += 1) {
-    const character = json.charCodeAt(at);
-    if (character === braceOpen) open.push(new Set());
-    else if (character === bracketOpen) open.push(null);
-    else if (character === braceClose || character === bracketClose) open.pop();
-    else if (character === quote) {
-      const start = at;
-      do at = json.indexOf('"', at + 1);
-      while (isEscaped(json, at));
-      afterText.lastIndex = at + 1;
-      const keys = open.at(-1);
-      if (!keys || !afterText.test(json)) continue;
-      const raw = json.slice(start + 1, at);
-      const key: string = raw.includes('\\') ? JSON.parse(`"${raw}"`) : raw;
-      if (keys.has(key)) return key;
-      keys.add(key);
-    }
-  }
-  return undefined;
-}
-
-const [braceOpen, braceClose, bracketOpen, bracketClose, quote, backslash] = [...'{}[]"\\'].map((one) =>
-  one.charCodeAt(0),
-);
-const afterText = /\s*:/y;
-
-function isEscaped(json: string, at: number): boolean {
-  let backslashes = 0;
-  while (json.charCodeAt(at - 1 - backslashes) === backslash) backslashes += 1;
-  return backslashes % 2 === 1;
-}
-
-const isSuccess = (status: number): boolean => status >= 200 && status < 300;
-
-const readHeader = (headers: RawAnswer['headers'], name: string): string | undefined => {
-  const value = headers[name];
-  return Array.isArray(value) ? value[0] : value;
-};
-
-const joinHeaders = (headers: RawAnswer['headers']): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries(headers).map(([name, value = '']) => [name.toLowerCase(), [value].flat().join(', ')]),
-  );
-
-const readHead = (headers: RawAnswer['headers']) => {
-  const id = readHeader(headers, 'x-request-id') ?? readHeader(headers, 'request-id') ?? '';
-  const servedAtMs = parseHttpDate(readHeader(headers, 'date') ?? '');
-  return {
-    requestId: /^[!-~]{1,200}$/.test(id) ? id : undefined,
-    servedAt: Number.isNaN(servedAtMs) ? undefined : new Date(servedAtMs),
-  };
-};
-
-const readAnswer = <T>(operation: Operation<T>, raw: RawAnswer, now: Date): Omit<Answer<T>, 'attempts'> => {
-  const { status, headers } = raw;
-  const { requestId, servedAt } = readHead(headers);
-  if (isSuccess(status)) return { ...readData(operation, raw), status, requestId };
-  throw toApiError(raw.body.toString('utf8'), {
-    method: operation.method,
-    path: operation.route ?? operation.path,
-    status,
-    requestId,
-    // The date follows the clock of the service, which may differ from ours.
-    retryAfterMs: parseRetryAfter(headers['retry-after'], (servedAt ?? now).getTime()),
-    headers: joinHeaders(headers),
-  });
-};
-
-/** The data of a 2xx answer; throws ResponseError with the fault, its place and the body as evidence. The message contains no value. */
-const readData = <T>(operation: Operation<T>, answer: RawAnswer): { data: T; body: string } => {
-  const { method } = operation;
-  const { status, body } = answer;
-  const path = operation.route ?? operation.path;
-  const fail = (code: string, complaint: string): never => {
-    throw new ResponseError(code, `${method} ${path}: ${complaint}`, {
-      method,
-      path,
-      status,
-      body: body.subarray(0, maxEvidenceBytes).toString('utf8'),
-    });
-  };
-  if (!answer.isComplete) return fail('too_large', 'the answer is longer than service.maxResponseBytes allows');
-  if (status !== operation.successStatus) {
-    return fail('unexpected_status', `answered with status ${status} where ${operation.successStatus} means success`);
-  }
-  if (!isUtf8(body)) return fail('not_json', 'the answer is not JSON (it is not UTF-8)');
-  const text = body.toString('utf8').replace(/^\uFEFF/, '');
-  let value: unknown;
-  try {
-    value = text === '' && operation.mayBeEmpty ? {} : JSON.parse(text);
-  } catch {
-    return fail('not_json', 'the answer is not JSON');
-  }
-  // JSON.parse keeps the last of two equal keys, as in `"results":[...],"results":[]`.
-  const twice = findRepeatedKey(text);
-  if (twice !== undefined) {
-    const shown = /^\w{1,64}$/.test(twice) ? twice : 'a field';
-    return fail('duplicate_key', `${shown}: is named twice in one object`);
-  }
-  const parsed = operation.schema.safeParse(value);
-  if (!parsed.success) {
-    const issue = findIssue(parsed.error.issues);
-    const place = toPath(issue?.path ?? []) || 'the answer';
-    return fail('invalid_body', `${place}: ${issue?.message ?? 'has another form'}`);
-  }
-  const breach = operation.findBreach?.(parsed.data);
-  return breach ? fail(breach.code, breach.message) : { data: parsed.data, body: text };
-};
-
-const classByStatus: Readonly<Record<number, typeof ApiError>> = {
-  400: InvalidRequestError,
-  401: AuthenticationError,
-  402: PaymentRequiredError,
-  403: PermissionError,
-  404: NotFoundError,
-  410: GoneError,
-  422: UnprocessableError,
-  429: RateLimitError,
-  451: ConsentRequiredError,
-  503: ServiceUnavailableError,
-};
-
-// Codes are shown and logged. A sentence (it may contain a customer's name) or a key is therefore no code.
-const wordSchema = z.string().regex(/^(?!private_|public_)[A-Za-z][A-Za-z0-9_.-]{0,63}$/);
-const optionalWordSchema = wordSchema.optional().catch(undefined);
-const textSchema = z.string().optional().catch(undefined);
-const secondsSchema = z
-  .union([z.number(), z.string()])
-  .transform(String)
-  .pipe(z.string().regex(/^\d{1,9}$/))
-  .optional()
-  .catch(undefined);
-/** The known fields of `error`, or of the body itself in other shapes (service facts: error body). */
-const detailsSchema = z.object({ code: optionalWordSchema, message: textSchema, remaining_seconds: secondsSchema });
-const errorBodySchema = detailsSchema.extend({
-  error: z
-    .union([wordSchema, detailsSchema.extend({ type: optionalWordSchema })])
-    .optional()
-    .catch(undefined),
-});
-
-const readBody = (
-  body: string,
-): { code?: string | undefined } & Pick<ApiErrorContext, 'serviceMessage' | 'remainingSeconds'> => {
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    return {};
-  }
-  const { error, ...outer } = errorBodySchema.safeParse(value).data ?? {};
-  const within = typeof error === 'object' ? error : {};
-  const code = typeof error === 'object' ? (error.type ?? error.code ?? outer.code) : (outer.code ?? error);
-  const serviceMessage = within.message ?? outer.message;
-  const hint = within.remaining_seconds ?? outer.remaining_seconds;
-  const seconds = hint ?? /remaining_seconds\D{0,3}(\d{1,9})/.exec(serviceMessage ?? '')?.[1];
-  return { code, serviceMessage, remainingSeconds: seconds === undefined ? undefined : Number(seconds) };
-};
-
-/** The error of an answer with an error status: class by status, code from the body, else `http_<status>`. */
-export const toApiError = (body: string, context: ApiErrorContext): ApiError => {
-  const { status, method, path } = context;
-  const errorClass = classByStatus[status] ?? (status >= 500 ? ServerError : ApiError);
-  const { code = `http_${status}`, ...said } = readBody(body);
-  const message = `${method} ${path} was answered with status ${status} (${code})`;
-  return new errorClass(code, message, { ...context, ...said, body });
-};
-
-/** The longest wait that is accepted from the service: one year. */
-export const maxRetryAfterMs = 365 * 24 * 3_600_000;
-
-// A proxy may join several headers into one (RFC 9110, 5.3). The comma inside a date follows its weekday.
-const joint = /(?<=\d|GMT)\s*,/;
-
-const parseOne = (text: string, nowMs: number): number =>
-  /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1_000 : parseHttpDate(text) - nowMs;
-
-/** The delay of a Retry-After header (RFC 9110, 10.2.3), the longest of several, at most a year; undefined when absent, past or invalid. */
-export const parseRetryAfter = (value: string | readonly string[] | undefined, nowMs: number): number | undefined => {
-  const texts = [value ?? []].flat().flatMap((text) => text.split(joint));
-  const delaysMs = texts.map((text) => parseOne(text.trim(), nowMs)).filter((delayMs) => delayMs >= 0);
-  return delaysMs.length === 0 ? undefined : Math.min(Math.ceil(Math.max(...delaysMs)), maxRetryAfterMs);
-};
-
-const preferredForms = /^[A-Z][a-z]+, .+ GMT$/;
-const ancientForm = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
-
-/** The instant of an HTTP date in any of its three forms (RFC 9110, 5.6.7) in milliseconds; NaN for other texts. */
-const parseHttpDate = (text: string): number => {
-  if (preferredForms.test(text)) return Date.parse(text);
-  return ancientForm.test(text) ? Date.parse(`${text} GMT`) : Number.NaN;
-};
+import { Members, onAbort } from './signals.js';
 
 /** A request that was not sent: when its connection was ready, it must not leave any more. */
 export class HeldBackError extends NightscreenError {
@@ -255,98 +14,225 @@ export class HeldBackError extends NightscreenError {
   }
 }
 
-interface SendOptions {
-  /** Ends the request at any stage with the reason of the signal. */
-  signal: AbortSignal | undefined;
-  timeoutMs: number;
-  toTimeoutError: () => Error;
-  /** The most bytes of a body, by its status. */
-  maxBytes: (status: number) => number;
-  /** False ends the request with HeldBackError. */
-  mayLeave: () => boolean;
-  onStatus: (status: number, headers: RawAnswer['headers']) => void;
-  onBytes: (length: number) => void;
+/** What ends when its deadline passes. */
+interface Expiring {
+  deadlineMs: number;
+  place: number;
+  expire(): void;
 }
 
-/** Sends a request once and reads the whole answer within `timeoutMs`. A body that breaks off after an error status is no error: the status is enough. */
-const sendRequest = (
-  dispatcher: Dispatcher,
-  request: Dispatcher.DispatchOptions,
-  options: SendOptions,
-): Promise<RawAnswer> =>
-  new Promise((resolve, reject) => {
-    const { signal, onStatus, onBytes } = options;
-    const pieces: Buffer[] = [];
-    let controller: Dispatcher.DispatchController | undefined;
-    let head: Pick<RawAnswer, 'status' | 'headers'> | undefined;
-    let length = 0;
-    let isSettled = false;
+/** Deadlines of one length, which share one timer: the next look is due when the earliest of them passes. */
+class Deadlines {
+  readonly #lengthMs: number;
+  readonly #entries = new Members<Expiring>();
+  readonly #onIdle: () => void;
+  #timer: NodeJS.Timeout | undefined;
 
-    const settle = (): boolean => {
-      if (isSettled) return false;
-      isSettled = true;
-      clearTimeout(timer);
-      leave?.();
-      return true;
-    };
-    const finish = (answer: Pick<RawAnswer, 'status' | 'headers'>, isComplete: boolean): void => {
-      if (!settle()) return;
-      const [only] = pieces;
-      const body = only && pieces.length === 1 ? only : Buffer.concat(pieces, length);
-      resolve({ ...answer, body, isComplete });
-    };
-    const fail = (error: Error): void => {
-      if (settle()) reject(error);
-    };
-    const breakOff = (error: Error): void => {
-      if (head && !isSuccess(head.status)) finish(head, false);
-      else fail(error);
-      controller?.abort(error);
-    };
-    const abort = (): void => {
-      fail(signal?.reason);
-      controller?.abort(signal?.reason);
-    };
-    const timer = setTimeout(() => breakOff(options.toTimeoutError()), options.timeoutMs);
-    const leave = signal?.aborted === false ? onAbort(signal, abort) : undefined;
-    if (signal?.aborted) return abort();
+  /** `onIdle` is called when the timer stops because nothing waits. */
+  constructor(lengthMs: number, onIdle: () => void) {
+    this.#lengthMs = lengthMs;
+    this.#onIdle = onIdle;
+  }
 
-    const handler: Dispatcher.DispatchHandler = {
-      onRequestStart: (started) => {
-        controller = started;
-        // A connection that comes too late must not send a request whose caller has left.
-        if (isSettled) started.abort(new Error('given up before it was sent'));
-        else if (!options.mayLeave()) {
-          fail(new HeldBackError());
-          started.abort(new HeldBackError());
-        }
-      },
-      onResponseStart: (_controller, status, headers) => {
-        if (status < 200 || isSettled) return;
-        head = { status, headers };
-        onStatus(status, headers);
-      },
-      onResponseData: (_controller, piece) => {
-        if (!head || isSettled) return;
-        onBytes(piece.length);
-        const kept = piece.subarray(0, options.maxBytes(head.status) - length);
-        pieces.push(kept);
-        length += kept.length;
-        if (kept.length === piece.length) return;
-        finish(head, false);
-        controller?.abort(new Error('the answer is longer than allowed'));
-      },
-      onResponseEnd: () => {
-        if (head) finish(head, true);
-      },
-      onResponseError: (_controller, error) => breakOff(error),
-    };
-    try {
-      dispatcher.dispatch(request, handler);
-    } catch (error) {
-      fail(error instanceof Error ? error : new Error(String(error)));
+  add(entry: Expiring): void {
+    entry.deadlineMs = performance.now() + this.#lengthMs;
+    this.#entries.add(entry);
+    if (this.#entries.size > 1) return;
+    if (this.#timer === undefined) this.#start(this.#lengthMs);
+    else this.#timer.ref();
+  }
+
+  delete(entry: Expiring): void {
+    // The timer goes on, but it does not hold the process.
+    if (this.#entries.delete(entry) && this.#entries.size === 0) this.#timer?.unref();
+  }
+
+  #start(delayMs: number): void {
+    this.#timer = setTimeout(() => this.#look(), delayMs);
+  }
+
+  #look(): void {
+    this.#timer = undefined;
+    const nowMs = performance.now();
+    const entries = this.#entries.list();
+    const late = entries.filter(({ deadlineMs }) => deadlineMs <= nowMs);
+    for (const entry of late) this.#entries.delete(entry);
+    const next = entries.filter(({ deadlineMs }) => deadlineMs > nowMs);
+    if (next.length === 0) this.#onIdle();
+    else this.#start(Math.ceil(Math.min(...next.map(({ deadlineMs }) => deadlineMs)) - nowMs));
+    for (const entry of late) entry.expire();
+  }
+}
+
+/** `timeoutMs` covers connect, headers and body together. */
+interface ExchangeOptions {
+  /** The `Authorization` header, or undefined for none. */
+  authorization: string | undefined;
+  timeoutMs: number;
+  /** Added to the transport's own, by lower-case name. */
+  headers: Readonly<Record<string, string>> | undefined;
+  /** Ends the exchange at any stage with the reason of the signal. */
+  signal: AbortSignal | undefined;
+  /** The facts of the exchange, filled while it runs, so that a broken one is reported correctly. */
+  trace: Omit<AttemptEnd, 'endedAt' | 'outcome'>;
+  /** The request is about to leave; false when it must not: it then ends with HeldBackError. */
+  mayLeave: () => boolean;
+}
+
+/** What all exchanges with deadlines of one length have in common. */
+interface ExchangeGround {
+  deadlines: Deadlines;
+  maxResponseBytes: number;
+  now: () => Date;
+}
+
+const maxErrorBodyBytes = 65_536;
+
+/**
+ * One request with its whole answer. A body that breaks off after an error status is no error: the status is enough. It is the handler of undici,
+ * the entry of its deadline and its own outcome: closures for each of these cost 4 us a call.
+ */
+class Exchange<T> implements Dispatcher.DispatchHandler, Expiring {
+  deadlineMs = 0;
+  place = -1;
+  readonly #operation: Operation<T>;
+  readonly #options: ExchangeOptions;
+  readonly #ground: ExchangeGround;
+  readonly #resolve: (answer: Answer<T>) => void;
+  readonly #reject: (error: unknown) => void;
+  #leaveSignal: (() => void) | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #head: Pick<RawAnswer, 'status' | 'headers'> | undefined;
+  #first: Buffer | undefined;
+  #others: Buffer[] | undefined;
+  #length = 0;
+  #isSettled = false;
+
+  constructor(
+    operation: Operation<T>,
+    options: ExchangeOptions,
+    ground: ExchangeGround,
+    resolve: (answer: Answer<T>) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#operation = operation;
+    this.#options = options;
+    this.#ground = ground;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  begin(dispatcher: Dispatcher, request: Dispatcher.DispatchOptions): void {
+    const { signal } = this.#options;
+    if (signal?.aborted) {
+      this.#fail(signal.reason);
+      return;
     }
-  });
+    this.#ground.deadlines.add(this);
+    if (signal) this.#leaveSignal = onAbort(signal, () => this.#abort(signal.reason));
+    try {
+      dispatcher.dispatch(request, this);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  expire(): void {
+    const { timeoutMs, trace } = this.#options;
+    const { method, path: whole, route: path = whole } = this.#operation;
+    const message = `${method} ${path}: no whole answer within ${timeoutMs} ms`;
+    this.#breakOff(new TimeoutError('deadline_passed', message, { method, path, mayHaveArrived: trace.isSent }));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // A connection that comes too late must not send a request whose caller has left.
+    const { trace, mayLeave } = this.#options;
+    if (this.#isSettled) controller.abort(new Error('given up before it was sent'));
+    else trace.isSent = mayLeave();
+    if (this.#isSettled || trace.isSent) return;
+    this.#fail(new HeldBackError());
+    controller.abort(new HeldBackError());
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: RawAnswer['headers']): void {
+    if (status < 200 || this.#isSettled) return;
+    this.#head = { status, headers };
+    const { trace } = this.#options;
+    const { requestId, servedAt } = readHead(headers);
+    trace.status = status;
+    trace.requestId = requestId;
+    trace.servedAt = servedAt;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
+    if (!this.#head || this.#isSettled) return;
+    const { maxResponseBytes } = this.#ground;
+    this.#options.trace.bytes += piece.length;
+    const mostBytes = isSuccess(this.#head.status) ? maxResponseBytes : maxErrorBodyBytes;
+    const isTooLong = this.#length + piece.length > mostBytes;
+    const kept = isTooLong ? piece.subarray(0, mostBytes - this.#length) : piece;
+    this.#length += kept.length;
+    if (this.#first === undefined) this.#first = kept;
+    else if (this.#others === undefined) this.#others = [kept];
+    else this.#others.push(kept);
+    if (!isTooLong) return;
+    this.#finish(this.#head, false);
+    controller.abort(new Error('the answer is longer than allowed'));
+  }
+
+  onResponseEnd(): void {
+    if (this.#head) this.#finish(this.#head, true);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#breakOff(error);
+  }
+
+  #settle(): boolean {
+    if (this.#isSettled) return false;
+    this.#isSettled = true;
+    this.#ground.deadlines.delete(this);
+    this.#leaveSignal?.();
+    return true;
+  }
+
+  #finish({ status, headers }: Pick<RawAnswer, 'status' | 'headers'>, isComplete: boolean): void {
+    if (!this.#settle()) return;
+    const first = this.#first ?? Buffer.alloc(0);
+    const body = this.#others === undefined ? first : Buffer.concat([first, ...this.#others], this.#length);
+    try {
+      const raw = { status, headers, body, isComplete };
+      this.#resolve(readAnswer(this.#operation, raw, this.#options.trace, this.#ground.now));
+    } catch (error) {
+      this.#reject(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (this.#settle()) this.#reject(this.#toFailure(error));
+  }
+
+  #toFailure(error: unknown): unknown {
+    const { signal, trace } = this.#options;
+    if (error instanceof NightscreenError || signal?.aborted) return error;
+    const { method, path: whole, route: path = whole } = this.#operation;
+    if (!isRequestFault(error)) return toConnectionError(error, { method, path, mayHaveArrived: trace.isSent });
+    const message = `${method} ${path}: the settings make the request invalid, such as a key with a line break`;
+    return new NightscreenError('invalid_request_setting', message, { cause: error });
+  }
+
+  #breakOff(error: Error): void {
+    if (this.#head && !isSuccess(this.#head.status)) this.#finish(this.#head, false);
+    else this.#fail(error);
+    this.#controller?.abort(error);
+  }
+
+  #abort(reason: Error): void {
+    this.#fail(reason);
+    this.#controller?.abort(reason);
+  }
+}
 
 const connectionCodes: readonly [RegExp, string][] = [
   [/^ECONNREFUSED$/, 'connection_refused'],
@@ -381,31 +267,16 @@ const requestFaultCodes = /^(UND_ERR_INVALID_ARG|UND_ERR_NOT_SUPPORTED|ERR_INVAL
 
 const isRequestFault = (error: unknown): boolean => requestFaultCodes.test(readCode(error));
 
-const maxErrorBodyBytes = 65_536;
 const headers = { accept: 'application/json', 'user-agent': `nightscreen/${version}` };
 const jsonHeaders = { ...headers, 'content-type': 'application/json' };
-
-/** `timeoutMs` covers connect, headers and body together. */
-interface ExchangeOptions {
-  /** The `Authorization` header, or undefined for none. */
-  authorization: string | undefined;
-  timeoutMs: number;
-  /** Added to the transport's own, by lower-case name. */
-  headers: Readonly<Record<string, string>> | undefined;
-  signal: AbortSignal | undefined;
-  /** The facts of the exchange, filled while it runs, so that a broken one is reported correctly. */
-  trace: Omit<AttemptEnd, 'endedAt' | 'outcome'>;
-  /** The request is about to leave; false when it must not. */
-  mayLeave: () => boolean;
-}
 
 /** Sends an operation exactly once: no retry, no pace, no redirect. */
 export interface Transport {
   /**
-   * Gives a valid answer. Throws ApiError, ConnectionError, TimeoutError, ResponseError, the reason of the signal, or NightscreenError
+   * Gives a valid answer, with 1 as its attempts. Throws ApiError, ConnectionError, TimeoutError, ResponseError, the reason of the signal, or NightscreenError
    * `invalid_request_setting` when the request is invalid.
    */
-  send<T>(operation: Operation<T>, options: ExchangeOptions): Promise<Omit<Answer<T>, 'attempts'>>;
+  send<T>(operation: Operation<T>, options: ExchangeOptions): Promise<Answer<T>>;
   /** Waits for the requests in flight and closes the transport's own connections; may be called again. */
   close(): Promise<void>;
 }
@@ -424,64 +295,54 @@ export const createTransport = (settings: {
 }): Transport => {
   // The total deadline replaces the timeouts of undici, which restart with every piece of the body.
   const dispatcher = settings.dispatcher ?? openDispatcher(settings, settings.environment);
+  const { maxResponseBytes, now } = settings;
+  const grounds = new Map<number, ExchangeGround>();
   let closed: Promise<void> | undefined;
   const { origin, pathname } = new URL(settings.baseUrl);
   const prefix = pathname.replace(/\/+$/, '');
+  let ready = { authorization: '', plain: {}, json: {} };
+
+  /** The headers of all calls with the same credential are one object. */
+  const toHeaders = (authorization: string | undefined, hasBody: boolean): Readonly<Record<string, string>> => {
+    if (authorization === undefined) return hasBody ? jsonHeaders : headers;
+    if (ready.authorization !== authorization) {
+      ready = { authorization, plain: { ...headers, authorization }, json: { ...jsonHeaders, authorization } };
+    }
+    return hasBody ? ready.json : ready.plain;
+  };
 
   const toRequest = (
-    operation: Operation<unknown>,
-    authorization: string | undefined,
-    more: ExchangeOptions['headers'],
+    { method, path, query: parameters, body }: Operation<unknown>,
+    { authorization, headers: more }: ExchangeOptions,
   ): Dispatcher.DispatchOptions => {
-    const query = operation.query?.toString() ?? '';
+    const query = parameters?.toString() ?? '';
+    const own = toHeaders(authorization, body !== undefined);
     return {
       origin,
-      path: `${prefix}${operation.path}${query === '' ? '' : `?${query}`}`,
-      method: operation.method,
-      headers: {
-        ...more,
-        ...(operation.body ? jsonHeaders : headers),
-        ...(authorization === undefined ? {} : { authorization }),
-      },
-      body: operation.body ? JSON.stringify(operation.body) : null,
+      path: query === '' ? prefix + path : `${prefix}${path}?${query}`,
+      method,
+      headers: more === undefined ? own : { ...more, ...own },
+      body: body ? JSON.stringify(body) : null,
       headersTimeout: 0,
       bodyTimeout: 0,
     };
   };
 
+  const findGround = (timeoutMs: number): ExchangeGround => {
+    const known = grounds.get(timeoutMs);
+    if (known) return known;
+    const deadlines = new Deadlines(timeoutMs, () => grounds.delete(timeoutMs));
+    const ground = { deadlines, maxResponseBytes, now };
+    grounds.set(timeoutMs, ground);
+    return ground;
+  };
+
   return {
-    send: async (operation, { authorization, timeoutMs, headers: more, signal, trace, mayLeave }) => {
-      const { method } = operation;
-      const path = operation.route ?? operation.path;
-      const toTimeoutError = (): Error =>
-        new TimeoutError('deadline_passed', `${method} ${path}: no whole answer within ${timeoutMs} ms`, {
-          method,
-          path,
-          mayHaveArrived: trace.isSent,
-        });
-      const raw = await sendRequest(dispatcher, toRequest(operation, authorization, more), {
-        signal,
-        timeoutMs,
-        toTimeoutError,
-        maxBytes: (status) => (isSuccess(status) ? settings.maxResponseBytes : maxErrorBodyBytes),
-        mayLeave: () => {
-          trace.isSent = mayLeave();
-          return trace.isSent;
-        },
-        onStatus: (status, headers) => Object.assign(trace, { status, ...readHead(headers) }),
-        onBytes: (length) => {
-          trace.bytes += length;
-        },
-      }).catch((error: unknown) => {
-        if (error instanceof NightscreenError || signal?.aborted) throw error;
-        if (isRequestFault(error)) {
-          const message = `${method} ${path}: the settings make the request invalid, such as a key with a line break`;
-          throw new NightscreenError('invalid_request_setting', message, { cause: error });
-        }
-        throw toConnectionError(error, { method, path, mayHaveArrived: trace.isSent });
-      });
-      return readAnswer(operation, raw, settings.now());
-    },
+    send: (operation, options) =>
+      new Promise((resolve, reject) => {
+        const ground = findGround(options.timeoutMs);
+        new Exchange(operation, options, ground, resolve, reject).begin(dispatcher, toRequest(operation, options));
+      }),
     close: async () => {
       // undici throws on a second close.
       closed ??= settings.dispatcher ? Promise.resolve() : dispatcher.close();

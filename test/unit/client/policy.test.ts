@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { maxRetryAfterMs, parseRetryAfter, toApiError } from '../../../src/client/answers.js';
 import { computeBackoffDelay, decideRetry } from '../../../src/client/calls.js';
 import type { Operation } from '../../../src/client/operation.js';
 import { serviceSettingsSchema } from '../../../src/client/settings.js';
-import { maxRetryAfterMs, parseRetryAfter, toApiError } from '../../../src/client/transport.js';
 import { ConnectionError, NightscreenError, ResponseError, TimeoutError } from '../../../src/errors.js';
 
 const call = { method: 'POST', path: '/aml/search' };

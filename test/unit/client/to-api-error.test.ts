@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toApiError } from '../../../src/client/transport.js';
+import { toApiError } from '../../../src/client/answers.js';
 import { RateLimitError } from '../../../src/errors.js';
 
 const toError = (status: number, body: string) => toApiError(body, { method: 'POST', path: '/aml/search', status });
