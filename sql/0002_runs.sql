@@ -7,8 +7,8 @@ create function run_sums_hold(sums jsonb) returns boolean language sql immutable
     and (counts."inScope" = counts.planned + counts.skipped)
     and (counts.planned = counts.screened + counts.reused + counts.failed + counts.remaining)
     and (
-      counts."inScope" = states.clear + states.below_threshold + states.settled_false_positive + states.incompletely_seen
-        + states.not_screened + states.open_hit + states.confirmed
+      counts."inScope" = states.clear + states.below_threshold + states.false_positive + states.truncated
+        + states.not_screened + states.open_alert + states.true_match
     ),
     false
   )
@@ -17,8 +17,8 @@ create function run_sums_hold(sums jsonb) returns boolean language sql immutable
     screened bigint, reused bigint, failed bigint, remaining bigint
   )
   cross join jsonb_to_record(sums -> 'states') as states (
-    clear bigint, below_threshold bigint, settled_false_positive bigint, incompletely_seen bigint, not_screened bigint,
-    open_hit bigint, confirmed bigint
+    clear bigint, below_threshold bigint, false_positive bigint, truncated bigint, not_screened bigint,
+    open_alert bigint, true_match bigint
   )
 $$;
 

@@ -129,7 +129,7 @@ create table party_state (
   customer_version integer not null,
   settings_digest text not null,
   screened_at timestamptz not null,
-  state text not null check (state in ('clear', 'below_threshold', 'incompletely_seen', 'open_hit')),
+  state text not null check (state in ('clear', 'below_threshold', 'truncated', 'open_alert')),
   -- Scores last reported where they differ from the answer's, by match id: slow drift is measured from these.
   reported_scores jsonb,
   -- Known matches that cut lists have hidden since they were last seen.
@@ -149,7 +149,7 @@ create index party_state_by_party on party_state (party_id);
 create index party_state_by_response on party_state (response_id);
 
 -- The few answers that were cut: who was never searched is found in the primary key alone.
-create index party_state_incomplete on party_state (account_id, party_id) where (state = 'incompletely_seen');
+create index party_state_incomplete on party_state (account_id, party_id) where (state = 'truncated');
 
 -- Parties that a snapshot no longer names although what is known of them is not settled: an open hit, or a list that was cut.
 create table dropped_party (

@@ -18,7 +18,7 @@ create table review_item (
   item_id bigint generated always as identity primary key,
   account_id bigint not null references account,
   party_id bigint not null references party,
-  state text not null check (state in ('open', 'proposed', 'settled', 'confirmed', 'gone')),
+  state text not null check (state in ('open', 'pending_approval', 'false_positive', 'true_match', 'no_longer_matched')),
   -- The match as it was last seen, and the version of the customer's record beside which it was.
   listed jsonb not null,
   customer_version integer not null,
@@ -41,21 +41,21 @@ create table review_item (
   -- only by a later false positive or `no_longer_matched`.
   topic text not null check (topic in ('sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none')),
   is_confirmed boolean default false not null,
-  constraint review_item_decided check ((disposition_id is not null) or (state in ('open', 'gone'))),
+  constraint review_item_decided check ((disposition_id is not null) or (state in ('open', 'no_longer_matched'))),
   check ((absence is null) = (absent_since is null))
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
 create index review_item_by_party on review_item (party_id, account_id);
 
-create index review_item_waiting on review_item (account_id) where (state in ('open', 'proposed'));
+create index review_item_waiting on review_item (account_id) where (state in ('open', 'pending_approval'));
 
 -- An alert that waits, or a true match: found without reading every alert there ever was.
-create index review_item_alerted on review_item (party_id) where ((state <> 'gone') and ((state in ('open', 'proposed')) or is_confirmed));
+create index review_item_alerted on review_item (party_id) where ((state <> 'no_longer_matched') and ((state in ('open', 'pending_approval')) or is_confirmed));
 
 create table disposition (
   disposition_id bigint generated always as identity primary key,
   item_id bigint not null references review_item,
-  kind text not null check (kind in ('decided', 'proposed', 'confirmed', 'undone')),
+  kind text not null check (kind in ('decided', 'proposed', 'approved', 'undone')),
   -- Null for a decision that is undone.
   verdict text check (verdict in ('true_match', 'false_positive', 'inconclusive', 'no_longer_matched')),
   reviewer text not null check (reviewer <> ''),
@@ -76,7 +76,7 @@ create table disposition (
   -- When the item is due that waits again because a decision is undone.
   due_at timestamptz,
   check ((kind = 'undone') = (verdict is null)),
-  check ((kind in ('confirmed', 'undone')) = (refers_to is not null)),
+  check ((kind in ('approved', 'undone')) = (refers_to is not null)),
   check ((due_at is null) or (kind = 'undone')),
   check (
     origin in ('review', 'legacy')
@@ -92,7 +92,7 @@ create index disposition_by_item on disposition (item_id);
 create table review_event (
   event_id bigint generated always as identity primary key,
   item_id bigint not null references review_item,
-  kind text not null check (kind in ('opened', 'reopened', 'escalated', 'rekeyed', 'absent', 'gone', 'returned', 'assigned')),
+  kind text not null check (kind in ('opened', 'reopened', 'escalated', 'rekeyed', 'absent', 'auto_closed', 'returned', 'assigned')),
   happened_at timestamptz not null,
   run_id bigint references run,
   -- What was no longer as it was decided on; `expired`, `returned`.
@@ -109,7 +109,7 @@ create index review_event_by_run on review_event (run_id) where (run_id is not n
 
 create index review_event_by_item on review_event (item_id);
 
-create index review_event_of_decided on review_event (run_id) where (kind in ('reopened', 'gone'));
+create index review_event_of_decided on review_event (run_id) where (kind in ('reopened', 'auto_closed'));
 
 -- An item as such workbooks show it; what stays as it was is stored once.
 create table shown_item (
@@ -179,7 +179,7 @@ create function was_confirmed(item bigint) returns boolean stable language sql a
         ), 0)
     from disposition said
     left join disposition undo on undo.item_id = item and undo.kind = 'undone' and undo.refers_to = said.disposition_id
-    where said.item_id = item and said.kind in ('decided', 'confirmed')
+    where said.item_id = item and said.kind in ('decided', 'approved')
   ), false)
 $$;
 
@@ -190,16 +190,16 @@ begin
     disposition_id = case when new.kind <> 'undone' then new.disposition_id end,
     is_confirmed = was_confirmed(new.item_id),
     state = case
-      when new.kind = 'proposed' then 'proposed'
-      when new.verdict = 'no_longer_matched' then 'gone'
-      when new.verdict = 'false_positive' then case when item.absence is null then 'settled' else 'gone' end
+      when new.kind = 'proposed' then 'pending_approval'
+      when new.verdict = 'no_longer_matched' then 'no_longer_matched'
+      when new.verdict = 'false_positive' then case when item.absence is null then 'false_positive' else 'no_longer_matched' end
       -- A true match whose match is absent waits for `no_longer_matched`.
-      when new.verdict = 'true_match' and item.absence is null then 'confirmed'
+      when new.verdict = 'true_match' and item.absence is null then 'true_match'
       else 'open'
     end,
     -- A proposal and `inconclusive` leave the alert waiting: its age goes on.
-    opened_at = case when new.kind = 'undone' and item.state not in ('open', 'proposed') then new.decided_at else item.opened_at end,
-    due_at = case when new.kind = 'undone' and item.state not in ('open', 'proposed') then new.due_at else item.due_at end
+    opened_at = case when new.kind = 'undone' and item.state not in ('open', 'pending_approval') then new.decided_at else item.opened_at end,
+    due_at = case when new.kind = 'undone' and item.state not in ('open', 'pending_approval') then new.due_at else item.due_at end
   where item.item_id = new.item_id;
   return null;
 end
@@ -231,16 +231,16 @@ declare
   referred disposition;
 begin
   select * into item from review_item where item_id = new.item_id for update;
-  if new.kind in ('proposed', 'confirmed') and version() ~ 'emscripten' then
+  if new.kind in ('proposed', 'approved') and version() ~ 'emscripten' then
     raise exception 'on the embedded database no second person can be told from the first' using errcode = 'insufficient_privilege';
   end if;
-  if new.kind in ('confirmed', 'undone') then
+  if new.kind in ('approved', 'undone') then
     select * into referred from disposition where disposition_id = new.refers_to;
     if referred.item_id is distinct from new.item_id or item.disposition_id is distinct from new.refers_to then
       raise exception 'decision % does not stand about item %', new.refers_to, new.item_id using errcode = 'integrity_constraint_violation';
     end if;
   end if;
-  if new.kind = 'confirmed' then
+  if new.kind = 'approved' then
     if referred.kind <> 'proposed' or referred.verdict <> new.verdict
       or referred.seen_digest <> new.seen_digest or referred.seen <> new.seen then
       raise exception 'decision % proposes something else', new.refers_to using errcode = 'integrity_constraint_violation';

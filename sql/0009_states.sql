@@ -73,14 +73,14 @@ select
   pending.former is null and coalesce(origin.state in ('running', 'stopped'), false) as is_provisional,
   -- By the answer alone; hits that are all settled, or may be cut off, are known by the alerts.
   case
-    when answer.state <> 'open_hit' then answer.state
-    when alerts.settled = 0 then 'open_hit'
+    when answer.state <> 'open_alert' then answer.state
+    when alerts.settled = 0 then 'open_alert'
     when answer.hides_matches or exists (
       select from response
       left join list_cap on list_cap.account_id = account.account_id and list_cap.gone_at is null
       where response.response_id = answer.response_id and (response.truncated or response.total = list_cap.length)
-    ) then 'incompletely_seen'
-    else 'settled_false_positive'
+    ) then 'truncated'
+    else 'false_positive'
   end as answer_state,
   alerts.waiting, alerts.is_confirmed, alerts.topic_place,
   -- Hits of an open run that are no alerts yet.
@@ -133,16 +133,16 @@ left join lateral (
 ) facts on true
 cross join lateral (
   select
-    count(*) filter (where item.state in ('open', 'proposed'))::integer as waiting,
-    count(*) filter (where item.state = 'settled') as settled,
+    count(*) filter (where item.state in ('open', 'pending_approval'))::integer as waiting,
+    count(*) filter (where item.state = 'false_positive') as settled,
     coalesce(bool_or(item.is_confirmed), false) as is_confirmed,
     min(array_position(array['sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none'], item.topic))
-      filter (where item.state in ('open', 'proposed') or item.is_confirmed) as topic_place
+      filter (where item.state in ('open', 'pending_approval') or item.is_confirmed) as topic_place
   from review_item item
-  where item.party_id = party.party_id and item.account_id = account.account_id and item.state <> 'gone'
+  where item.party_id = party.party_id and item.account_id = account.account_id and item.state <> 'no_longer_matched'
 ) alerts
 cross join lateral (
-  select coalesce(newest.state = 'open_hit' and origin.state not in ('complete', 'incomplete'), false) and exists (
+  select coalesce(newest.state = 'open_alert' and origin.state not in ('complete', 'incomplete'), false) and exists (
     select from change_event event
     join run on run.run_id = event.run_id and run.account_id = account.account_id
     where event.party_id = party.party_id and event.change_id > coalesce(run.projected_change_id, 0)
@@ -199,7 +199,7 @@ select
 from basis
 cross join (
   -- Best first.
-  select array['clear', 'below_threshold', 'settled_false_positive', 'incompletely_seen', 'not_screened', 'open_hit', 'confirmed'] as in_order
+  select array['clear', 'below_threshold', 'false_positive', 'truncated', 'not_screened', 'open_alert', 'true_match'] as in_order
 ) states
 cross join lateral (
   select
@@ -208,14 +208,14 @@ cross join lateral (
     -- Rows that contradict each other, and no accepted one: nobody can say who the customer is, though every name in them is searched for.
     min(party.ordinal) > 0 as has_only_conflicts,
     greatest(max(array_position(states.in_order, case
-      when party.is_confirmed then 'confirmed'
-      when party.waiting > 0 or party.has_new_hits then 'open_hit'
+      when party.is_confirmed then 'true_match'
+      when party.waiting > 0 or party.has_new_hits then 'open_alert'
       when judged.standing < 5 or party.unreadable_party_since is not null then 'not_screened'
       else party.answer_state
     end)), case when min(party.ordinal) > 0 then array_position(states.in_order, 'not_screened') end) as worst,
     max(array_position(states.in_order, case
-      when party.is_confirmed then 'confirmed'
-      when party.waiting > 0 or party.has_new_hits then 'open_hit'
+      when party.is_confirmed then 'true_match'
+      when party.waiting > 0 or party.has_new_hits then 'open_alert'
       else party.answer_state
     end)) as worst_seen,
     min(party.screened_at) filter (where party.screened_at > 'epoch') as screened_at,

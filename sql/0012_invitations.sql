@@ -80,7 +80,7 @@ begin
   with alerted as materialized (
     select distinct party.request_id, party.party_id, party.customer_id, party.ordinal
     from review_item item join party on party.party_id = item.party_id
-    where item.state <> 'gone' and (item.state in ('open', 'proposed') or item.is_confirmed)
+    where item.state <> 'no_longer_matched' and (item.state in ('open', 'pending_approval') or item.is_confirmed)
   ), flagged as materialized (
     select own.customer_id from party own join alerted on alerted.party_id = own.party_id where own.customer_id = any (customers)
     union
@@ -102,10 +102,10 @@ begin
       when missing.account_id <> account or missing.kind <> 'customer_without_dossier' or missing.state <> 'open' then 'not_missing'
       when customer.customer_id is null then 'no_record'
       when customer.left_at is not null then 'left'
-      when standing.state = 'confirmed' then 'true_match'
-      when standing.state = 'open_hit' or flagged.customer_id is not null then 'alert_waits'
+      when standing.state = 'true_match' then 'true_match'
+      when standing.state = 'open_alert' or flagged.customer_id is not null then 'alert_waits'
       when standing.state is null or standing.is_test and not owner.is_test then 'not_screened'
-      when standing.state not in ('clear', 'below_threshold', 'settled_false_positive') then standing.state
+      when standing.state not in ('clear', 'below_threshold', 'false_positive') then standing.state
       when standing.is_provisional then 'screening_open'
     end
   from discrepancy missing

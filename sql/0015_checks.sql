@@ -14,7 +14,7 @@ create table single_check (
   outcome_reason text,
   response_id bigint references response,
   -- What the answer said when it came.
-  verdict text not null check (verdict in ('clear', 'below_threshold', 'incompletely_seen', 'open_hit', 'not_screened')),
+  verdict text not null check (verdict in ('clear', 'below_threshold', 'truncated', 'open_alert', 'not_screened')),
   ended_at timestamptz,
   check ((outcome = 'answered') = (response_id is not null)),
   check ((outcome = 'answered') = (verdict <> 'not_screened')),

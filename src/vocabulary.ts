@@ -106,11 +106,11 @@ export const discrepancyEvents = ['opened', 'returned', 'changed', 'acceptance_e
 export const customerStates = [
   'clear',
   'below_threshold',
-  'settled_false_positive',
-  'incompletely_seen',
+  'false_positive',
+  'truncated',
   'not_screened',
-  'open_hit',
-  'confirmed',
+  'open_alert',
+  'true_match',
 ] as const;
 export type CustomerState = (typeof customerStates)[number];
 
@@ -119,7 +119,7 @@ export const dispositionVerdicts = ['true_match', 'false_positive', 'inconclusiv
 export type DispositionVerdict = (typeof dispositionVerdicts)[number];
 
 /** The states of an alert; `proposed` waits for a second person, `gone` is closed because its match is absent. */
-export const itemStates = ['open', 'proposed', 'settled', 'confirmed', 'gone'] as const;
+export const itemStates = ['open', 'pending_approval', 'false_positive', 'true_match', 'no_longer_matched'] as const;
 export type ItemState = (typeof itemStates)[number];
 
 /**

@@ -107,7 +107,7 @@ function project(
     if (step.kind === 'opened') {
       opened.push(step.match);
       byId.set(byId.size, { itemId: byId.size, listed: step.match, state: 'open', absence: null, disposition: null });
-    } else if (step.kind === 'absent' || step.kind === 'gone') {
+    } else if (step.kind === 'absent' || step.kind === 'auto_closed') {
       byId.set(step.item.itemId, { ...step.item, absence: step.absence });
     } else {
       byId.set(step.item.itemId, { ...step.item, listed: step.match, absence: null, state: 'open' });

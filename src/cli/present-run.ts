@@ -238,8 +238,8 @@ export const toBecauseOfDocument = ({ comparison, forced }: BecauseOf): Record<s
 const verdicts: Readonly<Record<CheckResult['verdict'], string>> = {
   clear: 'clear: a valid, complete answer without results',
   below_threshold: 'below threshold: results, and none of them flagged by the service',
-  incompletely_seen: 'truncated: the list of results is truncated, and it has no hit',
-  open_hit: 'hit: the service flagged at least one listed party',
+  truncated: 'truncated: the list of results is truncated, and it has no hit',
+  open_alert: 'hit: the service flagged at least one listed party',
   not_screened: 'NOT SCREENED: there is no valid and reliable answer; this is not a clear result',
 };
 

@@ -81,7 +81,7 @@ function describeNextDue({ changes, cut, run }: Report): readonly string[] {
   if (cut.changes !== null) return cut.changes.nextDueAt === null ? [] : [toNextDue(cut.changes.nextDueAt, run)];
   const due = (changes ?? []).flatMap((group) =>
     group.changes.flatMap(({ item }) =>
-      item?.dueAt && item.dueAt >= run.finishedAt && (item.state === 'open' || item.state === 'proposed')
+      item?.dueAt && item.dueAt >= run.finishedAt && (item.state === 'open' || item.state === 'pending_approval')
         ? [item.dueAt.getTime()]
         : [],
     ),

@@ -100,13 +100,13 @@ export function foldName(name: string): string {
 }
 
 /** The states that an answer alone can give. */
-export type PartyState = Extract<CustomerState, 'clear' | 'below_threshold' | 'incompletely_seen' | 'open_hit'>;
+export type PartyState = Extract<CustomerState, 'clear' | 'below_threshold' | 'truncated' | 'open_alert'>;
 
 /**
  * The state of a party after an answer. A hit outranks a truncated list, also a hit that the list hides; a truncated list is never clear.
  */
 export function toPartyState(matchSet: MatchSet, unreturned: readonly Match[]): PartyState {
-  if ([...matchSet.matches, ...unreturned].some((match) => match.isHit)) return 'open_hit';
-  if (matchSet.truncated) return 'incompletely_seen';
+  if ([...matchSet.matches, ...unreturned].some((match) => match.isHit)) return 'open_alert';
+  if (matchSet.truncated) return 'truncated';
   return matchSet.total === 0 ? 'clear' : 'below_threshold';
 }

@@ -37,7 +37,7 @@ export type ItemStep =
   /** Waits for `no_longer_matched`; also a false positive that expired before its match was absent. */
   | { kind: 'absent'; item: ReviewItem; listed: Match; absence: Absence; hasRunOut: boolean }
   /** A false positive is closed automatically. */
-  | { kind: 'gone'; item: ReviewItem; absence: Absence };
+  | { kind: 'auto_closed'; item: ReviewItem; absence: Absence };
 
 /** A party with its present matches. */
 export interface ReviewedParty {
@@ -61,7 +61,7 @@ export interface ReviewedParty {
 export function projectItems(party: ReviewedParty, now: Date): readonly ItemStep[] {
   const { matches, items, needsReview, isCurrent } = party;
   // A match that fits two alerts belongs to the one that is not closed.
-  const [gone, listed] = [items.filter(({ state }) => state === 'gone'), items.filter(({ state }) => state !== 'gone')];
+  const [gone, listed] = [items.filter(({ state }) => state === 'no_longer_matched'), items.filter(({ state }) => state !== 'no_longer_matched')];
   const present = pairItems(listed, matches);
   const back = pairItems(gone, present.unpaired);
   const opened = back.unpaired
@@ -91,9 +91,9 @@ function toAbsence({ causeOf }: ReviewedParty, item: ReviewItem, byService: Abse
 
 /** `id` is the present id of a match below the threshold, by which the alert is found when the match is a hit again. */
 function toAbsent(item: ReviewItem, absence: Absence, now: Date, id = item.listed.id): readonly ItemStep[] {
-  if (item.state === 'gone') return [];
-  const hasRunOut = item.state === 'settled' && isExpired(item.disposition, now);
-  if (item.state === 'settled' && !hasRunOut) return [{ kind: 'gone', item, absence }];
+  if (item.state === 'no_longer_matched') return [];
+  const hasRunOut = item.state === 'false_positive' && isExpired(item.disposition, now);
+  if (item.state === 'false_positive' && !hasRunOut) return [{ kind: 'auto_closed', item, absence }];
   // An absence caused by the customer's record or the settings stays; the service's own can change its kind.
   const kept = item.absence === 'customer_changed' || item.absence === 'settings_changed' ? item.absence : absence;
   if (kept === item.absence && id === item.listed.id) return [];
@@ -102,14 +102,14 @@ function toAbsent(item: ReviewItem, absence: Absence, now: Date, id = item.liste
 
 function assessPair(item: ReviewItem, match: Match, { customer }: ReviewedParty, now: Date): readonly ItemStep[] {
   const { state, disposition, absence } = item;
-  const wasAbsent = absence !== null || state === 'gone';
+  const wasAbsent = absence !== null || state === 'no_longer_matched';
   if (disposition?.verdict === 'no_longer_matched') return [{ kind: 'reopened', item, match, reasons: ['returned'] }];
   if (disposition === null) {
-    if (state === 'gone') return [{ kind: 'reopened', item, match, reasons: ['returned'] }];
+    if (state === 'no_longer_matched') return [{ kind: 'reopened', item, match, reasons: ['returned'] }];
     return !wasAbsent && isSameMatch(item.listed, match) ? [] : [{ kind: 'carried', item, match, state }];
   }
   const changed = compareSeenFacts(disposition.seen, toSeenFacts(customer, match));
-  const isDecided = state === 'proposed' || (disposition.isFinal && disposition.verdict !== 'inconclusive');
+  const isDecided = state === 'pending_approval' || (disposition.isFinal && disposition.verdict !== 'inconclusive');
   const reasons: readonly ReopeningReason[] = [
     ...changed,
     ...(isExpired(disposition, now) ? (['expired'] as const) : []),
@@ -124,19 +124,19 @@ const isExpired = (disposition: Disposition | null, now: Date): boolean =>
 
 /** The state of an alert by a valid disposition; `inconclusive` and a proposal leave it waiting. */
 export function toState({ verdict, isFinal }: Pick<Disposition, 'verdict' | 'isFinal'>): ItemState {
-  if (!isFinal) return 'proposed';
-  if (verdict === 'true_match') return 'confirmed';
-  if (verdict === 'no_longer_matched') return 'gone';
-  return verdict === 'false_positive' ? 'settled' : 'open';
+  if (!isFinal) return 'pending_approval';
+  if (verdict === 'true_match') return 'true_match';
+  if (verdict === 'no_longer_matched') return 'no_longer_matched';
+  return verdict === 'false_positive' ? 'false_positive' : 'open';
 }
 
 const isSameMatch = (left: Match, right: Match): boolean => JSON.stringify(left) === JSON.stringify(right);
 
 // A match that fits several alerts belongs to the most important one, so that no disposition closes another alert.
-const byWeight: readonly ItemState[] = ['confirmed', 'open', 'proposed', 'settled', 'gone'];
+const byWeight: readonly ItemState[] = ['true_match', 'open', 'pending_approval', 'false_positive', 'no_longer_matched'];
 const toWeight = ({ state, disposition, absence }: ReviewItem): number => {
-  const isAbsent = state === 'gone' || absence !== null;
-  return byWeight.indexOf(isAbsent && disposition !== null ? toState(disposition) : state === 'gone' ? 'open' : state);
+  const isAbsent = state === 'no_longer_matched' || absence !== null;
+  return byWeight.indexOf(isAbsent && disposition !== null ? toState(disposition) : state === 'no_longer_matched' ? 'open' : state);
 };
 
 function pairItems(items: readonly ReviewItem[], matches: readonly Match[]) {
@@ -247,7 +247,7 @@ export interface CurrentDecision {
 /** The effect of a disposition. */
 export type DecisionStep =
   /** The same disposition exists. */
-  { kind: 'same_already' } | { kind: 'decided' } | { kind: 'proposed' } | { kind: 'confirmed'; proposalId: number };
+  { kind: 'same_already' } | { kind: 'decided' } | { kind: 'proposed' } | { kind: 'approved'; proposalId: number };
 
 const releasing: ReadonlySet<DispositionVerdict> = new Set(['false_positive', 'no_longer_matched']);
 
@@ -267,7 +267,7 @@ export function classifyDecision(
   const needsTwo = needsSecondPerson && releasing.has(verdict);
   if (current?.isAboutTheSame === true && current.verdict === verdict) {
     const isOwn = current.reviewers.includes(reviewer);
-    if (!current.isFinal && !isOwn) return { kind: 'confirmed', proposalId: current.dispositionId };
+    if (!current.isFinal && !isOwn) return { kind: 'approved', proposalId: current.dispositionId };
     if (needsTwo || (current.isFinal && isOwn)) return { kind: 'same_already' };
   }
   return { kind: needsTwo ? 'proposed' : 'decided' };

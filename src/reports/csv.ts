@@ -154,7 +154,7 @@ export const toChangeColumns = (timezone: string): readonly Column<ChangeLine>[]
 ];
 
 const toWaiting = ({ change }: ChangeLine): ChangeItemFacts | null =>
-  change?.item?.state === 'open' || change?.item?.state === 'proposed' ? change.item : null;
+  change?.item?.state === 'open' || change?.item?.state === 'pending_approval' ? change.item : null;
 
 const toOwner = (owner: ItemOwner | null | undefined): Cell => (owner ? describeOwner(owner) : null);
 

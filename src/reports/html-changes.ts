@@ -124,7 +124,7 @@ function describeItem(
   { state, openedAt, dueAt, owner, reopenedBecause }: ChangeItemFacts,
   { finishedAt: now, timezone }: Report['run'],
 ): string {
-  if (state !== 'open' && state !== 'proposed') return toSentence(alertStateWords[state]);
+  if (state !== 'open' && state !== 'pending_approval') return toSentence(alertStateWords[state]);
   const days = Math.floor((now.getTime() - openedAt.getTime()) / 86_400_000);
   const age = days <= 0 ? 'today' : countNoun(days, 'day');
   const waits = toSentence(reopenedBecause.length > 0 && state === 'open' ? 're-opened' : alertStateWords[state]);
@@ -479,7 +479,7 @@ function describeBriefly({ state, dueAt, said, replaced }: ChangeItemFacts, { ti
       ...(dueAt === null ? ['open'] : [`due ${formatDay(dueAt, timezone)}`]),
       ...(before === '' ? [] : [before]),
     ].join('; ');
-  if (state === 'proposed' || state === 'gone' || !last?.verdict) return alertStateWords[state];
+  if (state === 'pending_approval' || state === 'no_longer_matched' || !last?.verdict) return alertStateWords[state];
   return `${describeDisposition(last.verdict)} by ${last.reviewer}`;
 }
 

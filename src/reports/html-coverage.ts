@@ -281,10 +281,10 @@ function showReasons(coverage: Coverage): Markup {
 }
 
 const whyWords: Readonly<Record<DroppedPartyFacts['state'], string>> = {
-  open_hit: 'it stays in scope, and the customer in this state, until its alerts have a disposition',
-  incompletely_seen:
+  open_alert: 'it stays in scope, and the customer in this state, until its alerts have a disposition',
+  truncated:
     'it is screened only while one of its alerts is open; the part that was not returned may have a hit',
-  confirmed: 'it is screened only while one of its alerts is open',
+  true_match: 'it is screened only while one of its alerts is open',
 };
 
 const toDroppedColumns = (run: Report['run']): readonly TableColumn<DroppedPartyFacts>[] => [

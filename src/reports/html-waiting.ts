@@ -140,7 +140,7 @@ function showStatus(item: WaitingItem, run: Report['run']): Markup {
       html`<b>Match absent</b>: ${absenceWords[absence]}${day}. Confirm it with the disposition “no longer matched”`,
     );
   }
-  if (state === 'proposed' && proposal !== null) {
+  if (state === 'pending_approval' && proposal !== null) {
     lines.push(
       html`<b>Pending approval</b>: ${showRemark(describeSaid({ ...proposal, kind: 'decided', isAttested: false, saidAt: proposal.decidedAt }, timezone))}`,
     );

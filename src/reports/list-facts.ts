@@ -125,7 +125,7 @@ export interface NotScreenedFacts {
 export interface DroppedPartyFacts {
   party: PartyFacts;
   /** Its state when it was dropped. The party stays in scope while it is an open hit or one of its alerts waits. */
-  state: 'open_hit' | 'incompletely_seen' | 'confirmed';
+  state: 'open_alert' | 'truncated' | 'true_match';
   droppedAt: Date;
 }
 
@@ -201,7 +201,7 @@ export interface ChangeItemFacts {
   reopenedBecause: readonly string[];
   /** Its last decisions and their confirmations, newest first. */
   said: readonly {
-    kind: 'decided' | 'proposed' | 'confirmed' | 'undone';
+    kind: 'decided' | 'proposed' | 'approved' | 'undone';
     /** Null for `undone`. */
     verdict: DispositionVerdict | null;
     reviewer: string;
@@ -347,7 +347,7 @@ export interface WaitingItem {
   openedAt: Date;
   dueAt: Date | null;
   /** `proposed` waits for a second person. */
-  state: 'open' | 'proposed';
+  state: 'open' | 'pending_approval';
   /** Why its match is absent: it waits to be confirmed as no longer matched. Null while the match is a hit. */
   absence: Absence | null;
   absentSince: Date | null;

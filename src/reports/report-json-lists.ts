@@ -68,7 +68,7 @@ const changeItem = z.strictObject({
   reopenedBecause: names,
   said: z.array(
     z.strictObject({
-      kind: z.enum(['decided', 'proposed', 'confirmed', 'undone']),
+      kind: z.enum(['decided', 'proposed', 'approved', 'undone']),
       verdict: z.enum(dispositionVerdicts).nullable(),
       reviewer: z.string(),
       isAttested: z.boolean(),
@@ -190,7 +190,7 @@ export const reportLists = {
     )
     .nullable(),
   droppedParties: z.array(
-    z.strictObject({ party, state: z.enum(['open_hit', 'incompletely_seen', 'confirmed']), droppedAt: instant }),
+    z.strictObject({ party, state: z.enum(['open_alert', 'truncated', 'true_match']), droppedAt: instant }),
   ),
   rejects: z
     .array(

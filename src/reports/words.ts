@@ -115,7 +115,7 @@ export function describeSaid(
 }
 
 /** How the disposition was made; a proposed one waits for the approval of a second person. */
-const saidWords = { decided: '', proposed: 'pending approval: ', confirmed: 'approved: ' } as const;
+const saidWords = { decided: '', proposed: 'pending approval: ', approved: 'approved: ' } as const;
 
 function describeReason(reason: string): string {
   if (reason === 'expired') return 'the disposition expired';

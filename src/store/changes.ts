@@ -84,7 +84,7 @@ const changeItemShape = z.object({
   reopenedBecause: z.array(z.string()),
   said: z.array(
     z.object({
-      kind: z.enum(['decided', 'proposed', 'confirmed', 'undone']),
+      kind: z.enum(['decided', 'proposed', 'approved', 'undone']),
       verdict: z.enum(dispositionVerdicts).nullable(),
       reviewer: z.string(),
       isAttested: z.boolean(),
@@ -389,7 +389,7 @@ function readNextDue(database: Queryable, list: MatchList, now: Date): Promise<D
     database,
     z.date().nullable(),
     `select min((event.item ->> 'dueAt')::timestamptz) as "dueAt" from change_event event
-     where ${isOnListSql} and event.item ->> 'state' in ('open', 'proposed') and (event.item ->> 'dueAt')::timestamptz >= $3`,
+     where ${isOnListSql} and event.item ->> 'state' in ('open', 'pending_approval') and (event.item ->> 'dueAt')::timestamptz >= $3`,
     [...toParameters(list), now],
   );
 }

@@ -16,7 +16,7 @@ const checkRow = z.object({
   outcomeReason: z.string().nullable(),
   responseId: z.number().nullable(),
   /** `not_screened` unless it was answered. */
-  verdict: z.enum(['clear', 'below_threshold', 'incompletely_seen', 'open_hit', 'not_screened']),
+  verdict: z.enum(['clear', 'below_threshold', 'truncated', 'open_alert', 'not_screened']),
   /** Keyed digest (hex) of the answer. */
   responseDigest: z.string().nullable(),
   endedAt: z.date().nullable(),

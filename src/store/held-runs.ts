@@ -63,7 +63,7 @@ export async function* readComparedParties(database: Queryable, { runId, rosterI
          join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
          left join run former on former.run_id = state.former_run_id
          where state.account_id = $3 and state.party_id > $4
-           and (state.state = 'open_hit' or state.former_answer ->> 'state' = 'open_hit')
+           and (state.state = 'open_alert' or state.former_answer ->> 'state' = 'open_alert')
            -- A first answer has nothing to compare with, and an offboarded customer has no expected hits.
            and case when state.run_id = $1 then state.former_run_id is not null else customer.left_at is null and party.is_current end
          order by state.party_id
@@ -229,7 +229,7 @@ function countNewlyOpen(transaction: Queryable, rosterId: number, after: number)
        where earlier.customer_id = change.customer_id and earlier.change_id < change.change_id and earlier.to_state <> 'not_screened'
        order by earlier.change_id desc limit 1
      ) before
-     where change.change_id > $2 and change.to_state = 'open_hit' and before.to_state not in ('open_hit', 'confirmed')`,
+     where change.change_id > $2 and change.to_state = 'open_alert' and before.to_state not in ('open_alert', 'true_match')`,
     [rosterId, after],
   );
 }

@@ -41,13 +41,13 @@ export function readDetailBacklog(
     database,
     z.string(),
     `with listed as materialized (
-       select item.listed ->> 'id' as id, bool_or(item.state in ('open', 'proposed')) as waits, max(item.priority) as priority
+       select item.listed ->> 'id' as id, bool_or(item.state in ('open', 'pending_approval')) as waits, max(item.priority) as priority
        from review_item item
        join party on party.party_id = item.party_id
        join customer on customer.customer_id = party.customer_id and customer.roster_id = $1
        join party_state state on state.party_id = item.party_id and state.account_id = item.account_id
        join match on match.response_id = state.response_id and match.match_id = item.listed ->> 'id' and match.is_hit
-       where item.account_id = $2 and item.state <> 'gone'
+       where item.account_id = $2 and item.state <> 'no_longer_matched'
        group by 1
      ),
      wanted as (

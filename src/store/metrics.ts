@@ -71,7 +71,7 @@ export async function readStoredFigures(
          join party on party.party_id = item.party_id
          join customer on customer.customer_id = party.customer_id
          join roster on roster.roster_id = customer.roster_id
-         where roster.organisation_id = $1 and item.state in ('open', 'proposed')
+         where roster.organisation_id = $1 and item.state in ('open', 'pending_approval')
        ) waiting
        group by roster, severity, age`,
       [organisationId, now],

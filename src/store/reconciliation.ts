@@ -172,11 +172,11 @@ async function lookAtScreenings(transaction: Queryable, { rosterId, accountId, o
   await transaction.execute(
     `create temporary table alerting on commit drop as
      select party.customer_id, bool_or(item.is_confirmed) as is_confirmed,
-       bool_or(item.topic = 'sanction' and item.state in ('open', 'proposed')) as is_sanction,
-       count(*) filter (where item.state in ('open', 'proposed'))::integer as waiting
+       bool_or(item.topic = 'sanction' and item.state in ('open', 'pending_approval')) as is_sanction,
+       count(*) filter (where item.state in ('open', 'pending_approval'))::integer as waiting
      from review_item item join party on party.party_id = item.party_id
      join customer on customer.customer_id = party.customer_id and customer.roster_id = $1
-     where item.account_id = $2 and (item.state in ('open', 'proposed') or item.is_confirmed and item.state <> 'gone')
+     where item.account_id = $2 and (item.state in ('open', 'pending_approval') or item.is_confirmed and item.state <> 'no_longer_matched')
      group by party.customer_id`,
     [rosterId, accountId],
   );
@@ -193,7 +193,7 @@ async function lookAtScreenings(transaction: Queryable, { rosterId, accountId, o
            and not exists (select from party_state newest where newest.account_id = $2 and newest.party_id = party.party_id)
          union all
          select party.customer_id, true from party_state newest join party using (party_id)
-         where newest.account_id = $2 and newest.state = 'incompletely_seen' and party.is_current
+         where newest.account_id = $2 and newest.state = 'truncated' and party.is_current
        ) party
        join customer using (customer_id)
        where customer.roster_id = $3

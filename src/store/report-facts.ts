@@ -149,7 +149,7 @@ async function readSweeps(database: Queryable, sweepRunIds: readonly number[]): 
 
 const droppedRow: z.ZodType<DroppedPartyFacts> = z.object({
   party: partyFactsSchema,
-  state: z.enum(['open_hit', 'incompletely_seen', 'confirmed']),
+  state: z.enum(['open_alert', 'truncated', 'true_match']),
   droppedAt: z.date(),
 });
 

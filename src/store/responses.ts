@@ -251,8 +251,8 @@ async function readDecisionHistory(database: Queryable, partyIds: readonly numbe
          end as kind
        from disposition where disposition.item_id = item.item_id
        union all
-       select happened_at, 1, event_id, case kind when 'reopened' then 'fell' when 'gone' then 'away' else 'back' end
-       from review_event where review_event.item_id = item.item_id and kind in ('reopened', 'gone', 'returned')
+       select happened_at, 1, event_id, case kind when 'reopened' then 'fell' when 'auto_closed' then 'away' else 'back' end
+       from review_event where review_event.item_id = item.item_id and kind in ('reopened', 'auto_closed', 'returned')
      ) said
      where item.party_id = any ($1::bigint[])
      order by said.at, said.place, said.number`,
@@ -334,8 +334,8 @@ async function takeForCut(transaction: Queryable, runId: number, length: number)
   );
   await transaction.execute(
     `update party_state set state = case
-       when jsonb_path_exists(coalesce(party_state.unreturned, '[]'::jsonb), '$[*] ? (@.isHit == true)') then 'open_hit'
-       else 'incompletely_seen'
+       when jsonb_path_exists(coalesce(party_state.unreturned, '[]'::jsonb), '$[*] ? (@.isHit == true)') then 'open_alert'
+       else 'truncated'
      end
      from (${partiesOfLength}) parties
      where party_state.account_id = parties.account_id and party_state.party_id = parties.party_id
@@ -359,7 +359,7 @@ async function takeForWhole(transaction: Queryable, runId: number, length: numbe
     `update party_state set state = 'below_threshold'
      from (${partiesOfLength}) parties
      where party_state.account_id = parties.account_id and party_state.party_id = parties.party_id
-       and party_state.state = 'incompletely_seen' and party_state.unreturned is null`,
+       and party_state.state = 'truncated' and party_state.unreturned is null`,
     [runId, length],
   );
   return readValue(

@@ -298,7 +298,7 @@ const comparedRow = z.object({
 /** SQL: the customer has an alert or a disposition. */
 const hasAlertsSql = `exists (
   select from party join review_item item on item.party_id = party.party_id
-  where party.customer_id = customer.customer_id and item.state <> 'gone'
+  where party.customer_id = customer.customer_id and item.state <> 'no_longer_matched'
 )`;
 
 /**
@@ -373,7 +373,7 @@ export async function readComparedFigures(
        (
          select count(distinct party.customer_id)::integer
          from review_item item join party using (party_id) join customer using (customer_id)
-         where customer.roster_id = $2 and item.state <> 'gone'
+         where customer.roster_id = $2 and item.state <> 'no_longer_matched'
        ) as "withAlerts",
        (
          select count(*)::integer from roster_step step

@@ -311,12 +311,12 @@ async function saveParties(
      from dropped join party_standing party on party.party_id = dropped.party_id and party.account_id is not null
      cross join lateral (
        select case
-         when party.is_confirmed then 'confirmed'
-         when party.waiting > 0 or party.has_new_hits then 'open_hit'
+         when party.is_confirmed then 'true_match'
+         when party.waiting > 0 or party.has_new_hits then 'open_alert'
          else party.answer_state
        end as state
      ) attendance
-     where state in ('open_hit', 'incompletely_seen', 'confirmed')`,
+     where state in ('open_alert', 'truncated', 'true_match')`,
     [runId, importId],
   );
 }

@@ -31,11 +31,11 @@ export const runSumsSchema = z.object({
   states: z.object({
     clear: count,
     below_threshold: count,
-    settled_false_positive: count,
-    incompletely_seen: count,
+    false_positive: count,
+    truncated: count,
     not_screened: count,
-    open_hit: count,
-    confirmed: count,
+    open_alert: count,
+    true_match: count,
   }),
   failedBecause: z.record(z.string(), count),
   skippedBecause: z.record(z.string(), count),
@@ -117,8 +117,8 @@ async function sumCustomers(database: Queryable, runId: number): Promise<z.infer
          case
            -- A party that is no longer in the roster, without a waiting alert, does not affect its customer's state.
            when current_status.party_id is null and not party.is_current then 'clear'
-           when current_status.is_confirmed then 'confirmed'
-           when current_status.waiting > 0 or current_status.has_new_hits then 'open_hit'
+           when current_status.is_confirmed then 'true_match'
+           when current_status.waiting > 0 or current_status.has_new_hits then 'open_alert'
            when screening.outcome in ('screened', 'reused') or screening.outcome_reason = 'not_due'
              then coalesce(current_status.answer_state, 'not_screened')
            else 'not_screened'
@@ -162,11 +162,11 @@ async function sumCustomers(database: Queryable, runId: number): Promise<z.infer
          'screened', count(*) filter (where is_planned and is_answered and not is_reused),
          'clear', count(*) filter (where worst = 1),
          'below_threshold', count(*) filter (where worst = 2),
-         'settled_false_positive', count(*) filter (where worst = 3),
-         'incompletely_seen', count(*) filter (where worst = 4),
+         'false_positive', count(*) filter (where worst = 3),
+         'truncated', count(*) filter (where worst = 4),
          'not_screened', count(*) filter (where worst = 5) + max(unaccepted.ids),
-         'open_hit', count(*) filter (where worst = 6),
-         'confirmed', count(*) filter (where worst = 7)
+         'open_alert', count(*) filter (where worst = 6),
+         'true_match', count(*) filter (where worst = 7)
        ) as sums,
        (count(*) filter (where is_unreadable and is_answered and worst = 5))::integer as "unreadableParties",
        (select count(distinct request_id)::integer from own where is_searched) as searches,
@@ -252,7 +252,7 @@ export async function countFound(database: Queryable, runId: number): Promise<{ 
 
 /** SQL: the states of a customer, best first (DESIGN: The one rule); the last one of its parties counts. */
 const customerStatesSql = `array[
-  'clear', 'below_threshold', 'settled_false_positive', 'incompletely_seen', 'not_screened', 'open_hit', 'confirmed'
+  'clear', 'below_threshold', 'false_positive', 'truncated', 'not_screened', 'open_alert', 'true_match'
 ]`;
 
 const balanceRow = z.object({

@@ -173,7 +173,7 @@ const stateRow = z.object({
     .array(storedMatchSchema)
     .nullable()
     .transform((matches): readonly Match[] => matches ?? []),
-  state: z.enum(['clear', 'below_threshold', 'incompletely_seen', 'open_hit']),
+  state: z.enum(['clear', 'below_threshold', 'truncated', 'open_alert']),
 });
 export type PartyStateRow = z.infer<typeof stateRow>;
 

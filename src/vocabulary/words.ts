@@ -39,10 +39,10 @@ export const describeDisposition = (code: string): string =>
 /** The states of an alert. */
 export const alertStateWords: Readonly<Record<ItemState, string>> = {
   open: 'open',
-  proposed: 'pending approval',
-  settled: 'false positive',
-  confirmed: 'true match',
-  gone: 'no longer matched',
+  pending_approval: 'pending approval',
+  false_positive: 'false positive',
+  true_match: 'true match',
+  no_longer_matched: 'no longer matched',
 };
 
 /** The roles of a party. */
@@ -204,10 +204,10 @@ export function describeTopic(topic: string): string {
 export const stateOrder = [
   'clear',
   'below_threshold',
-  'settled_false_positive',
-  'confirmed',
-  'open_hit',
-  'incompletely_seen',
+  'false_positive',
+  'true_match',
+  'open_alert',
+  'truncated',
   'not_screened',
 ] as const satisfies readonly CustomerState[];
 
@@ -218,10 +218,10 @@ export const stateWords: Readonly<Record<CustomerState, { name: string; meaning:
     name: 'Below threshold',
     meaning: 'matches, but the service flagged none of them',
   },
-  settled_false_positive: { name: 'False positive', meaning: 'flagged, and a reviewer ruled it out' },
-  confirmed: { name: 'True match', meaning: 'a reviewer confirmed that the customer is the listed party' },
-  open_hit: { name: 'Open alert', meaning: 'an alert of the customer waits for a disposition' },
-  incompletely_seen: { name: 'Truncated', meaning: 'the answer was truncated, and the returned part has no hit' },
+  false_positive: { name: 'False positive', meaning: 'flagged, and a reviewer ruled it out' },
+  true_match: { name: 'True match', meaning: 'a reviewer confirmed that the customer is the listed party' },
+  open_alert: { name: 'Open alert', meaning: 'an alert of the customer waits for a disposition' },
+  truncated: { name: 'Truncated', meaning: 'the answer was truncated, and the returned part has no hit' },
   not_screened: { name: 'Not screened', meaning: 'no valid answer' },
 };
 

@@ -132,7 +132,7 @@ export async function playWorld(
       if (isPending) model.propose(customer, alert.party, match.id, choice.verdict);
       else model.decide(customer, alert.party, match.id, choice.verdict, expiresAtMs);
       compared.decisions += 1;
-      if (['decided', 'confirmed', 'undone', 'same_already', isPending ? 'proposed' : ''].includes(result)) continue;
+      if (['decided', 'approved', 'undone', 'same_already', isPending ? 'proposed' : ''].includes(result)) continue;
       const expected = `${choice.verdict} about ${match.id} ${alert.absences.join(' or ')}`;
       mismatches.push({
         kind: 'refused',
@@ -299,7 +299,7 @@ function findItems({ customer, listed: match, ids }: ModelAlert, items: readonly
     .toSorted((one, other) => toRank(other) - toRank(one) || other.itemId - one.itemId);
 }
 
-const isWaiting = ({ state }: Item): boolean => state === 'open' || state === 'proposed';
+const isWaiting = ({ state }: Item): boolean => state === 'open' || state === 'pending_approval';
 
 function compareAlert(alert: ModelAlert, items: readonly Item[]): Found[] {
   const { customer, listed: match, absences } = alert;
@@ -315,9 +315,9 @@ function compareAlert(alert: ModelAlert, items: readonly Item[]): Found[] {
   });
   if (others.some((other) => isWaiting(other) && other.matchId === item?.matchId))
     return [differ('alert', 'once', 'twice')];
-  if (alert.isClosed) return item && item.state !== 'gone' ? [differ('decision', 'closed')] : [];
+  if (alert.isClosed) return item && item.state !== 'no_longer_matched' ? [differ('decision', 'closed')] : [];
   if (!alert.waits) {
-    const state = alert.decided === 'true_match' ? 'confirmed' : 'settled';
+    const state = alert.decided === 'true_match' ? 'true_match' : 'false_positive';
     return item?.state === state && item.verdict === alert.decided
       ? []
       : [differ('decision', `decided ${alert.decided}`)];

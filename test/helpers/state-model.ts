@@ -44,11 +44,11 @@ export interface ModelNight {
 }
 
 export type CustomerState =
-  | 'confirmed'
-  | 'open_hit'
+  | 'true_match'
+  | 'open_alert'
   | 'not_screened'
-  | 'incompletely_seen'
-  | 'settled_false_positive'
+  | 'truncated'
+  | 'false_positive'
   | 'below_threshold'
   | 'clear';
 
@@ -117,11 +117,11 @@ export interface ModelRules {
 }
 
 const strongestFirst: readonly CustomerState[] = [
-  'confirmed',
-  'open_hit',
+  'true_match',
+  'open_alert',
   'not_screened',
-  'incompletely_seen',
-  'settled_false_positive',
+  'truncated',
+  'false_positive',
   'below_threshold',
   'clear',
 ];
@@ -399,11 +399,11 @@ function expire(alert: Alert, atMs: number, hasRunOut: Set<Alert>): void {
 }
 
 function toState({ record, alerts, answer }: Party, validSinceMs: number): CustomerState {
-  if (alerts.some(({ isTrueMatch }) => isTrueMatch)) return 'confirmed';
-  if (alerts.some(waits)) return 'open_hit';
+  if (alerts.some(({ isTrueMatch }) => isTrueMatch)) return 'true_match';
+  if (alerts.some(waits)) return 'open_alert';
   if (answer === null || answer.atMs < validSinceMs || !isSameRecord(answer.searched, record)) return 'not_screened';
   // A hit that is settled says nothing of what was cut off.
-  if (answer.isCut) return 'incompletely_seen';
-  if (answer.results.some(({ isHit }) => isHit)) return 'settled_false_positive';
+  if (answer.isCut) return 'truncated';
+  if (answer.results.some(({ isHit }) => isHit)) return 'false_positive';
   return answer.results.length > 0 ? 'below_threshold' : 'clear';
 }

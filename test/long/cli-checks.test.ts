@@ -39,7 +39,7 @@ test('a check prints verdict, matches and run, and is shown again by its run', a
   const shown = await run(['check', '--show', checked, '--json']);
   expect(JSON.parse(shown.stdout)).toMatchObject({
     schema: 'nightscreen/check/1',
-    verdict: 'open_hit',
+    verdict: 'open_alert',
     reason: 'file 4711',
   });
 }, 60_000);
@@ -51,7 +51,7 @@ test('runs show tells what a check was, and no report is made of one', async () 
   expect(JSON.parse((await run(['runs', 'show', checked, '--json'])).stdout)).toMatchObject({
     schema: 'nightscreen/run/2',
     kind: 'check',
-    check: { verdict: 'open_hit', reason: 'file 4711', answer: { total: 1 } },
+    check: { verdict: 'open_alert', reason: 'file 4711', answer: { total: 1 } },
     assurance: null,
     becauseOf: null,
   });

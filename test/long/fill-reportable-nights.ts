@@ -31,8 +31,8 @@ const fillSql = (customers: number): string => `
         'counts', jsonb_build_object('rows', 0, 'customers', 0, 'rejected', 0, 'duplicates', 0, 'inScope', ${customers},
           'planned', ${customers}, 'screened', screened, 'reused', 0, 'failed', 0, 'skipped', 0, 'remaining', ${customers} - screened,
           'searches', screened, 'attempts', screened, 'matches', 2 * screened, 'hits', screened / 50, 'changes', changes),
-        'states', jsonb_build_object('clear', 0, 'below_threshold', screened, 'settled_false_positive', 0, 'incompletely_seen', 0,
-          'not_screened', ${customers} - screened, 'open_hit', 0, 'confirmed', 0),
+        'states', jsonb_build_object('clear', 0, 'below_threshold', screened, 'false_positive', 0, 'truncated', 0,
+          'not_screened', ${customers} - screened, 'open_alert', 0, 'true_match', 0),
         'failedBecause', '{}'::jsonb, 'skippedBecause', '{}'::jsonb,
         'baseline', jsonb_build_object('critical', 0, 'high', 0, 'medium', baseline, 'low', 0, 'info', 0),
         'attemptsByOutcome', '{}'::jsonb, 'possiblyBilledTwice', 0)

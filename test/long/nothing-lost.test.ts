@@ -181,7 +181,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     expect(resumed.state).toBe('complete');
     const facts = await showRun(database, 'default', resumed.runId);
     expect(facts.mode).toBe('live');
-    expect(facts.states).toMatchObject({ not_screened: 0, open_hit: 2 });
+    expect(facts.states).toMatchObject({ not_screened: 0, open_alert: 2 });
   });
 
   it('a run that never learned whose key it had does not call itself live', async () => {

@@ -172,13 +172,13 @@ async function raceForTwo(owner: Database, reviewers: readonly [Database, Databa
   const [stored] = await owner.query(
     z.object({ proposed: z.number(), confirmed: z.number(), alone: z.number(), astray: z.number() }),
     `select (select count(*)::integer from disposition where kind = 'proposed') as proposed,
-       (select count(*)::integer from disposition where kind = 'confirmed') as confirmed,
+       (select count(*)::integer from disposition where kind = 'approved') as confirmed,
        (select count(*)::integer
         from disposition said
         left join disposition proposal on proposal.disposition_id = said.refers_to
         where said.disposition_id > (select min(disposition_id) from disposition where kind = 'proposed') and (
           -- One person restricts at once.
-          said.kind = 'decided' and said.verdict <> 'true_match' or said.kind = 'confirmed' and (
+          said.kind = 'decided' and said.verdict <> 'true_match' or said.kind = 'approved' and (
             proposal.kind <> 'proposed' or proposal.reviewer = said.reviewer or proposal.verdict <> said.verdict
             or proposal.item_id <> said.item_id or proposal.seen_digest <> said.seen_digest
           )
@@ -188,7 +188,7 @@ async function raceForTwo(owner: Database, reviewers: readonly [Database, Databa
           select max(disposition_id) from disposition where disposition.item_id = item.item_id
         )) as astray`,
   );
-  expect(stored).toEqual({ proposed: tally['proposed'], confirmed: tally['confirmed'], alone: 0, astray: 0 });
+  expect(stored).toEqual({ proposed: tally['proposed'], confirmed: tally['approved'], alone: 0, astray: 0 });
   expect(stored?.confirmed).toBeGreaterThan(races / 20);
   expect(Object.values(tally).reduce((sum, count) => sum + count, 0)).toBe(2 * races);
   printFigure(`${races} races where it takes two: ${JSON.stringify(tally)}; nobody has decided alone`);

@@ -47,7 +47,7 @@ function presentItemHistories(reference: string, items: readonly ShownItem[]): O
 
 function formatItem({ mark, roster, mode, party, listed, severity, details, history, ...item }: ShownItem): string {
   const { state, absence, openedAt, dueAt, owner } = item;
-  const waits = state === 'open' || state === 'proposed';
+  const waits = state === 'open' || state === 'pending_approval';
   const head: Row[] = [
     ['alert', mark],
     [

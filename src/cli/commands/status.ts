@@ -42,7 +42,7 @@ function addExport(status: Command, act: Act): void {
     .option('--changed-since <date>', 'only customers whose state has changed since, in ISO 8601', parseInstant)
     .addHelpText(
       'after',
-      examples(['status export --out status.csv', 'status export --state open_hit --changed-since 2026-03-01']),
+      examples(['status export --out status.csv', 'status export --state open_alert --changed-since 2026-03-01']),
     )
     .action((options: ExportOptions) =>
       act(async (invocation) => {

@@ -166,7 +166,7 @@ export function presentImportedDecisions(
   const { isApplied, decided, proposed, confirmed, instead, sameAlready, proposedAlready, refused, faulty } = imported;
   const { undecided, onlyReasons, discrepancies } = imported;
   const ofDiscrepancies = (kind: string) => (discrepancies?.rows ?? []).filter(({ result }) => result.kind === kind);
-  const accepted = [...ofDiscrepancies('accepted'), ...ofDiscrepancies('confirmed')];
+  const accepted = [...ofDiscrepancies('accepted'), ...ofDiscrepancies('approved')];
   const [acceptanceProposed, acceptedAlready] = [ofDiscrepancies('proposed'), ofDiscrepancies('same_already')];
   const refusedAcceptances = (discrepancies?.rows ?? []).flatMap(({ row: { line, customer }, result }) =>
     result.kind === 'refused' ? [{ line, customer, reason: result.reason }] : [],
@@ -181,7 +181,7 @@ export function presentImportedDecisions(
   const counts: Row[] = [
     [would('decided'), String(decided.length)],
     proposed.length > 0 && [would('proposed'), `${proposed.length}, pending the approval of another person`],
-    confirmed.length > 0 && [would('confirmed'), String(confirmed.length)],
+    confirmed.length > 0 && [would('approved'), String(confirmed.length)],
     ['decided already', String(sameAlready.length)],
     proposedAlready.length > 0 && [
       'proposed already',

@@ -215,7 +215,7 @@ export async function describeCheck(database: Queryable, run: RunRow) {
   return {
     ...question,
     /** An answer that control searches do not support shows a hit, and nothing else. */
-    verdict: run.state === 'complete' || verdict === 'open_hit' ? verdict : ('not_screened' as const),
+    verdict: run.state === 'complete' || verdict === 'open_alert' ? verdict : ('not_screened' as const),
     runId: toRunId(run),
     state: run.state,
     mode: run.mode,
@@ -265,7 +265,7 @@ async function findDoubts(
   { verdict, endedAt }: { verdict: string; endedAt: Date | null },
 ): Promise<readonly string[]> {
   const run = await readRun(transaction, runId);
-  if (run === null || verdict === 'open_hit') return [];
+  if (run === null || verdict === 'open_alert') return [];
   const controls = await assessControls(transaction, run.accountId, endedAt ?? run.startedAt);
   if (controls.verdict === 'hold' || (run.mode === 'test' && controls.verdict !== 'failed')) return [];
   return [`no proof that the service finds listed parties: control searches: ${describeControls(controls)}`];

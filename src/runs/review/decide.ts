@@ -38,7 +38,7 @@ type DecisionRefusal = 'unknown_item' | 'no_longer_listed' | 'still_listed' | 'c
 
 /** The result of a decision; another person must confirm a `proposed` one. */
 type DecisionResult =
-  | { itemId: number; kind: 'confirmed' }
+  | { itemId: number; kind: 'approved' }
   /** `isPending`: the earlier decision is a proposal that another person must confirm. */
   | { itemId: number; kind: 'same_already'; isPending: boolean }
   | {
@@ -103,7 +103,7 @@ function findRefusal(
   { verdict, seenVersion }: ItemDecision,
   digestKey: Buffer,
 ): DecisionRefusal | null {
-  if (item.state === 'gone') return 'no_longer_listed';
+  if (item.state === 'no_longer_matched') return 'no_longer_listed';
   const staleness = findStaleness(item, seenVersion, digestKey);
   // `no_longer_matched` is a valid verdict only for an absent match.
   return staleness ?? (verdict === 'no_longer_matched' && item.absence === null ? 'still_listed' : null);
@@ -119,7 +119,7 @@ const toCurrent = (item: DecidableItem, digestKey: Buffer): Parameters<typeof cl
 type NewStep = Exclude<DecisionStep, { kind: 'same_already' }>;
 
 function toResult({ itemId, current }: DecidableItem, step: NewStep, { name }: Reviewer): DecisionResult {
-  if (step.kind === 'confirmed') return { itemId, kind: step.kind };
+  if (step.kind === 'approved') return { itemId, kind: step.kind };
   if (current === null || current.isFinal || current.reviewer === name) return { itemId, kind: step.kind };
   return { itemId, kind: step.kind, instead: { verdict: current.verdict, reviewer: current.reviewer } };
 }
@@ -148,7 +148,7 @@ async function saveDecision(
       seen: toSeenFacts(item.customer, item.listed),
       seenDigest: toSeenDigest(item, digestKey),
       expiresAt: holds && ends.length > 0 ? new Date(Math.min(...ends.map((end) => end.getTime()))) : null,
-      refersTo: step.kind === 'confirmed' ? step.proposalId : null,
+      refersTo: step.kind === 'approved' ? step.proposalId : null,
     },
     now,
     item,

@@ -67,7 +67,7 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
     /** Decided by one person where two are needed. */
     proposed: ofKind('proposed'),
     /** Proposed by another person and confirmed by this list. */
-    confirmed: ofKind('confirmed'),
+    confirmed: ofKind('approved'),
     /** The decided or proposed rows that replace the proposal of another person. */
     instead: filled.flatMap((row) => {
       const result = byItem.get(row.itemId);
@@ -356,7 +356,7 @@ const isDay = (text: string): boolean =>
   /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(toDayNumberOf(text)) && toDate(toDayNumberOf(text)) === text;
 
 type AcceptanceResult =
-  | { kind: 'accepted' | 'proposed' | 'confirmed' | 'same_already' }
+  | { kind: 'accepted' | 'proposed' | 'approved' | 'same_already' }
   | {
       kind: 'refused';
       reason: 'unknown_discrepancy' | 'resolved' | 'discrepancy_changed' | 'critical' | 'past_day' | 'too_long';
@@ -409,7 +409,7 @@ async function acceptDiscrepancies(
       const kind = takesTwo && !confirms ? 'proposed' : 'accepted';
       const said = { discrepancyId: row.discrepancyId, seenEventId: last.eventId, kind, reason, until } as const;
       await saveAcceptance(transaction, { ...said, reviewer: reviewer.name, isAttested: reviewer.isAttested }, now);
-      results.push({ kind: confirms ? 'confirmed' : kind });
+      results.push({ kind: confirms ? 'approved' : kind });
     }
   }
   return results;

@@ -53,7 +53,7 @@ export async function makeItems(
     if (!isOfHeldRun) return toItemChanges(addProvisional(party, items), items, assessed);
     // A held run opens what is new or worse. It closes nothing, and no decision moves to other facts.
     return toItemChanges(party, items, assessed).filter(
-      ({ event, state }) => event !== null && worse.has(event.kind) && (state === 'open' || state === 'proposed'),
+      ({ event, state }) => event !== null && worse.has(event.kind) && (state === 'open' || state === 'pending_approval'),
     );
   });
   // No policy applies to answers that were unreliable at first.
@@ -124,7 +124,7 @@ export function toItemChanges(
   const touched = new Set(changes.map(({ itemId }) => itemId));
   // These were seen with the newer record. They get no event, but the next comparison starts from this record.
   const dated = items
-    .filter(({ itemId, state, absence }) => state !== 'gone' && absence === null && !touched.has(itemId))
+    .filter(({ itemId, state, absence }) => state !== 'no_longer_matched' && absence === null && !touched.has(itemId))
     .map((item) => ({
       ...keep(item, projection),
       customerVersion: party.customerVersion,
@@ -175,9 +175,9 @@ function toChange(step: ItemStep, projection: Projection): readonly ItemChange[]
   const item = byId.get(step.item.itemId);
   if (item === undefined) return [];
   const kept = keep(item, projection);
-  const { absence } = step.kind === 'absent' || step.kind === 'gone' ? step : { absence: null };
-  if (step.kind === 'gone') {
-    return [{ ...kept, state: 'gone', absence, event: { kind: 'gone', reasons: [step.absence] } }];
+  const { absence } = step.kind === 'absent' || step.kind === 'auto_closed' ? step : { absence: null };
+  if (step.kind === 'auto_closed') {
+    return [{ ...kept, state: 'no_longer_matched', absence, event: { kind: 'auto_closed', reasons: [step.absence] } }];
   }
   if (step.kind === 'absent') {
     const event = step.absence === item.absence ? 'rekeyed' : 'absent';
@@ -188,7 +188,7 @@ function toChange(step: ItemStep, projection: Projection): readonly ItemChange[]
       const ended = { kind: 'absent', reasons: ['expired', step.absence] } as const;
       return [{ ...waits, state: 'open', openedAt: now, dueAt, dropsDisposition: true, event: ended }];
     }
-    if (item.state !== 'confirmed') return [waits];
+    if (item.state !== 'true_match') return [waits];
     // An absent true match waits from now on, with one business day until it is due.
     return [{ ...waits, state: 'open', openedAt: now, dueAt: toDueTime('high', now, calendar) }];
   }
@@ -215,7 +215,7 @@ function toChange(step: ItemStep, projection: Projection): readonly ItemChange[]
     ];
   }
   const { match, state } = step;
-  const wasAbsent = item.absence !== null || item.state === 'gone';
+  const wasAbsent = item.absence !== null || item.state === 'no_longer_matched';
   const event = wasAbsent ? 'returned' : item.listed.id === match.id ? null : 'rekeyed';
   return [
     {
@@ -250,7 +250,7 @@ const keep = (
   event: null,
 });
 
-const isWaiting = ({ state }: Pick<StoredItem, 'state'>): boolean => state === 'open' || state === 'proposed';
+const isWaiting = ({ state }: Pick<StoredItem, 'state'>): boolean => state === 'open' || state === 'pending_approval';
 
 const isWorse = (left: Severity, right: Severity): boolean => severities.indexOf(left) < severities.indexOf(right);
 

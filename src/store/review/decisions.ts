@@ -176,7 +176,7 @@ export function readItemHistories(database: Queryable, organisation: string, ref
 
 interface NewDisposition {
   itemId: number;
-  kind: 'decided' | 'proposed' | 'confirmed' | 'undone';
+  kind: 'decided' | 'proposed' | 'approved' | 'undone';
   /** Null for `undone`. */
   verdict: DispositionVerdict | null;
   reviewer: string;
@@ -294,12 +294,12 @@ export function saveOpenItems(
        from review_item item
        join party on party.party_id = item.party_id
        join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
-       where item.account_id = $3 and item.state in ('open', 'proposed')
+       where item.account_id = $3 and item.state in ('open', 'pending_approval')
      )
      update run set open_items = (
        select jsonb_build_object(
          'waiting', count(*), 'customers', count(distinct customer_id), 'absent', count(absence), 'overdue', count(*) filter (where is_overdue), 'unassigned', count(*) filter (where owner is null),
-         'proposed', count(*) filter (where state = 'proposed'), 'oldestAt', min(opened_at),
+         'proposed', count(*) filter (where state = 'pending_approval'), 'oldestAt', min(opened_at),
          'bySeverity', (
            select coalesce(jsonb_agg(jsonb_build_object('severity', severity, 'waiting', items, 'overdue', late)
              order by array_position($5::text[], severity)), '[]')
@@ -372,20 +372,20 @@ async function saveSettledItems(
        where item.account_id = $3
      ), reported as (
        select item_id, kind, bool_or('expired' = any (reasons)) as is_expired
-       from review_event where run_id = $1 and kind in ('reopened', 'gone') group by item_id, kind
+       from review_event where run_id = $1 and kind in ('reopened', 'auto_closed') group by item_id, kind
      )
      update run set settled_items = (
        select jsonb_build_object(
-         'falsePositive', count(*) filter (where state = 'settled'),
+         'falsePositive', count(*) filter (where state = 'false_positive'),
          'trueMatch', count(*) filter (where is_confirmed),
          'inconclusive', count(*) filter (where state = 'open' and verdict = 'inconclusive'),
-         'carried', count(*) filter (where (state = 'settled' or is_confirmed) and is_screened)
+         'carried', count(*) filter (where (state = 'false_positive' or is_confirmed) and is_screened)
        ) from decided
      ) || (
        select jsonb_build_object(
          'reopened', count(*) filter (where kind = 'reopened' and not is_expired),
          'expired', count(*) filter (where kind = 'reopened' and is_expired),
-         'gone', count(*) filter (where kind = 'gone')
+         'gone', count(*) filter (where kind = 'auto_closed')
        ) from reported
      )
      where run.run_id = $1`,

@@ -35,7 +35,7 @@ export function readLegacyCustomers(database: Queryable, organisation: string, r
        join party on party.party_id = item.party_id
        join account on account.account_id = item.account_id
        left join legacy_decision legacy on legacy.item_id = item.item_id
-       where party.customer_id = customer.customer_id and item.state <> 'gone'
+       where party.customer_id = customer.customer_id and item.state <> 'no_longer_matched'
      ) as items
      from customer
      join roster on roster.roster_id = customer.roster_id

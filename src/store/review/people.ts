@@ -22,7 +22,7 @@ export async function assignWaitingItems(
     z.object({ itemId: z.number(), assignedTo: z.string().nullable() }),
     `select item.item_id, item.assigned_to
      from review_item item
-     where item.state in ('open', 'proposed') and ($2::bigint[] is null or item.item_id = any ($2)) and ($4::text is null or item.severity = $4)
+     where item.state in ('open', 'pending_approval') and ($2::bigint[] is null or item.item_id = any ($2)) and ($4::text is null or item.severity = $4)
        and exists (
          select from party
          join customer on customer.customer_id = party.customer_id and ($3::text is null or customer.reference = $3)

@@ -97,7 +97,7 @@ async function readReviewItems(database: Queryable, accountId: number, partyIds:
        item.opened_at, item.due_at, disposition.verdict, disposition.seen,
        coalesce(disposition.kind <> 'proposed', false) as "isFinal", disposition.expires_at,
        item.is_confirmed, item.absence, ${seenCustomerSql} as customer,
-       item.absence is null and item.state <> 'gone' and exists (
+       item.absence is null and item.state <> 'no_longer_matched' and exists (
          select from review_event event
          join run_hold hold on hold.run_id = event.run_id and hold.kind = 'answers' and hold.held_at >= event.happened_at
          where event.item_id = item.item_id and event.run_id > coalesce(state.run_id, 0)
@@ -130,7 +130,7 @@ export interface ItemChange
   /** Whether its decision ends. */
   dropsDisposition: boolean;
   event: {
-    kind: 'opened' | 'reopened' | 'escalated' | 'rekeyed' | 'absent' | 'gone' | 'returned';
+    kind: 'opened' | 'reopened' | 'escalated' | 'rekeyed' | 'absent' | 'auto_closed' | 'returned';
     reasons: readonly string[];
   } | null;
 }
@@ -233,9 +233,9 @@ const withoutAlertSql = `
   party_state state
   join party on party.party_id = state.party_id and party.is_current
   join customer on customer.customer_id = party.customer_id and customer.roster_id = $1
-  where state.account_id = $2 and state.state = 'open_hit' and ${hitsSql} > (
+  where state.account_id = $2 and state.state = 'open_alert' and ${hitsSql} > (
     select count(*) from review_item item
-    where item.party_id = state.party_id and item.account_id = state.account_id and item.state <> 'gone' and item.absence is null
+    where item.party_id = state.party_id and item.account_id = state.account_id and item.state <> 'no_longer_matched' and item.absence is null
   )`;
 
 /**
@@ -256,10 +256,10 @@ export async function findStateDisagreements(database: Queryable, { rosterId, ac
        )
        or not coalesce(case
          when said.disposition_id is null or said.verdict = 'inconclusive' and said.kind <> 'proposed' then item.state = 'open'
-         when said.kind = 'proposed' then item.state = 'proposed'
-         when said.verdict = 'true_match' then item.state = case when item.absence is null then 'confirmed' else 'open' end
-         when said.verdict = 'false_positive' then item.state = case when item.absence is null then 'settled' else 'gone' end
-         when said.verdict = 'no_longer_matched' then item.state = 'gone' and item.absence is not null
+         when said.kind = 'proposed' then item.state = 'pending_approval'
+         when said.verdict = 'true_match' then item.state = case when item.absence is null then 'true_match' else 'open' end
+         when said.verdict = 'false_positive' then item.state = case when item.absence is null then 'false_positive' else 'no_longer_matched' end
+         when said.verdict = 'no_longer_matched' then item.state = 'no_longer_matched' and item.absence is not null
        end, false)
      )`,
     [rosterId, accountId],
@@ -284,7 +284,7 @@ function findUnprojectedParties(database: Queryable, { rosterId, accountId }: Pr
      -- No row if only held runs have answered.
      left join party_state state on state.party_id = item.party_id and state.account_id = item.account_id
      left join disposition on disposition.disposition_id = item.disposition_id
-     where item.account_id = $2 and item.state <> 'gone' and case
+     where item.account_id = $2 and item.state <> 'no_longer_matched' and case
        when not party.is_current then item.absence is null or item.absence in ('not_returned', 'below_threshold')
        when item.absence is null then item.customer_version <> state.customer_version or disposition.expires_at <= $3
        else item.absence = 'customer_changed'
@@ -297,7 +297,7 @@ function findUnprojectedParties(database: Queryable, { rosterId, accountId }: Pr
      from run_hold hold
      join run on run.run_id = hold.run_id and ${inScopeSql}
      join review_event event on event.run_id = hold.run_id
-     join review_item item on item.item_id = event.item_id and item.state <> 'gone' and item.absence is null
+     join review_item item on item.item_id = event.item_id and item.state <> 'no_longer_matched' and item.absence is null
      join party_state state on state.party_id = item.party_id and state.account_id = item.account_id and state.run_id >= hold.run_id
      where hold.kind = 'answers'
      order by 1`,

@@ -75,7 +75,7 @@ const waitingRow = z.object({
   priority: z.number(),
   openedAt: z.coerce.date(),
   dueAt: z.coerce.date().nullable(),
-  state: z.enum(['open', 'proposed']),
+  state: z.enum(['open', 'pending_approval']),
   // Earlier versions did not store these.
   absence: z.enum(absences).nullable().default(null),
   absentSince: z.coerce.date().nullable().default(null),
@@ -127,7 +127,7 @@ const waitingItemsSql = (moment: string): string => `
     event.opened_at as "openedAt", event.due_at as "dueAt", event.state,
     event.absence, event.absent_since as "absentSince", ${replacedSql('event')} as replaced,
     ${ownerSql('event', moment)} as owner, ${reopenedBecauseSql('event')} as "reopenedBecause",
-    case when event.state = 'proposed' then (
+    case when event.state = 'pending_approval' then (
       select jsonb_build_object(
         'verdict', made.verdict, 'reviewer', made.reviewer, 'reason', made.reason, 'decidedAt', made.decided_at
       )
@@ -138,7 +138,7 @@ const waitingItemsSql = (moment: string): string => `
         'verdict', made.verdict, 'reviewer', made.reviewer, 'reason', made.reason, 'decidedAt', made.decided_at
       )
       from disposition made where made.item_id = event.item_id and made.verdict is not null
-        and not (event.state = 'proposed' and made.disposition_id = event.disposition_id)
+        and not (event.state = 'pending_approval' and made.disposition_id = event.disposition_id)
       order by made.disposition_id desc limit 1
     ) as "lastDecision",
     (
@@ -153,7 +153,7 @@ const waitingItemsSql = (moment: string): string => `
   ${joinPartySql('event')}
   join roster on roster.roster_id = customer.roster_id
   join account on account.account_id = event.account_id
-  where event.state in ('open', 'proposed')`;
+  where event.state in ('open', 'pending_approval')`;
 
 /** SQL: the most urgent items first. */
 const waitingOrderSql = 'order by event.priority desc, event.due_at, event.item_id';
@@ -197,7 +197,7 @@ export async function saveReportSheet(
        from review_item item
        join party on party.party_id = item.party_id
        join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
-       where item.account_id = $3 and item.state in ('open', 'proposed')
+       where item.account_id = $3 and item.state in ('open', 'pending_approval')
      ),
      urgent as (
        select item_id, revision, ${ownerSql('event', '$4')} as owner, row_number() over (${waitingOrderSql}) as place
@@ -405,7 +405,7 @@ export async function saveChangeItems(
          ) as facts
          from review_item item
          where item.party_id = event.party_id and item.account_id = $2 and item.listed ->> 'id' = event.match_id
-         order by (item.state = 'gone'), item.item_id desc limit 1
+         order by (item.state = 'no_longer_matched'), item.item_id desc limit 1
        ) found
        where not event.is_baseline
      ) stands

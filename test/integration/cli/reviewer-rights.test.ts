@@ -126,9 +126,9 @@ webhooks: [{ url: 'http://127.0.0.1:${port}/', secretEnv: HOOK_SECRET }]
     expect(await as(logins.boris, 'import', list, '--apply')).toMatch(/^confirmed +1$/m);
     const [, mark = ''] = /^alert +(\S+)$/m.exec(await as(logins.boris, 'show', 'C-2')) ?? [];
     await as(logins.boris, 'undo', mark, '--reason', 'a slip');
-    expect(reported.join('')).not.toContain('confirmed');
+    expect(reported.join('')).not.toContain('true_match');
     expect(await run(['status', 'send'])).toMatchObject({ exitCode: 0 });
-    expect(reported.join('')).toMatch(/"reference":"C-1","from":"open_hit","to":"confirmed"/);
+    expect(reported.join('')).toMatch(/"reference":"C-1","from":"open_alert","to":"true_match"/);
     await acceptDiscrepancies(as);
     await owner.runScript(
       Object.values(logins)

@@ -105,8 +105,8 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
           `select last_state as state, waiting from customer_screening_status where reference in ('C-1', 'C-2') order by reference`,
         ),
       ).toEqual([
-        { state: 'settled_false_positive', waiting: 0 },
-        { state: 'confirmed', waiting: 0 },
+        { state: 'false_positive', waiting: 0 },
+        { state: 'true_match', waiting: 0 },
       ]);
     await expectHeld();
     // Every score moves by less than the step, night after night.
@@ -144,7 +144,7 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
     const { database, night, readAlert } = await openDecided({ 'C-1': 'true_match' });
     await night(3, { ...first, birth_date: ['1961-02-03'] }, second);
     expect(await readAlert('C-1')).toMatchObject({ state: 'open', absence: null });
-    expect(await readState(database, 'C-1')).toEqual({ state: 'confirmed', waiting: 1, worstTopic: 'sanction' });
+    expect(await readState(database, 'C-1')).toEqual({ state: 'true_match', waiting: 1, worstTopic: 'sanction' });
   });
 
   it('an undecided alert whose match is delisted or below the threshold waits for no_longer_matched, and keeps its age when it returns', async () => {
@@ -157,7 +157,7 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
     for (const [reference, absence] of absences) {
       const { openedAt, dueAt } = find(reference);
       expect(await readAlert(reference)).toMatchObject({ state: 'open', absence, openedAt, dueAt });
-      expect(await readState(database, reference)).toMatchObject({ state: 'open_hit', waiting: 1 });
+      expect(await readState(database, reference)).toMatchObject({ state: 'open_alert', waiting: 1 });
     }
     await night(5, first, second);
     for (const reference of listedCustomers) {
@@ -168,7 +168,7 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
     await night(4, weakSecond);
     for (const reference of listedCustomers) {
       expect(await say(reference, 'no_longer_matched')).toMatchObject([{ kind: 'decided' }]);
-      expect(await readAlert(reference)).toMatchObject({ state: 'gone' });
+      expect(await readAlert(reference)).toMatchObject({ state: 'no_longer_matched' });
     }
     await night(0, weakSecond);
     for (const [reference, , state] of absences) {
@@ -190,16 +190,16 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
     expect(waitsMs).toBeGreaterThan(0);
     // A weekend may lie between.
     expect(waitsMs).toBeLessThanOrEqual(4 * dayMs);
-    expect(await readState(database, 'C-1')).toMatchObject({ state: 'confirmed', waiting: 1 });
-    expect(await readAlert('C-2')).toMatchObject({ state: 'gone', absence: 'below_threshold' });
+    expect(await readState(database, 'C-1')).toMatchObject({ state: 'true_match', waiting: 1 });
+    expect(await readAlert('C-2')).toMatchObject({ state: 'no_longer_matched', absence: 'below_threshold' });
     // The true match is back as it was; the false positive is delisted.
     await night(5, first);
-    expect(await readAlert('C-1')).toMatchObject({ state: 'confirmed', absence: null });
+    expect(await readAlert('C-1')).toMatchObject({ state: 'true_match', absence: null });
     await night(0, second);
     expect(await say('C-1', 'no_longer_matched')).toMatchObject([{ kind: 'decided' }]);
     expect(await readState(database, 'C-1')).toMatchObject({ state: 'clear', waiting: 0 });
-    expect(await readAlert('C-2')).toMatchObject({ state: 'settled', absence: null });
-    expect(await readState(database, 'C-2')).toMatchObject({ state: 'settled_false_positive', waiting: 0 });
+    expect(await readAlert('C-2')).toMatchObject({ state: 'false_positive', absence: null });
+    expect(await readState(database, 'C-2')).toMatchObject({ state: 'false_positive', waiting: 0 });
   });
 
   it('a renamed customer keeps the alert that waits, not the settled one, and the view names the record as the cause', async () => {
@@ -214,10 +214,10 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
     );
     const app = await work();
     await run(app, { acceptRoster: await makeAcceptance(app) });
-    expect(await readAlert('C-1')).toMatchObject({ state: 'gone', absence: 'customer_changed' });
+    expect(await readAlert('C-1')).toMatchObject({ state: 'no_longer_matched', absence: 'customer_changed' });
     expect(await readState(database, 'C-1')).toMatchObject({ state: 'clear' });
     expect(await readAlert('C-2')).toMatchObject({ state: 'open', absence: 'customer_changed' });
-    expect(await readState(database, 'C-2')).toMatchObject({ state: 'open_hit' });
+    expect(await readState(database, 'C-2')).toMatchObject({ state: 'open_alert' });
   });
 
   it('an id without an accepted record, and a customer who was never screened, are not screened, but in scope, coverage, status and sums', async () => {
@@ -312,7 +312,7 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
     await night(4, second);
     expect(await readExposed()).toEqual(['open']);
     await night(3, second);
-    expect(await readExposed()).toEqual(['gone']);
+    expect(await readExposed()).toEqual(['no_longer_matched']);
   });
 
   it('review.autoClose counts no answer of the time in which lists are known to be cut to this length', async () => {
@@ -330,7 +330,7 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
     await night(3, second, other);
     expect(await readExposed()).toEqual(['open']);
     await night(2, second, other);
-    expect(await readExposed()).toEqual(['gone']);
+    expect(await readExposed()).toEqual(['no_longer_matched']);
   });
 
   it('review.autoClose is refused until a named person has accepted it', async () => {
@@ -378,7 +378,7 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
     await write('no_longer_matched');
     const taken = await take();
     expect([taken.isApplied, taken.decided.length]).toEqual([true, 6]);
-    expect((await readAlerts(database)).map(({ state }) => state)).toEqual(['open', ...Array(6).fill('gone'), 'open']);
+    expect((await readAlerts(database)).map(({ state }) => state)).toEqual(['open', ...Array(6).fill('no_longer_matched'), 'open']);
     expect((await take()).sameAlready).toHaveLength(6);
     expect(
       await database.query(z.object({}), `select from disposition where verdict = 'no_longer_matched'`),

@@ -34,11 +34,11 @@ describeOnChosenDatabase('a night after a catch-up', (open) => {
 
     // The next night is late by an hour.
     const nextNight = { ...(await startedAgo(0)), clock: shiftedClock(hourMs) };
-    expect(await expectAgreement(nextNight)).toEqual({ clear: 4, open_hit: 2 });
+    expect(await expectAgreement(nextNight)).toEqual({ clear: 4, open_alert: 2 });
     expect(await measureCoverage(nextNight, { list: 1 })).toMatchObject({ isCovered: true, total: { overdue: 0 } });
     expect(await expectAgreement({ ...nextNight, clock: shiftedClock(1.4 * hourMs) })).toEqual({
       not_screened: 4,
-      open_hit: 2,
+      open_alert: 2,
     });
     expect(await run(nextNight)).toMatchObject({ state: 'complete', counts: { planned: 6, screened: 6 } });
     expect(sandbox.ledger().length).toBeGreaterThan(asked + 5);

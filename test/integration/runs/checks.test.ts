@@ -44,7 +44,7 @@ describe('a single check', () => {
     expect(exitCode).toBe(0);
     expect(result).toMatchObject({
       state: 'complete',
-      verdict: 'open_hit',
+      verdict: 'open_alert',
       sentName: 'Wilhelmina Achterberg',
       reason: 'file 4711',
       askedBy: 'erika@desk',
@@ -117,7 +117,7 @@ describe('a single check', () => {
     };
     const doubted = { exitCode: 3, state: 'incomplete', verdict: 'not_screened' };
     expect(await ask(-3 * dayMs)).toEqual({ ...doubted, controls: 'never' });
-    expect(await ask(-3 * dayMs, question.name)).toMatchObject({ exitCode: 0, verdict: 'open_hit', controls: 'never' });
+    expect(await ask(-3 * dayMs, question.name)).toMatchObject({ exitCode: 0, verdict: 'open_alert', controls: 'never' });
     const onlyNothing = canaries.filter(({ expect }) => expect === 'none');
     const oneSided = await site.run(await live(-3 * dayMs, { settings: { canaries: onlyNothing } }));
     expect(oneSided).toMatchObject({ state: 'incomplete', exitCode: 3 });

@@ -39,7 +39,7 @@ describe('coverage', () => {
     await run(app);
     const night = await measureCoverage(app, { list: 10 });
     expect(night.total).toMatchObject({ inScope: 6, valid: 5, never: 1, overdue: 0, failedBecause: { http_422: 1 } });
-    expect(night.total.states).toEqual({ clear: 3, not_screened: 1, open_hit: 2 });
+    expect(night.total.states).toEqual({ clear: 3, not_screened: 1, open_alert: 2 });
     expect(night.rosters[0]?.uncovered).toMatchObject([
       { reference: 'C-3', status: 'never', failedBecause: 'http_422' },
     ]);
@@ -56,7 +56,7 @@ describe('coverage', () => {
     const stale = await measureCoverage(later(28), { list: 10 });
     expect(stale).toMatchObject({ isCovered: false, total: { valid: 0, overdue: 6, oldestAgeHours: 28 } });
     // An alert that waits outranks an expired screening.
-    expect(stale.total.states).toEqual({ not_screened: 4, open_hit: 2 });
+    expect(stale.total.states).toEqual({ not_screened: 4, open_alert: 2 });
     expect(stale.rosters[0]?.uncovered).toHaveLength(6);
   });
 
@@ -67,7 +67,7 @@ describe('coverage', () => {
     await run(blind);
     expect(await measureCoverage(blind, { list: 1 })).toMatchObject({
       isCovered: false,
-      total: { inScope: 6, valid: 0, unproven: 6, states: { not_screened: 4, open_hit: 2 } },
+      total: { inScope: 6, valid: 0, unproven: 6, states: { not_screened: 4, open_alert: 2 } },
       rosters: [{ uncovered: [{ reference: 'C-1', status: 'unproven' }] }],
     });
     const sighted = await work({ apiKey: sandbox.livePrivateKey, settings: { budget } });

@@ -28,7 +28,7 @@ describe('the status of customers', () => {
     sandbox.setFaults([{ path: '/aml/search', name: people[2] ?? '', status: 422, times: 10 }]);
     await run(app);
     const states = await expectAgreement(app);
-    expect(states).toEqual({ clear: 3, not_screened: 1, open_hit: 2 });
+    expect(states).toEqual({ clear: 3, not_screened: 1, open_alert: 2 });
     expect((await findUnrecorded(app))?.found).toEqual([]);
     const [stored] = await database.query(
       z.object({ states: z.record(z.string(), z.number()) }),
@@ -38,7 +38,7 @@ describe('the status of customers', () => {
     const later = (hours: number) => ({ ...app, clock: shiftedClock(hours * hourMs) });
     await expectAgreement(later(26.9));
     // An expired screening hides no alert that waits.
-    expect(await expectAgreement(later(28))).toEqual({ not_screened: 4, open_hit: 2 });
+    expect(await expectAgreement(later(28))).toEqual({ not_screened: 4, open_alert: 2 });
   });
 
   it('agrees with coverage about live answers without control searches, other facts, leavers and cadences of tiers', async () => {
@@ -49,12 +49,12 @@ describe('the status of customers', () => {
     const settings = { budget, screening: { ...screening, cadence } };
     const blind = await work({ apiKey: sandbox.livePrivateKey, settings: { ...settings, canaries: [] } });
     await run(blind);
-    expect(await expectAgreement(blind)).toEqual({ not_screened: 4, open_hit: 2 });
+    expect(await expectAgreement(blind)).toEqual({ not_screened: 4, open_alert: 2 });
     const sighted = await work({ apiKey: sandbox.livePrivateKey, settings });
     await run(sighted, { selection: 'all' });
     const later = (hours: number) => ({ ...sighted, clock: shiftedClock(hours * hourMs) });
-    expect(await expectAgreement(later(160))).toEqual({ clear: 4, open_hit: 2 });
-    expect(await expectAgreement(later(172))).toEqual({ not_screened: 4, open_hit: 2 });
+    expect(await expectAgreement(later(160))).toEqual({ clear: 4, open_alert: 2 });
+    expect(await expectAgreement(later(172))).toEqual({ not_screened: 4, open_alert: 2 });
 
     const facts = `select customer_id, 2, import_id, 'low', jsonb_set(record, '{parties,0,birthDate}', '"1980-01-01"') from customer_version`;
     await database.execute(
@@ -67,8 +67,8 @@ describe('the status of customers', () => {
     await database.execute(
       `update party set is_current = false where customer_id = (select customer_id from customer where reference = 'C-2')`,
     );
-    expect(await expectAgreement(sighted)).toEqual({ clear: 2, not_screened: 1, open_hit: 2 });
-    expect(await expectAgreement(later(160))).toEqual({ clear: 2, not_screened: 1, open_hit: 2 });
+    expect(await expectAgreement(sighted)).toEqual({ clear: 2, not_screened: 1, open_alert: 2 });
+    expect(await expectAgreement(later(160))).toEqual({ clear: 2, not_screened: 1, open_alert: 2 });
   });
 
   it('of a run that goes on, what waits for control searches does not count and nothing is told', async () => {
@@ -118,7 +118,7 @@ describe('the status of customers', () => {
         `select state, mode from customer_screening_status where roster = 'people' and reference = 'C-1'`,
       );
     });
-    expect(seen).toEqual([{ state: 'open_hit', mode: 'test' }]);
+    expect(seen).toEqual([{ state: 'open_alert', mode: 'test' }]);
     for (const statement of ['select from customer_standing', 'select record_state_changes(1, null, true)']) {
       const attempt = database.transaction(async (transaction) => {
         await transaction.execute(`set local role ${login}`);

@@ -75,7 +75,7 @@ it('a decision that is stored while a run closes stands, whatever the run makes 
   release();
   expect(await deciding).toMatchObject([{ kind: 'decided' }]);
   expect((await closing).state).toBe('complete');
-  expect(await readFirst(database)).toMatchObject({ state: 'confirmed', verdict: 'true_match' });
+  expect(await readFirst(database)).toMatchObject({ state: 'true_match', verdict: 'true_match' });
   await expect(database.execute('update review_item set disposition_id = null')).rejects.toThrow(/review_item_decided/);
 });
 

@@ -39,7 +39,7 @@ describe('a screening with failures', () => {
       ['C-2', 'failed', 'invalid_body'],
     ]);
     // Both have an open alert, which a failed search does not hide.
-    expect(facts.states).toMatchObject({ clear: 4, open_hit: 2, not_screened: 0 });
+    expect(facts.states).toMatchObject({ clear: 4, open_alert: 2, not_screened: 0 });
   });
 
   it('a service that finds nobody any more makes the run incomplete before a customer is screened', async () => {

@@ -175,7 +175,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
       expect.objectContaining({ code: 'run_abandoned', message: expect.stringMatching(/known hits .* vanished/) }),
     );
     const listOpen = (states: typeof before) =>
-      states.filter(({ state }) => state === 'open_hit').map(({ reference }) => reference);
+      states.filter(({ state }) => state === 'open_alert').map(({ reference }) => reference);
     expect(listOpen(await readStates(database))).toEqual(listOpen(before));
   });
 
@@ -231,7 +231,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0, changes: 0 } });
     const facts = await showRun(database, 'default', held.runId);
     expect(facts.held).toMatchObject([
-      { kind: 'answers', customers: 30, openedAlerts: 2, accepted: null, states: { open_hit: 22, clear: 8 } },
+      { kind: 'answers', customers: 30, openedAlerts: 2, accepted: null, states: { open_alert: 22, clear: 8 } },
     ]);
     expect(toSubject(toReport(facts))).toContain('[RED] answers held');
     const page = await readFile(join(held.artifacts ?? '', 'report.html'), 'utf8');
@@ -244,12 +244,12 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     expect(held.openItems).toMatchObject({ waiting: 22 });
     const stateOf = async (number: number): Promise<string | undefined> =>
       (await readStates(database)).find(({ reference }) => reference === `C-${number}`)?.state;
-    expect([await stateOf(26), await stateOf(27), await stateOf(30)]).toEqual(['open_hit', 'open_hit', 'clear']);
+    expect([await stateOf(26), await stateOf(27), await stateOf(30)]).toEqual(['open_alert', 'open_alert', 'clear']);
     const sent = await database.query(
       z.object({ toState: z.string() }),
       'select to_state from customer_state_change where from_state is not null',
     );
-    expect(sent).toEqual([{ toState: 'open_hit' }, { toState: 'open_hit' }]);
+    expect(sent).toEqual([{ toState: 'open_alert' }, { toState: 'open_alert' }]);
 
     sandbox.setWorld(worldOf([worse, ...sanctioned.slice(1), ...exposed, listed('new', fresh)]));
     const good = await run(await work({ offsetMs: 1 }));
@@ -262,7 +262,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
       { match: 'amla_new', state: 'open', absence: null },
       { match: 'amla_soon gone', state: 'open', absence: 'not_returned' },
     ]);
-    expect(await stateOf(27)).toBe('open_hit');
+    expect(await stateOf(27)).toBe('open_alert');
     // No bulk decision closes an alert of a run that is still held.
     const ids = await database.query(
       z.object({ id: z.number() }),
@@ -301,7 +301,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
 
     const { id } = await readItem('amla_new');
     await decide(database, [id], { verdict: 'true_match', expiresAt: new Date(Date.now() + dayMs / 2) });
-    expect(await readItem('amla_new')).toMatchObject({ state: 'confirmed' });
+    expect(await readItem('amla_new')).toMatchObject({ state: 'true_match' });
     // Neither an outage nor an older answer makes the match of the held run absent.
     sandbox.setWorld({ watchlist: [], dossiers: [] });
     await run(await work({ offsetMs: dayMs }));
@@ -313,8 +313,8 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
         `select reference, state from customer_screening_status where reference in ('C-1', 'C-31') order by 1`,
       ),
     ).toEqual([
-      { reference: 'C-1', state: 'open_hit' },
-      { reference: 'C-31', state: 'confirmed' },
+      { reference: 'C-1', state: 'open_alert' },
+      { reference: 'C-31', state: 'true_match' },
     ]);
   });
 
@@ -373,7 +373,7 @@ describeOnChosenDatabase('a run with far too many newly open customers', (open) 
     const { sandbox, database, work, run } = await begin(all);
     const { received, url } = await startReceiver();
     sandbox.setWorld(worldOf(all.slice(0, 5).map((name, index) => listed(`s${index}`, name))));
-    const webhooks = webhooksSettingsSchema.parse([{ url, states: ['open_hit'] }]);
+    const webhooks = webhooksSettingsSchema.parse([{ url, states: ['open_alert'] }]);
     const at = async (offsetMs: number) => {
       const app = await work({ offsetMs, settings: { webhooks } });
       return { ...app, secret: () => `whsec_${Buffer.alloc(32, 7).toString('base64')}` };
@@ -393,7 +393,7 @@ describeOnChosenDatabase('a run with far too many newly open customers', (open) 
     // The alerts are open already.
     const open = await database.query(
       z.object({ state: z.string() }),
-      `select state from customer_screening_status where state = 'open_hit'`,
+      `select state from customer_screening_status where state = 'open_alert'`,
     );
     expect(open).toHaveLength(58);
 

@@ -201,7 +201,7 @@ describeOnChosenDatabase('inviting customers without a dossier', (open, database
         [reference, state],
       );
     await status('C-7', 'below_threshold');
-    await status('C-11', 'incompletely_seen');
+    await status('C-11', 'truncated');
     await database.execute(`update customer set unreadable_party_since = now() where reference = 'C-12'`);
     await database.execute(
       `update discrepancy set state = 'accepted', accepted_until = '2999-01-01' where facts ->> 'reference' = 'C-13'`,
@@ -219,7 +219,7 @@ describeOnChosenDatabase('inviting customers without a dossier', (open, database
     );
     expect(reasons.map(({ customer, obstacle }) => `${customer} ${obstacle}`)).toEqual([
       'C-10 alert_waits',
-      'C-11 incompletely_seen',
+      'C-11 truncated',
       'C-12 not_screened',
       'C-15 alert_waits',
       'C-16 alert_waits',
@@ -250,8 +250,8 @@ describeOnChosenDatabase('inviting customers without a dossier', (open, database
     const run = await night();
     const reported = (await showRun(database, 'default', run.runId)).reconciliations[0]?.invitations;
     expect(reported?.byStatus).toEqual({ sent: 7 });
-    expect(reported?.excluded).toMatchObject({ alert_waits: 5, incompletely_seen: 1 });
-    await status('C-7', 'incompletely_seen');
+    expect(reported?.excluded).toMatchObject({ alert_waits: 5, truncated: 1 });
+    await status('C-7', 'truncated');
     await database.execute(`update customer set left_at = now(), left_because = 'absent' where reference = 'C-4'`);
     const later = await work({
       clock: hasty(8 * dayMs),
@@ -285,7 +285,7 @@ describeOnChosenDatabase('inviting customers without a dossier', (open, database
       (await database.query(z.object({ id: z.number() }), 'select invitation_id as id from invitation')).length > 0;
     while (!(await isIntended())) await systemClock.sleep(5);
     await database.execute(
-      `update party_state set state = 'incompletely_seen' where party_id in (select party_id from party join customer using (customer_id) where reference = 'C-3')`,
+      `update party_state set state = 'truncated' where party_id in (select party_id from party join customer using (customer_id) where reference = 'C-3')`,
     );
     expect(await inviting).toMatchObject({ customers: [], notNow: 1 });
     expect(countPosts(sandbox)).toBe(0);

@@ -277,7 +277,7 @@ describeOnChosenDatabase('a comparison of roster, screenings and dossiers', (ope
     await runImport(today, toFileRoster('others', other), signal);
     await database.execute(`update customer set left_at = now(), left_because = 'absent' where reference = 'C-7'`);
     await database.execute(
-      `update party_state set state = 'incompletely_seen'
+      `update party_state set state = 'truncated'
        where party_id in (select party_id from party join customer using (customer_id) where reference = 'C-6')`,
     );
     const later = await site.work({ settings: { rosters }, offsetMs: 2 * dayMs });

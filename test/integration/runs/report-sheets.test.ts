@@ -54,7 +54,7 @@ describe("a report's list of what waits", () => {
       const itemId = await readNumber(
         database,
         `(select max(item_id) from review_item join party using (party_id) join customer using (customer_id)
-          where reference = '${reference}' and review_item.state <> 'gone')`,
+          where reference = '${reference}' and review_item.state <> 'no_longer_matched')`,
       );
       return { mark: item?.mark ?? '', itemId };
     };

@@ -103,7 +103,7 @@ describeOnChosenDatabase('decisions of an older system', (open) => {
        from disposition join review_item using (item_id) where item_id = $1`,
       [taken?.id],
     );
-    expect(stored).toEqual([{ origin: 'legacy', reviewer: reviewer.name, days: 90, state: 'settled' }]);
+    expect(stored).toEqual([{ origin: 'legacy', reviewer: reviewer.name, days: 90, state: 'false_positive' }]);
     await write(good);
     expect(await take()).toMatchObject({ isApplied: true, kinds: ['same', 'same'] });
     await write([say(taken, '', taken?.name ?? '', 'true_match')]);

@@ -65,7 +65,7 @@ describeOnChosenDatabase('a working list', (open) => {
     expect(await importRows(app, filled)).toMatchObject({ isApplied: true, decided: [], sameAlready: [{}, {}] });
     const [history] = await showItems(app, 'C-1');
     expect(history).toMatchObject({
-      state: 'confirmed',
+      state: 'true_match',
       history: [{ what: 'opened critical' }, { what: 'decided true_match' }],
     });
   });

@@ -99,7 +99,7 @@ describe('a reviewer with SQL by hand', () => {
     const noRule = 'create temp table four_eyes_rule (rule_id bigint, organisation_id bigint, severities text[])';
     await expect(ada.database.runScript(`${noRule}; ${alone}`)).rejects.toThrow(/decided by two people/);
     // No state is stored that a reviewer could write: only a disposition changes an alert.
-    const settle = `update public.review_item set state = 'settled', is_confirmed = false`;
+    const settle = `update public.review_item set state = 'false_positive', is_confirmed = false`;
     await expect(ada.database.runScript(settle)).rejects.toThrow(/permission denied/);
   });
 
@@ -129,17 +129,17 @@ describe('a reviewer with SQL by hand', () => {
         `insert into review_event (item_id, kind, happened_at, run_id, reasons, severity)
          select item_id, '${kind}', now(), 1, '{expired}', 'low' from review_item`,
       );
-    for (const kind of ['opened', 'reopened', 'escalated', 'rekeyed', 'gone', 'returned']) {
+    for (const kind of ['opened', 'reopened', 'escalated', 'rekeyed', 'auto_closed', 'returned']) {
       await expect(events(kind)).rejects.toThrow(`cannot say that an item is ${kind}`);
     }
     await expect(
       boris.database.execute(
         `insert into disposition (item_id, kind, verdict, reviewer, is_attested, reason, decided_at, origin, seen, seen_digest, refers_to)
-         select item_id, 'confirmed', verdict, session_user, false, 'x', now(), 'review',
+         select item_id, 'approved', verdict, session_user, false, 'x', now(), 'review',
            jsonb_set(seen, '{listed,topics}', '["crime"]'), seen_digest, disposition_id from disposition limit 1`,
       ),
     ).rejects.toThrow(/proposes something else/);
-    expect(await decideAll(boris, 'C-1')).toEqual(['confirmed']);
+    expect(await decideAll(boris, 'C-1')).toEqual(['approved']);
   });
 
   it('assigns and delegates with the rights of a reviewer, and is told of a roster, customer or person nobody knows', async () => {

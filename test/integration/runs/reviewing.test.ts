@@ -40,7 +40,7 @@ describeOnChosenDatabase('review items', (_open, databases) => {
   /** Sites after a run nine days ago, which has opened an item of C-1 and one of C-2. */
   const begin = openPreparedSites(databases, async ({ database, work, run }) => {
     expect(await run(await work({ offsetMs: -9 * dayMs }))).toMatchObject({ state: 'complete' });
-    expect(await readRunStates(database)).toMatchObject({ open_hit: 2 });
+    expect(await readRunStates(database)).toMatchObject({ open_alert: 2 });
     return readItems(database);
   });
 
@@ -59,18 +59,18 @@ describeOnChosenDatabase('review items', (_open, databases) => {
     expect(await decide(database, [itemId])).toEqual([{ itemId, kind: 'decided' }]);
 
     // Nothing has changed.
-    expect(await night(8)).toMatchObject({ open_hit: 1, settled_false_positive: 1 });
+    expect(await night(8)).toMatchObject({ open_alert: 1, false_positive: 1 });
     // All entries have new ids: the decision belongs to the content.
     sandbox.setWorld(worldOf({ ...first, id: 'amla_new_one' }, { ...second, id: 'amla_new_two' }));
-    expect(await night(7)).toMatchObject({ open_hit: 1, settled_false_positive: 1 });
+    expect(await night(7)).toMatchObject({ open_alert: 1, false_positive: 1 });
     // The entry is removed from the list, and returns unchanged.
     sandbox.setWorld(worldOf(second));
-    expect(await night(6)).toMatchObject({ clear: 5, open_hit: 1 });
+    expect(await night(6)).toMatchObject({ clear: 5, open_alert: 1 });
     sandbox.setWorld(worldOf(first, second));
-    expect(await night(5)).toMatchObject({ open_hit: 1, settled_false_positive: 1 });
+    expect(await night(5)).toMatchObject({ open_alert: 1, false_positive: 1 });
     // A material change.
     sandbox.setWorld(worldOf({ ...first, topics: ['sanction', 'crime'] }, second));
-    expect(await night(4)).toMatchObject({ open_hit: 2 });
+    expect(await night(4)).toMatchObject({ open_alert: 2 });
     expect((await readEvents(database)).filter((event) => event.startsWith(`${itemId} `))).toEqual([
       `${itemId} opened`,
       `${itemId} rekeyed`,
@@ -87,7 +87,7 @@ describeOnChosenDatabase('review items', (_open, databases) => {
     if (!item) throw new Error('no item');
     await decide(database, [item.itemId], { verdict: 'true_match' });
     await run(await work({ offsetMs: -2 * dayMs }));
-    expect(await readItems(database)).toMatchObject([{ state: 'confirmed' }, { state: 'open' }]);
+    expect(await readItems(database)).toMatchObject([{ state: 'true_match' }, { state: 'open' }]);
     const path = String(roster.csv?.path);
     const text = (await readFile(path, 'utf8')).replace('customer_id,type,name', 'customer_id,type,name,birth_date');
     await writeFile(
@@ -151,10 +151,10 @@ describeOnChosenDatabase('review items', (_open, databases) => {
     expect(await readState()).toBe('not_screened');
     sandbox.setFaults([]);
     await run(await work({ offsetMs: -dayMs }));
-    expect(await readItems(database)).toMatchObject([{ state: 'settled' }, { state: 'open' }, { state: 'open' }]);
-    expect(await readState()).toBe('open_hit');
+    expect(await readItems(database)).toMatchObject([{ state: 'false_positive' }, { state: 'open' }, { state: 'open' }]);
+    expect(await readState()).toBe('open_alert');
     const [, other] = await readItems(database);
     await decide(database, [other?.itemId ?? 0]);
-    expect(await readState()).toBe('settled_false_positive');
+    expect(await readState()).toBe('false_positive');
   });
 });

@@ -75,19 +75,19 @@ describeOnChosenDatabase('decisions that end, and items that have an owner', (_o
     await decide(early, (await showOne(early, 'C-1')).mark, 'false_positive');
     await decide(early, (await showOne(early, 'C-2')).mark, 'true_match');
     await run(await at(8));
-    expect(await readStates(database)).toEqual({ clear: 4, settled_false_positive: 1, confirmed: 1 });
+    expect(await readStates(database)).toEqual({ clear: 4, false_positive: 1, true_match: 1 });
     await run(await at(5));
-    expect(await readStates(database)).toEqual({ clear: 4, open_hit: 1, confirmed: 1 });
+    expect(await readStates(database)).toEqual({ clear: 4, open_alert: 1, true_match: 1 });
     const { items } = await exportItems(await at(5), { roster: null, exportedBy: 'a test' });
     expect(items.map(({ reopenedBecause }) => reopenedBecause)).toEqual([['expired'], ['expired']]);
     // An inconclusive decision takes no confirmation away.
     const late = await at(4.9);
     await decide(late, (await showOne(late, 'C-2')).mark, 'inconclusive');
     await run(await at(4));
-    expect(await readStates(database)).toEqual({ clear: 4, open_hit: 1, confirmed: 1 });
+    expect(await readStates(database)).toEqual({ clear: 4, open_alert: 1, true_match: 1 });
     await decide(late, (await showOne(late, 'C-2')).mark, 'false_positive');
     await run(await at(3));
-    expect(await readStates(database)).toEqual({ clear: 4, settled_false_positive: 1, open_hit: 1 });
+    expect(await readStates(database)).toEqual({ clear: 4, false_positive: 1, open_alert: 1 });
   });
 
   it('undoing a decision re-opens its item from now on, never clears a customer, and is refused for an item changed since', async () => {
@@ -110,14 +110,14 @@ describeOnChosenDatabase('decisions that end, and items that have an owner', (_o
     });
     expect(later.clock.now().getTime() - item.openedAt.getTime()).toBeLessThan(dayMs);
     await run(await at(5));
-    expect(await readStates(database)).toEqual({ clear: 4, open_hit: 2 });
+    expect(await readStates(database)).toEqual({ clear: 4, open_alert: 2 });
     // A mark from before the decision changes nothing.
     expect(await decide(later, stale, 'false_positive')).toMatchObject({ kind: 'refused', reason: 'decided_since' });
     await decide(later, item.mark, 'true_match');
     const confirmed = (await showOne(later, 'C-1')).mark;
     expect(await undo(later, confirmed)).toMatchObject({ kind: 'undone', keepsConfirmed: true });
     await run(await at(4));
-    expect(await readStates(database)).toEqual({ clear: 4, open_hit: 1, confirmed: 1 });
+    expect(await readStates(database)).toEqual({ clear: 4, open_alert: 1, true_match: 1 });
     // Without its match and without a decision, the item stays open until it is confirmed as no longer matched.
     const last = await at(3.9);
     await decide(last, (await showOne(last, 'C-1')).mark, 'false_positive');
@@ -128,7 +128,7 @@ describeOnChosenDatabase('decisions that end, and items that have an owner', (_o
     expect(await decide(last, (await showOne(last, 'C-1')).mark, 'no_longer_matched')).toMatchObject({
       kind: 'decided',
     });
-    expect(await showOne(last, 'C-1')).toMatchObject({ state: 'gone' });
+    expect(await showOne(last, 'C-1')).toMatchObject({ state: 'no_longer_matched' });
   });
 
   it('an assigned item shows its owner, also during a delegation, and a report shows the owner of its time whenever it is made', async () => {
@@ -240,11 +240,11 @@ describe('a decision that takes two people', () => {
     await withDeputies(base, owner, async (atAdas, atBoris) => {
       await proposeAndRestrict(atAdas, atBoris);
       await run(await work({ settings: { review } }), { selection: 'all' });
-      expect(await readStates(owner)).toEqual({ clear: 4, open_hit: 1, confirmed: 1 });
+      expect(await readStates(owner)).toEqual({ clear: 4, open_alert: 1, true_match: 1 });
       expect(await readOpenItems(owner, await readLastRun(owner))).toMatchObject({ waiting: 1, proposed: 0 });
       await undoAlone(atAdas, atBoris);
       await run(await work({ settings: { review } }), { selection: 'all' });
-      expect(await readStates(owner)).toEqual({ clear: 4, open_hit: 1, settled_false_positive: 1 });
+      expect(await readStates(owner)).toEqual({ clear: 4, open_alert: 1, false_positive: 1 });
     });
   });
 
@@ -269,24 +269,24 @@ describe('a decision that takes two people', () => {
            where reference = '${reference}' order by disposition.disposition_id limit 1`,
         );
       expect(await say(atAdas, 'C-3', 'no_longer_matched')).toBe('proposed');
-      expect(await readPartyStates(owner)).toEqual(['open_hit', 'open_hit', 'open_hit']);
+      expect(await readPartyStates(owner)).toEqual(['open_alert', 'open_alert', 'open_alert']);
       expect(await say(atAdas, 'C-3', 'no_longer_matched')).toBe('same_already');
-      expect(await say(atBoris, 'C-3', 'no_longer_matched')).toBe('confirmed');
-      expect(await readPartyStates(owner)).toEqual(['open_hit', 'open_hit']);
+      expect(await say(atBoris, 'C-3', 'no_longer_matched')).toBe('approved');
+      expect(await readPartyStates(owner)).toEqual(['open_alert', 'open_alert']);
 
       expect(await say(atAdas, 'C-1', 'false_positive')).toBe('proposed');
       await expect(forge('C-1', 'false_positive')).rejects.toThrow(/the release of alert \d+ is decided by two people/);
       expect(await say(atAdas, 'C-2', 'false_positive')).toBe('decided');
       expect(await say(atAdas, 'C-2', 'true_match')).toBe('decided');
-      expect(await showOne(atAdas, 'C-2')).toMatchObject({ state: 'confirmed' });
+      expect(await showOne(atAdas, 'C-2')).toMatchObject({ state: 'true_match' });
       await expect(forge('C-2', 'false_positive')).rejects.toThrow(/decided by two people/);
       expect(await say(atAdas, 'C-2', 'false_positive')).toBe('proposed');
-      expect(await readPartyStates(owner)).toEqual(['confirmed', 'open_hit']);
+      expect(await readPartyStates(owner)).toEqual(['true_match', 'open_alert']);
       // One person may restrict a customer whom a proposal would release.
       expect(await forge('C-1', 'true_match')).toBe(1);
-      expect(await readPartyStates(owner)).toEqual(['confirmed', 'confirmed']);
-      expect(await say(atBoris, 'C-2', 'false_positive')).toBe('confirmed');
-      expect(await readPartyStates(owner)).toEqual(['confirmed', 'settled_false_positive']);
+      expect(await readPartyStates(owner)).toEqual(['true_match', 'true_match']);
+      expect(await say(atBoris, 'C-2', 'false_positive')).toBe('approved');
+      expect(await readPartyStates(owner)).toEqual(['true_match', 'false_positive']);
     });
   });
 
@@ -296,7 +296,7 @@ describe('a decision that takes two people', () => {
     const careless = { ...atAdas, settings: { ...atAdas.settings, review: reviewOf({}) } };
     expect(await decide(careless, unseen, 'false_positive')).toMatchObject({ kind: 'proposed' });
     const item = await showOne(atBoris, 'C-1');
-    expect(item).toMatchObject({ state: 'proposed', history: [{}, { what: 'proposed false_positive' }] });
+    expect(item).toMatchObject({ state: 'pending_approval', history: [{}, { what: 'proposed false_positive' }] });
     expect(await decide(atAdas, item.mark, 'false_positive')).toMatchObject({ kind: 'same_already' });
     expect(await decide(atAdas, unseen, 'false_positive')).toMatchObject({ kind: 'same_already' });
     expect(await decide(atBoris, unseen, 'false_positive')).toMatchObject({ kind: 'refused', reason: 'decided_since' });
@@ -314,7 +314,7 @@ describe('a decision that takes two people', () => {
       instead: { verdict: 'false_positive', reviewer: adasLogin },
     });
     const other = await showOne(atBoris, 'C-1');
-    expect(other).toMatchObject({ state: 'confirmed' });
+    expect(other).toMatchObject({ state: 'true_match' });
     expect(await decide(atBoris, other.mark, 'true_match', 'boris')).toMatchObject({ kind: 'same_already' });
   }
 
@@ -325,12 +325,12 @@ describe('a decision that takes two people', () => {
         `insert into disposition (item_id, kind, verdict, reviewer, is_attested, reason, decided_at, origin, seen, seen_digest, refers_to)
          select item_id, '${kind}', '${verdict}', session_user, false, 'forged', now(), 'review', seen, seen_digest, ${proposalId} from disposition`,
       );
-    await expect(forge('confirmed', 'false_positive', 'disposition_id')).rejects.toThrow(/confirmed by another person/);
-    await expect(forge('confirmed', 'true_match', 'disposition_id')).rejects.toThrow(/proposes something else/);
+    await expect(forge('approved', 'false_positive', 'disposition_id')).rejects.toThrow(/confirmed by another person/);
+    await expect(forge('approved', 'true_match', 'disposition_id')).rejects.toThrow(/proposes something else/);
     await expect(forge('decided', 'false_positive', 'null')).rejects.toThrow(/decided by two people/);
     await expect(database.execute(`update review_item set severity = 'low'`)).rejects.toThrow(/permission denied/);
-    await expect(database.execute(`update review_item set state = 'gone'`)).rejects.toThrow(/permission denied/);
-    const clear = `update party_state set state = 'clear' where state = 'open_hit'`;
+    await expect(database.execute(`update review_item set state = 'no_longer_matched'`)).rejects.toThrow(/permission denied/);
+    const clear = `update party_state set state = 'clear' where state = 'open_alert'`;
     await expect(database.execute(clear)).rejects.toThrow(/permission denied/);
     await expect(
       database.execute(`insert into four_eyes_rule (organisation_id, severities, set_at) values (1, '{}', now())`),
@@ -349,7 +349,7 @@ describe('a decision that takes two people', () => {
       by: reviewer,
     } as const;
     expect(await undoDecision(atAdas, { mark, reviewer, reason: 'a slip' })).toMatchObject({ keepsConfirmed: true });
-    expect(await readPartyStates(atAdas.database)).toEqual(['confirmed', 'open_hit']);
+    expect(await readPartyStates(atAdas.database)).toEqual(['true_match', 'open_alert']);
     expect(await assignItems(atAdas, by)).toMatchObject({ assigned: 2 });
     await delegateItems(atAdas, {
       from: reviewer.name,
@@ -361,11 +361,11 @@ describe('a decision that takes two people', () => {
     expect(await decide(atAdas, (await showOne(atAdas, 'C-1')).mark, 'false_positive')).toMatchObject({
       kind: 'proposed',
     });
-    expect(await readPartyStates(atAdas.database)).toEqual(['confirmed', 'open_hit']);
+    expect(await readPartyStates(atAdas.database)).toEqual(['true_match', 'open_alert']);
     expect(await decide(atBoris, (await showOne(atBoris, 'C-1')).mark, 'false_positive', 'boris')).toMatchObject({
-      kind: 'confirmed',
+      kind: 'approved',
     });
-    expect(await readPartyStates(atAdas.database)).toEqual(['open_hit', 'settled_false_positive']);
+    expect(await readPartyStates(atAdas.database)).toEqual(['open_alert', 'false_positive']);
   }
 });
 

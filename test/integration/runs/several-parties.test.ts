@@ -54,7 +54,7 @@ describe('customers of several parties', () => {
     const summary = await run(app, { kind: 'screen', importFirst: false });
     expect(summary).toMatchObject({ state: 'incomplete', counts: { planned: 6, screened: 5, failed: 1 } });
     const { sums, balance } = await describeRun(app, summary.runId);
-    expect(sums?.states).toMatchObject({ not_screened: 0, open_hit: 2 });
+    expect(sums?.states).toMatchObject({ not_screened: 0, open_alert: 2 });
     expect(balance).toMatchObject({ disagreements: [] });
   });
 });

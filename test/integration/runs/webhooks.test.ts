@@ -101,8 +101,8 @@ describe('webhooks of state changes', () => {
     }
     const first = received.flatMap(toEvents).slice(0, 6);
     expect(first.map(({ reference, from, to, mode }) => [reference, from, to, mode])).toEqual([
-      ['C-1', null, 'open_hit', 'test'],
-      ['C-2', null, 'open_hit', 'test'],
+      ['C-1', null, 'open_alert', 'test'],
+      ['C-2', null, 'open_alert', 'test'],
       ...['C-3', 'C-4', 'C-5', 'C-6'].map((reference) => [reference, null, 'clear', 'test']),
     ]);
 
@@ -118,7 +118,7 @@ describe('webhooks of state changes', () => {
     received.length = 0;
     await database.execute(`update review_item set is_confirmed = true where party_id = 1`);
     await notifyStates(later(app, 31 * 60));
-    expect(received.flatMap(toEvents)).toMatchObject([{ reference: 'C-1', to: 'confirmed' }]);
+    expect(received.flatMap(toEvents)).toMatchObject([{ reference: 'C-1', to: 'true_match' }]);
   });
 
   it('carries a hundred changes in a message, refuses redirects, stops at 410 and tells only what was asked for', async () => {
@@ -127,7 +127,7 @@ describe('webhooks of state changes', () => {
     );
     const receiver = await startReceiver([302, 410]);
     const hits = await startReceiver();
-    const webhooks = webhooksSettingsSchema.parse([{ url: receiver.url }, { url: hits.url, states: ['open_hit'] }]);
+    const webhooks = webhooksSettingsSchema.parse([{ url: receiver.url }, { url: hits.url, states: ['open_alert'] }]);
     const app = withSecret(await work({ settings: { webhooks } }));
     await run(app);
     expect(receiver.received.map((one) => toEvents(one).length)).toEqual([100, 100, 5]);
@@ -175,7 +175,7 @@ describe('webhooks of state changes', () => {
     const imported = await command(['review', 'import', 'list.csv', '--apply'], withKey);
     expect(imported).toEqual({ exitCode: 0, said: '' });
     const reference = row?.['reference'];
-    expect(received.flatMap(toEvents)).toMatchObject([{ reference, to: 'settled_false_positive' }]);
+    expect(received.flatMap(toEvents)).toMatchObject([{ reference, to: 'false_positive' }]);
 
     // From where a reviewer has no secret nothing can be told; the decision is stored all the same, and told later.
     const [shown] = await showItems(await work(), reference ?? '');
@@ -188,12 +188,12 @@ describe('webhooks of state changes', () => {
     });
     expect(received).toHaveLength(1);
     await command(['status', 'send'], withKey);
-    expect(received.slice(1).flatMap(toEvents)).toMatchObject([{ reference, to: 'open_hit' }]);
+    expect(received.slice(1).flatMap(toEvents)).toMatchObject([{ reference, to: 'open_alert' }]);
     const stored = await database.query(
       z.object({ to: z.string() }),
       `select to_state as to from customer_state_change where customer_id = (select customer_id from customer where reference = $1) order by change_id`,
       [reference],
     );
-    expect(stored.map(({ to }) => to)).toEqual(['open_hit', 'settled_false_positive', 'open_hit']);
+    expect(stored.map(({ to }) => to)).toEqual(['open_alert', 'false_positive', 'open_alert']);
   });
 });

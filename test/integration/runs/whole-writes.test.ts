@@ -28,11 +28,11 @@ const lostInFirstNight: readonly LostWrite[] = [
   ['screening', 'update', `new.outcome = 'screened'`],
   ['match', 'insert', `new.name = 'Oktavian Prunescu'`],
   ['response', 'insert', 'new.hits > 0'],
-  ['party_state', 'insert', `new.state = 'open_hit'`],
+  ['party_state', 'insert', `new.state = 'open_alert'`],
   ['change_event', 'insert', `new.before is null`],
 ];
 /** The same of a night in which all is as it was. */
-const lostInSecondNight: LostWrite = ['party_state', 'update', `new.state = 'open_hit' and new.run_id <> old.run_id`];
+const lostInSecondNight: LostWrite = ['party_state', 'update', `new.state = 'open_alert' and new.run_id <> old.run_id`];
 
 describeOnChosenDatabase('a run of which the database silently leaves a write out', (open) => {
   const openSite = openSmallSites(open);

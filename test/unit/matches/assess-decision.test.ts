@@ -14,7 +14,7 @@ const said = fc.record({
 });
 
 interface Stored extends CurrentDecision {
-  kind: 'decided' | 'proposed' | 'confirmed';
+  kind: 'decided' | 'proposed' | 'approved';
 }
 
 /** Plays what several people say about one item, one after the other, as it would be stored. */
@@ -24,7 +24,7 @@ function play(sayings: readonly (typeof said extends fc.Arbitrary<infer Said> ? 
     const before: Stored | null = isChanged && status !== null ? { ...status, isAboutTheSame: false } : status;
     const step = classifyDecision(before, each);
     if (step.kind !== 'same_already') {
-      const others = step.kind === 'confirmed' ? (before?.reviewers ?? []) : [];
+      const others = step.kind === 'approved' ? (before?.reviewers ?? []) : [];
       status = {
         kind: step.kind,
         dispositionId: index,
@@ -42,7 +42,7 @@ it('where two people are needed no one person releases an alert, and any one res
   fc.assert(
     fc.property(fc.array(said, { maxLength: 12 }), (sayings) => {
       for (const { verdict, reviewer, needsSecondPerson, before, step } of play(sayings)) {
-        if (step.kind === 'confirmed') {
+        if (step.kind === 'approved') {
           expect(before).toMatchObject({ isFinal: false, isAboutTheSame: true, verdict });
           expect(before?.dispositionId).toBe(step.proposalId);
           expect(before?.reviewers).not.toContain(reviewer);
@@ -73,7 +73,7 @@ it('what one person proposes and another says too is decided, and a true match t
     { verdict: 'true_match', reviewer: 'ada', needsSecondPerson, isChanged: false },
   ]);
   expect(proposed?.step).toEqual({ kind: 'proposed' });
-  expect(confirmed?.step).toEqual({ kind: 'confirmed', proposalId: 0 });
+  expect(confirmed?.step).toEqual({ kind: 'approved', proposalId: 0 });
   expect(late?.step).toEqual({ kind: 'same_already' });
   expect(other?.step).toEqual({ kind: 'decided' });
 });

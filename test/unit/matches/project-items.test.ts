@@ -51,13 +51,13 @@ function apply(items: readonly ReviewItem[], steps: readonly ItemStep[]): readon
   const kept = items.map((item): ReviewItem => {
     const step = news.get(item.itemId);
     if (step === undefined) return item;
-    if (step.kind === 'gone') return { ...item, state: 'gone', absence: step.absence };
+    if (step.kind === 'auto_closed') return { ...item, state: 'no_longer_matched', absence: step.absence };
     if (step.kind === 'absent') {
       return {
         ...item,
         listed: step.listed,
         absence: step.absence,
-        state: item.state === 'confirmed' ? 'open' : item.state,
+        state: item.state === 'true_match' ? 'open' : item.state,
       };
     }
     if (step.kind === 'carried') return { ...item, listed: step.match, absence: null, state: step.state };
@@ -85,7 +85,7 @@ describe('projectItems', () => {
       name: 'ÀDA  ficticia',
       countries: ['fr', 'fr'],
     });
-    expect(project([settled()], [now])).toMatchObject([{ kind: 'carried', state: 'settled', match: now }]);
+    expect(project([settled()], [now])).toMatchObject([{ kind: 'carried', state: 'false_positive', match: now }]);
   });
 
   it.each([
@@ -116,25 +116,25 @@ describe('projectItems', () => {
     expect(project([until(new Date('2026-11-22T02:00:01Z'))], [match()])).toEqual([]);
     // It was open before its match was absent, so that the absence closes nothing.
     expect(project([until(new Date('2026-11-22T01:59:59Z'))], [])).toMatchObject([{ kind: 'absent', hasRunOut: true }]);
-    expect(project([until(new Date('2026-11-22T02:00:01Z'))], [])).toMatchObject([{ kind: 'gone' }]);
+    expect(project([until(new Date('2026-11-22T02:00:01Z'))], [])).toMatchObject([{ kind: 'auto_closed' }]);
   });
 
   it('a settled match that was away is settled when it is back the same, and open when it is not', () => {
     const away = apply([settled()], project([settled()], []));
-    expect(away).toMatchObject([{ state: 'gone', absence: 'not_returned' }]);
+    expect(away).toMatchObject([{ state: 'no_longer_matched', absence: 'not_returned' }]);
     expect(project(away, [])).toEqual([]);
-    expect(project(away, [match({ id: 'amla_new' })])).toMatchObject([{ kind: 'carried', state: 'settled' }]);
+    expect(project(away, [match({ id: 'amla_new' })])).toMatchObject([{ kind: 'carried', state: 'false_positive' }]);
     expect(project(away, [match({ topics: ['crime'] })])).toMatchObject([{ kind: 'reopened' }]);
   });
 
   it('one person’s proposal settles nothing, neither when it stands nor when its match was away', () => {
     const { disposition, ...item } = settled();
     if (disposition === null) throw new Error('no decision');
-    const proposed: ReviewItem = { ...item, state: 'proposed', disposition: { ...disposition, isFinal: false } };
+    const proposed: ReviewItem = { ...item, state: 'pending_approval', disposition: { ...disposition, isFinal: false } };
     expect(project([proposed], [match({ topics: [] })])).toMatchObject([{ kind: 'reopened' }]);
     const absent = apply([proposed], project([proposed], []));
-    expect(absent).toMatchObject([{ state: 'proposed', absence: 'not_returned' }]);
-    expect(project(absent, [match()])).toMatchObject([{ kind: 'carried', state: 'proposed' }]);
+    expect(absent).toMatchObject([{ state: 'pending_approval', absence: 'not_returned' }]);
+    expect(project(absent, [match()])).toMatchObject([{ kind: 'carried', state: 'pending_approval' }]);
   });
 
   it.each([
@@ -179,10 +179,10 @@ describe('projectItems', () => {
 
   it('a return after no_longer_matched opens the item again, also when only one person had proposed that', () => {
     const ended: ReviewItem = { ...decide(undecided(), 'no_longer_matched'), absence: 'not_returned' };
-    expect(ended.state).toBe('gone');
+    expect(ended.state).toBe('no_longer_matched');
     expect(project([ended], [])).toEqual([]);
     expect(project([ended], [match()])).toMatchObject([{ kind: 'reopened', reasons: ['returned'] }]);
-    const proposed: ReviewItem = { ...ended, state: 'proposed' };
+    const proposed: ReviewItem = { ...ended, state: 'pending_approval' };
     expect(project([proposed], [match()])).toMatchObject([{ kind: 'reopened', reasons: ['returned'] }]);
   });
 
@@ -203,7 +203,7 @@ describe('projectItems', () => {
     expect(steps.every((step) => step.kind !== 'carried')).toBe(true);
     // The same person under a new id, and somebody else under the old one.
     const both = project([settled()], [match({ id: 'amla_new' }), other]);
-    expect(apply([settled()], both).filter(({ state }) => state === 'settled').length).toBeLessThanOrEqual(1);
+    expect(apply([settled()], both).filter(({ state }) => state === 'false_positive').length).toBeLessThanOrEqual(1);
     expect(apply([settled()], both).some(({ state }) => state === 'open')).toBe(true);
   });
 
@@ -215,7 +215,7 @@ describe('projectItems', () => {
           items = apply(items, project(items, matches));
           expect(project(items, matches)).toEqual([]);
           const present = items
-            .filter(({ state, absence }) => state !== 'gone' && absence === null)
+            .filter(({ state, absence }) => state !== 'no_longer_matched' && absence === null)
             .map(({ listed }) => listed);
           for (const hit of matches.filter(({ isHit }) => isHit)) expect(present).toContainEqual(hit);
           expect(present.length).toBeLessThanOrEqual(matches.length);
@@ -234,7 +234,7 @@ describe('projectItems', () => {
       const steps = project([settled({ id: 'amla_a' }), other], [match({ id: 'amla_new' })]);
       expect(steps).toMatchObject([
         { kind: 'carried', item: { itemId: 2 }, state: other.state },
-        { kind: 'gone', item: { itemId: 1 } },
+        { kind: 'auto_closed', item: { itemId: 1 } },
       ]);
     }
   });

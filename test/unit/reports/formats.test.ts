@@ -78,11 +78,11 @@ function buildHostileFacts(payload: string): RunFacts {
     states: {
       clear: 441,
       below_threshold: 41,
-      settled_false_positive: 4,
-      incompletely_seen: 1,
+      false_positive: 4,
+      truncated: 1,
       not_screened: 1,
-      open_hit: 11,
-      confirmed: 1,
+      open_alert: 11,
+      true_match: 1,
     },
     rejects: [
       {

@@ -125,7 +125,7 @@ function plant(names: readonly string[]): RunFacts {
       file: index === 1 ? 'parties: directors.csv' : row.file,
       fields: { ...row.fields, name: next(), [next()]: next() },
     })),
-    droppedParties: [{ party: toParty(buildParty()), state: 'open_hit', droppedAt: new Date(0) }],
+    droppedParties: [{ party: toParty(buildParty()), state: 'open_alert', droppedAt: new Date(0) }],
     openItems: {
       waiting: 2,
       customers: 1,
@@ -149,7 +149,7 @@ function plantWaiting(names: readonly string[]): ToReviewFacts {
   const said = () => ({ reviewer: next(), reason: `asked ${next()}`, decidedAt: new Date(0) });
   const toItem = (mark: string) =>
     buildWaitingItem({
-      ...{ mark, state: 'proposed', owner: { name: next(), standsInFor: next() } },
+      ...{ mark, state: 'pending_approval', owner: { name: next(), standsInFor: next() } },
       party: buildParty({ name: next(), birthDate: '1961-04-17' }),
       listed: buildMatch({ name: next(), birthDates: ['1961-04-17', next()] }),
       proposal: { verdict: 'true_match', ...said() },

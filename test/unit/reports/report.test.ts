@@ -65,11 +65,11 @@ describe('a report whose sums do not hold is refused, with both figures', () => 
     const states = {
       clear: 442,
       below_threshold: 41,
-      settled_false_positive: 4,
-      incompletely_seen: 1,
+      false_positive: 4,
+      truncated: 1,
       not_screened: 1,
-      open_hit: 10,
-      confirmed: 1,
+      open_alert: 10,
+      true_match: 1,
     };
     expect(refusalOf({ ...quiet, state: 'incomplete', states })).toContain(
       'customers in state not_screened 1 is more than customers listed as not screened 0',

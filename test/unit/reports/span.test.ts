@@ -169,11 +169,11 @@ describe('a list too long to hold', () => {
   const noStates = {
     clear: 0,
     below_threshold: 0,
-    settled_false_positive: 0,
-    incompletely_seen: 0,
+    false_positive: 0,
+    truncated: 0,
     not_screened: 0,
-    open_hit: 0,
-    confirmed: 0,
+    open_alert: 0,
+    true_match: 0,
   };
 
   it('is whole in the files', async () => {

@@ -19,8 +19,8 @@ const sums = (counts: Partial<RunSums['counts']> = {}, clear = 10): RunSums => (
     ...counts,
   },
   states: {
-    ...{ clear, below_threshold: 0, settled_false_positive: 0, incompletely_seen: 0 },
-    ...{ not_screened: 0, open_hit: 0, confirmed: 0 },
+    ...{ clear, below_threshold: 0, false_positive: 0, truncated: 0 },
+    ...{ not_screened: 0, open_alert: 0, true_match: 0 },
   },
   failedBecause: {},
   skippedBecause: {},

@@ -59,15 +59,15 @@ describeOnChosenDatabase('a party whose source drops it', (open) => {
     expect(searched(sandbox, 'Wilhelmina Achterberg')).toBe(2);
     const described = await describeRun(second, summary.runId);
     // Gamma is clear.
-    expect(described.sums?.states).toMatchObject({ open_hit: 2, clear: 1 });
+    expect(described.sums?.states).toMatchObject({ open_alert: 2, clear: 1 });
     expect(described.balance).toMatchObject({ disagreements: [] });
     const [report] = await runReports(second, { runId: summary.runId });
     const directory = report?.directory ?? '';
     const json: unknown = JSON.parse(await readFile(join(directory, 'report.json'), 'utf8'));
     expect(json).toMatchObject({
       droppedParties: [
-        { party: { reference: 'C-1', role: 'director', name: 'Wilhelmina Achterberg' }, state: 'open_hit' },
-        { party: { reference: 'C-3', role: 'conflicting_row', name: 'Oktavian Prunescu' }, state: 'open_hit' },
+        { party: { reference: 'C-1', role: 'director', name: 'Wilhelmina Achterberg' }, state: 'open_alert' },
+        { party: { reference: 'C-3', role: 'conflicting_row', name: 'Oktavian Prunescu' }, state: 'open_alert' },
       ],
     });
     const page = await readFile(join(directory, 'report.html'), 'utf8');
@@ -77,7 +77,7 @@ describeOnChosenDatabase('a party whose source drops it', (open) => {
     const third = await work();
     const again = await run(third, { roster });
     expect(again).toMatchObject({ snapshot: { droppedParties: 0 }, counts: { hits: 2 } });
-    expect((await describeRun(third, again.runId)).sums?.states).toMatchObject({ open_hit: 2 });
+    expect((await describeRun(third, again.runId)).sums?.states).toMatchObject({ open_alert: 2 });
     expect(await database.query(expectCount, 'select count(*)::integer as count from dropped_party')).toEqual([
       { count: 2 },
     ]);

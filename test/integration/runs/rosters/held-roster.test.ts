@@ -51,7 +51,7 @@ describeOnChosenDatabase('a night whose roster is held', (open, databases) => {
     const path = String(roster.csv?.path);
     const app = await work();
     const before = await expectAgreement(app);
-    expect(before).toMatchObject({ open_hit: 20 });
+    expect(before).toMatchObject({ open_alert: 20 });
 
     const rotated = [...names.slice(1, 20), names[0] ?? '', ...names.slice(20)];
     await writeFile(path, toCsv([...rotated, 'Nova Entrant']));
@@ -87,7 +87,7 @@ describeOnChosenDatabase('a night whose roster is held', (open, databases) => {
     expect(await readFile(join(accepted.artifacts ?? '', 'report.html'), 'utf8')).toContain(names[1]);
     expect(await readUnaccepted(database)).toEqual([]);
     // The alerts of the former names wait for a reviewer.
-    expect(await expectAgreement(app)).toMatchObject({ open_hit: 20 });
+    expect(await expectAgreement(app)).toMatchObject({ open_alert: 20 });
   });
 
   it('that is stopped is not resumed when the roster is corrected or accepted', async () => {

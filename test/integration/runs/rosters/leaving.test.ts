@@ -165,14 +165,14 @@ describeOnChosenDatabase('leaving a roster', (open) => {
       const { total } = await measureCoverage(app, { list: 0 });
       return { counts, states: sums?.states, inScope: total.inScope, dropped: snapshot?.droppedParties };
     };
-    expect(await night(3)).toMatchObject({ counts: { planned: 2 }, inScope: 2, states: { confirmed: 2 }, dropped: 1 });
+    expect(await night(3)).toMatchObject({ counts: { planned: 2 }, inScope: 2, states: { true_match: 2 }, dropped: 1 });
     expect(['Wilhelmina Achterberg', 'Oktavian Prunescu'].map((name) => searched(sandbox, name))).toEqual([2, 2]);
     await confirm([1, 2]);
-    expect(await night(2)).toMatchObject({ counts: { planned: 1 }, inScope: 1, states: { confirmed: 1 }, dropped: 0 });
+    expect(await night(2)).toMatchObject({ counts: { planned: 1 }, inScope: 1, states: { true_match: 1 }, dropped: 0 });
     expect(['Wilhelmina Achterberg', 'Oktavian Prunescu'].map((name) => searched(sandbox, name))).toEqual([2, 3]);
     // The alert of the dropped alias waits; that of C-1 does not, as the customer has left, but it stays a true match.
     await confirm([2], 'no_longer_matched');
-    expect(await night(1)).toMatchObject({ counts: { planned: 1 }, inScope: 1, states: { clear: 1, confirmed: 0 } });
+    expect(await night(1)).toMatchObject({ counts: { planned: 1 }, inScope: 1, states: { clear: 1, true_match: 0 } });
     expect(['Wilhelmina Achterberg', 'Oktavian Prunescu'].map((name) => searched(sandbox, name))).toEqual([2, 3]);
     const left = z.object({ reference: z.string(), state: z.string(), inScope: z.boolean() });
     expect(
@@ -181,7 +181,7 @@ describeOnChosenDatabase('leaving a roster', (open) => {
         'select reference, state, in_scope as "inScope" from customer_screening_status order by 1',
       ),
     ).toEqual([
-      { reference: 'C-1', state: 'confirmed', inScope: false },
+      { reference: 'C-1', state: 'true_match', inScope: false },
       { reference: 'C-2', state: expect.any(String), inScope: true },
     ]);
   });

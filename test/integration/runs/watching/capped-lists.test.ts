@@ -75,10 +75,10 @@ describe('lists that are cut without a word', () => {
     // The service begins to cut at 10: two of the first customer's matches are out of sight.
     const found = await night(capped);
     expect(found.facts.watch?.listCap).toEqual({ length: 10, status: 'found', customers: 12 });
-    expect(found.facts.states).toMatchObject({ incompletely_seen: 11, open_hit: 1, below_threshold: 18, clear: 2 });
+    expect(found.facts.states).toMatchObject({ truncated: 11, open_alert: 1, below_threshold: 18, clear: 2 });
     expect(found.remarks?.[0]).toContain('lists of 10 results seem to be truncated silently: 12 customers');
     expect(await kindsOf(site.database, found.runId)).toEqual(['match_not_returned 0-10', 'match_not_returned 0-11']);
-    expect(await readStates(site.database, 'C-1')).toEqual([{ state: 'incompletely_seen', hidden: 2 }]);
+    expect(await readStates(site.database, 'C-1')).toEqual([{ state: 'truncated', hidden: 2 }]);
   });
 });
 
@@ -96,14 +96,14 @@ describe('a length at which lists are known to be cut', () => {
     const known = await night([10, 1, 2], { 0: [...nine, 'new'] });
     expect(known.facts.watch?.listCap).toEqual({ length: 10, status: 'known', customers: 1 });
     expect(await kindsOf(database, known.runId)).toEqual(['match_added new', 'match_not_returned 0-9']);
-    expect(await readStates(database, 'C-1')).toEqual([{ state: 'incompletely_seen', hidden: 1 }]);
+    expect(await readStates(database, 'C-1')).toEqual([{ state: 'truncated', hidden: 1 }]);
 
     // A longer list shows that nothing is cut there any more; what was hidden stays so until the next whole answer.
     const gone = await night([10, 1, 15, 10]);
     expect(gone.facts.watch?.listCap).toEqual({ length: 10, status: 'gone', customers: 2 });
     expect(await kindsOf(database, gone.runId)).toEqual(['match_not_returned new']);
     expect(await readStates(database, 'C-4')).toEqual([{ state: 'below_threshold', hidden: 0 }]);
-    expect(await readStates(database, 'C-1')).toEqual([{ state: 'incompletely_seen', hidden: 1 }]);
+    expect(await readStates(database, 'C-1')).toEqual([{ state: 'truncated', hidden: 1 }]);
 
     const last = await night([10, 1, 15, 10]);
     expect(last.facts.watch?.listCap).toBeNull();

@@ -96,7 +96,7 @@ describeOnChosenDatabase('an answer counts only once a later control search has 
     await leave(roster, oktavian);
     await run(await work({ offsetMs: -5 * dayMs, settings: everyThree }));
     const before = await readStates(database);
-    expect(before.map(({ state }) => state)).toEqual(['open_hit', 'open_hit', 'clear', 'clear', 'clear', 'clear']);
+    expect(before.map(({ state }) => state)).toEqual(['open_alert', 'open_alert', 'clear', 'clear', 'clear', 'clear']);
 
     const countRetracted = (what: 'change' | 'answer') => countRows(database, `taken_back_${what}`);
     const [changes, answers] = [await countRetracted('change'), await countRetracted('answer')];
@@ -133,7 +133,7 @@ describeOnChosenDatabase('an answer counts only once a later control search has 
     expect(red).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 3, failed: 3, changes: 3 } });
     expect((await readChanges(red)).trim().split('\n')).toHaveLength(4);
     const kept = (await readStates(database)).filter(({ runId }) => runId === 2);
-    expect(kept.map(({ state }) => state)).toEqual(['open_hit', 'open_hit', 'open_hit']);
+    expect(kept.map(({ state }) => state)).toEqual(['open_alert', 'open_alert', 'open_alert']);
     const good = await run(await work({ offsetMs: -hourMs, settings: everyThree }));
     expect(good).toMatchObject({ state: 'complete', counts: { planned: 3, screened: 3, changes: 3 } });
   });

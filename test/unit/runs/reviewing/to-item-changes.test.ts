@@ -17,14 +17,14 @@ const after = { ...before, countries: ['de', 'fr'] };
 /** What becomes of a critical item when the list adds a country, which is a change of this severity. */
 function change(state: StoredItem['state'], severity: Severity) {
   const seen = toSeenFacts(customer, before);
-  const disposition = { verdict: 'true_match', isFinal: state !== 'proposed', seen, expiresAt: null } as const;
+  const disposition = { verdict: 'true_match', isFinal: state !== 'pending_approval', seen, expiresAt: null } as const;
   const item: StoredItem = {
     ...{ itemId: 1, partyId: 1, listed: before, state, disposition, severity: 'critical', rule: 'sanction_hit' },
     ...{
       priority: 900,
       openedAt: longAgo,
       dueAt: soon,
-      isConfirmed: state === 'confirmed',
+      isConfirmed: state === 'true_match',
       isProvisional: false,
       absence: null,
       customer,
@@ -44,13 +44,13 @@ function change(state: StoredItem['state'], severity: Severity) {
 }
 
 it('what is open again because of a small change is worth no less than it was, so that it takes as many people again', () => {
-  expect(change('confirmed', 'low')).toMatchObject([{ state: 'open', severity: 'critical', rule: 'sanction_hit' }]);
-  expect(change('settled', 'info')).toMatchObject([{ state: 'open', severity: 'critical' }]);
+  expect(change('true_match', 'low')).toMatchObject([{ state: 'open', severity: 'critical', rule: 'sanction_hit' }]);
+  expect(change('false_positive', 'info')).toMatchObject([{ state: 'open', severity: 'critical' }]);
 });
 
 it('what was only proposed and is open again keeps its age, and is due no later than it was', () => {
-  expect(change('proposed', 'low')).toMatchObject([
+  expect(change('pending_approval', 'low')).toMatchObject([
     { state: 'open', severity: 'critical', openedAt: longAgo, dueAt: soon },
   ]);
-  expect(change('settled', 'low')).toMatchObject([{ openedAt: now }]);
+  expect(change('false_positive', 'low')).toMatchObject([{ openedAt: now }]);
 });
